@@ -83,12 +83,12 @@ class Compiled(File):
 
     @property
     def source(self) -> Source | None:
-        """The loops that it was compiled of, if it was."""
+        """Loops that it was compiled of, if it was."""
         return self.subject.source if self.subject is not None and isinstance(self.subject.source, Source) else None
 
     @property
     def symbolic(self) -> Json:
-        """The program as plain values, as `polyloom show --json` prints it."""
+        """Program as plain values, as `polyloom show --json` prints it."""
         return self._json
 
     def instantiate(self, values: Mapping[str, int] | None = None, /, **more: Any) -> Instance:
@@ -163,7 +163,7 @@ class Compiled(File):
 
     @cached_property
     def _origin(self) -> Origin:
-        """Of every instance."""
+        """Provenance of every instance."""
         return Origin(self.subject, self.data, self.on, self.seconds, self.texts)
 
     @cached_property

@@ -75,6 +75,7 @@ class Reader:
     end: int
 
     def take(self, size: int) -> bytes:
+        """Next bytes; PL0705 where the section ends before."""
         if size > self.end - self.position:
             raise malformed(
                 self.position, f"{size} bytes are needed, but the section ends after {self.end - self.position}"
@@ -169,6 +170,7 @@ def sparse(what: str, count: int) -> Codec[tuple[int, ...]]:
 
 
 def _fitting(value: int, low: int, high: int, what: str) -> int:
+    """Value in the range of a field; PL0706 (exit 3) for one that the format does not hold."""
     if low <= value < high:
         return value
     raise infeasible(
@@ -251,6 +253,7 @@ def pooled(pool: list[T], what: str, index: Callable[[str, int], Codec[int]]) ->
 
 
 def _read_text(reader: Reader) -> str:
+    """Text as UTF-8 behind its length in bytes; PL0705."""
     length = natural("length of a name").read(reader)
     at = reader.position
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue of diagnostic codes: what `polyloom explain CODE` prints and the site lists.
+"""Diagnostic codes: the catalogue that `polyloom explain CODE` prints and the site lists.
 
 Each entry is (title, explanation with faulty text and its repair). A room adds the codes that it raises, in its own
 section.

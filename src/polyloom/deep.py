@@ -49,6 +49,7 @@ def too_deep(name: str, span: Span | None = None) -> PolyloomError:
 
 
 def _with_room(work: Callable[[], T]) -> T:
+    """Run work in a thread with a stack of `_STACK` bytes and room for `LEVELS` calls; its exception is raised here."""
     # Context variables of the caller hold in the thread as well.
     context = copy_context()
     found: list[T] = []

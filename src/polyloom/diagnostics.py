@@ -93,7 +93,7 @@ def _excerpt(span: Span) -> list[str]:
 
 
 class PolyloomError(Exception):
-    """One or more diagnostics; the process exit code is the first one's."""
+    """Exception of one or more diagnostics; the process exit code is the first one's."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__(*diagnostics)  # what a pickled exception is made of again
@@ -113,7 +113,7 @@ class PolyloomError(Exception):
 
     @property
     def code(self) -> str:
-        """That of the first one."""
+        """Code of the first diagnostic."""
         return self.diagnostics[0].code
 
     @property

@@ -193,6 +193,7 @@ def _refusal(path: str) -> str | None:
 
 
 def _obstacle(path: Path) -> str | None:
+    """Obstacle to writing a file there, in words; None without one."""
     if path.is_dir():
         return "it is a directory"
     if not path.parent.is_dir():

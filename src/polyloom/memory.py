@@ -52,6 +52,7 @@ def _group() -> int:
 
 
 def _process() -> int:
+    """Limit of the address space of this process (getrlimit(2), Linux manual)."""
     # The module exists on POSIX systems alone.
     with suppress(ImportError):
         import resource

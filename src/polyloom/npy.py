@@ -127,6 +127,7 @@ def _entries(text: str, name: str, offset: int) -> dict[str, str]:
 
 
 def _dtype(header: dict[str, str], name: str) -> np.dtype[Any]:
+    """Element type of a header: a number, or a struct of numbers; PL0807 for objects and other types."""
     if header["descr"].startswith("["):
         return _record(header["descr"], name)
     text = header["descr"][1:-1]
@@ -164,6 +165,7 @@ def _are_fields(value: object) -> bool:
 
 
 def _is_field(value: object) -> bool:
+    """Whether a value is a field: a name, or none for padding, its type, and perhaps a shape."""
     if not isinstance(value, tuple) or len(cast("tuple[object, ...]", value)) not in (2, 3):
         return False
     title, kind, *shape = cast("tuple[object, ...]", value)
@@ -175,6 +177,7 @@ def _is_field(value: object) -> bool:
 
 
 def _shape(header: dict[str, str], name: str) -> tuple[int, ...]:
+    """Shape of a header; PL0807 where it has too many dimensions or elements."""
     digits = re.findall("[0-9]+", header["shape"])
     if len(digits) > _RANK:
         raise _fault(name, f"has {len(digits)} dimensions; an array has at most {_RANK}", _SAVE)

@@ -84,6 +84,7 @@ def folder() -> Generator[Path]:
 
 
 def _new_folder(parent: str) -> tuple[int, Path] | None:
+    """New folder with an open handle; None where another run removed it in between."""
     path = Path(parent, f"polyloom-run-{token_hex(8)}")
     path.mkdir(mode=0o700)
     try:
@@ -123,6 +124,7 @@ def _sweep(parent: Path, names: re.Pattern[str], flags: int, remove: Callable[[P
 
 
 def _remove_if_left(path: Path, flags: int, remove: Callable[[Path], None]) -> None:
+    """Remove a file or folder of this user's whose lock is free: its process is dead."""
     try:
         handle = os.open(path, flags | _EXISTING)
     except OSError:

@@ -56,6 +56,7 @@ class _Walk:
     """The number of tables so far in every array of tables."""
 
     def document(self) -> None:
+        """Walk all lines: headers and pairs below them."""
         table: Path = ()
         while self.at < len(self.tokens):
             if self.skip("\n"):

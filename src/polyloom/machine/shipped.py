@@ -64,6 +64,7 @@ class Members:
         return input_error(self.code, message, span=span, help=nearest(name, known, self.member) + hint)
 
     def _file(self, path: str) -> str:
+        """Text of a user's file; the members' error where it cannot be read."""
         try:
             return regular(path).decode()
         except (OSError, ValueError) as error:

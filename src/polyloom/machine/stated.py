@@ -49,7 +49,7 @@ def of_table(table: Table) -> Stated:
 
 
 def _number(section: Table, key: str) -> float:
-    """A positive number of a key; PL0304, PL0306."""
+    """Positive number of a key; PL0304, PL0306."""
     value = section.content[key]
     # In Python a bool is an int: `true` would pass as 1.
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -125,6 +125,7 @@ class Table:
         return Span(self.source, *(place or (0, 0)))
 
     def _entry(self, key: str) -> object:
+        """Entry of a key; PL0305."""
         if key in self.content:
             return self.content[key]
         raise input_error(
@@ -135,6 +136,7 @@ class Table:
         )
 
     def _ranged(self, key: str, value: object, least: int, most: int, expected: str) -> int:
+        """Integer within a range; PL0304, PL0306."""
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.wrong_type(key, expected)
         if least <= value <= most:

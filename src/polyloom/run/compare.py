@@ -63,6 +63,7 @@ def flattened(arrays: Arrays) -> dict[str, Array]:
 
 
 def _difference(name: str, want: Array, have: Array | None, allowed: Array | None, oracle: Oracle) -> Diagnostic | None:
+    """First element that differs, as a diagnostic of exit code 4; None where all agree."""
     if have is None or (have.shape, _type(have)) != (want.shape, _type(want)):
         message = (
             f"{name} differs from {oracle.what}: expected {_form(want)}, "
@@ -99,7 +100,7 @@ def _unequal(want: Array, have: Array) -> npt.NDArray[np.bool_]:
 
 
 def _far(want: Array, have: Array, allowed: Array) -> npt.NDArray[np.bool_]:
-    """Where elements are neither equal nor near. A bound of 0 asks for the same value, not for the same zero."""
+    """Elements that are neither equal nor near. A bound of 0 asks for the same value, not for the same zero."""
     near = (allowed > 0) & (_errors(want, have) <= allowed)
     return _unequal(want, have) & (want != have) & ~near & ~np.isnan(allowed)
 

@@ -39,7 +39,7 @@ class Outcome:
 
     @property
     def verified(self) -> bool | None:
-        """None where there was nothing to compare with."""
+        """Whether no oracle disagrees; None where there was nothing to compare with."""
         return not self.differences if self.comparisons else None
 
 

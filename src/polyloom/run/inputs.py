@@ -70,6 +70,7 @@ def _meant(signature: Signature, name: str, value: object) -> str:
 
 
 def _size(name: str, value: Any) -> int:
+    """Size as an integer; PL0230, PL0804."""
     if isinstance(value, str):
         return integer(value, f"the parameter {name}")
     # NumPy's integers are taken as well: all that `operator.index` takes, but bools.
@@ -126,6 +127,7 @@ def _as_array(argument: Argument, value: Any) -> Array:
 
 
 def _number(argument: Argument, text: str) -> int | float:
+    """Number of a text, in decimal or hexadecimal; PL0819."""
     is_float = argument.dtype.kind == "f"
     try:
         # A base of its own: `int(text, 0)` refuses leading zeros.

@@ -51,12 +51,12 @@ class File:
 
     @property
     def signature(self) -> Signature:
-        """What the program takes and gives."""
+        """Signature: what the program takes and gives."""
         return self.target.signature(self.data)
 
     @property
     def listing(self) -> str:
-        """What `polyloom show` prints."""
+        """Listing, as `polyloom show` prints it."""
         return self.target.show(self.data, self.target.options())
 
     @property
@@ -100,7 +100,7 @@ class Instance(File):
 
     @property
     def concrete(self) -> Json:
-        """The program as plain values, as `polyloom show --json` prints it."""
+        """Program as plain values, as `polyloom show --json` prints it."""
         return self._json
 
     def run(
@@ -211,7 +211,7 @@ class Instance(File):
 
     @property
     def program(self) -> Program:
-        """What the target's functions get."""
+        """Program as the target's functions get it."""
         return Program(self.data, self.origin.symbolic, self.place, self.options or self.target.options())
 
     def __repr__(self) -> str:
@@ -239,7 +239,7 @@ class Result:
 
     @property
     def cycles(self) -> int | None:
-        """None where the target models no time."""
+        """Cycles of the run; None where the target models no time."""
         return self.execution.cycles
 
     @property
@@ -274,12 +274,12 @@ class Result:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What the trace that was asked for lacks."""
+        """Warnings of what the trace that was asked for lacks."""
         return lacking(self.execution.trace)
 
     @cached_property
     def views(self) -> tuple[Report, ...]:
-        """What there is to look at, phase by phase, as data."""
+        """Views of the run, phase by phase, as data."""
         return tuple(_with_sources(view, self._texts) for view in self._made)
 
     @cached_property
@@ -295,8 +295,8 @@ class Result:
 
     @cached_property
     def _texts(self) -> dict[str, str]:
-        """The files that were compiled; of a program that was loaded, those that the user named, and no other: a file
-        may be a stranger's. Errors: PL0822."""
+        """Texts of the files that were compiled; of a program that was loaded, those that the user named, and no other:
+        a file may be a stranger's. Errors: PL0822."""
         origin = self.instance.origin
         if origin.subject is not None:
             return dict(origin.subject.texts)
@@ -304,7 +304,7 @@ class Result:
 
     @property
     def _without_source(self) -> str:
-        """Says why the page does not show the source of a program that was loaded."""
+        """Notice why the page does not show the source of a program that was loaded."""
         if self.instance.origin.subject is not None:
             return ""
         # Only names that the program itself tells; none of these files is opened.
@@ -315,23 +315,23 @@ class Result:
 
     @cached_property
     def _made(self) -> tuple[Report, ...]:
-        """The target's views, without texts of sources."""
+        """Views of the target, without texts of sources."""
         report = self.instance.target.report
         return () if report is None else tuple(report(self.instance.program, self.execution))
 
     @property
     def events(self) -> Sequence[Span]:
-        """The spans of the trace."""
+        """Spans of the trace."""
         return self.trace.spans
 
     @cached_property
     def activity(self) -> Activity | None:
-        """What was busy when; None where there is no trace."""
+        """Activity: what was busy when; None where there is no trace."""
         return trace_activity(self.trace)
 
     @cached_property
     def data(self) -> dict[str, Json]:
-        """What `polyloom run --json` prints."""
+        """JSON object that `polyloom run --json` prints."""
         instance, origin = self.instance, self.instance.origin
         target = instance.target
         own = target.facts(instance.program, self.execution)
@@ -364,13 +364,13 @@ class Result:
 
     @property
     def _summary(self) -> list[tuple[str, str]]:
-        """The rows that a reader wants first."""
+        """Summary rows, those that a reader wants first."""
         summary = self.instance.target.summary
         return [*([] if summary is None else summary(self.data)), *text.times(self.data)]
 
     @property
     def _drawn(self) -> list[tuple[str, str]]:
-        """The rows of pages, which say what the trace lacks, and why there is no activity of a long run."""
+        """Summary rows of pages, which say what the trace lacks, and why there is no activity of a long run."""
         if not _is_empty(self.execution.trace) or self.execution.operations <= _DRAWN:
             return [*self._summary, *_noticed(self.trace)]
         why = f"not drawn, since {self.execution.operations:,} operations are too many to repeat: add --trace FILE"
@@ -382,7 +382,7 @@ class Result:
         return "" if self.views else self.instance.listing
 
     def report(self) -> str:
-        """The text that `polyloom run` prints."""
+        """Text that `polyloom run` prints."""
         return text.page(self.data, self._summary, self._scalars, self.views, self._listing)
 
     @property
@@ -395,7 +395,7 @@ class Result:
         }
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
-        """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
+        """HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
         return html.page(
             html.Shown(
                 self.data,
@@ -413,7 +413,7 @@ class Result:
 
     @property
     def _loop(self) -> tuple[Line, ...]:
-        """The inner loop, where there is no schedule that shows it."""
+        """Lines of the inner loop, where there is no schedule that shows it."""
         costs = self.instance.target.costs
         if costs is None or any(view.operations for view in self.views):
             return ()
@@ -421,12 +421,12 @@ class Result:
 
     @property
     def _source(self) -> tuple[str, str] | None:
-        """The file that was compiled, where it is one, and its text."""
+        """Source file that was compiled, where it is one, and its text."""
         subject = self.instance.origin.subject
         return subject.texts[0] if subject is not None and len(subject.texts) == 1 else None
 
     def show(self) -> notebook.Embedded:
-        """The page as notebooks embed it: the last expression of a cell shows it."""
+        """HTML page as notebooks embed it: the last expression of a cell shows it."""
         return notebook.Embedded(self.page(), text.titled_kernel(self.data))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

@@ -85,6 +85,7 @@ def _names(results: Sequence[Result]) -> list[str]:
 
 
 def _target(instances: Sequence[Instance]) -> Any:
+    """Target of all programs; PL0801 where they have several."""
     targets = list({instance.target.name: instance.target for instance in instances}.values())
     if len(targets) == 1:
         return targets[0]

@@ -30,7 +30,7 @@ class Compared:
 
     @property
     def data(self) -> dict[str, Json]:
-        """As `run --json` has it."""
+        """JSON object as `run --json` has it."""
         is_near = self.verdict == "within" or (self.verdict == "equal bits" and self.bound is not None)
         far = {"error": _number(self.error), "bound": _number(self.bound)} if is_near else {}
         return {"with": self.name, "what": self.what, "verdict": self.verdict, **far}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bridge between `Condition` and isl sets, for questions about all integer points at once.
+"""isl bridge: `Condition` to and from isl sets, for questions about all integer points at once.
 
 isl decides emptiness, coverage and bounds for all parameter values (Presburger arithmetic: Verdoolaege, "isl: An
 integer set library for the polyhedral model", ICMS 2010). It is slow and stays off the run-time path. Dimensions and
@@ -143,6 +143,7 @@ def linear(aff: isl.Aff) -> Affine:
 
 
 def _inequalities(piece: isl.BasicSet) -> list[Affine]:
+    """Inequalities of a basic set, sorted; an equality gives two. Error PL0201 for a stride."""
     if piece.dim(isl.dim_type.div):
         # Divisions that equalities determine go away here; what is left over is a real stride.
         piece = piece.detect_equalities().remove_redundancies()

@@ -35,7 +35,7 @@ class Token:
 
     @property
     def name(self) -> str:
-        """The name that `text` means."""
+        """Name that `text` means, without backquotes."""
         return unquoted(self.text)
 
 

@@ -55,6 +55,7 @@ class _Reader:
         self.scalars: dict[str, Parametric] = {}
 
     def plan(self) -> Plan:
+        """Plan: its head of declarations, then the tree of loops and phases."""
         first = self.take()
         if not first.startswith("plan "):
             self.fail("a plan begins with `plan NAME`")
@@ -85,6 +86,7 @@ class _Reader:
         return plan
 
     def nodes(self, margin: str) -> Tree[Phase]:
+        """Loops and phases that stand at a margin, in their order."""
         found: list[Phase | Steps[Phase]] = []
         self.skip_blank()
         while self.at < len(self.lines) and _margin(self.lines[self.at]) == margin:
@@ -132,6 +134,7 @@ class _Reader:
         return lower(parse_syntax(Source(self.name, text)))
 
     def scalar(self, line: str) -> Parametric:
+        """Scalar of steps, `scalar NAME: TYPE = VALUE` with an affine value; PL0102."""
         found = _SCALAR.fullmatch(line)
         if found is None:
             self.fail("a scalar is written `scalar NAME: TYPE = VALUE`")
@@ -171,6 +174,6 @@ def _margin(line: str) -> str:
 
 
 def _declared(text: str) -> str:
-    """The name in `A[N, M]: f32`."""
+    """Array name of a declaration such as `A[N, M]: f32`."""
     found = re.match(_NAME, text)
     return unquoted(found[1]) if found else text

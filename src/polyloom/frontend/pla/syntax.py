@@ -206,6 +206,7 @@ class _Parser:
         raise input_error("PL0102", f"expected {expected}, found {found}", span=token.span, help=help)
 
     def name(self, what: str) -> Token:
+        """Name that is no keyword; PL0203, PL0102."""
         if self.next.text in KEYWORDS:
             raise input_error(
                 "PL0203",
@@ -225,6 +226,7 @@ class _Parser:
         return items
 
     def statement(self, text: Text) -> None:
+        """Parse a declaration, the loop or an equation; one of them begins the line."""
         declarations = {"input": text.inputs, "output": text.outputs, "variable": text.variables}
         keyword = self.next
         if keyword.text == "parameter" or keyword.text in declarations or keyword.text == "for":
@@ -243,6 +245,7 @@ class _Parser:
             text.statements.append(self.equation())
 
     def loop(self, text: Text, keyword: Token) -> None:
+        """Parse the iteration space: dimensions, if they are listed, then inequalities up to `do`."""
         if self.is_name() and self.tokens[self.position + 1].text in (",", ":"):
             text.dimensions += [Name(t.name, t.span) for t in self.listed(lambda: self.name("a dimension"))]
             self.expect(":", "after the dimensions")
@@ -258,6 +261,7 @@ class _Parser:
         return Declaration(name.name, shape, dtype.text, name.span, dtype.span)
 
     def equation(self) -> Statement:
+        """Parse an equation; it ends where a line ends."""
         start = self.next.span
         label = None
         if self.is_name() and self.tokens[self.position + 1].text == ":":
@@ -280,6 +284,7 @@ class _Parser:
         return Access(name.name, index, name.span, self.span_from(name.span))
 
     def index(self) -> list[Expression]:
+        """Parse an index in brackets, which may be empty for a scalar."""
         self.expect("[", "before an index")
         if self.accept("]"):
             return []
@@ -321,6 +326,7 @@ class _Parser:
         return left
 
     def unary(self) -> Expression:
+        """Parse a sign, or a primary expression."""
         token = self.accept("-")
         if token is None:
             return self.primary()
@@ -330,6 +336,7 @@ class _Parser:
         return Number(-operand.value, span) if isinstance(operand, Number) else Apply("neg", (operand,), span)
 
     def primary(self) -> Expression:
+        """Parse a number, a parenthesis, a truth value, an access, a call or a name."""
         token = self.next
         if token.kind == "number" or token.text in ("inf", "nan"):
             if len(token.text) > LONGEST_NUMBER:

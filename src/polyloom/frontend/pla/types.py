@@ -34,6 +34,7 @@ class _Types:
         self.known = dict(known)
 
     def find(self, slot: Slot) -> Slot:
+        """Representative of a slot, with path halving (Tarjan and van Leeuwen 1984)."""
         while slot in self.parent:
             above = self.parent[slot]
             self.parent[slot] = self.parent.get(
@@ -146,6 +147,7 @@ def _decided(types: _Types, name: str, span: Span) -> ElementType:
 
 
 def _typed(types: _Types, equation: RawEquation) -> Equation:
+    """Equation with the types of its operands; PL0207, PL0209."""
     operands: list[Operand] = []
     dtype: ElementType = "i32"
     for n, operand in enumerate(equation.operands):
@@ -161,6 +163,7 @@ def _typed(types: _Types, equation: RawEquation) -> Equation:
 
 
 def _constant(number: Number, dtype: ElementType) -> Constant:
+    """Constant in its type; PL0207 where the type does not hold it."""
     value = constant_in(number.value, dtype)
     if value is None:
         raise input_error(

@@ -68,7 +68,7 @@ FUSED: Final = frozenset({"muladd", "shladd", "shrsadd"})
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One of the member's: `E` 0, `F` 2, `R` 0 (fills), `P` 1 (pick, recur), `W` 0 (spills); `L` on members whose
+    """Issue slot of a member: `E` 0, `F` 2, `R` 0 (fills), `P` 1 (pick, recur), `W` 0 (spills); `L` on members whose
     counted loops are free: `L0` the counter, `L1` its test, `L2` the leave."""
 
     kind: str
@@ -90,8 +90,8 @@ LOOP_SLOTS: Final = (Slot("L", 0), Slot("L", 1), Slot("L", 2))
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A member of the family. `belt`: operands it holds; `scratch`, `vector` in bytes; `load`: least and most delay of
-    a load, in bundles; `stations`: loads in flight.
+    """Machine description of a member. `belt`: operands it holds; `scratch`, `vector` in bytes; `load`: least and most
+    delay of a load, in bundles; `stations`: loads in flight.
 
     `latencies` and `busies` are by key of `isa.Op.latency` and width. `lacks` names operations that no slot executes
     (`mul.d`: of that width). `fuses`: `FUSED` operations, on integers. `free_loop`: `LOOP_SLOTS` are there.
@@ -145,7 +145,7 @@ class Machine:
 
     @property
     def description(self) -> str:
-        """The resolved text."""
+        """Resolved description, a TOML text that gives every key."""
         return resolve(self)
 
     @property
@@ -156,13 +156,13 @@ class Machine:
 
 
 def members() -> tuple[str, ...]:
-    """The names of the shipped members, sorted."""
+    """Names of the shipped members, sorted."""
     return _MEMBERS.names()
 
 
 @cache
 def member(name: str, phasing: bool | None = None) -> Machine:
-    """The shipped member of a name, its phasing as given; error PL1000."""
+    """Shipped member of a name, its phasing as given; error PL1000."""
     machine = read(*_MEMBERS.find(name))
     return machine if phasing is None else replace(machine, phasing=phasing)
 
@@ -224,7 +224,7 @@ def resolve(machine: Machine) -> str:
 
 
 def _power(table: Table, key: str, least: int, most: int) -> int:
-    """A power of two of a key, within its range; PL1001."""
+    """Power of two of a key, within its range; PL1001."""
     value = table.integer(key, least, most)
     if value & (value - 1):
         raise _contradiction(
@@ -234,7 +234,7 @@ def _power(table: Table, key: str, least: int, most: int) -> int:
 
 
 def _delays(table: Table) -> tuple[int, int]:
-    """The least and the most delay of a load in bundles, 1 to 63 (a field of 6 bits); PL1001."""
+    """Load delays, the least and the most, in bundles: 1 to 63 (a field of 6 bits); PL1001."""
     value = table.content.get("load")
     items = cast("list[object]", value) if isinstance(value, list) else []
     if len(items) != 2 or not all(type(item) is int for item in items):

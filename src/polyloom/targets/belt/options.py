@@ -23,7 +23,7 @@ def _wrong(message: str, help: str) -> PolyloomError:
 
 
 def _spl(text: Any) -> Spl:
-    """The ratio of the SPL test, or `always`, `never` (docs/targets/belt.md, Loops). Error PL0801."""
+    """Ratio of the SPL test, or `always`, `never` (docs/targets/belt.md, Loops). Error PL0801."""
     if text in ("always", "never"):
         return text
     try:

@@ -14,7 +14,7 @@ BYTES: Final[Mapping[Width, int]] = {"b": 1, "h": 2, "w": 4, "d": 8, "q": 16}
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A width, and a number of lanes; 1 is a scalar. Comparisons give b, one per lane: 0 or 1."""
+    """Type of a value: a width, and a number of lanes; 1 is a scalar. Comparisons give b, one per lane: 0 or 1."""
 
     width: Width
     lanes: int = 1

@@ -129,6 +129,7 @@ def _loop(code: Code, first: facts.Facts) -> Iterator[Line]:
 
 
 def _issues(number: int, bundle: Bundle) -> Iterator[Line]:
+    """Lines of a bundle's operations."""
     issues, notes = in_order(bundle)
     for n, issue in enumerate(issues):
         note = notes[n] if notes else None

@@ -73,6 +73,7 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
 
 
 def _loop(loop: Facts) -> str:
+    """Text of a loop: why it is open code, or interval, stages, lanes, spills and passes."""
     if not loop["pipelined"]:
         return f"open code: {_REASONS.get(str(loop['reason']), loop['reason'])}"
     proof = "proved minimal" if loop["proved_minimal"] else "not proved minimal"

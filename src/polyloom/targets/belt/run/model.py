@@ -196,6 +196,7 @@ def lanes_of(operand: belt.Operand) -> Lanes:
 
 
 def _run(names: Sequence[str], ended: Mapping[str, Any]) -> Run:
+    """Result of a run, from the values of the native model."""
     counters = {
         key: int(ended[key]) for key in ("cycles", "operations", "high_water", "stations", "spills", "fills", "depth")
     }

@@ -49,6 +49,7 @@ def timeline(program: Program) -> str:
 
 
 def _loop(program: Program, routine: Routine, machine: Machine, first: int, interval: int) -> str:
+    """Drawing of a loop: the torus, then the lives of its results."""
     rows = routine.bundles[first : first + interval]
     drops = sum(bundle.drops for bundle in rows)
     stages = [note.stage for bundle in rows for note in bundle.notes if note.stage is not None]
@@ -60,6 +61,7 @@ def _loop(program: Program, routine: Routine, machine: Machine, first: int, inte
 
 
 def _torus(rows: Sequence[Bundle]) -> list[str]:
+    """Lines of the torus, a table of rows by slots."""
     slots = sorted({issue.slot for bundle in rows for issue in bundle.issues}, key=lambda slot: slot.order)
     table = [["row", *map(str, slots)]]
     for n, bundle in enumerate(rows):
@@ -85,6 +87,7 @@ def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _belt(lives: Sequence[_Life], interval: int) -> list[str]:
+    """Lines of the belt: one per result, with its producer, the furthest position read, and its life."""
     # A value can be read far behind its drop; the line is cut where it would no longer fit on a page.
     end = min(max((max((life.dropped or 0, *life.reads)) for life in lives), default=0) + 1, _COLUMN)
     ruler = "".join("|" if n % interval == 0 else " " for n in range(end))
@@ -150,6 +153,7 @@ def _lives(program: Program, routine: Routine, machine: Machine, first: int, int
 
 
 def _born(bundle: Bundle, at: int, passes: int, now: int) -> dict[Tag, _Life]:
+    """Lives of the results that a bundle issues."""
     found: dict[Tag, _Life] = {}
     for issue, note in _noted(bundle):
         names = (*(f"%{name}" for name in note.results), "", "")

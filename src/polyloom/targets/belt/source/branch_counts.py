@@ -22,6 +22,8 @@ def with_counts(module: Module, counts: Counts) -> Module:
 
 
 def _function(function: Function, counts: Counts) -> Function:
+    """Function with the sense of its branches, by the counts of their two successors."""
+
     def sensed(block: Block | Loop) -> Block | Loop:
         if isinstance(block, Loop) or not isinstance(branch := block.terminator, Branch):
             return block

@@ -77,7 +77,7 @@ def print_operand(operand: Operand) -> str:
 
 
 def signed(bits: int, width: int) -> int:
-    """Two's complement value of the low `width` bits."""
+    """Signed value of the low `width` bits, in two's complement."""
     return bits - (1 << width) if bits >> (width - 1) else bits
 
 
@@ -118,6 +118,7 @@ def _head(block: Block | Loop, shows: bool, home: str) -> str:
 
 
 def _op(op: Op) -> str:
+    """Text of an operation: results, name, width, operands, edge."""
     words = [f"{_parameters(op.results)} ="] if op.results else []
     words += [op.name, *([op.width] if op.width else []), *(["volatile"] if op.volatile else [])]
     if op.name in LOADS or op.name == "store":
@@ -148,6 +149,7 @@ def _order(order: Order) -> str:
 
 
 def _terminator(terminator: Terminator) -> str:
+    """Text of a terminator; a branch with its sense, where a profile gave one."""
     match terminator:
         case Jump(edge):
             return f"jump {_edge(edge)}"

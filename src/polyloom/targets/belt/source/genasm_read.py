@@ -69,6 +69,7 @@ class _Reader:
         self.words: list[tuple[str, str, int]] = []
 
     def module(self) -> Module:
+        """Parse data, then functions, to the end of the text."""
         self._advance()
         data: list[Data] = []
         while self._take("data"):
@@ -80,6 +81,7 @@ class _Reader:
         return Module(tuple(functions), tuple(data))
 
     def _datum(self) -> Data:
+        """Parse `data @NAME align N [constant] BYTES`."""
         name = self._kind("address", "the name of a datum, such as @taps")[1:]
         self._expect("align")
         align = self._integer()
@@ -90,6 +92,7 @@ class _Reader:
         return Data(name, bytes.fromhex(text), align, constant)
 
     def _function(self) -> Function:
+        """Parse a function: its head, blocks and loops up to the closing brace."""
         # Values are collected up to the next head of a function: names are unique in one function only.
         end = next((place for place, text in self.lines[self.next :] if text.startswith("function ")), None)
         self.values = {
@@ -159,6 +162,7 @@ class _Reader:
         return Order(source, sink, self._integer() if self._take("distance") else 0)
 
     def _terminator(self) -> Jump | Branch | Return:
+        """Parse a jump, branch or return."""
         if self._take("jump"):
             return Jump(self._edge(), self._place())
         if self._take("return"):
@@ -174,6 +178,7 @@ class _Reader:
         return Branch(condition, then, orelse, likely, self._place())
 
     def _op(self) -> Op:
+        """Parse an operation `results = name [width] [volatile] operands`."""
         results: tuple[Value, ...] = ()
         if self._kind_at("value"):
             results = self._parameters("=")
@@ -195,6 +200,7 @@ class _Reader:
         return replace(op, results=results, width=width, place=self._place(), volatile=volatile)
 
     def _access(self, name: str) -> Op:
+        """Parse a memory operand `base, index * scale + offset` and a store's value."""
         operands, scale = [self._operand()], 0
         # An index is known by the `*` behind it: a store's value follows a comma as well.
         if self._at(",") and len(self.words) > 2 and self.words[2][1] == "*":
@@ -209,6 +215,7 @@ class _Reader:
         return Op(name, tuple(operands), scale=scale, offset=offset)
 
     def _call(self, name: str) -> Op:
+        """Parse a call `[predicate,] @callee(arguments)`."""
         given: list[Operand] = []
         if name == "calltr":
             given.append(self._operand())
@@ -228,6 +235,7 @@ class _Reader:
         return Op(name, given, edge=self._edge())
 
     def _edge(self) -> Edge:
+        """Parse an edge `block(arguments)`; the parentheses may be missing."""
         target = self._word("a block")
         given: list[Operand] = []
         if self._take("("):
@@ -246,6 +254,7 @@ class _Reader:
         return tuple(given)
 
     def _operand(self) -> Operand:
+        """Parse an operand; PL1080 for a value that the function does not define."""
         kind, text, _ = self.words[0] if self.words else ("", "", 0)
         if kind == "value":
             found = self.values.get(text[1:])
@@ -262,6 +271,7 @@ class _Reader:
         return self._constant(text)
 
     def _constant(self, text: str) -> Constant | Nothing:
+        """Parse a constant `4:w` or `none:w`, which must fit into its width."""
         number, _, written = text.partition(":")
         match = _TYPE.fullmatch(written)
         assert match is not None

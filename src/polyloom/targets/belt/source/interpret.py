@@ -115,6 +115,7 @@ class _Run:
         self.counts: dict[tuple[str, str], int] = {}
 
     def argument(self, width: int, argument: Argument) -> Lanes:
+        """Argument as lanes: the address of an array, the bits of a number modulo its width; PL1084."""
         match argument:
             case np.ndarray() if argument.flags.c_contiguous:
                 return (self.memory.place(argument),)
@@ -126,6 +127,7 @@ class _Run:
                 raise input_error("PL1084", "an array is not contiguous", help="give `numpy.ascontiguousarray` of it")
 
     def call(self, function: Function, arguments: Sequence[Lanes]) -> tuple[Lanes, ...]:
+        """Call of a function, at most `_DEEPEST` within each other; PL1082 for its faults."""
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self._error(function, function.blocks[0].name, f"calls are more than {_DEEPEST} deep")
@@ -164,6 +166,7 @@ class _Frame:
             self.values[parameter.name] = argument
 
     def run(self) -> tuple[Lanes, ...]:
+        """Execute blocks until the function returns; its results."""
         while True:
             # A loop without operations must end by its steps as well.
             self.owner.step()
@@ -189,6 +192,7 @@ class _Frame:
         self.enter(self.owner.blocks[self.function.name][edge.target], [self.value(o) for o in edge.arguments])
 
     def value(self, operand: Operand) -> Lanes:
+        """Lanes of an operand."""
         match operand:
             case Constant(type, bits):
                 return (bits,) * type.lanes
@@ -220,6 +224,7 @@ class _Frame:
         return lane if lane is None else lane & 1
 
     def _op(self, op: Op) -> tuple[Lanes, ...]:
+        """Results of an operation, lane by lane."""
         given = [self.value(operand) for operand in op.operands]
         match op.name:
             case "load" | "loads" | "loadu":
@@ -278,7 +283,7 @@ class _Frame:
         return tuple(self._loaded(op.name, at, size, 8 * BYTES[result.width]) for at in places)
 
     def _loaded(self, name: str, at: Lane, size: int, width: int) -> Lane:
-        """One lane of a load; outside of every object a NaR, so that a load may be executed speculatively."""
+        """Lane of a load; outside of every object a NaR, so that a load may be executed speculatively."""
         if not isinstance(at, int):
             return at
         found = self.owner.memory.find(at, size)

@@ -54,7 +54,7 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of a datum of the program, plus bytes; a w."""
+    """Address of a datum of the program, plus bytes; a w."""
 
     name: str
     offset: int = 0
@@ -115,6 +115,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
+    """Unconditional jump along an edge."""
+
     edge: Edge
     place: Place = NOWHERE
 
@@ -133,6 +135,8 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Return:
+    """Return of the function's results."""
+
     values: tuple[Operand, ...] = ()
     place: Place = NOWHERE
 

@@ -153,6 +153,7 @@ def _operations(module: Module, function: Function) -> Iterator[str]:
 
 
 def _called(op: Op, known: dict[str, Function]) -> str:
+    """Violation of a call: the callee's parameters and results, or ""."""
     given = op.operands[op.name == "calltr" :]
     if op.callee not in known:
         return f"there is no function @{op.callee}"
@@ -185,6 +186,7 @@ def _wrong(op: Op, in_loop: bool) -> str:
 
 
 def _access(op: Op) -> str:
+    """Violation of an access: width, offset of 12 bits, scale, addresses of w; or ""."""
     address = op.operands[:-1] if op.name == "store" else op.operands
     if op.width is None:
         return "no width"

@@ -259,6 +259,7 @@ def _note(member: Machine, signature: Signature, text: str) -> str:
 
 
 def _read_note(reader: Reader) -> tuple[Machine, Signature, str]:
+    """Member, signature and facts of a note; PL0705 where it is not as written."""
     at = reader.position
     try:
         made = cast("dict[str, Any]", json.loads(binary.text.read(reader)))

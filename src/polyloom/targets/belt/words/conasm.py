@@ -86,6 +86,7 @@ def _types(types: tuple[Type, ...]) -> str:
 
 
 def _routine(routine: Routine, member: Machine, lengths: Lengths) -> Iterator[str]:
+    """Lines of a routine: its head, then one line per bundle."""
     yield f"routine {name(routine.name)} {_types(routine.parameters)} -> {_types(routine.results)}"
     backs = {first + bundles - 1: bundles for first, bundles in routine.loops}
     rows = {first + row: (row, bundles) for first, bundles in routine.loops for row in range(bundles)}
@@ -147,6 +148,7 @@ def _address(issue: Issue, operands: list[str]) -> str:
 
 
 def _operand(operand: Operand, called: str) -> str:
+    """Text of an operand: a position, an immediate or a None, with the name of its value."""
     if isinstance(operand, Immediate):
         text = str(operand.value)
     elif operand.position == NONE:
@@ -157,6 +159,7 @@ def _operand(operand: Operand, called: str) -> str:
 
 
 def _results(issue: Issue, note: Note, at: int, member: Machine) -> str:
+    """Names of results, and the bundle in which they drop."""
     names = [f"%{name(n)}" for n in note.results]
     drop = drop_bundle(issue, at, member)
     # A call's results are known by its callee only; without names there is nothing to print.
@@ -176,6 +179,7 @@ def drop_bundle(issue: Issue, at: int, member: Machine) -> int | None:
 
 
 def _origin(note: Note) -> str:
+    """Stage, source place and reason of an operation."""
     stage = "" if note.stage is None else f"s{note.stage}"
     place = note.place
     if place == NOWHERE:

@@ -62,7 +62,7 @@ class _Line:
 
     @property
     def following(self) -> str:
-        """The token behind the next one."""
+        """Token behind the next one."""
         return self.tokens[self.at + 1][0] if self.at + 1 < len(self.tokens) else ""
 
     def skip(self, token: str) -> bool:
@@ -75,6 +75,7 @@ class _Line:
             self.fail(f"expected `{token}`", f"write `{token}` here")
 
     def number(self, what: str) -> int:
+        """Number in decimal, or with a prefix such as `0x`, with or without a sign."""
         sign = -1 if self.skip("-") else 1
         # Offsets are written `+ 8`, with the sign as a token of its own.
         self.skip("+")
@@ -87,6 +88,7 @@ class _Line:
         return sign * value
 
     def name(self, what: str) -> str:
+        """Name, plain or quoted as JSON has it."""
         token = self.next
         if token.startswith('"'):
             self.at += 1
@@ -131,6 +133,7 @@ class _Reader:
     header: _Line | None = None
 
     def program(self) -> tuple[Program, Signature]:
+        """Program and signature of all lines; PL1008 for a call of no routine."""
         offset = 0
         for text in self.source.text.split("\n"):
             self.line(text, offset)
@@ -164,6 +167,7 @@ class _Reader:
         return self.member
 
     def line(self, text: str, offset: int) -> None:
+        """Read one line, by the word that it begins with."""
         # Raw lines first: TOML and JSON have tokens of their own.
         if text.startswith("|"):
             self.described.append(text[2:])
@@ -194,6 +198,7 @@ class _Reader:
         line.done()
 
     def read_member(self, line: _Line) -> None:
+        """Read the name of a shipped member, and `unphased`; an empty line announces a description."""
         if not line.next:
             return
         called = line.take()
@@ -216,6 +221,7 @@ class _Reader:
             raise input_error("PL1007", "what is told of the loops is no JSON", span=span, help=help) from None
 
     def datum(self, line: _Line) -> Data:
+        """Read a datum: name, alignment, bytes in hexadecimal."""
         name = line.name("the name of a datum")
         if name in [datum.name for datum in self.data]:
             line.fail(f"there is already a datum '{name}'", "give it another name", 1)
@@ -228,6 +234,7 @@ class _Reader:
         return Data(name, bytes.fromhex(digits), align, constant)
 
     def routine(self, line: _Line) -> None:
+        """Read the head of a routine."""
         name = line.name("the name of a routine")
         if name in [routine.name for routine in self.routines]:
             line.fail(f"there is already a routine '{name}'", "give it another name", 1)
@@ -236,6 +243,7 @@ class _Reader:
         self.routines.append(Routine(name, (), (), parameters, self.types(line)))
 
     def types(self, line: _Line) -> tuple[Type, ...]:
+        """Read a list of types in parentheses."""
         line.expect("(")
         found: list[Type] = []
         while not line.skip(")"):
@@ -248,6 +256,7 @@ class _Reader:
         return tuple(found)
 
     def bundle(self, line: _Line, number: int) -> None:
+        """Read a bundle: operations, drops, `rotate`, and the way back of a loop's pass."""
         routine, member = self.routines[-1], self.known(line)
         # Numbers are redundant and checked, because targets of transfers are such numbers.
         if number != len(routine.bundles):
@@ -293,6 +302,7 @@ class _Reader:
         return issue, self.note(line, issue, names, at, member)
 
     def operands(self, line: _Line, issue: Issue) -> tuple[Issue, tuple[str, ...]]:
+        """Read operands in parentheses, with the names of their values."""
         kind = layout(OPS[issue.name])
         if issue.name in ("call", "calltr"):
             at = line.at
@@ -336,6 +346,7 @@ class _Reader:
         return issue
 
     def note(self, line: _Line, issue: Issue, names: tuple[str, ...], at: int, member: Machine) -> Note:
+        """Read results, stage and source place, which make the note of an operation."""
         results: list[str] = []
         if line.skip("->"):
             while line.skip("%"):
@@ -355,6 +366,7 @@ class _Reader:
 
 
 def _operand(line: _Line) -> Operand:
+    """Read a position, a None or an immediate."""
     token = line.next
     if re.fullmatch(r"b[0-9]{1,2}", token):
         line.at += 1
@@ -378,6 +390,7 @@ def _address(line: _Line, issue: Issue) -> Issue:
 
 
 def _place(line: _Line) -> Place:
+    """Read a source place, NOWHERE without one."""
     if not line.skip("@line"):
         return NOWHERE
     row = line.number("a line")

@@ -74,6 +74,7 @@ def _check_again(data: bytes, again: bytes) -> None:
 
 
 def _routine(words: _Words, name: str, called: Sequence[str]) -> Routine:
+    """Decode a routine: its head of counts, types, bundles."""
     (head,) = words.take()
     size, count = w.get(head, (0, 32)), w.get(head, (32, 16))
     parameters, results = w.get(head, (48, 8)), w.get(head, (56, 8))

@@ -74,6 +74,7 @@ def _items(items: Sequence[int]) -> list[int]:
 
 
 def _bundle(bundle: Bundle, back: int, numbers: Mapping[str, int], where: tuple[str, int]) -> list[int]:
+    """Words of a bundle: its header, then its operations in the order of slots (docs/formats.md, Belt words)."""
     body: list[int] = []
     issues, _ = in_order(bundle)
     for issue in issues:

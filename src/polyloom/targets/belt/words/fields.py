@@ -79,5 +79,5 @@ def put(value: int, field: Field) -> int:
 
 
 def signed(value: int, bits: int) -> int:
-    """Two's complement value of so many bits."""
+    """Signed value of so many bits, in two's complement."""
     return value - (1 << bits) if value >> bits - 1 else value

@@ -38,7 +38,7 @@ _NAN: Final = {32: 0x7FC00000, 64: 0x7FF8000000000000}
 
 
 def signed(bits: int, width: int) -> int:
-    """Two's complement value of the low `width` bits."""
+    """Signed value of the low `width` bits, in two's complement."""
     return bits - (1 << width) if bits >> (width - 1) else bits
 
 
@@ -53,7 +53,7 @@ def compute(name: str, width: int, result: int, operands: Sequence[Lanes], lanes
 
 
 def _lane(name: str, width: int, result: int, given: tuple[Lane, ...]) -> Lane:
-    """One lane of a result; None wins over NaR, NaR over data, except in pick and orm (docs/targets/belt.md, Values and
+    """Lane of a result; None wins over NaR, NaR over data, except in pick and orm (docs/targets/belt.md, Values and
     faults)."""
     if name == "pick":
         return _pick(given)
@@ -88,6 +88,7 @@ def _or(given: tuple[Lane, ...]) -> Lane:
 
 
 def _scalar(name: str, width: int, result: int, given: Sequence[int]) -> int | NaR:
+    """Result of a strict operation on numbers, not yet cut to the width."""
     if name in _BINARY:
         return _BINARY[name](width, given[0], given[1])
     if name in _SIGNED:

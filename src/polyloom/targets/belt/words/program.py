@@ -129,7 +129,7 @@ def in_order(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:
 
 
 def _shortest(note: Note, issue: Issue) -> Note:
-    """A note without names of operands that the issue does not have, and without empty names at the end."""
+    """Note without names of operands that the issue does not have, and without empty names at the end."""
     return replace(note, operands=_named(note.operands[: len(issue.operands)]), results=_named(note.results))
 
 

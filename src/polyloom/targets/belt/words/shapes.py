@@ -54,6 +54,7 @@ def results(issue: Issue, operands: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def _width(op: Op, issue: Issue, operands: Sequence[Item]) -> Width | None:
+    """Width of a result: stated, that of a comparison, twice that of the operands, or theirs."""
     if op.name in ("loads", "loadu"):
         return "w"
     if op.width == "=":
@@ -70,6 +71,7 @@ def _width(op: Op, issue: Issue, operands: Sequence[Item]) -> Width | None:
 
 
 def _lanes(op: Op, issue: Issue, operands: Sequence[Item]) -> int:
+    """Lanes of a result: stated, one for reductions, else those of the widest operand."""
     if op.name in LANED:
         return issue.lanes
     if op.name in _SCALAR:

@@ -117,7 +117,7 @@ _TRANSFERS: Final = ("br", "inner", "leave", "retn")
 
 
 class _Step:
-    """One bundle. The belt is a list, front last, so that drops append."""
+    """Transfer function of one bundle. The belt is a list, front last, so that drops append."""
 
     def __init__(self, walker: Walker, at: int, state: State) -> None:
         self.walker, self.machine, self.at, self.state = walker, walker.machine, at, state
@@ -240,6 +240,7 @@ class _Step:
         return next(routine for routine in self.walker.program.routines if routine.name == call.callee)
 
     def call(self, issue: Issue) -> None:
+        """Check the list of a call, and put its results under way; PL1017."""
         callee, given = self.callee(issue), self.read_all(issue)[predicates(OPS[issue.name]) :]
         if len(given) != len(callee.parameters):
             has = counted(len(given), "operand")

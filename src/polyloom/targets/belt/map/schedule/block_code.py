@@ -183,6 +183,7 @@ class Builder:
         return value in self.plan.used
 
     def _op(self, k: int) -> None:
+        """Add an operation of the block with what it reads, and spill results that have a home."""
         op = predicated(self.block.ops[k])
         # Constants are added where they are read; a store of None does nothing.
         if op.name == "con" or (op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)):
@@ -216,6 +217,7 @@ class Builder:
         return operand
 
     def _read(self, operand: Operand, k: int, is_list: bool) -> Source:
+        """Read of an operand: from the belt, or from a leaf."""
         operand = self._unaliased(operand)
         if isinstance(operand, Nothing):
             return Absent(operand.type.width) if is_list else self._nothing(operand.type, k)
@@ -226,7 +228,7 @@ class Builder:
         return self._leaf(operand, k)
 
     def _nothing(self, type: Type, k: int) -> Read:
-        """None as a value: a pick by a false condition without a second arm."""
+        """None value: a pick by a false condition without a second arm."""
         never, some = self._leaf(Constant(Type("b"), 0), k), self._leaf(Constant(type, 0), k)
         n = self._add(Node("pick", (never, some), (Value("none", type),), index=4 * k - 1), k)
         return Read(n)

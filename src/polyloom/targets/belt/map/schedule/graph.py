@@ -37,7 +37,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """None in a list that makes a belt."""
+    """Absent operand: a None in a list that makes a belt."""
 
     width: Width | None = None
 

@@ -46,6 +46,7 @@ class _Late:
     readers: dict[int, list[tuple[int, int]]] = field(default_factory=dict[int, list[tuple[int, int]]])
 
     def run(self) -> Schedule:
+        """Sweep over all operations until nothing moves, at most `SWEEPS` times."""
         interval = self.schedule.interval
         drops = sum(len(node.results) for node in self.graph.nodes)
         # How many bundles a value stays on the belt, at the pass's rate of drops.

@@ -76,6 +76,7 @@ class Builder:
         return _roles(prune(tested_early(Graph(tuple(self.nodes), order, self.initial))))
 
     def _node(self, op: Op, index: int) -> Node:
+        """Node of an operation, with its operands resolved."""
         given = list(op.operands) + (list(op.edge.arguments) if op.edge is not None else [])
         name = op.name
         if name == "pick" and len(given) == 3 and isinstance(given[2], Nothing):
@@ -106,6 +107,7 @@ class Builder:
         return operand
 
     def _read(self, operand: Operand) -> Read:
+        """Read of an operand: a parameter's source, a result, or a leaf."""
         operand = self._unaliased(operand)
         if isinstance(operand, Value) and operand.name in self.parameter:
             found, _ = self.chain[operand.name]
@@ -131,7 +133,7 @@ class Builder:
         return read
 
     def _nothing(self, type: Type) -> Read:
-        """None as a value: a pick by a false condition without a second arm."""
+        """None value: a pick by a false condition without a second arm."""
         never, some = (self._outside(Constant(t, 0)) for t in (Type("b"), type))
         return self._add(Node("pick", (never, some), (Value(f"none.{len(self.nodes)}", type),)))
 
@@ -170,7 +172,7 @@ class Builder:
         return self._carried(name, self._later(after), (start,))
 
     def _later(self, operand: Operand) -> Read:
-        """A leaf of its own, read one iteration later: the first iteration has another value."""
+        """Leaf of its own, read one iteration later: the first iteration has another value."""
         return replace(self._outside(operand, own=True), distance=1)
 
     def _turn(self, name: str, after: Value) -> tuple[Read | Operand, tuple[Operand, ...]]:
@@ -227,7 +229,7 @@ def _signed(constant: Constant) -> int:
 
 
 def _is_void(op: Op) -> bool:
-    """A store that never happens."""
+    """Whether an operation is a store that never happens."""
     return op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)
 
 

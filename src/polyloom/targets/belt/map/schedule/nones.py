@@ -157,6 +157,7 @@ class Nones:
         return known is not None and self.value(read.node, read.result, -before) == known
 
     def _frames(self, n: int, node: Node) -> Iterator[Wrong]:
+        """Check that frames which a fill reads in the first passes hold initial values, or None."""
         source = next(iter(self.graph.nodes[node.spill].reads))
         for j in range(1, node.distance + 1):
             if self.belt.placed.stage(node.spill) < j:

@@ -236,6 +236,7 @@ def merged(function: Function) -> Function:
 
 
 def _pair(function: Function) -> tuple[Block, Block] | None:
+    """Two blocks, the second of which only a jump of the first one leads to; None where there are none."""
     into = predecessors(function)
     blocks = {block.name: block for block in function.blocks}
     for block in function.blocks[1:]:

@@ -69,6 +69,7 @@ class _List:
     loads: list[int] = field(default_factory=list[int])
 
     def run(self) -> Placed:
+        """Schedule the block: its entry values before bundle 0, then operations by their critical paths, or one by one."""
         graph = self.code.graph
         self.groups = classes(self.machine.slots)
         for n in self.code.entry:
@@ -231,6 +232,7 @@ class _List:
         return False
 
     def _free(self, n: int, at: int) -> Slot | None:
+        """Free slot for a node in a bundle, of the least able class first; None where all are taken."""
         node = self.code.graph.nodes[n]
         op = OPS[node.name]
         busy = self.machine.busy(op, self.code.graph.first_width(node))

@@ -57,7 +57,7 @@ def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
 
 
 def _reason(found: Pipelined) -> str:
-    """What bounds the interval, in the words of the bounds; where a shorter interval had a schedule but not the belt,
+    """Bound of the interval, in the words of the bounds; where a shorter interval had a schedule but not the belt,
     that."""
     if found.interval == found.at_least > max(1, *(b.value for b in found.bounds)):
         return f"the belt: {found.belt.machine.belt} positions for {found.belt.drops} drops per pass"

@@ -52,6 +52,7 @@ def evaluate(node: Node, given: Sequence[Operand | None]) -> Operand | None:
 
 
 def _picked(type: Type, given: Sequence[Operand | None]) -> Operand | None:
+    """Pick of known operands; with an unknown condition only where both arms are the same."""
     condition, arms = given[0], (*given[1:], Nothing(type))[:2]
     match condition:
         case Nothing():
@@ -63,6 +64,7 @@ def _picked(type: Type, given: Sequence[Operand | None]) -> Operand | None:
 
 
 def _computed(name: str, type: Type, given: Sequence[Operand]) -> Operand | None:
+    """Operation on known operands, by its semantics or by an identity such as x + 0; None where neither tells."""
     constants = [operand for operand in given if isinstance(operand, Constant)]
     if len(constants) == len(given):
         lanes = [(c.bits,) for c in constants]

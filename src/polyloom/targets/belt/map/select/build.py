@@ -129,6 +129,7 @@ class _Building:
         return Edge(edge.block, tuple(map(emitter.operand, edge.arguments)))
 
     def _end(self, emitter: Emitter, end: ssa.Terminator) -> Terminator:
+        """Terminator of a block of open code."""
         match end:
             case ssa.Jump(target):
                 return Jump(self._edge(emitter, target), end.place)

@@ -24,6 +24,7 @@ def fuse(function: Function) -> Function:
 
 
 def _block(block: Block | Loop) -> Block | Loop:
+    """Block with additions fused into the products and shifts that they alone use."""
     counted: dict[Value, int] = {}
     arguments = () if isinstance(block, Loop) else (a for edge in edges(block) for a in edge.arguments)
     for operand in (*(o for op in block.ops for o in uses(op)), *ends(block), *arguments):

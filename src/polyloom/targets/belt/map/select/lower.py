@@ -172,6 +172,7 @@ class Emitter:
     place: Place = NOWHERE
 
     def operand(self, operand: ssa.Operand) -> Operand:
+        """Belt operand of an SSA operand."""
         match operand:
             case ssa.Value(name, type):
                 return self.known.get(name, Value(name, type_of(type)))
@@ -270,6 +271,7 @@ def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.V
 
 
 def _float_comparison(emitter: Emitter, name: str, given: list[Operand], to: str) -> Operand | None:
+    """Comparison of floats; where the machine has none, the complement of the opposite one, or two of them."""
     if name in _FLOATS:
         emitter.emit(_FLOATS[name], *given, to=to)
     elif name in _NOT_FLOATS:
@@ -284,6 +286,7 @@ def _float_comparison(emitter: Emitter, name: str, given: list[Operand], to: str
 
 
 def _lane_operation(emitter: Emitter, i: Instruction, given: list[Operand], type: Type, to: str) -> Operand | None:
+    """Operation on lanes; an operand where it is known already whether any lane is set."""
     match i.operation:
         case "iota":
             emitter.emit("iota", constant(W, 0), type=type, to=to)
@@ -349,6 +352,7 @@ def _extending_load(emitter: Emitter, i: Instruction) -> Instruction | None:
 
 
 def _cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str) -> Operand | None:
+    """Conversion of a width, or between integers and floats; an operand where the bits stay as they are."""
     type = type_of(target)
     match name:
         case "trunc":
@@ -387,6 +391,7 @@ def _renamed(op: Op, name: str) -> Op:
 
 
 def _intrinsic(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
+    """Call of an LLVM intrinsic."""
     name, to, type = i.callee, result.name, type_of(result.type)
     if name in ssa.REDUCTIONS:
         return _reduced(emitter, i, given[0], to)
@@ -518,6 +523,7 @@ def _made(emitter: Emitter, operand: ssa.Operand, operation: str) -> Instruction
 
 
 def _call(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
+    """Call of a routine, with the predicate first if it has one."""
     results = tuple(Value(r.name, type_of(r.type)) for r in i.results)
     # A guarded call has its predicate last in SSA form, first in words.
     is_guarded = ssa.GUARDED in i.flags

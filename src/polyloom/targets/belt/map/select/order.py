@@ -31,6 +31,7 @@ def order_memory(module: Module, origins: Mapping[str, Origin]) -> Module:
 
 
 def _ordered(function: Function, origin: Origin, effects: Mapping[str, Effect]) -> Function:
+    """Function with the memory dependences of its blocks and loops (docs/targets/belt.md, Time)."""
     loops = {loop.name: loop for loop in superblocks(origin.function)}
     blocks = list(function.blocks)
     for k, block in enumerate(blocks):
