@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from polyloom.extras import command
 
+# A code is stable: pages, scripts and people name it, so that its number never gets a second meaning.
 CODES: dict[str, tuple[str, str]] = {
     # PL01xx: syntax of the equation language (frontend)
     "PL0101": (

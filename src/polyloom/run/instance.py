@@ -119,6 +119,7 @@ class Instance(File):
         target by name. A difference from an oracle raises PL0812 (exit 4); wrong inputs raise PL0230 to PL0232, or,
         like faults, PL06xx."""
         given, own = self._split(arrays, more)
+        # Before the run: an array that cannot be written to is refused at once.
         filled = self._filled(given)
         result = self.measure(given, seed=seed, trace=trace, fill=fill, **own)
         if result.differences:
@@ -174,6 +175,7 @@ class Instance(File):
         signature, subject = self.signature, self.origin.subject
         numbers = {n: v for n, v in given.items() if _is_number(signature, n, v)}
         rest = {n: v for n, v in given.items() if n not in numbers}
+        # A program for certain sizes has their values: only scalars are left to give.
         if self.parameters is None:
             fixed, scalars = made.values(signature, numbers)
         else:
@@ -461,6 +463,7 @@ def _provenances(views: Sequence[Report]) -> list[Provenance]:
 
 def _with_sources(view: Report, texts: Mapping[str, str]) -> Report:
     """View with the texts of the files that its operations come from, and their lines as statements."""
+    # A target that shows texts of its own keeps them.
     if not texts or view.sources:
         return view
     files = {o.provenance.file for o in view.operations if o.provenance is not None}

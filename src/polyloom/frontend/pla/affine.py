@@ -81,6 +81,7 @@ def condition(expression: Expression, dims: Sequence[str], params: Sequence[str]
         case Comparison():
             sides = [affine(e, (*dims, *params)) for e in expression.operands]
             points = isl.Set.universe(space(dims, params))
+            # A chain is the conjunction of its neighbours, as in Python.
             for left, relation, right in zip(sides, expression.relations, sides[1:], strict=False):
                 points = points.intersect(to_set(_relation(left - right, relation), dims, params))
             return points

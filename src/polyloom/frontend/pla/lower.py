@@ -273,6 +273,7 @@ class _Flattener:
                 # Children first: their equations and names come before those of their parent.
                 operation, children = _operation(value)
                 operands = tuple([self.operand(child, label, base, where, equations) for child in children])
+                # One value per iteration: the iteration itself is its index.
                 target = Reference(fresh(base, self.variables), tuple(map(Affine.symbol, self.dims)), value.span)
                 equations.append(RawEquation(fresh(label, self.labels), target, operation, operands, where, value.span))
                 return target
@@ -284,6 +285,7 @@ class _Flattener:
         return Reference(access.name, tuple(affine(e, (*self.dims, *self.params)) for e in access.index), access.span)
 
     def fresh_label(self, position: int) -> str:
+        # The user may have written labels of this form.
         while f"S{position}" in self.labels:
             position += 1
         self.labels.add(f"S{position}")

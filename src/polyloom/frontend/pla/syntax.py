@@ -246,6 +246,7 @@ class _Parser:
 
     def loop(self, text: Text, keyword: Token) -> None:
         """Parse the iteration space: dimensions, if they are listed, then inequalities up to `do`."""
+        # A list of dimensions is known by what follows its first name: inequalities begin with names, too.
         if self.is_name() and self.tokens[self.position + 1].text in (",", ":"):
             text.dimensions += [Name(t.name, t.span) for t in self.listed(lambda: self.name("a dimension"))]
             self.expect(":", "after the dimensions")
@@ -272,6 +273,7 @@ class _Parser:
             self.fail("`=` after the equation's left side", _definition(self.next.text))
         value = self.expression()
         condition = self.expression() if self.accept("if") else None
+        # An equation ends with its line: what follows on it lacks an operator.
         if not self.at_end and not self.next.starts_line:
             self.fail("an operator, `if` or a new line", _juxtaposed(self.tokens[self.position - 1], self.next))
         return Statement(label, target, value, condition, self.span_from(start))

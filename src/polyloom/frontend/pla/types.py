@@ -80,6 +80,7 @@ def infer(name: str, raw: RawProgram) -> Program:
     spans = {name: span for name, (_, span) in raw.declared.items()}
     for equation in raw.equations:
         if equation.target.name not in external and equation.target.span is not None:
+            # A variable without a declaration is shown at its first equation.
             spans.setdefault(equation.target.name, equation.target.span)
     return Program(
         name,
@@ -98,6 +99,7 @@ def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
     """Constraints of an equation, unified; PL0208 for each that fails."""
     slots = [_slot(equation, n) for n in range(len(equation.operands))]
     last = slots[-1]
+    # The last operand stands for all: the first one of a select is its condition.
     pairs = [(slot, last) for slot in slots[:-1]]
     if equation.operation == "select":
         # A condition is an i32 whatever its arms are.
@@ -105,6 +107,7 @@ def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
     operation = BY_NAME[equation.operation]
     result = "i32" if operation.compares else operation.gives
     pairs.append((equation.target.name, last if result is None else _FIXED[result]))
+    # An operation that takes one type alone decides its operands.
     if operation.gives is not None and len(operation.types) == 1:
         pairs.append((last, _FIXED[operation.types[0]]))
     return [

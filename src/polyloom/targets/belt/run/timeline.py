@@ -159,6 +159,7 @@ def _born(bundle: Bundle, at: int, passes: int, now: int) -> dict[Tag, _Life]:
         names = (*(f"%{name}" for name in note.results), "", "")
         results = max(OPS[issue.name].results, len(note.results))
         for number in range(results):
+            # As `walk` tags results: pass, bundle, operation, number of the result.
             tag = (passes, at, bundle.issues.index(issue), number)
             found[tag] = _Life(issue, names[number] or f"{issue.slot}", note.stage, now)
     return found

@@ -115,6 +115,7 @@ def trace(data: bytes, run: Run) -> Trace:
 def _spans(file: belt_file.File, run: Run, notes: Mapping[tuple[str, int, str], Note]) -> Iterator[Span]:
     """Spans of events, each for as long as the operation's result takes."""
     for event, iteration in _iterations(file.program, run.events, notes):
+        # What drops in its own bundle still takes that one.
         cycles = max(1, file.machine.latency(OPS[event.op]))
         value = ", ".join("None" if lane is None else str(lane) for lane in event.value)
         told = {**_told(notes.get((event.routine, event.bundle, event.slot), Note())), "iteration": iteration}

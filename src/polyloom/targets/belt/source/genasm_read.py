@@ -60,6 +60,7 @@ class _Reader:
 
     def __init__(self, source: Source) -> None:
         self.source, self.next, self.line, self.home = source, 0, 0, ""
+        # With offsets: messages point into the whole text.
         self.lines = [
             (match.start(), match[0])
             for match in re.finditer(r"[^\n]+", source.text)

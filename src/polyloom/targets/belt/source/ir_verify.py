@@ -144,6 +144,7 @@ def _edges(module: Module, function: Function) -> Iterator[str]:
 
 def _operations(module: Module, function: Function) -> Iterator[str]:
     """Rule: operations have operands and results of their numbers and types; leaves stand in loops."""
+    # Calls are checked against their callees; every other operation against its row in `isa`.
     known = {f.name: f for f in module.functions}
     for block in function.blocks:
         for op in block.ops:
@@ -205,6 +206,7 @@ def _typed(op: Op, width: str) -> str:
         if given[0].width != "b" or given[0].lanes not in (1, result.lanes):
             return "the condition is no b, or of other lanes"
         return "" if all(t == result for t in given[1:]) else "arms of other types"
+    # Operations between lanes change their number: the table's rule of equal types does not hold.
     if op.name in ("splat", "iota", "shuffle", "extract", "inject", "remaining", "any", "all", "smearx", "smeari"):
         return ""
     if op.name in ("widensv", "widenuv", "narrowv"):

@@ -87,6 +87,7 @@ def _routine(words: _Words, name: str, called: Sequence[str]) -> Routine:
         if back > n + 1:
             raise words.wrong(f"bundle {n} goes {back} bundles back, before the routine")
         loops += [(n + 1 - back, back)] if back else []
+    # Lengths follow from the headers, and must agree: code has one form.
     if words.at - start != size:
         raise words.wrong(f"the bundles of a routine have {words.at - start} words, its head says {size}")
     return Routine(name, tuple(bundles), tuple(loops), tuple(types[:parameters]), tuple(types[parameters:]))

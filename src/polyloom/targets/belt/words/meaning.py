@@ -45,6 +45,7 @@ def signed(bits: int, width: int) -> int:
 def compute(name: str, width: int, result: int, operands: Sequence[Lanes], lanes: int) -> tuple[Lanes, ...]:
     """Results of an operation that only computes, for operands of `width` bits and results of `result` bits and `lanes`
     lanes. A scalar among vectors stands for as many lanes of it."""
+    # Operations between lanes see all of them; the others go lane by lane.
     if name in _WHOLE:
         return _WHOLE[name](operands, width, result, lanes)
     count = max(map(len, operands))
@@ -256,6 +257,7 @@ def _single(number: float) -> float:
 
 def _truncated(number: float, result: int, is_signed: bool) -> int | NaR:
     """Integer part of a float; NaR outside of the range of the width, where C11 6.3.1.4 leaves the result undefined."""
+    # Half-open: the upper limit is a power of two, which every format of floats holds exactly.
     least, most = (-(1 << (result - 1)), 1 << (result - 1)) if is_signed else (0, 1 << result)
     if math.isnan(number) or not least <= math.trunc(number if math.isfinite(number) else most) < most:
         return NaR("a float that no integer of the width is near")

@@ -122,6 +122,7 @@ class Program:
 
 def in_order(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:
     """Issues in the order of their slots, as words have them, and their notes, none where all are empty."""
+    # Listings and words agree in this order, whatever order a scheduler issues in.
     order = sorted(range(len(bundle.issues)), key=lambda n: bundle.issues[n].slot.order)
     issues = tuple(bundle.issues[n] for n in order)
     notes = tuple(_shortest(bundle.notes[n], bundle.issues[n]) for n in order) if bundle.notes else ()

@@ -157,7 +157,9 @@ def _issue(graph: Graph, node: Node, slot: Slot, operands: Sequence[Placed], off
     if node.name in LANED:
         read = next(iter(node.reads), None)
         is_spill = node.name in ("spill", "spillx")
+        # A spill gives nothing: its lanes are those of what it reads.
         lanes = graph.type(read).lanes if is_spill and read is not None else node.results[0].type.lanes
+    # Its node has the frames in fields that it needs for nothing else.
     if node.name == "scratchf":
         return Issue("scratchf", slot, offset=offset, frame=node.literal, frames=node.scale)
     return Issue(

@@ -107,6 +107,7 @@ class Graph:
 
     def first_width(self, node: Node) -> Width:
         """Width of the operand that tells the latency."""
+        # The first one that is read: immediates have no width of their own.
         for operand in node.operands:
             if isinstance(operand, Read):
                 return self.type(operand).width

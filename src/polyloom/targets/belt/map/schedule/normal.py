@@ -228,6 +228,7 @@ def merged(function: Function) -> Function:
         to: dict[str, Operand] = {
             p.name: a for p, a in zip(after.parameters, before.terminator.edge.arguments, strict=True)
         }
+        # `order` counts operations: those of the second block move behind the first one's.
         offset = len(before.ops)
         order = (*before.order, *(Order(o.source + offset, o.sink + offset) for o in after.order))
         joined = replace(before, ops=before.ops + after.ops, terminator=after.terminator, order=order)
@@ -252,6 +253,7 @@ def substituted(function: Function, to: Mapping[str, Operand]) -> Function:
     """Function with operands in place of values."""
 
     def of(operand: Operand) -> Operand:
+        # Through chains: what stands for a value may be replaced itself.
         while isinstance(operand, Value) and operand.name in to:
             operand = to[operand.name]
         return operand

@@ -69,7 +69,8 @@ class _List:
     loads: list[int] = field(default_factory=list[int])
 
     def run(self) -> Placed:
-        """Schedule the block: its entry values before bundle 0, then operations by their critical paths, or one by one."""
+        """Schedule the block: its entry values before bundle 0, then operations by their critical paths, or one by
+        one."""
         graph = self.code.graph
         self.groups = classes(self.machine.slots)
         for n in self.code.entry:

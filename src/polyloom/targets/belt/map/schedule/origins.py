@@ -76,6 +76,7 @@ def _near(graph: Graph) -> list[Place | None]:
     for n, node in enumerate(graph.nodes):
         for read in node.reads:
             readers[read.node].append(n)
+        # A fill reads what was spilled by way of scratch, which is no operand.
         if node.spill >= 0:
             readers[node.spill].append(n)
     reads = [[read.node for read in node.reads] + [node.spill] * (node.spill >= 0) for node in graph.nodes]

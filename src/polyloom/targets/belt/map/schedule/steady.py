@@ -132,6 +132,7 @@ def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], 
             places = [(n, k) for n in circuit for k, o in enumerate(graph.nodes[n].operands) if o == given]
             graph, new = supplied(graph, given, value)
             graph = read_instead(graph, dict.fromkeys(places, new))
+            # Before iteration 0 the recur itself has this value.
             kept[new.node, new.result] = value
         initial = {**{key: (value,) for key, value in kept.items()}, **graph.initial}
         return replace(graph, initial=initial, steady=graph.steady | set(kept))
@@ -180,6 +181,7 @@ def _values(type: Type, starts: Sequence[Operand]) -> Iterator[Operand]:
         return
     bits = 8 * BYTES[type.width]
     own = [start for start in starts if start.type == type]
+    # Identities of and, or, min, max, add and mul: 0, 1, all ones, the least and the greatest signed number.
     extremes = (0, 1) if type.width == "b" else (0, 1, (1 << bits) - 1, 1 << (bits - 1), (1 << (bits - 1)) - 1)
     yield from dict.fromkeys([*own, *(Constant(type, value) for value in extremes)])
 
