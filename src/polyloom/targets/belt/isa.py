@@ -40,7 +40,7 @@ class Op:
 
     `width`: what states the result's or the access's width: "" (the operands), "=" (a field), "b" (a comparison's), "2"
     (twice the operands'). `immediate`: the last operand may be a constant from -128 to 127. `strict`: a None among the
-    operands makes all results None, else a NaR makes them NaR. `integer` operations fuse on members that say so.
+    operands makes all results None, else a NaR makes them NaR (docs/targets/belt.md, Values and faults).
     """
 
     name: str

@@ -70,8 +70,9 @@ class Found:
 
 @dataclass(slots=True)
 class Seen:
-    """Observations in a bundle: mutable, filled by one `step`. `arrived` operands dropped of themselves, in `length`
-    they end; `read` and `dropped` tell of tags; `operands` are those of each issue."""
+    """Observations in a bundle: mutable, filled by one `step`. `arrived` operands dropped of themselves, and the belt
+    has `length` after it; `stations` are the loads under way in it; `dropped` and `operands` are those that dropped and
+    those of each issue, with their tags."""
 
     found: list[Found] = field(default_factory=list[Found])
     arrived: int = 0
