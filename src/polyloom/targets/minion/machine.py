@@ -18,6 +18,7 @@ from polyloom.diagnostics import input_error
 from polyloom.machine.shipped import Members
 from polyloom.machine.table import Table
 
+# Shipped members are package data beside this file, so that an installed wheel finds them as a clone does.
 _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL1300", "Minion machine")
 DEFAULT: Final = "et-soc-1"
 SHIRE_KIB: Final = 4096
@@ -31,7 +32,9 @@ _SPLIT: Final = ("l2_kib", "l3_kib", "scratchpad_kib")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Sizes are of one shire, in KiB. A cache of n KiB has n sets: four banks of n / 4 sets, each of four lines."""
+    """Machine description: how the SRAM of each shire is split, in KiB. A cache of n KiB has n sets: four banks of n /
+    4 sets, each of four lines of 64 bytes (programmer's reference manual, "Memory map").
+    """
 
     name: str
     shires: int
@@ -77,12 +80,13 @@ def read(text: str, name: str) -> Machine:
 
 
 def resolve(machine: Machine) -> str:
-    """The text that gives every key; `read` makes an equal machine of it."""
+    """Machine file with every key written out, for the record of a run; `read` makes an equal machine of it."""
     rows = [f"name = {json.dumps(machine.name, ensure_ascii=False)}"]
     return "\n".join([*rows, *(f"{key} = {getattr(machine, key)}" for key in ("shires", *_SPLIT))]) + "\n"
 
 
 def _check_split(table: Table, machine: Machine) -> None:
+    """Errors: PL1301 where a share is not whole KiB per bank, or the shares are not the 4 MiB of a shire."""
     for key in _SPLIT:
         if getattr(machine, key) % 4:
             message = f"'{key}' is {getattr(machine, key)}, which is no multiple of 4"
@@ -91,6 +95,7 @@ def _check_split(table: Table, machine: Machine) -> None:
     total = machine.l2_kib + machine.l3_kib + machine.scratchpad_kib
     if total != SHIRE_KIB:
         sizes = f"{machine.l2_kib} + {machine.l3_kib} + {machine.scratchpad_kib}"
+        # The help proposes a size for the scratchpad, because the caches are what users choose first.
         rest = SHIRE_KIB - machine.l2_kib - machine.l3_kib
         help = f"write scratchpad_kib = {rest}" if rest >= 0 else "make l2_kib or l3_kib smaller"
         message = f"a shire has {SHIRE_KIB} KiB, and the split takes {sizes} = {total}"

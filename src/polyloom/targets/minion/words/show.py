@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `show` and `verify` tell of an executable, ours or of other tools: its listing, symbols, and words that are no
-instructions."""
+"""Views of an executable for `show` and `verify`, ours or of other tools: its listing, symbols, and words that are no
+instructions.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +37,13 @@ def as_json(data: bytes) -> Json:
 
 
 def given(file: Given) -> tuple[str, Json]:
-    """Of an executable of other tools. Errors: PL1303."""
+    """Listing and JSON of an executable of other tools. Errors: PL1303."""
     executable(file.data, file.name)
     return listing(file.data), as_json(file.data)
 
 
 def verify(data: bytes) -> Sequence[Diagnostic]:
-    """PL1312 for every word of the code that is no instruction."""
+    """Verifier of code: PL1312 for every word that is no instruction."""
     locator = Locator.of(data)
     help = "data belong into a segment that is not executable; `polyloom show` prints the code"
     message = "what stands at {} is no instruction of a Minion"
@@ -51,7 +52,7 @@ def verify(data: bytes) -> Sequence[Diagnostic]:
 
 
 def verify_given(file: Given) -> Sequence[Diagnostic]:
-    """Of an executable of other tools. Errors: PL1303."""
+    """Verifier of an executable of other tools. Errors: PL1303."""
     executable(file.data, file.name)
     return verify(file.data)
 
