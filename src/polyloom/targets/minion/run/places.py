@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of `--in` and `--out`: a symbol or an address, and of what is taken out the shape and the type.
+"""Reader of places in `--in` and `--out`: a symbol or an address, and of what is taken out the shape and the type.
 
 `--out c=c.npy:16x16:f32` takes 256 floats from the symbol `c`; what other images write, `--out c:f32[16][16]=c.npy`, is
-read as well. A file that does not end in .npy holds bytes: `--out 0x8000100000=c.bin:1024`.
+read as well. A file that does not end in .npy holds bytes: `--out 0x8000100000=c.bin:1024` (docs/targets/minion.md).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LONG: Final = {np.dtype(code).name: name for name, code in TYPES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What `--out` names: `path` is the file, the array has `shape` and `dtype`, and begins at `address`."""
+    """Output that `--out` names: `path` is the file, the array has `shape` and `dtype`, and begins at `address`."""
 
     name: str
     path: str
@@ -53,13 +53,13 @@ class Taken:
 
 
 def path_of(text: str) -> str:
-    """The file of what stands behind the `=` of `--out`."""
+    """File of what stands behind the `=` of `--out`."""
     found = _FILE.fullmatch(text) or _BYTES.fullmatch(text)
     return found["path"] if found is not None else text
 
 
 def given(name: str, path: str, known: Mapping[str, tuple[int, int]], machine: Machine) -> tuple[int, bytes]:
-    """Where an input lies, and its bytes. Errors: PL0807, PL1304, PL1307, PL1308, and those of .npy files."""
+    """Input: where it lies, and its bytes. Errors: PL0807, PL1304, PL1307, PL1308, and those of .npy files."""
     place = _place(name, known)
     if not path.endswith(_NPY):
         data = files.read(path)
@@ -75,7 +75,7 @@ def given(name: str, path: str, known: Mapping[str, tuple[int, int]], machine: M
 
 
 def taken(name: str, text: str, known: Mapping[str, tuple[int, int]], machine: Machine) -> Taken:
-    """What an output takes. Errors: PL1304, PL1307, PL1308."""
+    """Output: address, shape and type. Errors: PL1304, PL1307, PL1308."""
     place = _place(name, known)
     path = path_of(text)
     if found := _FILE.fullmatch(text):
@@ -92,12 +92,12 @@ def taken(name: str, text: str, known: Mapping[str, tuple[int, int]], machine: M
 
 
 def encoded(place: Taken, data: bytes) -> bytes:
-    """What is written into the file."""
+    """Bytes that are written into the file."""
     return npy.encode(array_of(place, data)) if place.path.endswith(_NPY) else data
 
 
 def array_of(place: Taken, data: bytes) -> Array:
-    """The array, of the bytes at its place."""
+    """Array of the bytes at an output's place."""
     return np.frombuffer(data, place.dtype).reshape(place.shape)
 
 
@@ -107,6 +107,7 @@ def described(place: Taken) -> dict[str, Json]:
 
 
 def _place(name: str, known: Mapping[str, tuple[int, int]]) -> foreign.Place:
+    """Place by symbol or address. Errors: PL1307."""
     try:
         return foreign.resolve(name, known)
     except PolyloomError as error:
@@ -114,7 +115,7 @@ def _place(name: str, known: Mapping[str, tuple[int, int]]) -> foreign.Place:
 
 
 def _with(place: foreign.Place, name: str, text: str, shape: str | None, kind: str | None) -> foreign.Place:
-    """What stands behind the file's name says shape and type, where the place does not."""
+    """Place with shape and type that stand behind the file's name, where the place itself has none. Errors: PL1307."""
     for written, known, what in ((shape, place.shape, "shape"), (kind, place.dtype, "type")):
         if written is not None and known is not None:
             raise input_error("PL1307", f"the {what} of the output `{name}` is given twice", help="write it once")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ended, in words: which hart, at which instruction, why, and what helps.
+"""End of a run in words: which hart, at which instruction, why, and what helps.
 
 Sources of the causes: the RISC-V privileged specification, "Machine Cause Register", and the programmer's reference
 manual, which gives cause 30 to instructions that software emulates.
@@ -46,14 +46,14 @@ def hart_name(hart: int) -> str:
 
 
 def cause_name(cause: int) -> str:
-    """In words."""
+    """Name of a cause; the highest bit of mcause marks interrupts."""
     if cause & _INTERRUPT:
         return f"interrupt {cause & ~_INTERRUPT}"
     return CAUSES.get(cause, f"cause {cause}")
 
 
 def trapped(trap: Trap, locator: Locator) -> Diagnostic:
-    """PL1309."""
+    """Diagnostic PL1309 of a trap without a handler."""
     where = locator.at(trap.pc)
     message = f"{hart_name(trap.hart)} trapped at {where}: {cause_name(trap.cause)}"
     notes = [f"cause {trap.cause}, value {trap.value:#x}"]
@@ -66,7 +66,7 @@ def trapped(trap: Trap, locator: Locator) -> Diagnostic:
 
 
 def ended(outcome: Outcome, locator: Locator, max_cycles: int, functional: bool) -> Diagnostic | None:
-    """What is wrong with how a run ended, hazards and deadlocks apart. Codes: PL1309 to PL1311."""
+    """Diagnostic of how a run ended, hazards and deadlocks apart. Codes: PL1309 to PL1311."""
     if outcome.trap is not None:
         return trapped(outcome.trap, locator)
     if outcome.stop == "failed":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`simulate --on minion:N` of a file that `compile` wrote: its note says where arrays lie and for how many minions it
-is, so that `--in` and `--out` name its arrays, with their own shapes."""
+"""Verb `simulate --on minion:N` for a file that `compile` wrote: its note says where arrays lie and for how many
+minions it is, so that `--in` and `--out` name its arrays, with their own shapes.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +27,16 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def note_of(asked: Simulation) -> notes.Note | None:
-    """That of the one file that is given; None where it is no compiled program, or other bytes are placed beside it."""
+    """Note of the one file that is given; None where it is no compiled program, or other bytes are placed beside it."""
     options = cast(Options, asked.options)
     alone = len(asked.files) == 1 and asked.files[0].address is None and not options.raw and options.entry is None
     return notes.decode(asked.files[0].data) if alone else None
 
 
 def simulate(asked: Simulation, note: notes.Note) -> Simulated:
-    """Errors: PL1302 for another machine or count, PL1307 and PL1308 for arrays, and those of runs."""
+    """Simulation of a compiled program. Errors: PL1302 for another machine or count, PL1307 and PL1308 for arrays, and
+    those of runs.
+    """
     options, place, file = cast(Options, asked.options), cast(Place, asked.place), asked.files[0]
     _check_place(note, place, file.path)
     paths = {name: places.path_of(text) for name, text in asked.outputs.items()}
@@ -66,6 +69,7 @@ def simulate(asked: Simulation, note: notes.Note) -> Simulated:
 
 
 def _check_place(note: notes.Note, place: Place, path: str) -> None:
+    """Errors: PL1302 where the program was compiled for another machine, whose addresses and shares of work it has."""
     if (note.machine, note.minions) != (place.machine, place.minions):
         own, other = (
             f"{n} minions of {m.name}" for n, m in ((note.minions, note.machine), (place.minions, place.machine))
@@ -97,6 +101,7 @@ def _inputs(signature: Signature, given: Mapping[str, str]) -> dict[str, Array]:
 
 
 def _checked(name: str, array: Array, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Array of the declared type and shape. Errors: PL1308."""
     wanted = np.dtype(dtype)
     if array.dtype != wanted:
         raise _unlike(

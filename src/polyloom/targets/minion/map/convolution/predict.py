@@ -57,8 +57,8 @@ def _step(s: Shape, words: int) -> int:
 
 
 def _has_mask(s: Shape) -> bool:
-    """Whether the fields of the convolution CSRs hold what masks the pixels: 16 bits for pixels, 8 bits for the step,
-    of which both are signed where they are compared (manual, chapter 9).
+    """Whether the fields of the convolution CSRs hold what masks the pixels: a row within 15 bits, a step within 7
+    (manual, chapter 9).
     """
     return not s.is_masked or (s.along.limit < 1 << 15 and s.along.stride < 1 << 7)
 
