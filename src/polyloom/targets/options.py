@@ -2,8 +2,8 @@
 """Options of a target: the fields of a frozen dataclass, from which flags, keywords of the Python interface and help
 follow.
 
-    class Options:
-        candidate: int | None = option("take the stored candidate N", "run", "instantiate", metavar="N", read=int)
+  class Options:
+      candidate: int | None = option("take the stored candidate N", "run", "instantiate", metavar="N", read=int)
 
 A field says by verb where it may be given. What is absent has the field's default.
 """
@@ -34,9 +34,10 @@ def _no_files(value: Any) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`read` makes a value of the text of a flag, of the list of texts where it is `repeatable`; `const` is the text of
-    a flag without a value, where that may be left out; a `metavar` of None is a flag that has no value and means True.
-    `files` are those that a value names and that are read, `writes` those that are written."""
+    """Option of a target. `read` makes a value of the text of a flag, of the list of texts where it is `repeatable`;
+    `const` is the text of a flag without a value, where that may be left out; a `metavar` of None is a flag that has no
+    value and means True. `files` are those that a value names and that are read, `writes` those that are written.
+    """
 
     name: str
     help: str
@@ -64,7 +65,7 @@ def option(
     files: Callable[[Any], Sequence[str]] = _no_files,
     writes: Callable[[Any], Sequence[str]] = _no_files,
 ) -> Any:
-    """A field of an options class; `verbs` are the commands that take the flag, and the methods its keyword."""
+    """Field of an options class; `verbs` are the commands that take the flag, and the methods its keyword."""
     return field(
         default=default, metadata={_KEY: Option("", help, verbs, metavar, repeatable, const, read, files, writes)}
     )
@@ -79,7 +80,7 @@ def options_of(kind: type[Any]) -> Iterator[Option]:
 
 @cache
 def options_of_verb(kind: type[Any], verb: str) -> Mapping[str, Option]:
-    """Those that a verb takes, by name."""
+    """Options that a verb takes, by name."""
     return {o.name: o for o in options_of(kind) if verb in o.verbs}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened in a run, and when: spans and instants on lanes, and arrows between them.
+"""Trace of a run: spans and instants on lanes, and arrows between them.
 
 A lane belongs to a group (a unit to its element). Spans of one unit may overlap, because it is pipelined;
 `assign_sub_lanes` gives each of them a lane where nothing else is at that time.
@@ -31,9 +31,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that `lane` (such as a unit) of `group` (such as an element) did from cycle `start` for `cycles`
+    """Span: something that `lane` (such as a unit) of `group` (such as an element) did from cycle `start` for `cycles`
     cycles. `arguments` are shown beside it: names and values. `operation` is its number in `Report.operations` of the
-    report number `phase`."""
+    report number `phase`.
+    """
 
     group: str
     lane: str
@@ -47,7 +48,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """Something without a duration, such as a fault or a barrier that opens."""
+    """Event without a duration, such as a fault or a barrier that opens."""
 
     group: str
     lane: str
@@ -58,8 +59,9 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A value in flight: it leaves the span that begins at `start` on the lane `source`, and arrives at the one that
-    begins at `end` on the lane `target`. Lanes are pairs of group and lane."""
+    """Value in flight: it leaves the span that begins at `start` on the lane `source`, and arrives at the one that
+    begins at `end` on the lane `target`. Lanes are pairs of group and lane.
+    """
 
     name: str
     source: tuple[str, str]
@@ -69,7 +71,9 @@ class Arrow:
 
 
 class Deferred(Sequence[T]):
-    """A sequence that is made when somebody looks at its items; `length` is known before, if it is given."""
+    """Lazy sequence that is made when somebody looks at its items; `length` is known before, if it is given. A long run
+    has millions of spans, and most users look at none of them.
+    """
 
     def __init__(self, make: Callable[[], Iterable[T]], length: int | None = None) -> None:
         self._make, self._length = make, length
@@ -104,9 +108,10 @@ class Deferred(Sequence[T]):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything on one clock; `cycle 0` is the start of the run. `columns` are the starts of all spans as arrays, or
+    """Trace on one clock; cycle 0 is the start of the run. `columns` are the starts of all spans as arrays, or
     `activity` what they are drawn as, of a target that has them so; `holds` says that lanes are busy for as long as
-    their spans last. `notice` says what is missing."""
+    their spans last. `notice` says what is missing.
+    """
 
     spans: Sequence[Span] = ()
     instants: Sequence[Instant] = ()
@@ -118,11 +123,13 @@ class Trace:
 
 
 def assign_sub_lanes(spans: Iterable[Span]) -> list[tuple[Span, int]]:
-    """Every span with the number of its sub-lane, such that no two spans of one sub-lane overlap, in the order of their
-    starts.
+    """Interval graph coloring: every span with the number of its sub-lane, such that no two spans of one sub-lane
+    overlap, in the order of their starts (left-edge algorithm; Hashimoto and Stevens 1971).
 
     A span takes the lowest sub-lane that is free, so that a unit of latency L which starts an operation every cycle has
-    L of them, one per stage, and no more than L: at no time do more spans overlap (interval graphs are perfect)."""
+    L of them, one per stage, and no more than L: at no time do more spans overlap (interval graphs are perfect;
+    Golumbic 1980).
+    """
     found: list[tuple[Span, int]] = []
     free: dict[tuple[str, str], list[int]] = {}
     busy: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -136,19 +143,23 @@ def assign_sub_lanes(spans: Iterable[Span]) -> list[tuple[Span, int]]:
             number = heappop(ready)
         else:
             number = opened[lane] = opened.get(lane, 0) + 1
+        # A span of no length still takes its start, or two of them would hide each other.
         heappush(running, (span.start + max(span.cycles, 1), number))
         found.append((span, number))
     return found
 
 
 def traces_side_by_side(traces: Sequence[Trace], names: Sequence[str], phases: Sequence[int]) -> Trace:
-    """Of programs that ran at once: groups have the program's name in front; each has so many phases, which are counted
-    through all."""
+    """Trace of programs that ran at once: groups have the program's name in front; each has so many phases, which are
+    counted through all.
+    """
     firsts = [sum(phases[:n]) for n in range(len(phases))]
     return join_traces([_named(*each) for each in zip(traces, names, firsts, strict=True)])
 
 
 def _named(trace: Trace, name: str, first: int) -> Trace:
+    """Trace with a program's name in front of its groups, and phases that count from `first`."""
+
     def lane(of: tuple[str, str]) -> tuple[str, str]:
         return f"{name} {of[0]}", of[1]
 
@@ -167,7 +178,7 @@ def _named(trace: Trace, name: str, first: int) -> Trace:
 
 
 def add_statements(trace: Trace, texts: Mapping[str, str]) -> Trace:
-    """The same: spans that tell a source, `file:line`, and no statement tell the line, as far as `texts` have it."""
+    """Trace whose spans that tell a source, `file:line`, and no statement tell the line, as far as `texts` have it."""
     lines = {
         f"{file}:{n}": " ".join(line.split())
         for file, text in texts.items()
@@ -185,7 +196,7 @@ def add_statements(trace: Trace, texts: Mapping[str, str]) -> Trace:
 
 
 def join_traces(traces: Sequence[Trace]) -> Trace:
-    """Of several parts on one clock, one after another."""
+    """Trace of several parts on one clock, one after another."""
     if len(traces) == 1:
         return traces[0]
     return Trace(
@@ -200,7 +211,8 @@ def join_traces(traces: Sequence[Trace]) -> Trace:
 
 def span_activity(spans: Iterable[Span], *, holds: bool = False, largest: int = LARGEST) -> Activity:
     """Activity of the starts of spans, or where they hold their lanes, of all cycles that they last. Groups and lanes
-    are in the order of their numbers."""
+    are in the order of their numbers.
+    """
     taken: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for s in spans:
         taken.setdefault((s.group, s.lane), []).append((s.start, s.start + max(s.cycles, 1)))
@@ -216,7 +228,9 @@ def span_activity(spans: Iterable[Span], *, holds: bool = False, largest: int = 
 
 
 def trace_activity(trace: Trace) -> Activity | None:
-    """Activity of a run: what was busy when; None where nothing happened."""
+    """Activity of a run: what was busy when; None where nothing happened. Columns are used before spans, which may not
+    have been made yet.
+    """
     if trace.activity is not None:
         return trace.activity
     if trace.columns is not None:

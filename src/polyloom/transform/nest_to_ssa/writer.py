@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks of a function of `ir.ssa` while they are written, with constants folded.
+"""Builder of a function of `ir.ssa`: blocks while they are written, with constants folded (Muchnick 1997, section
+12.1).
 
 A block has a prologue, which stands before its other instructions: what is computed once there, for all blocks that it
 dominates, may be added as long as the function is written.
@@ -38,7 +39,7 @@ _CASTS: Final = ("trunc", "zext", "sext")
 
 @dataclass(slots=True)
 class Draft:
-    """A block that grows (mutable)."""
+    """Block that grows (mutable)."""
 
     name: str
     parameters: tuple[Value, ...] = ()
@@ -52,7 +53,9 @@ class Draft:
 
 
 class Writer:
-    """Writes at the end of the current block (mutable). Names have dots, which no source can have in one."""
+    """Builder that writes at the end of the current block (mutable). Names have dots, which no source can have in
+    one.
+    """
 
     def __init__(self, entry: str, parameters: tuple[Value, ...]) -> None:
         self.numbers = count(1)
@@ -66,7 +69,7 @@ class Writer:
         return f"{name}.{next(self.numbers)}"
 
     def begin(self, name: str, *parameters: Value) -> Draft:
-        """A new block, which becomes the current one."""
+        """New block, which becomes the current one."""
         self.current = Draft(name, parameters)
         self.target = self.current.instructions
         self.drafts.append(self.current)
@@ -79,7 +82,7 @@ class Writer:
         return tuple([draft.block for draft in self.drafts])
 
     def put(self, operation: str, type: Type, *operands: Operand, callee: str = "", name: str = "t") -> Operand:
-        """The result of an operation, which may be known already."""
+        """Result of an operation, which may be known already."""
         known = folded(operation, type, operands)
         return known if known is not None else self.emit(operation, type, *operands, callee=callee, name=name)
 
@@ -92,7 +95,7 @@ class Writer:
         access: Access | None = None,
         name: str = "t",
     ) -> Value:
-        """The result of a new instruction."""
+        """Result of a new instruction."""
         result = Value(self.fresh(name), type)
         self.target.append(Instruction(operation, operands, (result,), access=access, callee=callee, place=self.place))
         return result
@@ -110,7 +113,8 @@ class Writer:
         return self.put("select", a.type, condition, a, b)
 
     def times(self, value: Operand, factor: int) -> Operand:
-        """An integer times a constant."""
+        """Product of an integer and a constant."""
+        # Later passes fold a shift into addressing; a multiplication they would have to recognize.
         if factor > 0 and factor & (factor - 1) == 0:
             return self.put("shl", value.type, value, integer(value.type, factor.bit_length() - 1))
         return self.put("mul", value.type, value, integer(value.type, factor))
@@ -123,7 +127,9 @@ class Writer:
 
 
 def folded(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand | None:
-    """The result of an operation on integers where it is a constant or an operand."""
+    """Constant folding and algebraic simplification: the result of an operation on integers where it is a constant or
+    an operand (Muchnick 1997, sections 12.1 and 12.3).
+    """
     match operation, operands:
         case "select", (Constant(value=chosen), a, b):
             return a if chosen else b
@@ -144,6 +150,9 @@ def folded(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand
 
 
 def _computed(operation: str, type: Type, a: Constant, b: Constant) -> Operand | None:
+    """Constant of an operation on constants; None where the semantics leaves it undefined, which stays for the run to
+    report.
+    """
     if a.type not in INTEGERS:
         return None
     try:
@@ -155,6 +164,7 @@ def _computed(operation: str, type: Type, a: Constant, b: Constant) -> Operand |
 
 
 def _simplified(operation: str, a: Operand, b: Constant) -> Operand | None:
+    """Algebraic identity with a constant: x + 0, x * 1, x * 0, x & -1."""
     if b.value == _NEUTRAL_RIGHT.get(operation):
         return a
     if operation in ("mul", "and") and b.value == 0:

@@ -34,8 +34,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Lanes:
-    """Iterations that are computed together: the values of their loops, and of each local that they have to
-    themselves, where it is kept and which entry of it is theirs."""
+    """Iterations that are computed together: the values of their loops, and of each local that they have to themselves,
+    where it is kept and which entry of it is theirs.
+    """
 
     count: int
     loops: Mapping[str, Array]
@@ -49,8 +50,9 @@ class _Lanes:
 def interpret_lanes(
     nest: Nest, arrays: Mapping[str, Array], functions: Functions = function, scope: type[Scope] = Scope
 ) -> dict[str, Array]:
-    """All arguments of a nest without parameters after it; `arrays` are those before. `functions` compute lanes, those
-    of `scope` single values. Errors: PL0233."""
+    """Interpreter of a nest without parameters: all arguments after it; `arrays` are those before. `functions` compute
+    lanes, those of `scope` single values. Errors: PL0233.
+    """
     run = _Run(nest, {name: np.array(array) for name, array in arrays.items()}, functions)
     with np.errstate(all="ignore"):
         for node in nest.body:
@@ -69,7 +71,7 @@ class _Run:
                 arrays[storage.name] = np.zeros(tuple(e.constant for e in storage.shape), NUMPY[storage.dtype])
 
     def has_parallel(self, node: Node, path: tuple[Loop | If, ...]) -> bool:
-        """Whether something in it is computed together."""
+        """Whether something in a node is computed together."""
         if isinstance(node, Assign):
             return False
         inside = (*path, node)
@@ -77,6 +79,7 @@ class _Run:
         return self.dependences.parallel(inside) or any(self.has_parallel(each, inside) for each in inner)
 
     def nodes(self, nodes: Sequence[Node], lanes: _Lanes, path: tuple[Loop | If, ...]) -> None:
+        """Nodes in order; under a condition, the lanes where it holds and those where it fails go separate ways."""
         for node in nodes:
             match node:
                 case Assign():
@@ -90,6 +93,7 @@ class _Run:
                     self.loop(node, lanes, (*path, node))
 
     def loop(self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...]) -> None:
+        """Loop that keeps its order: lanes whose bounds do not have an iteration are left out of it."""
         low = np.max([self.form(end, lanes) for end in loop.lower], axis=0)
         high = np.min([self.form(end, lanes) for end in loop.upper], axis=0)
         if self.dependences.parallel(path):
@@ -104,12 +108,14 @@ class _Run:
                 self.nodes(loop.body, _Lanes(inside.count, loops, inside.locals), path)
 
     def parallel_loop(self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...], low: Array, high: Array) -> None:
+        """Parallel loop: each lane becomes as many as it has iterations, with privatized locals of their own."""
         counts = np.maximum(high - low, 0)
         total = int(counts.sum())
         if not total:
             return
         which = np.repeat(np.arange(lanes.count), counts)
         inside = lanes.take(which)
+        # The number of an entry among those of its lane is its place less where the lane begins.
         first = np.repeat(np.cumsum(counts) - counts, counts)
         values = low[which] + np.arange(total) - first
         own = privatizable(self.nest, path)
@@ -118,6 +124,7 @@ class _Run:
         self.nodes(loop.body, made, path)
 
     def assign(self, node: Assign, lanes: _Lanes) -> None:
+        """Assignment of all lanes. Of lanes that write one scalar, the last in order is the one that stays."""
         value = self.value(node.value, lanes, node)
         found = lanes.locals.get(node.target.name)
         if found is not None:
@@ -126,6 +133,9 @@ class _Run:
             self.arrays[node.target.name][self.index(node.target, lanes)] = value if node.target.index else value[-1]
 
     def value(self, value: Expression, lanes: _Lanes, node: Assign) -> Array:
+        """Value of an expression in all lanes. Errors: PL0233 for a division by zero, at the first lane that has
+        one.
+        """
         match value:
             case Reference(name=name):
                 found = lanes.locals.get(name)
@@ -152,6 +162,7 @@ class _Run:
         return total
 
     def holds(self, condition: Condition, lanes: _Lanes) -> Array:
+        """Lanes in which a condition holds: a union of conjunctions."""
         inside = np.zeros(lanes.count, bool)
         for piece in condition.pieces:
             each = np.ones(lanes.count, bool)
