@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from polyloom.diagnostics import input_error
 
+# Metadata of a field are shared by all libraries, so that ours has a name.
 _KEY: Final = "polyloom"
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
 """Far beyond any parameter, below Python's own limit for reading an integer."""
@@ -66,6 +67,7 @@ def option(
     writes: Callable[[Any], Sequence[str]] = _no_files,
 ) -> Any:
     """Field of an options class; `verbs` are the commands that take the flag, and the methods its keyword."""
+    # The name is left empty here: a field learns it from its class only.
     return field(
         default=default, metadata={_KEY: Option("", help, verbs, metavar, repeatable, const, read, files, writes)}
     )
@@ -86,6 +88,7 @@ def options_of_verb(kind: type[Any], verb: str) -> Mapping[str, Option]:
 
 def integer(text: str, what: str) -> int:
     """An integer in decimal; `what` begins the message. Errors: PL0804."""
+    # int() would also take underscores, spaces and digits of other scripts.
     if not _INTEGER.fullmatch(text):
         raise input_error(
             "PL0804", f"{what} is '{text}', which is not an integer", help="write decimal digits, for instance 64"

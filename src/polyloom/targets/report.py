@@ -30,6 +30,7 @@ class Pressure:
 class Reservation:
     """Reservation table (Kogge 1981): `rows[slot][unit]` lists what may issue there."""
 
+    # Text only: what an entry is called is the target's matter.
     units: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -52,6 +53,7 @@ class Grid:
     """
 
     labels: tuple[tuple[str, ...], ...]
+    # Drawn for each pair, so that a picture needs no knowledge of the topology.
     wires: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = ()
     banks: tuple[tuple[int, int], ...] = ()
     routes: tuple[Route, ...] = ()

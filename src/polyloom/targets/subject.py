@@ -66,7 +66,9 @@ class Oracle:
     figures: Figures | None = None
     code: str = "PL0812"
     help: str | None = None
+    # False where results may differ by an unknown amount: the distance is then told without a verdict.
     judges: bool = True
+    # Exploration keeps the outputs of a common oracle for all places and options of a source.
     common: bool = False
 
 
@@ -83,6 +85,7 @@ class Subject:
     """
 
     form: str
+    # Any, because forms of other packages bring types of their own.
     content: Any
     path: str
     signature: Signature

@@ -45,6 +45,7 @@ class Execution:
     report.
     """
 
+    # By the names of the signature's outputs, so that oracles are compared without knowing the target.
     outputs: Arrays
     cycles: int | None
     operations: int
@@ -65,6 +66,7 @@ class Job:
     values: Mapping[str, int] = field(default_factory=dict[str, int])
     wanted: Sequence[str] = ()
     trace: bool = False
+    # Called now and then during a run, so that an interrupt is heeded in native code.
     progress: Progress | None = None
 
 
@@ -114,6 +116,7 @@ class Simulated:
     text: str
     files: Mapping[str, bytes]
     trace: Trace
+    # Values rather than an exception: a run that fails still has outputs and a trace worth writing.
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -140,6 +143,7 @@ class Proof:
     elements: int
     terms: int
     diagnostics: tuple[Diagnostic, ...] = ()
+    # Such as that sums were compared without their order, which is of interest and no verdict.
     notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -178,6 +182,7 @@ class Target:
     options: type[Any] = NoOptions
     run_together: Callable[[Sequence[tuple[bytes, Job]]], Sequence[Execution]] | None = None
     """Several programs side by side on one machine, each where its options say."""
+    # Compiled anew for each size; the program then has numbers instead of parameters.
     per_size: bool = False
     instantiate: Callable[[bytes, Mapping[str, int], Place | None, Any], bytes] | None = None
     """Symbolic file, parameter values, place, options: the concrete file."""
@@ -221,6 +226,7 @@ class Target:
     """The folder of headers and linker scripts for programs of the target."""
     lists: tuple[str, ...] = ()
     """The names of forms of which `show` lists what they are compiled to, instead of what was read."""
+    # For options that print after a pass, so that a misspelt name is refused before anything is compiled.
     passes: tuple[str, ...] = ()
     """The names of all passes between a source and a file, in their order."""
 
@@ -247,6 +253,7 @@ _WORDS: Final = {
 
 def need(target: Target, what: str, having: Sequence[str] = ()) -> Any:
     """Function `what` of a target. Errors: PL0801 where it has none; `having` are the targets that do."""
+    # By name, so that one message serves every optional member.
     found = getattr(target, what)
     if found is None:
         lack(f"the target {target.name} {_WORDS.get(what, f'has no {what}')}", having)

@@ -42,6 +42,7 @@ class Span:
     start: int
     cycles: int
     arguments: tuple[tuple[str, str], ...] = ()
+    # By number rather than by reference, as traces are sent to other processes and written to pages.
     operation: int | None = None
     phase: int = 0
 
@@ -93,6 +94,7 @@ class Deferred(Sequence[T]):
         return self._items[index]
 
     def __eq__(self, other: object) -> bool:
+        # Frozen dataclasses compare their fields, and a trace that was unpickled has tuples in these places.
         if not isinstance(other, tuple | Deferred):
             return NotImplemented
         items = cast("Sequence[object]", other)
@@ -137,11 +139,13 @@ def assign_sub_lanes(spans: Iterable[Span]) -> list[tuple[Span, int]]:
     for span in sorted(spans, key=lambda s: s.start):
         lane = span.group, span.lane
         ready, running = free.setdefault(lane, []), busy.setdefault(lane, [])
+        # A heap by end: all that have ended give their sub-lanes back.
         while running and running[0][0] <= span.start:
             heappush(ready, heappop(running)[1])
         if ready:
             number = heappop(ready)
         else:
+            # All sub-lanes are taken, so that as many spans overlap here as there will be sub-lanes.
             number = opened[lane] = opened.get(lane, 0) + 1
         # A span of no length still takes its start, or two of them would hide each other.
         heappush(running, (span.start + max(span.cycles, 1), number))
@@ -153,6 +157,7 @@ def traces_side_by_side(traces: Sequence[Trace], names: Sequence[str], phases: S
     """Trace of programs that ran at once: groups have the program's name in front; each has so many phases, which are
     counted through all.
     """
+    # A span names its phase's report by number, and all reports stand in one list afterwards.
     firsts = [sum(phases[:n]) for n in range(len(phases))]
     return join_traces([_named(*each) for each in zip(traces, names, firsts, strict=True)])
 
@@ -205,6 +210,7 @@ def join_traces(traces: Sequence[Trace]) -> Trace:
         Deferred(lambda: (a for t in traces for a in t.arrows)),
         merge_columns([t.columns for t in traces if t.columns is not None]),
         any(t.holds for t in traces),
+        # Several parts often say the same, which is said once.
         notice="; ".join(dict.fromkeys(t.notice for t in traces if t.notice)),
     )
 
@@ -223,6 +229,7 @@ def span_activity(spans: Iterable[Span], *, holds: bool = False, largest: int = 
     rows = [np.array(taken[g.name, lane], np.int64) for g in groups for lane in g.lanes]
     if holds:
         return held_activity(groups, rows, largest)
+    # Starts need no ends, so that the cheaper way over columns does.
     numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     return column_activity(Columns(groups, numbers, np.concatenate([row[:, 0] for row in rows])), largest)
 

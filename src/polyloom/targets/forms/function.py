@@ -66,6 +66,7 @@ def _accepts(written: Written) -> bool:
 
 def _load(written: Written, model: Model) -> Subject:
     """Reader of a function. Errors: those of the front ends."""
+    # Only C goes through clang; a Python kernel is lowered from its nest.
     if (path := written.path) is None or not frontend.file_of(path).endswith(".c"):
         return kernel_subject(written, 8 * model.long, reassociates=model.reassociates)
     start = perf_counter()
@@ -92,6 +93,7 @@ class _Oracles:
 
     def host(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
         del values
+        # The host's code has the host's pointers: structures with pointers in memory would have another layout.
         if self.function.pointers // 8 != np.dtype(np.intp).itemsize and _has_pointers(self.function):
             return None  # code for narrow pointers in memory, which this host's are not
         return _native(self.path, self.options, self.declared, inputs, self.model, self._outputs)
@@ -128,6 +130,7 @@ class _Oracles:
 
 def _subject(path: str, options: Options, model: Model, start: float, watch: Watch | None) -> Subject:
     """Subject of a C function, from one reading of the file by clang."""
+    # SSA form and declaration come from one run of clang, so that they cannot differ.
     with one_reading():
         function = _ssa(path, options, model, watch)
         declared = _prototype(path, options, model, function)
@@ -191,6 +194,7 @@ def _signature(declared: Prototype, names: Sequence[str]) -> Signature:
     arguments = tuple(_argument(p, p.name in names) for p in declared.parameters)
     result = () if declared.result is None else (Argument(RESULT, declared.result, (), False, True),)
     scalars = tuple(p.name for p in declared.parameters if p.extents is None)
+    # Only what extents or preconditions name is needed before arrays can be made.
     sizes = tuple(n for n in scalars if n in declared.sizes)
     return Signature(declared.name, scalars, sizes, (*result, *arguments), declared.assumptions)
 
@@ -208,6 +212,7 @@ def _native(
     """Outputs by the host's own code."""
     given = [inputs[p.name] for p in declared.parameters]
     found = call_native(path, declared, given, replace(options, function=None), model.target)
+    # The host's call gives the result first, if the function has one.
     results = [RESULT] if len(found) > len(given) else []
     whole = dict(zip([*results, *(p.name for p in declared.parameters)], found, strict=True))
     return {name: whole[name] for name in names}

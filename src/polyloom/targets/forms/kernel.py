@@ -34,6 +34,7 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
     """
     start = perf_counter()
     nest, reference, path = _kernel(written)
+    # Expressions may be nested deeper than Python's stack allows.
     function = deeply(frontend.nest_ssa)(nest, pointers, written.watch)
     signature, reassociate = kernel_signature(nest), written.options.reassociate
     oracles = _Oracles(nest, reference, function, signature)

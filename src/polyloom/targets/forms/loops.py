@@ -72,6 +72,7 @@ def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> S
 def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
     """Better error, where the data are to blame: the equations refuse them at the user's line."""
     try:
+        # The interpreter checks each element, such as a division by zero or an index out of range, at its source line.
         interpret(plan, values, inputs)
     except PolyloomError as better:
         return better
@@ -82,6 +83,7 @@ def _oracles(source: Source) -> tuple[Oracle, ...]:
     first = Oracle(EQUATIONS, what_of(source), partial(_equations, source.plan), common=True)
     if source.nest is None:
         return (first,)
+    # Only a reduction whose order was changed may differ from the source at all.
     bounds = None if source.exact else close
     return first, Oracle("source", "the source", source.reference, bounds, common=True)
 

@@ -43,6 +43,7 @@ def interpreted(
     signature: Signature, function: Function, inputs: Arrays, names: Sequence[str], steps: int | None = None
 ) -> Arrays | None:
     """Outputs of these names by the interpreter, unless it takes more than so many steps, or `STEPS`."""
+    # The interpreter writes into the arrays it is given.
     found = {a.name: inputs[a.name].copy() for a in passed(signature)}
     given = [plain(found[a.name]) if a.is_scalar else found[a.name] for a in passed(signature)]
     try:
@@ -66,6 +67,7 @@ def better_error(
     """
     has_end = error.code not in ("PL0914", "PL0915")
     try:
+        # A run that did not end makes the same loop likely here, so that fewer steps are spent on it.
         interpreted(signature, function, inputs, (), STEPS if has_end else STEPS // 10)
     except PolyloomError as better:
         return better

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.targets.options import integer, option
 
+# `poison` makes a missing wait visible in the results; under the others they are as if the wait were there.
 Hazards = Literal["error", "report", "poison", "off"]
 POLICIES: Final[tuple[Hazards, ...]] = ("error", "report", "poison", "off")
 Fp = Literal["strict", "contract", "reassociate"]
@@ -18,6 +19,7 @@ MODES: Final[tuple[Fp, ...]] = ("strict", "contract", "reassociate")
 MAX_CYCLES: Final = 10**10
 MAX_THREADS: Final = 256
 _ADDRESS_BITS: Final = 64
+# Verbs that take an option: a flag that has no effect is refused.
 _RUNS: Final = ("run", "simulate")
 _LOOPS: Final = ("run", "compile")
 
@@ -27,6 +29,7 @@ def _wrong(message: str, help: str) -> PolyloomError:
 
 
 def _hazards(text: Any) -> Hazards:
+    # Through the table of known values, which also gives the type its literal.
     found: Hazards | None = next((known for known in POLICIES if known == text), None)
     if found is None:
         raise _wrong(f"--hazards is '{text}'", nearest(str(text), POLICIES, "value"))
@@ -140,6 +143,7 @@ class Options:
         "simulate",
         metavar="PATH",
     )
+    # Compiled code avoids the erratum at a cost; a simulation only reports it.
     errata: bool = option(
         "avoid erratum 1.29 (a stale register after tensor operations), and report it",
         "run",

@@ -35,6 +35,7 @@ def _owns(data: bytes) -> Kind | None:
     """Kind of a file that this target wrote, None for others. Compiled loops are also ELF files, so their note is asked
     for first.
     """
+    # Compiled files have another kind in the registry, by which their signature is known.
     if compiled.owns(data):
         return compiled.KIND
     return PROGRAM if is_own(data) else None
@@ -61,6 +62,7 @@ def _signature(data: bytes) -> Signature:
     """Signature of a file; an assembled program has an open one, whose arrays are named by --in and --out."""
     if compiled.owns(data):
         return compiled.signature(data)
+    # Open: it takes whatever places the user names.
     return Signature("program", (), (), (), is_open=True)
 
 
@@ -89,6 +91,7 @@ TARGET: Final = Target(
     report=_report,
     costs=costs,
     options=Options,
+    # Tiles, grids and unrolling depend on sizes, so that each size is a program of its own.
     per_size=True,
     members=members,
     describe=lambda name: resolve(load(name)),

@@ -47,6 +47,7 @@ def _types(isa: Isa) -> Iterator[ElementType]:
 
 def _weight(lines: Sequence[str]) -> tuple[int, int]:
     """Weight of a loop: instructions that compute, on floats, and all."""
+    # A line is `address: word mnemonic operands`.
     names = [line.split(": ", 1)[1].split()[1] for line in lines]
     work = [name for name in names if _WORK.fullmatch(name) and not _STEPS.fullmatch(name)]
     return sum(name.startswith("f") for name in work), len(work)

@@ -104,6 +104,7 @@ def _compile(
     del values, options
     if progress is not None:
         progress("compiling", 0.0)
+    # Images are programs already; compiling them only links them.
     if subject.form == "image":
         return _placed(cast("tuple[Given, ...]", subject.content), place.isa)
     content = cast(function.Content, subject.content)
@@ -143,6 +144,7 @@ def _run(data: bytes, job: Job) -> Execution:
     options, isa = cast(Options, job.options), _isa(data, cast("Place | None", job.place))
     limit = options.max_instructions
     watch = _watch(job.progress, limit)
+    # Addresses are recorded only for a trace: recording takes time and memory for each instruction.
     found, record = notes.decode(data), LONGEST if job.trace else 0
     if found is None:
         done = foreign.execute(data, isa, job.inputs, job.wanted, limit, watch, record)
@@ -162,6 +164,7 @@ def _call(
     # Copies, because the function writes its outputs into the arrays that it is given.
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
     passed: list[Argument] = [function.plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    # Types as the calling convention needs them: which register an argument is in depends on them.
     declared = notes.declaration(signature)
     try:
         done = call(data, isa, declared, passed, limit, watch, record)
@@ -214,6 +217,7 @@ def _inspect(data: bytes) -> dict[str, Json]:
     for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
         for address, line in _listed(code, isa, start, tables.names, known):
             lines.append(line)
+            # The listing shows a word that is no instruction as data, `.word` or `.half`.
             illegal += [address] if "  ." in line else []
     named: dict[str, Json] = {name: address for address, name in tables.names.items()}
     return {"xlen": isa.xlen, "entry": image.entry, "symbols": named, "illegal": illegal, "listing": "\n".join(lines)}

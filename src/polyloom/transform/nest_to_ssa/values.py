@@ -32,7 +32,7 @@ from polyloom.transform.nest_to_ssa.writer import Writer
 
 _SHORT: Final = 2
 """Operations of an arm that is evaluated in any case."""
-# Divisions and roots take ten cycles and more on machines in order, longer than a branch that is mispredicted.
+# Divisions and roots take longer than a branch, even one that is mispredicted.
 _LONG: Final = ("div", "rem", "floordiv", "mod", "sqrt")
 _LOGIC: Final = ("and", "or", "xor")
 
@@ -60,6 +60,7 @@ class Values:
                 return self.selection(expression)
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 if BY_NAME[operation].compares or self.is_logic(expression):
+                    # In the element types a comparison is an i32 of 0 or 1, as in C.
                     return self.writer.put("zext", I32, self.truth(expression))
                 if operation.startswith("to_") and operation in ("to_bool", *_WIDENED) and self.is_truth(operands[0]):
                     return self.writer.put("zext", TYPES[BY_NAME[operation].result(dtype)], self.truth(operands[0]))
@@ -82,6 +83,7 @@ class Values:
 
     def relation(self, operation: str, dtype: ElementType, a: Expression, b: Expression) -> Operand:
         """Comparison; that of a truth with 0 is the truth itself or its contrary."""
+        # `x != 0` of a comparison is what front ends write for a condition; it costs nothing this way.
         zero = next((n for n, x in enumerate((a, b)) if isinstance(x, Constant) and x.value == 0), None)
         other = (b, a)[zero] if zero is not None else None
         if operation in ("eq", "ne") and other is not None and self.is_truth(other):
@@ -118,6 +120,7 @@ class Values:
         base = self.bases[reference.name]
         if is_by_value(storage):
             return base
+        # Two reads of an element differ in their places only.
         key = replace(reference, span=None)
         if key not in self.loaded:
             address = self.address(reference)

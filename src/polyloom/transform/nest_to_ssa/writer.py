@@ -31,6 +31,7 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa_semantics import Undefined, arithmetic, cast, compare
 from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
 
+# Only for operations that are exact on integers; float identities would lose a sign of zero or a NaN.
 _NEUTRAL_RIGHT: Final = {"add": 0, "sub": 0, "mul": 1, "shl": 0, "lshr": 0, "ashr": 0, "or": 0, "xor": 0, "sdiv": 1}
 """The right operand that leaves the left one as it is."""
 _COMMUTES: Final = ("add", "mul", "and", "or", "xor")
@@ -43,6 +44,7 @@ class Draft:
 
     name: str
     parameters: tuple[Value, ...] = ()
+    # Apart from the instructions, so that it can grow while blocks behind are already written.
     prologue: list[Instruction] = field(default_factory=list[Instruction])
     instructions: list[Instruction] = field(default_factory=list[Instruction])
     terminator: Terminator = field(default_factory=Unreachable)
@@ -60,6 +62,7 @@ class Writer:
     def __init__(self, entry: str, parameters: tuple[Value, ...]) -> None:
         self.numbers = count(1)
         self.current = Draft(entry, parameters)
+        # Where instructions go: usually the current block, for a moment some block's prologue.
         self.target = self.current.instructions
         self.drafts = [self.current]
         self.place: Place = NOWHERE
@@ -107,6 +110,7 @@ class Writer:
         self.target.append(Instruction("store", (value, address), access=access, place=self.place))
 
     def compare(self, relation: str, a: Operand, b: Operand) -> Operand:
+        # A comparison of constants folds, and with it the guard of a loop of known length.
         return self.put(relation, I1, a, b)
 
     def select(self, condition: Operand, a: Operand, b: Operand) -> Operand:
@@ -135,6 +139,7 @@ def folded(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand
             return a if chosen else b
         case "select", (_, a, b) if a == b:
             return a
+        # The first element of an array is at its address.
         case "offset", (pointer, Constant(value=0)):
             return pointer
         case _, (Constant() as a, Constant() as b) if operation in (*ARITHMETIC, *COMPARISONS):
@@ -143,6 +148,7 @@ def folded(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand
             return integer(type, int(cast(operation, a.type, type, a.value)))
         case _, (a, Constant() as b) if operation in ARITHMETIC:
             return _simplified(operation, a, b)
+        # One table of right operands serves both sides.
         case _, (Constant() as a, b) if operation in _COMMUTES:
             return _simplified(operation, b, a)
         case _:

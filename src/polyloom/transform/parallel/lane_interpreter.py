@@ -53,9 +53,11 @@ def interpret_lanes(
     """Interpreter of a nest without parameters: all arguments after it; `arrays` are those before. `functions` compute
     lanes, those of `scope` single values. Errors: PL0233.
     """
+    # Copies: the caller's arrays stay what they are.
     run = _Run(nest, {name: np.array(array) for name, array in arrays.items()}, functions)
     with np.errstate(all="ignore"):
         for node in nest.body:
+            # NumPy pays only for many lanes; a serial part is faster as plain Python.
             if run.has_parallel(node, ()):
                 run.nodes((node,), _Lanes(1, {}, {}), ())
             else:
@@ -99,10 +101,12 @@ class _Run:
         if self.dependences.parallel(path):
             self.parallel_loop(loop, lanes, path, low, high)
             return
+        # Bounds differ from lane to lane, so the loop runs over all values that any lane has.
         values = range(int(low.min()), int(high.max()))
         for value in values if loop.step > 0 else reversed(values):
             which = np.flatnonzero((low <= value) & (value < high))
             if len(which):
+                # Taking lanes copies every loop's values, which most iterations do not need.
                 inside = lanes if len(which) == lanes.count else lanes.take(which)
                 loops = {**inside.loops, loop.name: np.full(inside.count, value)}
                 self.nodes(loop.body, _Lanes(inside.count, loops, inside.locals), path)
@@ -113,6 +117,7 @@ class _Run:
         total = int(counts.sum())
         if not total:
             return
+        # For each new lane the number of the one that it comes from.
         which = np.repeat(np.arange(lanes.count), counts)
         inside = lanes.take(which)
         # The number of an entry among those of its lane is its place less where the lane begins.
@@ -128,6 +133,7 @@ class _Run:
         value = self.value(node.value, lanes, node)
         found = lanes.locals.get(node.target.name)
         if found is not None:
+            # A privatized local has an entry for each lane, into which lanes cannot conflict.
             found[0][found[1]] = value
         else:
             self.arrays[node.target.name][self.index(node.target, lanes)] = value if node.target.index else value[-1]
@@ -148,6 +154,7 @@ class _Run:
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 read = [self.value(operand, lanes, node) for operand in operands]
                 if divides(operation, dtype) and not read[1].all():
+                    # The source's order of iterations decides which division is reported.
                     at = {name: values[np.flatnonzero(read[1] == 0)[0]] for name, values in lanes.loops.items()}
                     raise division_by_zero(node.name, ", ".join(f"{n} = {v}" for n, v in at.items()), node.span)
                 return self.functions(operation, dtype)(*read)

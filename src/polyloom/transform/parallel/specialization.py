@@ -18,6 +18,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 def specialize(nest: Nest, values: Mapping[str, int]) -> Nest:
     """Nest without parameters."""
+    # Substitution leaves constant parts, which the methods below fold away.
     made = _Specialization({name: Affine((), value) for name, value in values.items()})
     storage = tuple(replace(s, shape=made.forms(s.shape)) for s in nest.storage)
     return Nest(nest.name, (), Condition(), storage, made.nodes(nest.body), nest.span)

@@ -70,6 +70,8 @@ class VectorLoops:
         count, costs = trip_count(loop, self.known), self.costs
         inner = self.choose(loop.body, path, lane)
         plain = Choice(costs.loop + count * (inner.cost + costs.loop), inner.loops)
+        # Lanes go through inner loops together, so that they need the same bounds; and one path has one vectorized
+        # loop.
         if lane is not None or not _is_uniform(loop) or not self.dependences.parallel(path):
             return plain
         # The last round is as expensive as a full one, however few lanes it has.
@@ -86,6 +88,7 @@ class VectorLoops:
         """Cost of an access: a broadcast, one load of neighbours, or a gather."""
         if reference.name in self.scalars:
             return 0
+        # Vector loads have words only; narrow elements are gathered even where they are neighbours.
         narrow = self.types[reference.name] not in ("i32", "f32")
         stride = 0 if lane is None else self.stride(reference, lane)
         if stride == 0:

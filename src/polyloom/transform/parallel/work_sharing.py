@@ -125,6 +125,7 @@ class _Sharing:
                 body, orelse = self.items(node.body, (*path, node)), self.items(node.orelse, (*path, node))
                 return Replicated(node, body, orelse) if self.shares((*body, *orelse)) else None
             case Loop():
+                # The loop itself first: the farther outside, the fewer barriers.
                 return self.parallel_work(node, path) or self.replicated_loop(node, path)
 
     def shares(self, items: Sequence[Item]) -> bool:
@@ -135,6 +136,7 @@ class _Sharing:
         together.
         """
         inside = (*path, loop)
+        # Dependences through locals vanish, as each worker gets its own (Wolfe 1996, privatization).
         own = privatizable(self.nest, inside)
         dependence = self.dependences.carried_dependence(loop.name, own)
         if dependence is not None:
@@ -157,6 +159,7 @@ class _Sharing:
         if not self.shares(body):
             return None
         alone = self.vectors.choose(loop.body, (*path, loop)).cost
+        # Each work inside may end with a barrier, in each iteration.
         together = sum(self.cost(work) + self.machine.barrier for work in works(body))
         if alone <= together:
             why = self.reasons.get(loop.name, f"iterations of `{loop.name}` are few")
@@ -170,6 +173,7 @@ class _Sharing:
         if work.loop is None:
             return whole
         each = self.vectors.choose(work.nodes, enclosing_path(self.nest.body, work.loop) or ()).cost
+        # Blocks are whole units, so that no more workers than units share the loop.
         return each / min(self.machine.workers, max(1.0, trip_count(work.loop, self.known) / work.unit))
 
     def serial_work(self, nodes: tuple[Node, ...], path: tuple[Loop | If, ...]) -> Work:

@@ -86,6 +86,7 @@ def _search(program: Program, number: int, known: Mapping[str, _Flat]) -> tuple[
         return ()
     stage = program.stages[number]
     for made in _products(stage, known) if isinstance(stage, Product) else _formulas(stage, program, known):
+        # Only the layout of the result matters to later stages.
         flat = made.result.rows, made.result.columns, isinstance(made, Applied) and made.wrapped
         rest = _search(program, number + 1, {**known, stage.result: flat})
         if rest is not None:
@@ -146,6 +147,7 @@ def _wanted(program: Program, rank: int) -> Sequence[_Flat]:
 
 def _check_padding(program: Program) -> None:
     """Raises `Unlike` where padding would count: beyond the sum's last element, one of both factors has to be zero."""
+    # Arrays from the host are padded with zeros, so that only computed ones can be unclean.
     is_clean = dict[str, bool]()
     for stage in program.stages:
         zeros = [is_clean.get(name, True) for name in stage.reads]

@@ -41,6 +41,7 @@ def _expression(term: Term, dtype: ElementType, types: Mapping[str, ElementType]
             if own is None:
                 refuse(f"an operand of {term.operation} is a number of any type", term.span)
             kinds: list[ElementType] = [own] * len(term.operands)
+            # The first operand of a selection is its condition.
             kinds[0] = "i32" if term.operation == "select" else own
             operands = (_expression(o, kind, types) for o, kind in zip(term.operands, kinds, strict=True))
             return ir.Apply(term.operation, own, tuple(operands), term.span)
@@ -54,6 +55,7 @@ def sums_products(nest: Nest) -> bool:
     """
     return any(
         any(_is_element(s.assign.target, read) for read in accesses(s.assign.value))
+        # Some loop does not choose the element: the statement adds to it in each of its iterations.
         and len({name for index in s.assign.target.index for name in index.symbols} & {*s.loops}) < len(s.loops)
         and _has_product(s.assign.value)
         for s in statements(nest)

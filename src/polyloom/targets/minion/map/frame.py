@@ -95,9 +95,7 @@ def start(team: Team) -> Part:
 
 
 def _all_lanes() -> list[str]:
-    """All eight lanes enabled: SIMD instructions write under mask m0, which is undefined at reset (manual, chapters 3
-    to 6).
-    """
+    """All eight lanes enabled: SIMD instructions write only lanes that mask m0 has (manual, chapters 3 to 6)."""
     return ["mov.m.x m0, zero, 255"]
 
 

@@ -20,9 +20,9 @@ from polyloom.ir.stage import Formula
 Array = NDArray[Any]
 Known = tuple[Array, Array]
 """Values in double precision, and the bounds of their errors."""
-# An ulp rather than half of one: conversions and tensor fp16 truncate.
+# Twice the unit roundoff of 2^-24, so that the bound of a bound in double precision is on the safe side.
 _ROUNDED: Final = 2.0**-23
-# Results below the least normal number are flushed to zero (manual, chapter 3).
+# Results below the least normal number are flushed to zero (manual, chapters 3 to 6).
 _LEAST: Final = 2.0**-126
 _OPERATIONS: Final = frozenset(("add", "sub", "mul", "madd", "neg", "abs", "min", "max", "to_f32"))
 

@@ -61,6 +61,7 @@ class Setting:
         """Strided view of a factor of a product, or of its result, in memory."""
         placed = self.arrays[matrix.array]
         found = matrix_view(matrix, placed.address, placed.shape, placed.steps(), placed.dtype.itemsize)
+        # Whether a matrix has such a view does not depend on sizes (has_matrix_views).
         assert found is not None, "the form was checked"
         return found
 
@@ -104,6 +105,7 @@ class Work:
     """
 
     what: str
+    # What a work asks for; the team of the program has the most that any phase asks for.
     harts: int
     mode: Mode
     code: Callable[[Setting], Made]
@@ -121,4 +123,5 @@ class Content:
 
     plan: Plan
     works: tuple[Work, ...]
+    # Told in the summary, because such a product takes longer than the tensor unit would.
     off_tensor: tuple[str, ...] = ()

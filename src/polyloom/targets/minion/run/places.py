@@ -23,10 +23,12 @@ from polyloom.targets.minion.memory_map import lacking
 from polyloom.targets.target import Json
 
 Array = np.ndarray[Any, np.dtype[Any]]
+# The ending decides, as it does for the files of other targets.
 _NPY: Final = ".npy"
 _FILE: Final = re.compile(r"(?P<path>.+\.npy)(?::(?P<shape>[^:]*))?(?::(?P<type>[^:]*))?", re.DOTALL)
 _BYTES: Final = re.compile(r"(?P<path>.+):(?P<shape>[0-9]{1,18})", re.DOTALL)
 _SHAPE: Final = re.compile(r"[0-9]{1,18}(x[0-9]{1,18}){0,31}")
+# Little-endian, as the machine stores them, whatever the host's order is.
 TYPES: Final = {
     **{f"{kind}{8 * size}": f"<{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)},
     **{f"f{8 * size}": f"<f{size}" for size in (2, 4, 8)},
@@ -66,7 +68,9 @@ def given(name: str, path: str, known: Mapping[str, tuple[int, int]], machine: M
     else:
         array = npy.read(path)
         _check_given(name, place, array)
+        # A transposed array in a file has another order of bytes than the program expects.
         data = np.ascontiguousarray(array).tobytes()
+    # A shorter array is allowed: programs often reserve more than a run uses.
     if place.size and len(data) > place.size:
         message = f"the input `{name}` has {len(data)} bytes, its symbol {place.size}"
         raise input_error("PL1308", message, help="give a smaller array")
@@ -82,6 +86,7 @@ def taken(name: str, text: str, known: Mapping[str, tuple[int, int]], machine: M
         place = _with(place, name, text, found["shape"], found["type"])
     elif found := _BYTES.fullmatch(text):
         place = _with(place, name, text, found["shape"], None)
+    # Without a type the bytes of the symbol are written as they are.
     dtype = place.dtype or np.dtype(np.uint8)
     result = Taken(name, path, place.address, _shape(name, place, dtype), dtype)
     if place.size and result.size > place.size:
@@ -111,6 +116,7 @@ def _place(name: str, known: Mapping[str, tuple[int, int]]) -> foreign.Place:
     try:
         return foreign.resolve(name, known)
     except PolyloomError as error:
+        # The reader is RISC-V's; its code would explain options that this target does not have.
         raise PolyloomError(*(replace(d, code="PL1307") for d in error.diagnostics)) from None
 
 
@@ -139,6 +145,7 @@ def _shape(name: str, place: foreign.Place, dtype: np.dtype[Any]) -> tuple[int, 
     if not place.size:
         message = f"nothing says how large the output `{name}` is"
         raise input_error("PL1307", message, help="write shape and type, such as c.npy:16x16:f32")
+    # A symbol's size and a type are a vector; rows and columns nobody knows.
     return (place.size // dtype.itemsize,)
 
 

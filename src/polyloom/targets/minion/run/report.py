@@ -33,6 +33,7 @@ CAUSES: Final = {
 }
 _INTERRUPT: Final = 1 << 63
 _ACCESSES: Final = (1, 5, 7)
+# For causes whose reason is the machine's, not the program's; all others get the general help.
 _HELP: Final = {
     1: "harts fetch instructions from DRAM only",
     2: "the tensor CSRs are those of hart 0 of a minion; 0x2F (atomics) and d are no instructions of the Minion",
@@ -57,8 +58,10 @@ def trapped(trap: Trap, locator: Locator) -> Diagnostic:
     where = locator.at(trap.pc)
     message = f"{hart_name(trap.hart)} trapped at {where}: {cause_name(trap.cause)}"
     notes = [f"cause {trap.cause}, value {trap.value:#x}"]
+    # mtval has the address only for faults of accesses (RISC-V privileged manual, mtval).
     if trap.cause in _ACCESSES:
         notes.append(f"{trap.value:#x} is {name_of(trap.value)}")
+    # An address without memory has no word to show.
     if trap.cause == 2 and trap.word:
         notes.append(f"the word is {trap.word:#010x}")
     help = _HELP.get(trap.cause, "install a handler in mtvec, which is 0, or mend the instruction")

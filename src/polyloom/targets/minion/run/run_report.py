@@ -13,6 +13,7 @@ from polyloom.targets.report import Report, Table
 from polyloom.targets.target import Json
 
 _LEVELS: Final = {"shire": "own shire", "l3": "L3 and other shires", "dram": "DRAM", "messages": "messages"}
+# By the model's names of counters; the words are those of the manual's units.
 _STALLS: Final = {
     "stall_load": "a load",
     "stall_load_b": "the next operand of TenB",
@@ -55,6 +56,7 @@ def _waits(facts: Mapping[str, Json]) -> Table | None:
     """Table of waits: cycles of all minions in which the first thing that a hart or a unit waited for was this."""
     counters = cast("Mapping[str, int]", facts.get("counters") or {})
     rows = [(what, f"{counters[name]:,}") for name, what in _STALLS.items() if counters.get(name)]
+    # Longest first: the first row is where to look.
     rows.sort(key=lambda row: -int(row[1].replace(",", "")))
     return Table("Waits, in cycles of all minions", ("for", "cycles"), tuple(rows)) if rows else None
 

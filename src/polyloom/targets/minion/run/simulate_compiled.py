@@ -29,6 +29,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def note_of(asked: Simulation) -> notes.Note | None:
     """Note of the one file that is given; None where it is no compiled program, or other bytes are placed beside it."""
     options = cast(Options, asked.options)
+    # Bytes beside the program may replace its own, so that the note would no longer hold.
     alone = len(asked.files) == 1 and asked.files[0].address is None and not options.raw and options.entry is None
     return notes.decode(asked.files[0].data) if alone else None
 
@@ -40,6 +41,7 @@ def simulate(asked: Simulation, note: notes.Note) -> Simulated:
     options, place, file = cast(Options, asked.options), cast(Place, asked.place), asked.files[0]
     _check_place(note, place, file.path)
     paths = {name: places.path_of(text) for name, text in asked.outputs.items()}
+    # Before the run, which may take minutes.
     files.check_outputs([*asked.written, *paths.values()], [file.path, *asked.inputs.values()])
     _check_outputs(note.signature, asked.outputs)
     inputs = _inputs(note.signature, asked.inputs)
@@ -83,6 +85,7 @@ def _check_outputs(signature: Signature, outputs: Mapping[str, str]) -> None:
     for name, text in outputs.items():
         if name not in known:
             raise input_error("PL1307", f"the program has no output '{name}'", help=nearest(name, known, "output"))
+        # A shape behind the name could contradict that of the signature.
         if not text.endswith(".npy"):
             message = f"the output `{name}` has a shape and a type of its own"
             raise input_error("PL1307", message, help=f"write --out {name}={Path(places.path_of(text)).stem}.npy")

@@ -39,6 +39,7 @@ class Parameter:
 @cache
 def table() -> Mapping[str, Parameter]:
     """All parameters by name, in the file's order."""
+    # A file beside the code, as every value has a source to cite and a status.
     content = parse(_FILE.read_text(encoding="utf-8"), _FILE.name)
     return {name: _parameter(name, content.table(name)) for name in content.content}
 

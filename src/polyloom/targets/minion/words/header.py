@@ -39,6 +39,7 @@ _STRUCT: Final = """struct PackedRow {
 
 def header() -> str:
     """The text of minion/packed_table.hpp."""
+    # Some rows are special cases of others, with more bits fixed.
     rows = sorted(packed(), key=lambda row: -row.mask.bit_count())
     names = ",\n    ".join(_name(row) for row in packed())
     lines = [f"    {_row(row)},  // {row.mnemonic}" for row in rows]

@@ -59,6 +59,7 @@ def verify_given(file: Given) -> Sequence[Diagnostic]:
 
 def _illegal(data: bytes) -> Iterator[int]:
     tables = symbols.read(data)
+    # Sections tell code from data where the file has them; else each executable segment is code.
     for start, code in tables.code or [(s.address, s.data) for s in elf(data, isa.ISA).segments if s.is_code]:
         lines = zip(addresses(code, start), isa.listing(code, start), strict=True)
         yield from (address for address, line in lines if _ILLEGAL in line)

@@ -36,6 +36,7 @@ class Tokens:
 
     def take(self, pattern: str, what: str) -> re.Match[str]:
         """The first word that a pattern matches whole; `what` is how it is written."""
+        # Operands may stand in any order, so that the whole list is searched.
         found = self.maybe(pattern)
         if found is None:
             raise ValueError(f"{self.operation} needs {what}")
@@ -66,6 +67,7 @@ class Tokens:
         """Lines scp[FIRST..LAST] of L1Scp, which may wrap at 48: the first line, and how many."""
         what = f"{prefix}scp[first..last]"
         found = self.take(re.escape(prefix) + r"scp\[(\d+)(?:\.\.(\d+))?\]", what)
+        # Lines wrap at 48 like the machine's (manual, chapter 9), so the count is taken modulo.
         first = int(found[1])
         return first, (int(found[2] or found[1]) - first) % SCP_LINES + 1
 
@@ -92,4 +94,5 @@ def span(first: int, count: int) -> str:
 
 
 def register_span(first: int, count: int) -> str:
+    # Registers wrap from f31 to f0 in a tensor word.
     return f"f{first}" if count == 1 else f"f{first}..f{(first + count - 1) % REGISTERS}"

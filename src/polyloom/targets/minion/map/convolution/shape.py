@@ -59,6 +59,7 @@ class Shape:
     words: int
     axes: tuple[Axis, ...]
     taps: tuple[Tap, ...]
+    # The number of the axis, not the axis: alternatives are tried by replacing these two fields only.
     pixel: int
     tile: int
     image: int
@@ -106,6 +107,7 @@ class Shape:
         if self.outermost and tap.axis == self.pixel:
             return True
         axis = self.axes[tap.axis]
+        # The farthest place in the image that a tap of the last pixel has.
         last = axis.stride * (axis.extent - 1) + tap.dilation * (tap.extent - 1) + axis.offset
         return axis.offset < 0 or last >= axis.limit
 
@@ -123,6 +125,7 @@ class Shape:
     @property
     def span(self) -> int:
         """With channels outermost: lines of a load."""
+        # Taps along the pixels share the load's lines, one line further per element of dilation.
         inside = [tap for tap in self.taps if tap.axis == self.pixel and tap not in self.loaded]
         return self.tile + sum(tap.dilation * (tap.extent - 1) for tap in inside)
 
@@ -130,6 +133,7 @@ class Shape:
         """With channels outermost: how many lines a tap is behind the one before."""
         if tap not in self.loaded:
             return tap.dilation
+        # Lines of loaded taps lie in L1Scp like an array with the taps as dimensions, the last one innermost.
         inner = self.loaded[self.loaded.index(tap) + 1 :]
         return self.span * prod(other.extent for other in inner)
 
@@ -150,6 +154,7 @@ class Shape:
         return all(
             any(0 <= axis.stride * i + tap.dilation * q + axis.offset < axis.limit for q in range(tap.extent))
             for tap in taps
+            # Along the pixels the mask decides, and the load is done in any case.
             if number != self.pixel
             for i in range(axis.extent)
         )

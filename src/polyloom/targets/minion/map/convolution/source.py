@@ -28,6 +28,7 @@ def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work] | None:
     spans = [assign.span for assign in found if assign.span is not None]
     fuses = any(_has_madd(assign.value) for assign in found)
     made = work(summed(nest), types, fp, place_of(spans[-1] if spans else None), fuses=fuses)
+    # The plan is that of the nest in any form: inputs and outputs do not depend on who computes.
     return None if made is None else (simd.of_nest(nest, fp, minions)[0], made)
 
 
@@ -57,6 +58,7 @@ def of_program(program: Program, fp: Fp, *, is_only: bool = False) -> Work | Non
     """Work of a phase; None where it is no convolution. Rows of bytes are results of a phase that is the only one, as
     those of products.
     """
+    # Rows of bytes do not fill lines, for which a later phase would have to wait (docs/targets/minion.md).
     if not is_only and any(array.dtype in ("i8", "u8") for array in program.outputs):
         return None
     types = {array.name: array.dtype for array in (*program.inputs, *program.outputs)}

@@ -65,7 +65,7 @@ def row(address: str, number: int = 0) -> list[str]:
 
 def column(address: str) -> list[str]:
     """Loads of a column of a block from the elements of a line; scalar loads set the other lanes to zero (manual,
-    chapter 3).
+    chapters 3 to 6).
     """
     return [f"flw f{2 * n}, {WORD * n}({address})" for n in range(ROWS)]
 

@@ -42,7 +42,8 @@ def fitted(m: Multiplied, p: Problem, setting: Setting) -> tuple[Problem, Grid]:
     grid.
     """
     whole = p, chosen(m, p, setting)
-    # A transposing load makes 16 rows at once, and packed or resident tiles have 16 by their format.
+    # Transposing loads begin only where whole blocks of 16 rows do; vectors of TensorQuant are lines of 16 elements,
+    # and resident tiles have 16 rows.
     if p.left.transform != "plain" or p.quant is not None or setting.options.resident:
         return whole
     counts = range(p.block_rows, -(-p.rows // _LOWEST) + 1)

@@ -38,6 +38,7 @@ def code(m: Multiplied, setting: Setting) -> Made:
     p, source = problem(m, setting)
     p, g = fitted(m, p, setting)
     stages = setting.team.harts == 2 and not setting.options.resident and is_staged(p, g, setting)
+    # Cooperation needs the final grid, which the choice of the height may change.
     p = replace(p, shares=_is_shared(p, g, stages))
     if setting.options.resident:
         return _resident(m, p, g, setting)
@@ -100,6 +101,7 @@ def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
     r = Resident(g, p.kind.bytes, p.rows, p.columns, p.words)
     r.check(setting.scratchpad)
     left, right, result = r.tiles()
+    # The same loop serves, with blocks counted in the shire instead of in the whole.
     local = replace(p, left=left, right=right, result=result, is_local=True)
     part = by_first(Part((*loop(local, g, setting.prefix), *settled(setting)), m.place), setting, "skip")
     home = Home(r, (m.found.left, m.found.right, m.found.result))
@@ -128,6 +130,7 @@ def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
     # The depth is counted in words of 32 bits; padding zeros fill the last one and add nothing.
     words = -(-left.columns * kind.bytes // WORD)
     source = right_tiles(right, kind)
+    # Packed tiles lie where this phase's scratch begins; the code that packs them is made by the caller.
     tiles = source if source.transform == "plain" else packed(setting.scratch, -(-words // ROWS))
     stored = Tiles(result.address, ROWS * result.row_step, ROWS * result.bytes, result.row_step)
     signs = (unsigned[0], unsigned[1])

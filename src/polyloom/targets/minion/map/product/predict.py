@@ -22,7 +22,6 @@ from polyloom.targets.minion.words.tiles import ROWS, Grid
 _FMA: Final = {"fp32": (32, 17), "fp16": (32, 17), "int8": (16, 24)}
 """Of a whole step, its right tile streamed: for each row, and beside."""
 _LINE: Final = 45
-# 300 cycles are fitted to runs of the model.
 _FROM_DRAM: Final = _LINE * ROWS + 300
 """A left tile, and what the first lines of the right one wait for."""
 _FROM_SCRATCHPAD: Final = 10 * ROWS

@@ -17,6 +17,7 @@ TURN_LOAD: Final = encode("tensor_load", start=16).value
 TURN_FMA: Final = encode("tensor_fma", a=16).value
 """The bit of an FMA that tells which half it reads."""
 TURN_STORE: Final = encode("tensor_store_scp", start=16).value
+# A word's constant bits are made by the encoder, so that layouts of fields stand in one table only.
 COOP: Final = encode("tensor_load", coop=1).value
 FIRST: Final = encode("tensor_fma", first=1).value
 LAST: Final = encode("tensor_fma", to_registers=1).value
@@ -57,6 +58,7 @@ def li(register: str, value: int) -> str:
 
 def scaled(register: str, index: str, step: int, to: str) -> list[str]:
     """Strength-reduced address computation: adds index · step to `to`; `register` is free."""
+    # Steps of tiles are powers of two mostly; a multiplication takes eight cycles.
     if step & (step - 1) == 0 and step:
         return [f"slli {register}, {index}, {step.bit_length() - 1}", f"add {to}, {to}, {register}"]
     return [li(register, step), f"mul {register}, {register}, {index}", f"add {to}, {to}, {register}"]

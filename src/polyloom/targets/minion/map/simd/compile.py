@@ -52,10 +52,12 @@ def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     own = specialized(nest, setting.values, fp)
     made = arranged(own, setting.team, fp)
     shared = share_work(made, machine(setting.team))
+    # Arrays of partial results and expanded temporaries are locals of the arranged nest, and need memory of their own.
     place = memory(made, tuple(setting.arrays.values()), setting.scratch)
     parts = works.parts(made, shared, place, setting.team, setting.prefix, setting.later if others else None)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
+    # Only loops that the user wrote: those of copies would be told twice.
     alone = dict.fromkeys(_plain(why) for loop, why in shared.serial_reasons.items() if _plain(loop) in named)
     return Compiled(parts, tuple(alone), count_operations(own), taken)
 

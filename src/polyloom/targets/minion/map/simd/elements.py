@@ -144,7 +144,8 @@ class Elements:
             self._gather(reference, around, into, dtype, stride)
 
     def _gather(self, reference: Reference, around: Around, into: str, dtype: ElementType, stride: int) -> None:
-        """Gather of elements at a stride (manual, chapter 5). Gathers of bytes and halves extend the sign, so unsigned
+        """Gather of elements at a stride (manual, chapters 3 to 6). Gathers of bytes and halves extend the sign, so
+        unsigned
         ones are cut.
         """
         register, _ = self.address(reference, around, exact=True)

@@ -58,6 +58,7 @@ def read(written: Written) -> Read | None:
         return None
     if frontend.file_of(path).endswith(".py"):
         return Read(*frontend.python_nest(path, written.options), path)
+    # Loaded late: reading C needs clang's library, which a Python kernel does not.
     from polyloom.frontend.c import load
 
     nest, reference = load(*frontend.named(path, written.options))
@@ -70,6 +71,7 @@ def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
     # An array that is only written need not be given by the host, and is none of the inputs.
     names = {s.name for s in nest.storage if s.role == "argument"} - _only_written(nest)
     inputs = tuple(array for array in whole.inputs if array.name in names)
+    # The phase has no equations: its work is the nest.
     program = Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, whole.outputs, (), ())
     bound = [tuple((array.name, array.name) for array in arrays) for arrays in (inputs, whole.outputs)]
     phase = Phase(program, bound[0], bound[1])
@@ -143,6 +145,7 @@ def _results(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: 
     made = specialized(nest, values, fp)
     if fp == "reassociate":
         made = arranged(made, Team(minions, HARTS, "shared"), fp)
+    # Inputs last: an array that is read and written begins as the host gave it.
     arrays = {name: np.asarray(array) for name, array in {**held, **read}.items()}
     found = interpret_lanes(made, arrays, machine_function, MachineScope)
     return {name: found[name] for name in held}

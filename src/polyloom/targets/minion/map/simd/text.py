@@ -22,6 +22,7 @@ VECTORS: Final = tuple(f"f{n}" for n in range(16))
 CONSTANTS: Final = tuple(f"f{n}" for n in range(16, 24))
 EMULATION: Final = tuple(f"f{n}" for n in range(24, 32))
 SHARES: Final = Place(reason="shares the work out among harts")
+# `li` is up to eight instructions of four bytes.
 _NEAR: Final = 100
 """Lines that a conditional branch surely reaches over: 4 KiB, and a line is at most 32 bytes."""
 
@@ -72,6 +73,7 @@ class Text:
     @contextmanager
     def at(self, span: Span | None, reason: str = "") -> Generator[None]:
         """Place of the lines written inside; without a span, that of the lines before, with a reason."""
+        # Constructs nest, and behind an inner one the lines are the outer one's again.
         before = self.place
         self.place = replace(before, reason=reason) if span is None else place_of(span, reason)
         yield
@@ -86,6 +88,7 @@ class Text:
 
     def back(self, branch: str, inverse: str, operands: str, label: str, since: int) -> None:
         """Branch back to a label; `since` is how many lines there were when it was set."""
+        # The short form saves a jump in every iteration of an inner loop.
         if len(self.lines) - since < _NEAR:
             self.add(f"{branch} {operands}, {label}")
         else:
@@ -98,6 +101,7 @@ class Text:
         """Parts: runs of lines from one place."""
         made: list[tuple[list[str], Place]] = []
         for line, place in self.lines:
+            # One entry of the note for a run of lines, not for each.
             if not made or made[-1][1] != place:
                 made.append(([], place))
             made[-1][0].append(line)

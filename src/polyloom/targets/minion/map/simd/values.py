@@ -86,6 +86,7 @@ class Values(Elements):
         """Value of an affine form of loops, as an operand."""
         made = into or self.text.vectors.take(value.span)
         self.lanes_of(value.value, around, made)
+        # A counter below 2^24 is exact as a float; larger ones round to nearest as the source's conversion does.
         if value.dtype == "f32":
             self.text.add(f"fcvt.ps.pw {made}, {made}")
         self._narrowed(value.dtype, made)
@@ -95,6 +96,7 @@ class Values(Elements):
         """Value of an affine form in every lane, as integers."""
         self.integer(form, around, "t0", "t1")
         self.text.add(f"fbcx.ps {into}, t0")
+        # The scalar part is broadcast once; only the vectorized loop's coefficient differs from lane to lane.
         step = 0 if around.lane is None else form.coefficient(around.lane)
         if step:
             lanes = self.constant("lanes", step)
@@ -129,6 +131,8 @@ class Values(Elements):
     def _fused(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
         """Fused multiply-add; negations of operands go into its sign variants."""
         a, b, c = value.operands
+        # fmadd, fmsub, fnmsub and fnmadd differ in the signs of product and addend, so that no negation costs an
+        # instruction (RISC-V unprivileged manual, chapter F).
         signs = [isinstance(o, Apply) and o.operation == "neg" for o in (a, b, c)]
         operands = [
             self.value(o.operands[0] if isinstance(o, Apply) and o.operation == "neg" else o, around) for o in (a, b, c)
@@ -136,6 +140,7 @@ class Values(Elements):
         name = {(False, False): "fmadd", (False, True): "fmsub", (True, False): "fnmsub", (True, True): "fnmadd"}[
             signs[0] != signs[1], signs[2]
         ]
+        # A temporary operand is read before the result is written, so that it may hold the result.
         own = next((register for register, temporary in operands if temporary), None)
         made = into or own or self.text.vectors.take(value.span)
         self.text.add(f"{name}.ps {made}, {', '.join(register for register, _ in operands)}")
@@ -155,6 +160,7 @@ class Values(Elements):
             for operand in operands:
                 self.drop(operand)
             return made, True
+        # Any other condition is a number, of which all values but 0 hold, as fcmov tests it.
         return self.value(value, around)
 
     def _compare(self, value: Apply, into: str, operands: list[str]) -> None:
@@ -165,6 +171,7 @@ class Values(Elements):
     def _operation(self, value: Apply, into: str, operands: list[str]) -> None:
         """Packed instructions of an operation, and the cut of its result to the width of its type."""
         operation, dtype = value.operation, value.dtype
+        # Narrow integers are computed in 32 bits, in which the low bits that are kept afterwards are the same.
         kind = dtype if dtype == "f32" else "i32"
         add = self.text.add
         if divides(operation, dtype):
@@ -180,10 +187,12 @@ class Values(Elements):
         elif operation == "ne":
             add(
                 f"feq.{'ps' if dtype == 'f32' else 'pi'} {into}, {operands[0]}, {operands[1]}",
+                # feq gives -1 for equal: adding 1 turns -1 and 0 into 0 and 1, which is `ne`.
                 f"faddi.pi {into}, {into}, 1",
             )
         else:
             self._other(value, into, operands)
+        # Operations whose results are in range where their operands are need no cut.
         if operation not in ("min", "max", "and", "or", "xor", "select", "move") and not value.operation.startswith(
             "to_"
         ):
@@ -209,6 +218,7 @@ class Values(Elements):
                 add(f"fsgnjx.ps {into}, {a}, {a}")
             case "neg" | "abs":
                 zero = self.constant("bits", 0)
+                # The result's register may be an operand's, which the last instruction still reads.
                 spare = self.text.vectors.take(value.span)
                 add(f"fsub.pi {spare}, {zero[0]}, {a}")
                 add(f"fmax.pi {into}, {a}, {spare}" if value.operation == "abs" else f"for.pi {into}, {spare}, {spare}")
@@ -246,6 +256,7 @@ class Values(Elements):
         """
         name, width = ("fsll", WIDTH[value.dtype]) if value.operation == "shl" else ("fsra", WIDTH[value.dtype])
         by = value.operands[1]
+        # The immediate form saves the mask and a register.
         if isinstance(by, Constant):
             immediate = "fslli" if name == "fsll" else "fsrai"
             self.text.add(f"{immediate}.pi {into}, {a}, {int(by.value) & (width - 1)}")
@@ -265,6 +276,7 @@ class Values(Elements):
     def _truncated(self, value: Apply, into: str, a: str, dtype: ElementType) -> None:
         """Conversion of a float to an integer, saturated, a NaN as 0."""
         number = self.text.vectors.take(value.span)
+        # feq of a number with itself is all ones unless it is a NaN, so that the conjunction makes a NaN 0.
         self.text.add(f"feq.ps {number}, {a}, {a}", f"fcvt.pw.ps {into}, {a}, rtz", f"fand.pi {into}, {into}, {number}")
         self.text.vectors.give(number)
         self._saturated(dtype, into)
@@ -284,6 +296,7 @@ class Values(Elements):
         self.routines.add(routine)
         for n, operand in enumerate(operands):
             self.text.add(f"for.pi f{24 + n}, {operand}, {operand}")
+        # t5 is the link register, because ra is one of the pool's.
         self.text.add(f"jal t5, {self.text.prefix}.{routine}", f"for.pi {into}, f24, f24")
 
     def _divided(self, value: Apply, into: str, operands: list[str]) -> None:
@@ -292,6 +305,7 @@ class Values(Elements):
         """
         again = self.text.label("lane")
         a, b = operands
+        # 256 bytes of scratch belong to each hart; lane numbers are at the beginning, in front of these operands.
         self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch + 64}", "add t0, t0, t1")
         self.text.add(
             f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
@@ -306,6 +320,7 @@ def _floored(text: Text, quotient: bool) -> list[str]:
     """
     done = text.label("exact")
     lines = ["divw t3, t1, t2"] if quotient else []
+    # A remainder of 0 needs no correction, whatever its signs.
     lines += ["remw t5, t1, t2", f"beqz t5, {done}r", "xor t6, t5, t2", f"bgez t6, {done}r"]
     if quotient:
         return [*lines, "addi t3, t3, -1", f"{done}r:"]
