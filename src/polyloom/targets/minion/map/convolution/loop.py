@@ -14,7 +14,8 @@ multiplication of masked rows, which takes its line through TenB: no wait is nee
 32 to 47 of L1Scp; the store of those ends before the next multiplication.
 
 Registers: s2 the tile; s6, s7, s8 the words of both loads and of the FMA; a1 that of the store; s9, s10, s11 strides;
-a0 counts steps of depth, a3 and a4 are the bits that turn (product/tile.py), those of `taps.py` the taps. Masks: the
+a0 counts steps of depth, a3 and a4 are the bits that turn (product/tensor_assembly.py), those of `taps.py` the taps.
+Masks: the
 programmer's reference manual, chapter 9, tensor_conv_size and tensor_conv_ctrl.
 """
 

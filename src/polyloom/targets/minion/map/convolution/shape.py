@@ -49,7 +49,8 @@ class Shape:
 
     `block_step`, `depth_step` and `line_step` lead to the weights of the next 16 output channels, of the next 16 words
     of depth and of the next word. `turns`: the result's lines hold pixels, `channel_step` apart for each channel.
-    `outermost`: sums run over input channels first (ordered.py). `weight_bytes` are all from `weights` on; `quant`:
+    `outermost`: sums run over input channels first (channels_outermost.py). `weight_bytes` are all from `weights` on;
+    `quant`:
     what becomes of sums. Of a vector, the address of the one with which sums may begin, and whether its lines may not
     stay in caches.
     """

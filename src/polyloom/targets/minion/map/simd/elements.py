@@ -145,8 +145,7 @@ class Elements:
 
     def _gather(self, reference: Reference, around: Around, into: str, dtype: ElementType, stride: int) -> None:
         """Gather of elements at a stride (manual, chapters 3 to 6). Gathers of bytes and halves extend the sign, so
-        unsigned
-        ones are cut.
+        unsigned ones are cut.
         """
         register, _ = self.address(reference, around, exact=True)
         if register != "t0":

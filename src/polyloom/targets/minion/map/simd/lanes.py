@@ -14,7 +14,7 @@ LANES: Final = 8
 BARRIER: Final = 600
 """Cycles that a barrier and its flushes cost at least: what one hart does in less is not worth sharing out."""
 _COSTS: Final = VectorCosts(operations={"div": 200, "sqrt": 260}, integer_division=450)
-"""Division and root are software (emulated.py)."""
+"""Division and root are software (software_arithmetic.py)."""
 
 
 def machine(team: Team) -> Machine:
