@@ -53,7 +53,6 @@ class Grid:
     """
 
     labels: tuple[tuple[str, ...], ...]
-    # Drawn for each pair, so that a picture needs no knowledge of the topology.
     wires: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = ()
     banks: tuple[tuple[int, int], ...] = ()
     routes: tuple[Route, ...] = ()

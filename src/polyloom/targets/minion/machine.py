@@ -95,7 +95,6 @@ def _check_split(table: Table, machine: Machine) -> None:
     total = machine.l2_kib + machine.l3_kib + machine.scratchpad_kib
     if total != SHIRE_KIB:
         sizes = f"{machine.l2_kib} + {machine.l3_kib} + {machine.scratchpad_kib}"
-        # The help proposes a size for the scratchpad, because the caches are what users choose first.
         rest = SHIRE_KIB - machine.l2_kib - machine.l3_kib
         help = f"write scratchpad_kib = {rest}" if rest >= 0 else "make l2_kib or l3_kib smaller"
         message = f"a shire has {SHIRE_KIB} KiB, and the split takes {sizes} = {total}"

@@ -29,7 +29,6 @@ def _wrong(message: str, help: str) -> PolyloomError:
 
 
 def _hazards(text: Any) -> Hazards:
-    # Through the table of known values, which also gives the type its literal.
     found: Hazards | None = next((known for known in POLICIES if known == text), None)
     if found is None:
         raise _wrong(f"--hazards is '{text}'", nearest(str(text), POLICIES, "value"))

@@ -41,8 +41,8 @@ class Control:
                     self.branch(node)
 
     def assign(self, target: Reference, value: Expression) -> None:
-        # Loads are shared within one statement only: the store before may have changed any element.
         """Assignment: the value, then the address, then the store."""
+        # Loads are shared within one statement only: the store before may have changed any element.
         self.values.loaded = {}
         found = self.values.value(value)
         storage = self.values.storage[target.name]

@@ -45,8 +45,8 @@ def evicted(address: int, size: int, team: Team, prefix: str) -> list[str]:
 def _shared_out(
     operation: str, level: int, address: int, groups: int, team: Team, prefix: str, harts: int
 ) -> list[str]:
-    # Every shire has an L2 of its own, so that each works on all lines.
     """Cyclic distribution of groups of 16 lines over harts of each shire, as a loop."""
+    # Every shire has an L2 of its own, so that each works on all lines.
     number, count = "s1" if harts == team.harts else "s0", harts * team.in_shire
     lines = [f"mv t2, {number}"] if team.shires == 1 else [f"andi t2, {number}, {count - 1}"]
     word = address | level << _LEVEL | _LINES - 1

@@ -128,8 +128,8 @@ def _check_memory(parts: Iterable[Part], machine: Machine) -> None:
 
 
 def _check_apart(parts: Iterable[Part]) -> None:
-    # Sorted by address, any overlap shows between neighbours.
     """Errors: PL1305 where two parts share bytes."""
+    # Sorted by address, any overlap shows between neighbours.
     for below, above in pairwise(sorted(parts, key=lambda p: p.segment.address)):
         if below.end > above.segment.address:
             both = f"two parts of '{below.file}'" if below.file == above.file else f"'{below.file}' and '{above.file}'"
@@ -139,8 +139,8 @@ def _check_apart(parts: Iterable[Part]) -> None:
 
 
 def _check_entry(entry: int, parts: Sequence[Part]) -> None:
-    # With compressed instructions, every even address may hold one (RISC-V unprivileged manual, chapter C).
     """Errors: PL1306 where the entry is odd, outside of what is loaded, in data, or outside DRAM."""
+    # With compressed instructions, every even address may hold one (RISC-V unprivileged manual, chapter C).
     if entry % 2:
         raise input_error(
             "PL1306", f"the entry {entry:#x} is odd", help="instructions stand at even addresses: write --entry so"

@@ -140,8 +140,8 @@ class Word:
 
 
 def _address(low: int) -> Field:
-    # Virtual addresses of Sv48 are sign-extended from bit 47.
     """Address field from bit `low` to bit 47, sign-extended, in units of its lowest bit (manual, chapter 9)."""
+    # Virtual addresses of Sv48 are sign-extended from bit 47.
     return Field("address", low, 48 - low, unit=1 << low, signed=True)
 
 

@@ -194,10 +194,10 @@ class _Program:
     # Visibility
 
     def evict(self, work: Work, around: Around) -> None:
-        # Two harts of one minion share an unsplit L1, where each sees what the other stores.
         """Software coherence: evicts what other harts read before it is written back, or would read as an old copy
         (manual, "Cache control").
         """
+        # Two harts of one minion share an unsplit L1, where each sees what the other stores.
         alone = self.team.workers == 1 or (self.team.minions == 1 and self.team.mode == "shared")
         within = frozenset[str]() if alone else self.coherence.evictions(work)
         names = self.for_others(work) | within
