@@ -40,7 +40,7 @@ class Entry:
 
 @cache
 def entries() -> Mapping[str, Entry]:
-    """Every registered target, by name; a name of this package is nobody else's."""
+    """Registered targets, by name; a name of this package is nobody else's."""
     found = {name: cast(Entry, import_module(f"polyloom.targets.{name}").ENTRY) for name in BUILT_IN}
     # Sorted, because the order of installed packages differs from machine to machine.
     for point in sorted(entry_points(group=GROUP), key=lambda p: p.name):
@@ -55,6 +55,6 @@ def record(name: str) -> Any:
 
 
 def load_named(place: str) -> Any:
-    """What `module:NAME` names."""
+    """Object that `module:NAME` names, or the module."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name) if name else import_module(module)

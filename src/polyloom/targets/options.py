@@ -74,7 +74,7 @@ def option(
 
 
 def options_of(kind: type[Any]) -> Iterator[Option]:
-    """Every option of a class of options, with its name."""
+    """Options of a class, each with its name."""
     for found in fields(kind):
         about: Option = found.metadata[_KEY]
         yield replace(about, name=found.name)
@@ -98,4 +98,4 @@ def integer(text: str, what: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NoOptions:
-    """For a target without any."""
+    """Options of a target without any."""

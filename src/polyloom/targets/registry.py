@@ -34,7 +34,7 @@ def default_target() -> Target:
 
 
 def all_targets() -> Iterator[Target]:
-    """Every target, loaded."""
+    """Targets, each loaded."""
     return map(target_named, entries())
 
 
@@ -99,7 +99,7 @@ def owner_of_file(data: bytes) -> tuple[Target, Kind] | None:
 
 
 def require_owner(name: str, data: bytes) -> tuple[Target, Kind]:
-    """Like `owner_of_file`. Errors: PL0810 where nobody wrote it, in which the file is called `name`."""
+    """Owner of a file. Errors: PL0810 where nobody wrote it, in which the file is called `name`."""
     found = owner_of_file(data)
     if found is not None:
         return found

@@ -44,7 +44,7 @@ class Written:
 
     @property
     def path(self) -> str | None:
-        """None where it is no file."""
+        """Path of a source, None where it is no file."""
         return fspath(cast("str | PathLike[str]", self.value)) if isinstance(self.value, str | PathLike) else None
 
 

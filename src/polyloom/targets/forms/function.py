@@ -92,6 +92,7 @@ class _Oracles:
         return interpreted(self.signature, self.function, inputs, self._outputs)
 
     def host(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
+        """Outputs of the host's own code for the function; None where its pointers would be of another width."""
         del values
         # The host's code has the host's pointers: structures with pointers in memory would have another layout.
         if self.function.pointers // 8 != np.dtype(np.intp).itemsize and _has_pointers(self.function):
@@ -121,6 +122,7 @@ class _Oracles:
 
     @property
     def all(self) -> tuple[Oracle, ...]:
+        """Oracles: the interpreter of SSA form, then the host."""
         bounds = close if self.model.reassociates and self.options.reassociate else None
         return (
             Oracle("interpreter", "the interpreter of SSA form", self.interpreter, bounds),

@@ -53,6 +53,7 @@ def file_of(path: str) -> str:
 
 
 def _accepts(written: Written) -> bool:
+    """Whether this is an image, several images, or a path of no source."""
     value = written.value
     if isinstance(value, Image):
         return True
@@ -63,6 +64,7 @@ def _accepts(written: Written) -> bool:
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
+    """Subject of images; its signature is open, because arguments have no names in them."""
     del place, options
     value = written.value
     images = (value,) if isinstance(value, Image) else (read(str(value)),) if written.path is not None else tuple(value)

@@ -101,6 +101,7 @@ class _Oracles:
         return better_error(error, self.signature, self.function, self.nest.span, inputs)
 
     def hidden(self, values: Mapping[str, int]) -> frozenset[str]:
+        """Inputs whose elements nobody sees: those that are only written, and those that nothing reads."""
         unused = unread(self.signature, self.function)
         is_meant = values.keys() >= set(self.nest.parameters) and self.nest.assumptions.contains(values)
         try:

@@ -80,6 +80,7 @@ def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inpu
 
 
 def _oracles(source: Source) -> tuple[Oracle, ...]:
+    """Oracles of a source: its equations, and the user's own function where there is one."""
     first = Oracle(EQUATIONS, what_of(source), partial(_equations, source.plan), common=True)
     if source.nest is None:
         return (first,)
@@ -89,12 +90,12 @@ def _oracles(source: Source) -> tuple[Oracle, ...]:
 
 
 def what_of(source: Source) -> str:
-    """What its equations are called in sentences."""
+    """Name of the source's equations in sentences."""
     return "the source" if source.nest is None else "the source's equations"
 
 
 def _equations(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Arrays:
-    """By the order-free interpreter."""
+    """Results by the order-free interpreter of equations."""
     return interpret(plan, values, inputs)
 
 
@@ -105,6 +106,7 @@ def close(values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays
 
 
 def _close(expected: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Error bound of an f32 array, a part of its largest magnitude."""
     if expected.dtype != np.float32:
         return np.zeros(expected.shape)
     # The error of a sum grows with its terms, of which the largest result is what can be seen here.

@@ -44,12 +44,12 @@ class Machine:
 
     @property
     def minions(self) -> int:
-        """How many there are."""
+        """Number of minions."""
         return self.shires * MINIONS_PER_SHIRE
 
     @property
     def scratchpad_bytes(self) -> int:
-        """Of one shire."""
+        """Bytes of one shire's scratchpad."""
         return self.scratchpad_kib * 1024
 
 

@@ -90,7 +90,7 @@ def _raw(texts: Any) -> tuple[tuple[int, str], ...]:
 
 
 def _placed(text: str) -> tuple[int, str]:
-    """One ADDRESS=FILE of --raw. Errors: PL0801."""
+    """Placement of raw bytes, ADDRESS=FILE. Errors: PL0801."""
     at, equals, path = text.partition("=")
     if not equals or not path:
         raise _wrong(f"--raw is '{text}'", "write an address and a file: --raw 0x8000001000=FILE")

@@ -36,7 +36,7 @@ class Place:
 
     @property
     def shires(self) -> int:
-        """How many take part."""
+        """Number of shires that take part."""
         return -(-self.minions // MINIONS_PER_SHIRE)
 
 

@@ -36,7 +36,7 @@ def costs(isa: Isa, listing: str, places: Lines, execution: Execution) -> Costs:
 
 
 def _types(isa: Isa) -> Iterator[ElementType]:
-    """Those that its instructions compute with."""
+    """Element types that instructions of the set compute with."""
     yield from INTEGERS
     yield "bool"
     if "f" in isa.extensions:

@@ -118,7 +118,7 @@ def _compile(
 
 
 def _placed(images: Sequence[Given], isa: Isa) -> bytes:
-    """One executable of all images, which starts where the first one does. Errors: PL0910."""
+    """Executable of all images, which starts where the first one does. Errors: PL0910."""
     if len(images) == 1 and images[0].is_elf:
         elf(images[0].data, isa)
         return images[0].data
@@ -179,7 +179,7 @@ def _call(
 
 
 def _endless(error: PolyloomError, name: str, limit: int) -> PolyloomError:
-    """What a limit of instructions means for a function."""
+    """Error of a function that exceeds the limit of instructions, in terms of the function."""
     if error.code != "PL0914":
         return error
     help = f"is there a loop without an end? `--max-instructions {10 * limit}` lets it run longer"
@@ -232,6 +232,7 @@ def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
 
 
 def _summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
+    """Summary rows of a run."""
     code = f", {data['code_bytes']} bytes of code" if "code_bytes" in data else ""
     rows = [("instructions", f"{data['instructions']} executed{code}")]
     if "exit_code" in data:

@@ -128,7 +128,7 @@ def _functions(names: Mapping[int, str]) -> dict[int, str]:
 
 
 def _word(image: Image, address: int) -> int:
-    """Up to four bytes of code."""
+    """Word of code, up to four bytes."""
     segment = next(s for s in image.segments if s.is_code and s.address <= address < s.address + s.size)
     at = address - segment.address
     return int.from_bytes(segment.data[at : at + 4], "little")

@@ -181,6 +181,7 @@ def _converted(writer: Writer, value: Operand, source: ElementType, to: ElementT
 
 
 def _resized(writer: Writer, value: Operand, source: ElementType, to: ElementType) -> Operand:
+    """Integer of another width: cut, or extended by the sign of its own type."""
     type = TYPES[to]
     if type.bits == value.type.bits:
         return value

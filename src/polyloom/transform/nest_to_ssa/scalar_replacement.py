@@ -209,6 +209,7 @@ def _with(node: Node, reference: Reference, scalar: Reference) -> Node:
 
 
 def _value(value: Expression, reference: Reference, scalar: Reference) -> Expression:
+    """Expression with a scalar in the place of an element."""
     match value:
         case Reference():
             return _replaced(value, reference, scalar)

@@ -164,7 +164,7 @@ class _Expansion(Rewriter):
 
 
 def _leading_dimensions(points: isl.Set, count: int) -> isl.Set:
-    """Without the dimensions behind the first ones."""
+    """Projection on the first dimensions."""
     return points.project_out(isl.dim_type.set, count, points.dim(isl.dim_type.set) - count)
 
 

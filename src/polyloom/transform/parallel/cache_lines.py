@@ -195,7 +195,7 @@ def _coordinates(rank: int) -> list[str]:
 def _assignments_with_loops(
     nodes: Sequence[Node], loops: tuple[Loop, ...]
 ) -> Iterator[tuple[Assign, tuple[Loop, ...]]]:
-    """All assignments with the loops of `nodes` around them."""
+    """Assignments with the loops of `nodes` around them."""
     for node in nodes:
         match node:
             case Assign():

@@ -66,6 +66,8 @@ def interpret_lanes(
 
 
 class _Run:
+    """State of an interpretation: the arrays (mutable), and the dependences that say which loops are parallel."""
+
     def __init__(self, nest: Nest, arrays: dict[str, Array], functions: Functions) -> None:
         self.nest, self.arrays, self.functions, self.dependences = nest, arrays, functions, LoopDependences(nest)
         for storage in nest.storage:

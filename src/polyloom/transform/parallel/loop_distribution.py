@@ -48,6 +48,8 @@ class DependenceRewriter(Rewriter):
 
 
 class _Distribution(DependenceRewriter):
+    """Rewriter that splits loops which carry dependences."""
+
     def __init__(self, nest: Nest) -> None:
         super().__init__(nest)
         self.taken = taken_names(nest)

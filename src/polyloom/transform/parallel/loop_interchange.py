@@ -25,6 +25,8 @@ def interchange_loops(nest: Nest) -> Nest:
 
 
 class _Interchange(DependenceRewriter):
+    """Rewriter that exchanges a loop with the only one in its body."""
+
     def loop(self, node: Loop) -> Iterable[Node]:
         """Interchange of two perfectly nested loops."""
         inner = node.body[0] if len(node.body) == 1 else None

@@ -25,6 +25,8 @@ def specialize(nest: Nest, values: Mapping[str, int]) -> Nest:
 
 
 class _Specialization(Substitution):
+    """Rewriter that substitutes numbers for parameters and folds what becomes constant."""
+
     def loop(self, node: Loop) -> Iterable[Node]:
         lower, upper = _extreme(self.forms(node.lower), max), _extreme(self.forms(node.upper), min)
         return (replace(node, lower=lower, upper=upper, body=self.nodes(node.body)),)
@@ -35,6 +37,7 @@ class _Specialization(Substitution):
         return (replace(node, condition=condition, body=self.nodes(node.body), orelse=self.nodes(node.orelse)),)
 
     def value(self, value: Expression) -> Expression:
+        """Constant of a form without loops."""
         made = super().value(value)
         if not isinstance(made, Index) or not made.value.is_constant:
             return made

@@ -96,6 +96,7 @@ class VectorLoops:
         return 1 if stride == 1 and not narrow else self.costs.gather
 
     def _value(self, value: Expression, lane: str | None) -> float:
+        """Cost of an expression in issue slots."""
         match value:
             case Reference():
                 return self._access(value, lane)

@@ -50,7 +50,7 @@ class Work:
         return frozenset(a.target.name for a in assignments(self.nodes)) - self.registers
 
     def touched_arrays(self) -> frozenset[str]:
-        """Those that it reads or writes."""
+        """Arrays in memory that it reads or writes."""
         found = {r.name for a in assignments(self.nodes) for r in (a.target, *accesses(a.value))}
         return frozenset(found) - self.registers
 
@@ -81,7 +81,7 @@ def share_work(nest: Nest, machine: Machine) -> SharedWork:
 
 
 def works(items: Sequence[Item]) -> Iterator[Work]:
-    """All of them, in the order of the text."""
+    """Works of items, in the order of the text."""
     for item in items:
         if isinstance(item, Work):
             yield item
@@ -90,6 +90,8 @@ def works(items: Sequence[Item]) -> Iterator[Work]:
 
 
 class _Sharing:
+    """Sharing of a nest's loops, with the reasons against it (mutable)."""
+
     def __init__(self, nest: Nest, machine: Machine) -> None:
         self.nest, self.machine = nest, machine
         self.dependences, self.known = LoopDependences(nest), loop_ranges(nest.body)

@@ -11,7 +11,7 @@ from polyloom.ir.operations import ElementType
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What stages of a machine can be. `unit` multiplies elements of the types `factors`, in messages by this name.
+    """Abilities of a machine's stages. `unit` multiplies elements of the types `factors`, in messages by this name.
     `accumulates`: sums may begin with an array. `fuses`: a formula contains what it alone reads, library functions and
     sums too. `arrays` and `scalars`: how many a formula may read; 0 is without a limit.
     """

@@ -95,8 +95,8 @@ class _Cutter:
             begins = result_element(result, self.d.dims)
 
     def link(self, term: Term, over: str, begins: Term | None, name: str, *, is_less: bool, is_alone: bool) -> None:
-        """One product of a chain: `begins` + the sum of `term` over `over`, or less it. Integers are summed apart: what
-        they begin with, and what is the same for all terms, comes in behind.
+        """Link of a chain: `begins` + the sum of `term` over `over`, or less it. Integers are summed apart: what they
+        begin with, and what is the same for all terms, comes in behind.
         """
         sides, outer, is_ordered = split_factors(term, over, self.scope)
         factors, widened = unwiden(sides, self.scope)

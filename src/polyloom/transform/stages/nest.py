@@ -67,6 +67,7 @@ def _is_element(target: Reference, read: Reference) -> bool:
 
 
 def _has_product(value: Expression) -> bool:
+    """Whether an expression multiplies two elements of arrays somewhere."""
     if not isinstance(value, ir.Apply):
         return False
     arrays = [o for o in value.operands[:2] if any(each.index for each in accesses(o))]

@@ -86,6 +86,8 @@ def _may_overwrite(stage: Stage, array: str, *, own: bool) -> bool:
 
 
 def _rename(stage: Stage, names: Mapping[str, str]) -> Stage:
+    """Stage with other names of arrays."""
+
     def change(term: Term) -> Term | None:
         return replace(term, array=names.get(term.array, term.array)) if isinstance(term, Leaf) else None
 

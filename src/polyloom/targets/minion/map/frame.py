@@ -95,7 +95,7 @@ def start(team: Team) -> Part:
 
 
 def _all_lanes() -> list[str]:
-    """All eight lanes enabled: SIMD instructions write only lanes that mask m0 has (manual, chapters 3 to 6)."""
+    """Mask of all eight lanes: SIMD instructions write only lanes that mask m0 has (manual, chapters 3 to 6)."""
     return ["mov.m.x m0, zero, 255"]
 
 

@@ -65,7 +65,9 @@ def _of_source(name: str, outputs: _Outputs, plan: Plan, works: tuple[Work, ...]
 
 
 def of_unknown_error(read: simd.Read) -> Oracle | None:
-    """As `source_oracle`, where no bound is known for how far results may be: it is only reported how far they are."""
+    """Oracle without a verdict, where no bound is known for how far results may be: it is only reported how far they
+    are.
+    """
     if _has_halves(read.nest):
         return None
     return Oracle("source", "the source", partial(_executed, read), judges=False)

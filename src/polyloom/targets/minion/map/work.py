@@ -94,8 +94,8 @@ class Multiplied:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What becomes of a phase. `what` is `product`, `convolution`, `matrix-vector`, `simd` or `serial`; `harts` and
-    `mode` are what the code asks of the team.
+    """Work of a phase. `what` is `product`, `convolution`, `matrix-vector`, `simd` or `serial`; `harts` and `mode` are
+    what the code asks of the team.
 
     `results`: values of the parameters, the inputs by the program's names, and what outputs hold before, to what they
     hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether second harts help at

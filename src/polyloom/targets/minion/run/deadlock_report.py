@@ -108,6 +108,7 @@ def _help(links: Sequence[Wait]) -> str:
 
 
 def _cure(row: Wait) -> str:
+    """Remedy by what a row waits for."""
     if row["kind"] == "transfer":
         return "both sides of a transfer name each other, with the same COUNT, one sending and one receiving"
     if row["kind"] == "pair":
@@ -125,6 +126,7 @@ def as_json(rows: Sequence[Mapping[str, object]], locator: Locator, timed: bool 
 
 
 def _json(row: Wait, linked: bool, locator: Locator, timed: bool) -> Json:
+    """JSON of a row of the wait-for graph."""
     where = locator.at(row["pc"])
     gave: list[Json] = [site_json(site, locator, "credit", timed) for site in row["gave"]]
     releasers: list[Json] = list(row["releasers"])

@@ -78,7 +78,7 @@ def laid(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
 
 
 def _taken(note: Note, read: Callable[[int, int], bytes]) -> dict[str, Array]:
-    """All outputs, read from memory."""
+    """Outputs of a run, read from memory."""
     found: dict[str, Array] = {}
     at_home = "" if note.home is None else note.home.matrices[2].array
     for argument, placed in zip(note.signature.arguments, note.placed, strict=True):

@@ -117,6 +117,7 @@ def _line(found: Finding, locator: Locator, unit: str) -> str:
 
 
 def _json(found: Finding, locator: Locator, timed: bool) -> Json:
+    """JSON of a hazard (docs/targets/minion.md)."""
     earlier = site_json(found["earlier"], locator, found["earlier_name"], timed) if found["earlier_name"] else None
     return {
         "kind": found["kind"],

@@ -108,6 +108,7 @@ def _write(chip: Chip, address: int, data: bytes) -> None:
 
 
 def _options(setup: Setup) -> dict[str, int]:
+    """Options of the native model, by its names."""
     return {
         "hazards": _POLICIES[setup.hazards],
         "functional": setup.functional,
@@ -120,6 +121,7 @@ def _options(setup: Setup) -> dict[str, int]:
 
 
 def _outcome(found: Result, setup: Setup) -> Outcome:
+    """Outcome of the native model's plain data; what has no meaning after such an end is left empty."""
     stop, hart = cast(Stop, found["stop"]), found["hart"]
     trap = Trap(hart, found["pc"], found["cause"], found["value"], found["word"]) if stop == "trap" else None
     return Outcome(
@@ -140,5 +142,5 @@ def _outcome(found: Result, setup: Setup) -> Outcome:
 
 
 def counters(outcome: Outcome) -> dict[str, Json]:
-    """For JSON."""
+    """Counters of a run for JSON, sorted by name."""
     return dict(sorted(outcome.counters.items()))

@@ -66,7 +66,7 @@ def arguments(file: str, entry: int, place: Place) -> list[str]:
 
 
 def joined(program: Program, inputs: Sequence[tuple[int, bytes]]) -> bytes:
-    """One executable of what is loaded; inputs replace the bytes that they lie on."""
+    """Executable of all that is loaded; inputs replace the bytes that they lie on."""
     parts = [_overlaid(segment, inputs) for segment in program.segments]
     inside = [(s.address, s.address + s.size) for s in parts]
     # The emulator loads ELF files only, so inputs outside of the program become segments of their own.

@@ -50,7 +50,7 @@ class Taken:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size in bytes."""
         return prod(self.shape) * self.dtype.itemsize
 
 
@@ -107,7 +107,7 @@ def array_of(place: Taken, data: bytes) -> Array:
 
 
 def described(place: Taken) -> dict[str, Json]:
-    """For JSON."""
+    """JSON of an output: type and shape."""
     return {"dtype": str(place.dtype), "shape": list(place.shape)}
 
 
@@ -140,6 +140,7 @@ def _dtype(text: str, kind: str) -> np.dtype[Any]:
 
 
 def _shape(name: str, place: foreign.Place, dtype: np.dtype[Any]) -> tuple[int, ...]:
+    """Shape of an output: the given one, else as many elements as the symbol has room for. Errors: PL1307."""
     if place.shape is not None:
         return place.shape
     if not place.size:
@@ -150,6 +151,7 @@ def _shape(name: str, place: foreign.Place, dtype: np.dtype[Any]) -> tuple[int, 
 
 
 def _check_given(name: str, place: foreign.Place, array: Array) -> None:
+    """Errors: PL1308 where an input contradicts the type or shape that is written with its place."""
     if place.dtype is not None and array.dtype != place.dtype:
         message = f"the input `{name}` has the type {array.dtype}, not {place.dtype}"
         raise input_error("PL1308", message, help=f"convert it: `.astype(numpy.{place.dtype.name})`")

@@ -43,6 +43,7 @@ def _bottleneck(facts: Mapping[str, Json]) -> str:
 
 
 def _bytes(facts: Mapping[str, Json], cycles: int | None) -> Table | None:
+    """Table of traffic: bytes by level of the memory hierarchy, and per cycle."""
     found = cast("Mapping[str, int]", facts.get("bytes") or {})
     rows = [
         (title, f"{found[level]:,}", "" if not cycles else f"{found[level] / cycles:.1f}")

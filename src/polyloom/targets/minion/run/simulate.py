@@ -80,6 +80,7 @@ def _wrong(outcome: Outcome, program: Program, setup: Setup) -> tuple[Diagnostic
 
 
 def _data(asked: Simulation, program: Program, outcome: Outcome) -> dict[str, Json]:
+    """JSON of a simulation (docs/targets/minion.md)."""
     place = cast(Place, asked.place)
     return {
         "verified": None,
@@ -101,6 +102,7 @@ def _data(asked: Simulation, program: Program, outcome: Outcome) -> dict[str, Js
 
 
 def _trap(outcome: Outcome, locator: Locator) -> Json:
+    """JSON of a trap, null without one."""
     if outcome.trap is None:
         return None
     trap, where = outcome.trap, locator.at(outcome.trap.pc)
@@ -123,6 +125,7 @@ def _kernel(asked: Simulation) -> str:
 
 
 def _text(asked: Simulation, outcome: Outcome, locator: Locator, compared: Peer | None) -> str:
+    """Text of a simulation: its end, findings, and what the program printed."""
     time = "" if outcome.cycles is None else f"{outcome.cycles} cycles, "
     harts = f"minion:{asked.place}"
     lines = [f"{_kernel(asked)} on {harts}: {outcome.stop}, {time}{outcome.instructions} instructions"]

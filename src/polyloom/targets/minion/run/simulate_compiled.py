@@ -81,6 +81,7 @@ def _check_place(note: notes.Note, place: Place, path: str) -> None:
 
 
 def _check_outputs(signature: Signature, outputs: Mapping[str, str]) -> None:
+    """Errors: PL1307 for a name that is no output, or a shape that the program has itself."""
     known = [a.name for a in signature.outputs]
     for name, text in outputs.items():
         if name not in known:
@@ -92,6 +93,7 @@ def _check_outputs(signature: Signature, outputs: Mapping[str, str]) -> None:
 
 
 def _inputs(signature: Signature, given: Mapping[str, str]) -> dict[str, Array]:
+    """Inputs of the program from their files. Errors: PL1307, PL1308."""
     known = [a.name for a in signature.inputs]
     for name in given:
         if name not in known:

@@ -38,7 +38,7 @@ class Parameter:
 
 @cache
 def table() -> Mapping[str, Parameter]:
-    """All parameters by name, in the file's order."""
+    """Parameters by name, in the file's order."""
     # A file beside the code, as every value has a source to cite and a status.
     content = parse(_FILE.read_text(encoding="utf-8"), _FILE.name)
     return {name: _parameter(name, content.table(name)) for name in content.content}
@@ -56,6 +56,7 @@ def extrapolated(used: Iterable[str]) -> tuple[str, ...]:
 
 
 def _parameter(name: str, row: Table) -> Parameter:
+    """Row of timing.toml, whose keys are checked."""
     row.only(("value", "unit", "status", "source", "about"))
     value = row.content["value"]
     assert isinstance(value, int | float), f"timing.toml: {name}.value is a number"

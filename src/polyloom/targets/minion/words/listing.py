@@ -43,6 +43,7 @@ def listing(data: bytes) -> str:
 
 
 def _listed(code: bytes, start: int, entry: int, names: Mapping[int, str], places: Lines) -> Iterator[str]:
+    """Lines of a part of the code, with labels above and tensor operations and places behind."""
     known = before_writes(code, start, (entry,))
     for address, line in zip(addresses(code, start), isa.listing(code, start), strict=True):
         if address in names:
@@ -73,7 +74,9 @@ def _told(word: int, state: State | None) -> str:
 
 
 def _merged(variants: tuple[str, ...]) -> str:
-    """One line for words that differ in a few operands: `A=scp[0..15]|scp[16..31]`, `[mul]` where only some have it."""
+    """Merged line for words that differ in a few operands: `A=scp[0..15]|scp[16..31]`, `[mul]` where only some have
+    it.
+    """
     if len(variants) < 2:
         return "".join(variants)
     rows = [each.split() for each in variants]

@@ -35,7 +35,7 @@ class Part:
 
     @property
     def end(self) -> int:
-        """Behind its last byte."""
+        """Address behind the last byte."""
         return self.segment.address + self.segment.size
 
 
@@ -51,7 +51,7 @@ class Program:
 
     @property
     def segments(self) -> Iterator[Segment]:
-        """Of all files."""
+        """Segments of all files."""
         return (part.segment for part in self.parts)
 
 
@@ -98,6 +98,7 @@ def _help(error: Diagnostic) -> str:
 
 
 def _raw(file: Loaded) -> Part:
+    """Part of raw bytes at their address. Errors: PL1303."""
     if file.data.startswith(MAGIC):
         message = f"'{file.path}' is an ELF file, which says itself where it stands"
         raise input_error("PL1303", message, help=f"write `polyloom simulate {file.path} --on minion`")

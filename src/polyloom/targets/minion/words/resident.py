@@ -95,13 +95,13 @@ class Resident:
 
     @property
     def places(self) -> tuple[int, int, int, int]:
-        """Where left, right and result begin in each scratchpad, and the end."""
+        """Offsets of left, right and result in each scratchpad, and the end."""
         rows, columns = self.local
         left, right = rows * self.steps * TILE, columns * self.steps * TILE
         return 0, left, left + right, left + right + rows * columns * TILE
 
     def tiles(self) -> tuple[Tiles, Tiles, Tiles]:
-        """Of left, right and result, for blocks counted in the shire."""
+        """Address functions of left, right and result, for blocks counted in the shire."""
         left, right, result, _ = self.places
         row = self.steps * TILE
         return (
@@ -128,7 +128,7 @@ class Resident:
                         yield scratchpad(shire, at + n * self.steps * TILE), tiles[block].tobytes()
 
     def areas(self) -> Iterator[tuple[int, int, int]]:
-        """Where each block of the result is: address, row and column of blocks."""
+        """Areas of the result: address, row and column of each block."""
         for shire, rows, columns in self._shires():
             for i, row in enumerate(rows):
                 for j, column in enumerate(columns):

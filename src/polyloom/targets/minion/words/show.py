@@ -30,7 +30,7 @@ def is_own(data: bytes) -> bool:
 
 
 def as_json(data: bytes) -> Json:
-    """For `show --json`."""
+    """JSON of an executable for `show --json`."""
     named: dict[str, Json] = {name: address for name, (address, _) in symbols.objects(data).items()}
     illegal: list[Json] = list(_illegal(data))
     return {"entry": elf(data, isa.ISA).entry, "symbols": named, "illegal": illegal, "listing": listing(data)}
@@ -58,6 +58,7 @@ def verify_given(file: Given) -> Sequence[Diagnostic]:
 
 
 def _illegal(data: bytes) -> Iterator[int]:
+    """Addresses of words that are no instructions."""
     tables = symbols.read(data)
     # Sections tell code from data where the file has them; else each executable segment is code.
     for start, code in tables.code or [(s.address, s.data) for s in elf(data, isa.ISA).segments if s.is_code]:

@@ -107,6 +107,7 @@ def _write_load(f: Fields) -> list[str]:
 
 
 def _read_load(tokens: Tokens) -> Fields:
+    """Parser of tensor_load; transforms have names, reserved ones numbers (manual, chapter 9)."""
     start, rows = tokens.lines()
     names = "|".join(name for name in TRANSFORMS if name)
     named = tokens.maybe(names)
@@ -131,6 +132,7 @@ def _write_load_l2(f: Fields) -> list[str]:
 
 
 def _read_load_l2(tokens: Tokens) -> Fields:
+    """Parser of tensor_load_l2."""
     found = tokens.take(r"l2scp\[(\d+)\.\.(\d+)\]", "l2scp[first..last]")
     first, last = int(found[1]), int(found[2])
     return {
@@ -261,6 +263,7 @@ def _write_store(f: Fields) -> list[str]:
 
 
 def _read_store(tokens: Tokens) -> Fields:
+    """Parser of tensor_store from f registers."""
     rows, size = tokens.shape(2, "rows x bytes, such as 16x64B", "B")
     return {
         "rows": rows,
@@ -278,6 +281,7 @@ def _write_store_scp(f: Fields) -> list[str]:
 
 
 def _read_store_scp(tokens: Tokens) -> Fields:
+    """Parser of tensor_store from L1Scp, whose rows are lines of 64 bytes (manual, chapter 9)."""
     rows, size = tokens.shape(2, "rows x bytes, such as 16x64B", "B")
     _exactly(tokens, "bytes of a row", size, 64)
     return {

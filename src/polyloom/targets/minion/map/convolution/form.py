@@ -121,6 +121,9 @@ def _packing(c: Convolution, kind: Kind | None) -> int:
 
 
 def _kind(found: Convolution, types: Mapping[str, str]) -> Kind | None:
+    """Type of a convolution by those of its factors and the steps behind its sums; None where TensorQuant has no such
+    steps.
+    """
     factors = {types[found.image], types[found.weight]}
     kinds = {"": (FP32, {"f32"}), "to_f32": (FP16, {"f16"}), "to_i32": (INT8, {"i8", "u8"})}
     kind, allowed = kinds[found.widened]
@@ -158,5 +161,5 @@ def _bounds(made: Convolved, values: Mapping[str, int], read: Arrays, errors: Ar
 
 
 def _begins(c: Convolution, read: Arrays, shape: tuple[int, int]) -> Array | None:
-    """What the sums of a vector begin with, as a matrix."""
+    """Matrix with which the sums of a vector begin."""
     return read[c.begins].reshape(shape) if c.begins else None

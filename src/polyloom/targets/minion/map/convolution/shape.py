@@ -80,12 +80,12 @@ class Shape:
 
     @property
     def blocks(self) -> int:
-        """Of output channels."""
+        """Blocks of 16 output channels."""
         return -(-self.channels // ROWS)
 
     @property
     def steps(self) -> int:
-        """Of depth."""
+        """Steps of 16 words of depth."""
         return -(-self.words // ROWS)
 
     @property
@@ -119,19 +119,19 @@ class Shape:
 
     @property
     def loaded(self) -> tuple[Tap, ...]:
-        """With channels outermost: the taps that have lines of their own."""
+        """Taps that have lines of their own, with channels outermost."""
         own = self.along.stride > 1
         return tuple(tap for tap in self.taps if own or tap.axis != self.pixel)
 
     @property
     def span(self) -> int:
-        """With channels outermost: lines of a load."""
+        """Lines of a load, with channels outermost."""
         # Taps along the pixels share the load's lines, one line further per element of dilation.
         inside = [tap for tap in self.taps if tap.axis == self.pixel and tap not in self.loaded]
         return self.tile + sum(tap.dilation * (tap.extent - 1) for tap in inside)
 
     def line_of(self, tap: Tap) -> int:
-        """With channels outermost: how many lines a tap is behind the one before."""
+        """Distance in lines of a tap from the one before, with channels outermost."""
         if tap not in self.loaded:
             return tap.dilation
         # Lines of loaded taps lie in L1Scp like an array with the taps as dimensions, the last one innermost.
@@ -140,7 +140,7 @@ class Shape:
 
     @property
     def lines(self) -> int:
-        """With channels outermost: of 16 words of depth."""
+        """Lines of L1Scp for 16 words of depth, with channels outermost."""
         return self.span * prod(tap.extent for tap in self.loaded)
 
     @property
@@ -166,6 +166,7 @@ class Shape:
         return prod(self._inside(n) for n in range(len(self.axes)))
 
     def _inside(self, number: int) -> int:
+        """Pairs of positions along an axis and taps that are inside of the image."""
         axis = self.axes[number]
         own = [tap for tap in self.taps if tap.axis == number]
         if not own:

@@ -36,7 +36,7 @@ def product(left: Array, right: Array, begins: Array | None = None) -> Array:
 
 
 def summed(left: Array, right: Array) -> Array:
-    """As `product`, of sums that begin at +0: a column of zeros in front makes the first step a product of zeros."""
+    """Product whose sums begin at +0: a column of zeros in front makes the first step a product of zeros."""
     left = np.concatenate([np.zeros((left.shape[0], 1), np.float32), left], axis=1)
     return product(left, np.concatenate([np.zeros((1, right.shape[1]), np.float32), right]))
 

@@ -33,8 +33,8 @@ _ROWS_OF_WORD: Final = 15 << ROW_FIELD
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Two products and how they are shared out. `on_right`: the first result is the second product's right factor.
-    `kept`: others read the first result, too, so that one minion of each group stores it where it belongs.
+    """Chain of two products and how they are shared out. `on_right`: the first result is the second product's right
+    factor. `kept`: others read the first result, too, so that one minion of each group stores it where it belongs.
     """
 
     first: Problem

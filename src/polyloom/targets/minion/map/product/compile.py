@@ -26,7 +26,6 @@ from polyloom.targets.minion.words.resident import Home, Resident
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
 
-"""Minions of a shire, and steps of a minion, from which on staging is worth while."""
 _PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
 
@@ -151,7 +150,7 @@ def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
 
 
 def _begin(m: Multiplied, setting: Setting) -> Begin | None:
-    """Where the blocks are with which sums begin."""
+    """Blocks of the array with which sums begin, None for none."""
     if not m.found.begins:
         return None
     found = setting.view(replace(m.found.result, array=m.found.begins))

@@ -49,7 +49,7 @@ def followed(works: Sequence[Multiplied | None], settings: Sequence[Setting], *,
 
 
 def _read(m: Multiplied, setting: Setting) -> frozenset[str]:
-    """What other groups may still read when one writes the second result."""
+    """Arrays that other groups may still read when one writes the second result."""
     names = (m.found.left.array, m.found.right.array, *([m.found.begins] if m.found.begins else []))
     return frozenset(setting.arrays[name].name for name in names)
 

@@ -79,6 +79,7 @@ def of_contraction(
 
 
 def _work(found: Contraction, kind: Kind, fp: str, place: Place, *, is_exact: bool = True, is_discrete: bool) -> Work:
+    """Work of a contraction in a type, with its oracle and bounds."""
     made = Product(found, kind, fp == "reassociate" or not is_exact)
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     # Bounds are those of sums.

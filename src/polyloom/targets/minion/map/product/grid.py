@@ -25,7 +25,7 @@ def grid(team: Team, block_rows: int, block_columns: int, parts: int = 1) -> Gri
 
 
 def _grids(team: Team, parts: int) -> Iterator[Grid]:
-    """All grids of a team. A group of parts lies in one shire, or takes whole shires."""
+    """Candidate grids of a team. A group of parts lies in one shire, or takes whole shires."""
     inner = max(team.in_shire // parts, 1)
     outer = team.minions // parts // inner
     for rows in _divisors(inner):

@@ -115,7 +115,7 @@ def _local(g: Grid) -> list[str]:
 
 
 def _divided(register: str, by: int) -> list[str]:
-    """By a power of two."""
+    """Division of a register by a power of two."""
     return [f"srli {register}, {register}, {by.bit_length() - 1}"] if by > 1 else []
 
 
@@ -232,8 +232,8 @@ def _masked(p: Problem, prefix: str) -> list[str]:
 
 
 def step(groups: tuple[str, str] | None = None) -> list[str]:
-    """One step: three tensor operations and one wait; `groups` are registers: who loads left and right together
-    (manual, chapter 9).
+    """Step of the depth loop: three tensor operations and one wait; `groups` are registers: who loads left and right
+    together (manual, chapter 9).
     """
     first, second = ([f"csrw tensor_coop, {group}"] for group in groups) if groups else (_NONE, _NONE)
     loads = [*first, "mv t6, s9", "csrw tensor_load, s6", *second, "mv t6, s10", "csrw tensor_load, s7"]

@@ -31,7 +31,7 @@ class Kind:
 
     @property
     def number(self) -> int:
-        """In an FMA's word."""
+        """Number of the type in an FMA's word (manual, chapter 9)."""
         return TYPES.index(self.name)
 
 

@@ -78,7 +78,7 @@ class Stage:
 
     @property
     def slots(self) -> int:
-        """Of the ring."""
+        """Slots of the ring."""
         return min(_SLOTS[0], self.room // self.slot)
 
     @property
@@ -87,7 +87,7 @@ class Stage:
 
     @property
     def tiles(self) -> int:
-        """Of a step: one for each row and each column of the patch."""
+        """Tiles of a step: one for each row and each column of the patch."""
         return self.g.rows + self.g.columns
 
     @property
@@ -212,7 +212,7 @@ def _signal(stage: Stage, number: int, counter: int, label: str) -> list[str]:
 
 
 def _advance(stage: Stage) -> list[str]:
-    """a5 to the next slot, modulo their number without a branch."""
+    """Next slot in a5, modulo their number without a branch."""
     return ["addi a5, a5, 1", f"addi t0, a5, {-stage.slots}", "snez t0, t0", "neg t0, t0", "and a5, a5, t0"]
 
 

@@ -28,7 +28,7 @@ _FREE: Final = 4
 
 
 class Writer(Protocol):
-    """What writes assignments."""
+    """Writer of assignments, as `Control` is one."""
 
     values: Values
 

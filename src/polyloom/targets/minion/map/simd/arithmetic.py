@@ -39,7 +39,7 @@ def machine_function(operation: str, dtype: ElementType) -> Function:
 
 
 class MachineScope(Scope):
-    """For interpreters that compute one value after another."""
+    """Machine arithmetic for interpreters that compute one value after another."""
 
     def function(self, operation: str, dtype: ElementType) -> Function:
         single = _ONE_BY_ONE.get(operation) if dtype == "f32" else None
@@ -83,6 +83,10 @@ def _rounded(exact: Array, result: Array) -> Array:
 
 
 def _arithmetic(operation: Function) -> Function:
+    """Operation with flushed operands and a flushed result; its exact value in double precision decides what is
+    tiny.
+    """
+
     def compute(*operands: Array) -> Array:
         values = [flushed(value) for value in operands]
         return _rounded(operation(*(value.astype(np.float64) for value in values)), operation(*values))
@@ -130,7 +134,7 @@ def _half(value: Array) -> Array:
 
 
 def _single(value: Array) -> Array:
-    """From an f16, whose denormals are zeros."""
+    """Conversion from f16, whose denormals are zeros."""
     wide = value.astype(np.float32)
     small = np.where(np.abs(wide) < _LEAST_HALF, np.copysign(_ZERO, wide), wide)
     return np.where(np.isnan(small), _NAN, small).astype(np.float32)

@@ -97,6 +97,8 @@ def staged(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
 
 @dataclass(frozen=True, slots=True)
 class _Equations:
+    """Equations of a phase, as loops once sizes are known."""
+
     program: Program
     parametric: Mapping[str, Parametric]
     fp: Fp

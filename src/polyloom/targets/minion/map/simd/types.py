@@ -31,6 +31,7 @@ def check(nest: Nest) -> None:
 
 
 def _has(operation: str, dtype: ElementType) -> bool:
+    """Whether the vector unit has an operation on a type."""
     if dtype == "f16":
         return operation in _OF_HALVES
     if dtype == "f32":

@@ -76,6 +76,7 @@ class Values(Elements):
         return made, into is None
 
     def _moved(self, value: tuple[str, bool], into: str | None) -> tuple[str, bool]:
+        """Value in the register that was asked for, by a move if it is in another one."""
         if into is None or value[0] == into:
             return value
         self.text.add(f"for.pi {into}, {value[0]}, {value[0]}")
@@ -293,6 +294,7 @@ class Values(Elements):
                 self.drop(bound)
 
     def _called(self, routine: str, into: str, operands: list[str]) -> None:
+        """Call of a software routine, whose operands are in f24 and f25."""
         self.routines.add(routine)
         for n, operand in enumerate(operands):
             self.text.add(f"for.pi f{24 + n}, {operand}, {operand}")
@@ -339,7 +341,7 @@ def _quotient(operation: str, text: Text) -> list[str]:
 
 
 def bits(constant: Constant) -> int:
-    """Of a constant in a lane, as a signed number."""
+    """Bits of a constant in a lane, as a signed number."""
     if constant.dtype == "f32":
         return unpack("<i", pack("<f", constant.value))[0]
     if constant.dtype == "f16":

@@ -48,6 +48,8 @@ def parts(
 
 
 class _Program:
+    """Writer of a nest's program."""
+
     def __init__(
         self, nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None
     ) -> None:
@@ -115,6 +117,7 @@ class _Program:
             self.text.add(f"{end}:")
 
     def choice(self, item: Replicated, node: If, control: Control, around: Around, path: tuple[Loop | If, ...]) -> None:
+        """Replicated condition: branches that all harts take alike."""
         holds, fails, end = (self.text.label(what) for what in ("then", "else", "end"))
         control.test(node.condition, around, holds)
         self.text.add(f"j {fails}", f"{holds}:")
