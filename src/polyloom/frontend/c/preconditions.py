@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Preconditions of a C function, whatever else it does: what `assert` and `__builtin_assume` at its head say of integer
-parameters.
+"""Preconditions of a C function, whatever else it does: what `assert` (C17, section 7.2) and `__builtin_assume` at its
+head say of integer parameters.
 
 The head ends at the first statement that may have an effect, or that is neither one of these nor a declaration: up to
 there parameters have the values that the caller passes. Conditions are affine, as for loops on the array (function.py).

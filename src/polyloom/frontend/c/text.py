@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts that clang's positions point into: bytes and lines become spans of characters."""
+"""Positions of clang in texts: bytes and lines become spans of characters."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class Files:
     def span(self, path: str, start: int, end: int) -> Span:
         """The characters of the bytes [start, end)."""
         data, source = self._read(path)
+        # ASCII alone: bytes are characters, and nothing needs to be decoded for each node of the tree.
         if len(data) == len(source.text):
             return Span(source, start, end)
         return Span(source, *(len(data[:offset].decode("utf-8", "replace")) for offset in (start, end)))

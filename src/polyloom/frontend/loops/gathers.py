@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Indices and bounds that are data: each is held by an integer scalar, assigned before what reads it (`ir.nest.data`).
+"""Gathers: indices and bounds that are data; each is held by an integer scalar, assigned before what reads it
+(`ir.nest.data`).
 
-An expression with such an index is evaluated only where its language does: the operands of a conditional one become
-branches.
+An expression with such an index is evaluated only where its language does (C17, sections 6.5.13 to 6.5.15; Python
+language reference, section 6.11): the operands of a conditional one become branches.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Value = Callable[[], Expression]
 
 
 class Gathers:
-    """`local` makes a scalar of a name and a type; `before` are the nodes that come before what is being read."""
+    """Gathers of a function: `local` makes a scalar of a name and a type; `before` are the nodes that come before what
+    is being read.
+    """
 
     def __init__(self, local: Callable[[str, ElementType], str]) -> None:
         self.local, self.before = local, list[NestNode]()
@@ -41,14 +44,18 @@ class Gathers:
         return Reference(self.local(name, dtype), (), span)
 
     def conditional(self, test: Expression, dtype: ElementType, sides: tuple[Value, Value], span: Span) -> Expression:
-        """One of two values, of which only that is evaluated."""
+        """Conditional evaluation: one of two values, of which only that is evaluated (the other may read outside of an
+        array).
+        """
         tested, found = self.held("test", "i32", span), self.held("value", dtype, span)
         first, second = [self._branch(found, side) for side in sides]
         self.before += Assign("", tested, test, span), If(not_zero(tested), first, second, span)
         return found
 
     def connected(self, first: Expression, second: Value, is_and: bool, span: Span) -> Expression:
-        """`and` and `or` whose second operand is evaluated only where the first has not decided."""
+        """Short-circuit evaluation: `and` and `or` whose second operand is evaluated only where the first has not
+        decided.
+        """
         found = self.held("test", "i32", span)
         self.before.append(Assign("", found, first, span))
         inner = self._branch(found, second)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`continue` as a condition: what stands behind `if (c) continue;` in a loop's body moves under `else`.
+"""Structured jumps: `continue` as a condition; what stands behind `if (c) continue;` in a loop's body moves under
+`else`.
 
-Structured code has such a form always, with what follows written twice where neither branch always continues (Böhm
-and Jacopini, CACM 1966).
+Structured code has such a form always, with what follows written twice where neither branch always continues (Böhm and
+Jacopini, CACM 1966).
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ def _nothing(node: Node) -> Statements:
 
 
 def structured(statements: Statements, jump: str, instead: Callable[[Node], Statements] = _nothing) -> Statements:
-    """Statements of which a `jump` ends the rest, with `instead` of it."""
+    """Structured form of statements of which a `jump` ends the rest, with `instead` of it (Böhm and Jacopini 1966)."""
     for n, node in enumerate(statements):
         if node.kind == jump:
             return (*statements[:n], *instead(node))
         if _jumps(node, jump):
             rest = statements[n + 1 :]
+            # Under anything but an `if` the jump leaves an inner loop: that is refused later, at its place.
             made = (_branches(node, rest, jump, instead),) if node.kind == "if" else statements[n:]
             return (*statements[:n], *made)
     return statements
