@@ -114,7 +114,8 @@ SSA_PASSES: Final = ("import", "construct")
 
 
 def nest_ssa(nest: Nest, pointers: int = 64, watch: Watch | None = None) -> Function:
-    """SSA form of a checked nest, for pointers of 32 or 64 bits; its parameters come first. `watch` sees `SSA_PASSES`.
+    """SSA form of a checked nest, for pointers of 32 or 64 bits; its parameters come first. `watch` sees
+    `SSA_PASSES`.
     """
     from polyloom.ir.ssa_text import print_ssa
     from polyloom.ir.ssa_verify import verify

@@ -161,7 +161,8 @@ def _exactly(value: Apply, source: ElementType, to: ElementType) -> Apply | None
 
 
 def _plainly(value: Expression, source: ElementType, to: ElementType, span: Span | None) -> Expression | None:
-    """Conversion of a constant, an index, or what has been converted from a type whose values it has; None for others.
+    """Conversion of a constant, an index, or what has been converted from a type whose values it has; None
+    for others.
     """
     match value:
         case Constant(value=number):

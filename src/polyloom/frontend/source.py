@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every front end gives: a function's meaning as a plan for targets, and the function itself, which is the oracle.
+"""Result of every front end: a function's meaning as a plan for targets, and the function itself, which is the oracle.
 
 `load(path, options)` in `polyloom.frontend` chooses the front end by the file's ending.
 """

@@ -30,7 +30,7 @@ COPIES: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From max(`lower`) to below min(`upper`); with direction -1 the same values, downwards."""
+    """Interval of a counter: from max(`lower`) to below min(`upper`); with direction -1 the same values, downwards."""
 
     lower: Forms
     upper: Forms
@@ -69,19 +69,21 @@ class Strips:
         value = strip * self.size + place
         (values,) = self.counter.holds(value).pieces
         made = body(value, Condition((Polyhedron((*values.constraints, place, -place + (self.size - 1))),)))
+        # Without a remainder every place of every strip is a value of the counter.
         if self.exact or not made:
             return made
         return (If(self.counter.holds(value), made, (), span),)
 
 
 def strips(counter: Interval, size: int, domain: Condition) -> Strips | None:
-    """The strips of a counter; None where the first one is not known, or each has one value."""
+    """Strip-mining of a counter (Wolfe 1989); None where the first strip is not known, or each has one value."""
     if size == 1:
         return None
     lower = [_first(form, size, domain) for form in counter.lower]
     known = tuple(form for form in lower if form is not None)
     if len(known) < len(lower):
         return None
+    # Exact where strips begin and end on the counter's own bounds.
     starts = all(form * size == own for form, own in zip(known, counter.lower, strict=True))
     counts = [_past(form, size) for form in counter.upper]
     exact = starts and all(form * size == own for form, own in zip(counts, counter.upper, strict=True))
@@ -101,15 +103,17 @@ def _past(form: Affine, size: int) -> Affine:
     if form.is_constant:
         return Affine((), -(-form.constant // size))
     found = divided(form, size)
+    # n strips of one or more values contain n values: a bound that is affine, whatever the remainder.
     return form if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Of an expression: a counter that grows by `length` makes it grow by `growth`, whatever its value is. Within that,
-    some quotient in it changes up to `turns` times, and once more if it is `loose`: if it does not change where a strip
-    begins. `rest` is what the expression is for 0, as far as that is affine; `open` are the symbols in one of which a
-    remainder by `parts` decides."""
+    """Period of an expression: a counter that grows by `length` makes it grow by `growth`, whatever its value is.
+    Within that, some quotient in it changes up to `turns` times, and once more if it is `loose`: if it does not change
+    where a strip begins. `rest` is what the expression is for 0, as far as that is affine; `open` are the symbols in
+    one of which a remainder by `parts` decides.
+    """
 
     growth: int
     length: int = 1
@@ -125,7 +129,10 @@ class Period:
         return Period(growth, rest=form - Affine.symbol(name) * growth)
 
     def quotient(self, by: int) -> Period:
-        """Of the expression divided by a number."""
+        """Period of the expression divided by a number: the least count of turns after which the quotient grows by an
+        integer.
+        """
+        # growth * lengths is the least multiple of growth that `by` divides.
         lengths = by // gcd(by, self.growth)
         growth, rest = self.growth * lengths // by, None if self.rest is None else divided(self.rest, by)
         turns = max(self.turns * lengths, abs(growth))
@@ -138,6 +145,7 @@ class Period:
         return replace(self.quotient(by), growth=0, rest=None)
 
     def plus(self, other: Period) -> Period:
+        # Both repeat after a common multiple of their periods.
         length = lcm(self.length, other.length)
         a, b = length // self.length, length // other.length
         growth, turns = self.growth * a + other.growth * b, max(self.turns * a, other.turns * b)
@@ -161,7 +169,9 @@ class Size:
 
 
 def sized(periods: Iterable[Period]) -> Size | None:
-    """The size of strips for expressions with divisions; None without any."""
+    """Strip length for expressions with divisions, the least common multiple of their periods; None without any, and
+    where it is beyond `LARGEST` or `COPIES`.
+    """
     found = tuple(periods)
     size = lcm(*(period.length for period in found))
     most = max((period.turns * (size // period.length) + period.loose for period in found), default=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter values and inputs of an interpreter: their checks.
+"""Argument checks of interpreters: parameter values and inputs.
 
 Programs, plans and configurations of several phases have the same `Signature`; a scalar is an input of rank 0 that is
 no output.
@@ -46,7 +46,7 @@ def describe(signature: Signature) -> str:
 
 
 def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[str, int]:
-    """The values as integers, in order; raises PL0230 when some are missing, unknown or outside the domain."""
+    """Parameter values as integers, in order; raises PL0230 when some are missing, unknown or outside the domain."""
     for name in values:
         if name not in signature.parameters:
             raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {describe(signature)}")
@@ -99,7 +99,7 @@ def _check_integer(name: str, value: Any) -> None:
 
 
 def shape_of(array: Array, parameters: Mapping[str, int]) -> tuple[int, ...]:
-    """The extents of `array`."""
+    """Shape of an array for parameter values."""
     return tuple(extent.evaluate(parameters) for extent in array.shape)
 
 
@@ -118,7 +118,7 @@ def sizes_of(signature: Signature, arrays: Mapping[str, npt.NDArray[Any]]) -> di
 
 
 def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Mapping[str, Any]) -> Arrays:
-    """The inputs as NumPy arrays; raises PL0231 for a wrong set of names, PL0232 for a wrong shape or type."""
+    """Inputs as NumPy arrays; raises PL0231 for a wrong set of names, PL0232 for a wrong shape or type."""
     names = [a.name for a in signature.inputs]
     for name in inputs:
         if name not in names:
@@ -145,6 +145,7 @@ def are(names: Sequence[str]) -> str:
 
 
 def _check_array(array: Array, shape: tuple[int, ...], value: object, what: str) -> npt.NDArray[Any]:
+    # Types must match exactly: a silent conversion would round or wrap the user's data.
     found = np.asarray(value)
     if found.dtype != NUMPY[array.dtype]:
         kind = f"numpy.{NUMPY[array.dtype].name}"

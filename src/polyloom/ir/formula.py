@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas over arrays: terms of elements, numbers, operations and sums; a program as arrays that are each one formula.
+"""Formulas over arrays (tensor expressions): terms of elements, numbers, operations and sums; a program as arrays that
+are each one formula.
 
     term = Leaf | Number | Apply | Sum        C[i, j] = add(mul(beta[], C[i, j]), sum over k of mul(A[i, k], B[k, j]))
 
@@ -33,6 +34,7 @@ class Number:
     value: int | float
 
     def __eq__(self, other: object) -> bool:
+        # By text: 0.0 == -0.0 and nan != nan, but the terms differ, or do not.
         return isinstance(other, Number) and str(float(self.value)) == str(float(other.value))
 
     def __hash__(self) -> int:
@@ -48,6 +50,7 @@ class Apply:
     span: Span | None = None
 
     def __eq__(self, other: object) -> bool:
+        # Spans are left out: common terms of different lines are one.
         return isinstance(other, Apply) and (self.operation, self.operands) == (other.operation, other.operands)
 
     def __hash__(self) -> int:
@@ -149,7 +152,7 @@ def operand_type(term: Apply, types: Mapping[str, ElementType]) -> ElementType |
 
 
 def type_of(term: Term, types: Mapping[str, ElementType]) -> ElementType | None:
-    """The type of a term's value, of arrays' types; None of a number, which has the type of what it meets."""
+    """Type of a term's value, from arrays' types; None of a number, which has the type of what it meets."""
     match term:
         case Leaf():
             return types[term.array]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of a program, without an order: an instance is evaluated once its operands are.
+"""Reference interpreter of a piecewise linear algorithm, without an order (Karp, Miller and Winograd 1967: an instance
+is evaluated once its operands are).
 
 Every variable has a dense array over the box around the iteration space, every equation a counter of missing operands
 at each iteration; an instance is ready when its counter reaches 0. Ready instances are evaluated in NumPy batches where
@@ -41,7 +42,8 @@ def interpret(
     inputs: Mapping[str, Any],
     held: Mapping[str, Any] | None = None,
 ) -> Arrays:
-    """The outputs by name; elements that no equation writes are those of `held`, 0 without it.
+    """Interpretation of a program: the outputs by name; elements that no equation writes are those of `held`, 0 without
+    it.
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, and PL0222 when instances
     depend on themselves or on undefined ones (which `analysis.check` refuses beforehand).
@@ -99,7 +101,7 @@ def accessed(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str,
 
 
 def _extents(program: Program, values: Mapping[str, int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """The first iteration of the least box around all condition spaces, and its extents; None where they are empty."""
+    """Bounding box of all condition spaces: its first iteration and its extents; None where they are empty."""
     constants = {name: Affine((), value) for name, value in values.items()}
     points = isl.Set.empty(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(program.dimensions)))
     for condition in {e.condition for e in program.equations}:
@@ -179,7 +181,7 @@ class _Task:
 
 
 class _Run:
-    """The state of one interpretation."""
+    """State of one interpretation."""
 
     def __init__(self, program: Program, values: dict[str, int], inputs: Arrays, box: _Box, meaning: Meaning) -> None:
         self.program, self.values, self.box, self.meaning = program, values, box, meaning
@@ -190,6 +192,7 @@ class _Run:
                 if isinstance(operand, Reference) and operand.name in self.internal:
                     for task in self.tasks:
                         if task.equation.target.name == operand.name:
+                            # The consumer's instance is at producer + d, because it reads at consumer - d.
                             task.readers.append((n, box.offset(program.distance(operand))))
 
     def task(self, equation: Equation, inputs: Arrays) -> _Task:
@@ -212,10 +215,12 @@ class _Run:
         if isinstance(operand, Constant):
             return self.meaning.constant(operand)
         if operand.name in self.internal:
+            # An operand x[I - d] lies a constant offset away in the flattened box.
             return self.internal[operand.name], -self.box.offset(self.program.distance(operand))
         array = inputs[operand.name]
         gathered = np.zeros(self.box.size, array.dtype)
         index = self.index(operand, coordinates)
+        # Before reading: NumPy would take a negative index from the end.
         self.check_inside(operand, index, array.shape, coordinates)
         gathered[positions] = array[index]
         return gathered, 0
@@ -235,7 +240,7 @@ class _Run:
                 raise input_error("PL0221", f"{element} is outside its shape {shape} at {where}", span=reference.span)
 
     def all(self) -> None:
-        """Evaluate every instance."""
+        """Data-driven evaluation of every instance (dataflow firing rule: Dennis 1974)."""
         waiting: list[list[Positions]] = [[t.positions[t.missing[t.positions] == 0]] for t in self.tasks]
         # The equation with most ready instances first: wide fronts are what NumPy is quick at.
         while most := max((sum(map(len, chunks)) for chunks in waiting), default=0):
@@ -279,6 +284,7 @@ class _Run:
                     missing[position + offset] = left - 1
                     if left == 1:
                         stack.append((reader, position + offset))
+            # The front has become wide: NumPy is quicker again.
             if len(stack) > BATCH:
                 for reader, position in stack:
                     waiting[reader].append(np.array([position]))

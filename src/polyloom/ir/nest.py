@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequential affine loop nests: what a Python function or a C file says, before any order is taken away.
+"""Sequential affine loop nests (static control programs, Feautrier 1991): what a Python function or a C file says,
+before any order is taken away.
 
     for i = max(lower...) .. min(upper...) step 1|-1 { if (affine) { S: A[f(i)] = operation(...) } else { ... } }
 
@@ -78,7 +79,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`name` from max(lower) up to, not including, min(upper); with step -1 the same values, downwards."""
+    """Loop: `name` from max(lower) up to, not including, min(upper); with step -1 the same values, downwards."""
 
     name: str
     lower: tuple[Affine, ...]
@@ -122,8 +123,8 @@ Step = tuple[int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An assignment with everything around it: `loops` outermost first, `domain` over them, and its place `order` in
-    the nest.
+    """Statement of a nest with everything around it: `loops` outermost first, `domain` over them, and its place `order`
+    in the nest (the schedule of Feautrier 1992, part II, also known as 2d + 1 form).
 
     Of two instances, the one whose sequence (position, direction * loop value, position, ...) is lexicographically
     smaller runs first.
@@ -232,7 +233,7 @@ def dtype_of(expression: Expression, nest: Nest) -> ElementType:
 
 
 def negate(condition: Condition) -> Condition:
-    """The points outside `condition`, as disjoint pieces: not (a or b) = (not a) and (not b)."""
+    """Complement of a condition, as disjoint pieces: not (a or b) = (not a) and (not b)."""
     outside: tuple[Polyhedron, ...] = (Polyhedron(),)
     for piece in condition.pieces:
         outside = _both(outside, tuple(_outside(piece)))
@@ -258,11 +259,13 @@ def _walk(
     domain: tuple[Polyhedron, ...],
     at: int = 0,
 ) -> Iterator[Statement]:
+    """Statements below nodes, with their domains and orders; the branches of a condition count as siblings."""
     for node in nodes:
         match node:
             case Assign():
                 yield Statement(node, loops, Condition(domain), (*order, (at, "", 1)))
             case Loop(name=name):
+                # Bounds are lower <= i < upper, however the loop runs: the direction is in the order alone.
                 symbol = Affine.symbol(name)
                 bounds = Polyhedron(
                     (*(symbol - low for low in node.lower), *(high - symbol - 1 for high in node.upper))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A nest as a C function that the C front end reads back as an equal nest, and that any C compiler compiles to its
-meaning.
+"""C printer of a nest: a function that the C front end reads back as an equal nest, and that any C compiler compiles to
+its meaning (C17, section 6.5).
 
 Operations have their spelling in C where that says exactly the same: elements of signed char and short are cast back to
 their type after every operation. Others are calls of `polyloom_OPERATION_TYPE`, which are defined before the function.
@@ -81,8 +81,10 @@ _BODIES = {
     "add": "a + b",
     "sub": "a - b",
     "mul": "a * b",
+    # INT_MIN / -1 is undefined in C (section 6.5.5), and wraps here.
     "div": "b == -1 ? -a : a / b",
     "rem": "b == -1 ? 0 : a % b",
+    # Rounded down: one less where a remainder is left and the signs differ (Hacker's Delight, section 9-1).
     "floordiv": "b == -1 ? -a : a / b - (a % b != 0 && (a < 0) != (b < 0))",
     "mod": "b == -1 || a % b == 0 ? 0 : (a % b < 0) != (b < 0) ? a % b + b : a % b",
     "and": "a & b",
@@ -124,7 +126,9 @@ def c_name(nest: Nest) -> str:
 
 
 def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
-    """What holds for a C function's parameters unless it says more: they, and extents that subtract, are >= 0."""
+    """Default assumptions on a C function's parameters unless it says more: they, and extents that
+    subtract, are >= 0.
+    """
     # Other extents are sums of parameters, and not negative when these are not.
     extents = [e for s in storage for e in s.shape if e.constant < 0 or any(c < 0 for _, c in e.terms)]
     return normalize(Condition((Polyhedron((*map(Affine.symbol, parameters), *extents)),)))
@@ -143,7 +147,7 @@ def _identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
 
 
 def _identifier(name: str, taken: set[str]) -> str:
-    """Of ASCII letters, which every tool writes as they are."""
+    """Identifier of C for a name (C17, section 6.4.2): of ASCII letters, which every tool writes as they are."""
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
     return fresh(
         f"v_{plain}" if _IMPLEMENTATION.match(plain) or plain[:1].isdigit() else plain,
@@ -175,7 +179,9 @@ def _body(operation: str, dtype: ElementType) -> str:
 
 
 def _truncated(result: ElementType) -> str:
-    """A float as an integer, toward zero, saturated, a NaN as 0; C's own conversion is undefined beyond the range."""
+    """Truncation of a float to an integer, toward zero, saturated, a NaN as 0; C's own conversion is undefined beyond
+    the range (C17, section 6.3.1.4).
+    """
     limits, wide = np.iinfo(NUMPY[result]), "unsigned int" if result == "u32" else "int"
     least = f"-{limits.max} - 1" if limits.min else "0"
     most = f"{limits.max}u" if result == "u32" else f"{limits.max}"
@@ -331,6 +337,7 @@ def _double(number: float) -> str:
     if math.isnan(number):
         return '__builtin_nan("")'
     sign = "-" if math.copysign(1.0, number) < 0 else ""
+    # repr is the shortest decimal that reads back as the same double (Steele and White 1990).
     return f"{sign}__builtin_inf()" if math.isinf(number) else f"{sign}{abs(number)!r}"
 
 
@@ -369,6 +376,7 @@ def _is_plain_choice(value: Apply) -> bool:
         isinstance(part, Reference) for part in _parts(condition)
     ):
         return False
+    # A division in an arm is guarded when it is read: the guard would be another term.
     if any(isinstance(part, Apply) and divides(part.operation, part.dtype) for arm in arms for part in _parts(arm)):
         return False
     return not (value.dtype not in FLOATS and isinstance(condition, Apply) and set(condition.operands) == set(arms))

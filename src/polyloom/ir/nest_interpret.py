@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executes a nest in its order: each assignment when its turn comes, with the exact semantics of `ir.semantics`.
+"""Reference interpreter of nests in program order: each assignment when its turn comes, with the exact semantics of
+`ir.semantics`.
 
 The nest becomes one Python function over NumPy arrays, which is compiled and called: about a microsecond per operation.
 This is what the source says; everything that the compiler makes of a nest is compared with it in the tests.
@@ -25,8 +26,8 @@ from polyloom.sets import Affine
 
 
 def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
-    """Every argument array that the checked `nest` assigns to. Those that `inputs` leaves out begin with 0, like
-    locals.
+    """Interpretation of a checked nest: every argument array that it assigns to. Those that `inputs` leaves out begin
+    with 0, like locals.
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero.
     """
@@ -36,6 +37,7 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
     # An argument that the nest assigns to need not be given.
     blank = {a.name: zeros[a.name] for a in signature.outputs if a.name not in inputs}
     given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
+    # Floats overflow and become NaN without a fault (IEEE 754, section 7).
     with np.errstate(all="ignore"):
         compiled(nest, Scope())(values, zeros | given)
     return {a.name: given[a.name] for a in signature.outputs}
@@ -62,7 +64,7 @@ def array_of(storage: Storage) -> Array:
 
 
 class _Source:
-    """The text of a nest's function; arrays are a0, a1, ... in the order of the storage."""
+    """Python source of a nest's function; arrays are a0, a1, ... in the order of the storage."""
 
     def __init__(self, nest: Nest, scope: Scope) -> None:
         self.scope, self.nest = scope, nest
@@ -70,6 +72,7 @@ class _Source:
         self.scope.values |= {"fault": _fault, "inside": _inside}
         self.data = data(nest)
         for name in self.data:
+            # A data symbol is read anew at each use: the scalar may have been assigned in between.
             self.scope.bind(name, f"int({self.arrays[name]}[()])")
 
     def function(self) -> str:
@@ -116,6 +119,7 @@ class _Source:
 
     def element(self, reference: Reference) -> str:
         index = self.scope.tuple(reference.index)
+        # Affine indices are proved to be inside; those that are data are checked when they are used.
         if any(form.symbols & self.data for form in reference.index):
             index = f"inside({index})"
         return f"{self.arrays[reference.name]}[{index}]"

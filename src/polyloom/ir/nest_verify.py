@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a `Nest` well formed, as a list of rules; each is local to names and types and needs no integer sets.
+"""Verifier of nests, as a list of rules; each is local to names and types and needs no integer sets.
 
 Front ends make well-formed nests of what they accept; the rules find mistakes in nests made by hand or by a
 transformation. What must hold for all parameter values is checked by `analysis.nest_check`.
@@ -58,6 +58,7 @@ def _expressions(expression: Expression) -> Iterator[Expression]:
 def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
     loops = [(p.node.name, p.node.span) for p in _places(nest.body) if isinstance(p.node, Loop)]
     items: list[tuple[str, Span | None]] = [(n, nest.span) for n in nest.parameters]
+    # Statements have a name space of their own: no symbol can be one.
     for group in (
         [*items, *((s.name, s.span) for s in nest.storage), *loops],
         [(a.name, a.span) for a in _assigns(nest)],

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of the element types: their ranges, their rounding, their NumPy types."""
+"""Number formats of the element types: their ranges, their rounding (IEEE 754, section 4.3.1: to nearest, ties to
+even), their NumPy types.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def limits(dtype: ElementType) -> tuple[int, int] | None:
 
 
 def constant_in(value: int | float, dtype: ElementType) -> int | float | None:
-    """`value` as an element of `dtype`, floats rounded to nearest; None when it is out of range or not an integer."""
+    """Constant of an element type: `value` as an element of `dtype`, floats rounded to nearest; None when it is out of
+    range or not an integer.
+    """
     if dtype == "f32":
         return single(value)
     if dtype == "f16":

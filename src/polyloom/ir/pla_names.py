@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names in a text of the equation language. Those that it has other uses for, or no letters, stand in backquotes: ``
-`max`[i] ``.
+"""Names in a text of the equation language. Those that it has other uses for, or no letters, stand in backquotes:
+```max`[i]``.
 
 Functions may have any name that Python or C has, and what is made of them prints and reads back.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a program in the equation language; `frontend.pla.parse` reads back an equal program, up to spans."""
+"""Printer of the equation language; `frontend.pla.parse` reads back an equal program, up to spans."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def print_operand(operand: Operand) -> str:
 def _equation(program: Program, equation: Equation, width: int) -> str:
     if equation.condition == program.space:
         return f"  {_definition(equation)}"
+    # The space is printed once, at the head: conditions show what they add to it.
     extra = tuple(_without(piece, program.space.pieces[0]) for piece in equation.condition.pieces)
     return f"  {_definition(equation):<{width}} if {print_condition(Condition(extra), program.dimensions)}"
 

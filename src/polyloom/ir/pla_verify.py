@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a `Program` well formed, as a list of rules; each is local to names and types and needs no integer sets.
+"""Verifier of programs, as a list of rules; each is local to names and types and needs no integer sets.
 
-The rules follow section 4 of the paper: inputs are only read, outputs only written, internal variables indexed
+The rules follow section 4 of the array paper: inputs are only read, outputs only written, internal variables indexed
 uniformly. What must hold for all parameter values is checked by `analysis.check`.
 """
 
@@ -91,6 +91,9 @@ def inputs_are_read_and_outputs_written(program: Program) -> Iterator[Diagnostic
 
 
 def internal_variables_are_uniform(program: Program) -> Iterator[Diagnostic]:
+    """Uniformity (array paper, section 4; Karp, Miller and Winograd 1967): an internal variable is defined at the
+    iteration itself, and read a constant vector away.
+    """
     internal, identity = _internal(program), tuple(map(Affine.symbol, program.dimensions))
     for equation in program.equations:
         target = equation.target

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan: one or more piecewise linear algorithms, the phases, that run one after another on named arrays, and loops
-of steps around them.
+"""Plan: one or more piecewise linear algorithms, the phases, that run one after another on named arrays, and loops of
+steps around them.
 
 Arrays live beside the processor array. A phase reads some and writes others; which array an input or output of its
 program is, its bindings say. An argument that a function reads and writes is one array here, although a program knows

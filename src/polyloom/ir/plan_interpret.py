@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of a plan: its phases one after another on named arrays, each by the interpreter of its equations; loops
-of steps repeat theirs.
+"""Reference interpreter of plans: phases one after another on named arrays, each by the interpreter of its equations;
+loops of steps repeat theirs.
 
 `chain` is the one place that knows how arrays pass from phase to phase; whoever executes phases, interpreter or model,
 goes through it, and an execution of one phase overwrites elements of what its outputs held before.
@@ -83,9 +83,11 @@ def chain(
     inputs: Mapping[str, Any],
     execute: Execute,
 ) -> Arrays:
-    """The outputs after all steps of `tree`, whose leaves number `phases`. Given arrays are not changed. Errors: PL0231
-    and PL0232 for the inputs."""
+    """Execution of phases in order: the outputs after all steps of `tree`, whose leaves number `phases`. Given arrays
+    are not changed. Errors: PL0231 and PL0232 for the inputs.
+    """
     made = (*signature.outputs, *signature.intermediates)
+    # Before anything is allocated: sizes are the user's, and may be far beyond the memory.
     memory.require(
         sum(prod(shape_of(a, values)) * _COPIES for a in made),
         f"the outputs of `{signature.name}`",
@@ -99,6 +101,7 @@ def chain(
         # Counters are in scope only here.
         used = [known[outer] for _, outer in phase.inputs if outer in known]
         arrays |= {p.name: element(p.value.evaluate(around), p.dtype) for p in used}
+        # Arrays are handed over, not copied: a phase returns new ones for its outputs.
         read = {inner: arrays[outer] for inner, outer in phase.inputs}
         held = {inner: arrays[outer] for inner, outer in phase.outputs}
         written = execute(number, around, read, held)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a `Plan` well formed, as a list of rules: names, bindings and scopes. Its programs have rules of their own
+"""Verifier of plans, as a list of rules: names, bindings and scopes. Its programs have rules of their own
 (`ir.pla_verify`).
 """
 
@@ -25,6 +25,7 @@ def verify(plan: Plan) -> None:
 
 
 def names_are_unique(plan: Plan) -> Iterator[Diagnostic]:
+    # An array in both lists is one array, which keeps its elements where no phase writes them.
     both = {a.name for a in plan.inputs} & {a.name for a in plan.outputs}
     arrays = [a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates)]
     for name in both:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Affine expressions, conditions and values as Python source, for interpreters that compile what they execute.
+"""Python source of affine expressions, conditions and values, for interpreters that compile what they execute.
 
 `Scope` gives every symbol an identifier and collects the functions and constants that the source mentions, under the
 names that it uses: NumPy scalars, and the operations of `ir.semantics`. An integer division by zero raises
@@ -21,7 +21,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 
 class Scope:
-    """`values` is the dictionary to compile with; it grows while source is written."""
+    """Namespace of compiled source: `values` is the dictionary to compile with; it grows while source is written."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -61,6 +61,7 @@ class Scope:
                 return f"to_{dtype}({self.affine(value)})"
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 meaning = self.function(operation, dtype)
+                # NumPy divides integers by zero with a warning and the result 0: that would hide the fault.
                 self.values[f"{operation}_{dtype}"] = _faulting(meaning) if divides(operation, dtype) else meaning
                 return f"{operation}_{dtype}({', '.join([self.value(o, reads) for o in operands])})"
             case _:

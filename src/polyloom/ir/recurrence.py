@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems of affine recurrence equations: a nest in single assignment, where every read names the instance that wrote
-it.
+"""Systems of affine recurrence equations (Karp, Miller and Winograd 1967; Feautrier 1991): a nest in single assignment,
+where every read names the instance that wrote it.
 
     S[I] = value(R[f(I)], A[g(I)], ...) for I in domain
 
@@ -51,7 +51,9 @@ Origin = Produced | Stored | Immediate
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """In `domain` (over the reader's loops, already inside the reader's domain) the value comes from `origin`."""
+    """Piece of a read (a leaf of Feautrier's quasi-affine selection tree, 1991): in `domain` (over the reader's loops,
+    already inside the reader's domain) the value comes from `origin`.
+    """
 
     domain: Condition
     origin: Origin

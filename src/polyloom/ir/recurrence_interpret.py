@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of a system of recurrence equations, without an order: an instance is computed when something needs it,
-once.
+"""Reference interpreter of recurrence equations, without an order (demand-driven evaluation): an instance is computed
+when something needs it, once.
 
 Evaluation starts at the finals and follows origins with a stack of its own. It checks what the system promises: each
 read has exactly one piece, each origin is inside its statement's domain, no instance needs itself, no element has two
@@ -73,6 +73,8 @@ class _Compiled:
 
 
 class _Run:
+    """State of one interpretation: arrays, compiled equations, and the values that are computed."""
+
     def __init__(self, system: System, values: dict[str, int], arrays: Arrays) -> None:
         self.system, self.values, self.scope = system, values, Scope()
         self.arrays = [arrays[s.name] for s in system.storage]
@@ -124,6 +126,7 @@ class _Run:
                 outputs[final.name][element] = self.demanded((self.number[final.statement], point))
 
     def demanded(self, instance: Instance) -> Any:
+        """Demand-driven evaluation of an instance: depth first over its origins, with a stack instead of recursion."""
         stack, begun = [instance], set[Instance]()
         while stack:
             top = stack[-1]
@@ -135,6 +138,7 @@ class _Run:
             if not missing:
                 self.done.setdefault(top, None if top in self.done else self.computed(top, sources))
                 stack.pop()
+            # Seen a second time with origins still missing, the instance lies on a cycle.
             begun.add(top)
             stack += missing
         return self.done[instance]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a system of recurrence equations well formed, as a list of rules local to names and dimensions."""
+"""Verifier of recurrence equations, as a list of rules local to names and dimensions."""
 
 from __future__ import annotations
 

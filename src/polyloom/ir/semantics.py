@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations on NumPy arrays and on NumPy scalars alike: one executable definition (ir/operations.py says what they
+"""Executable semantics of the operations, on NumPy arrays and on NumPy scalars alike (ir/operations.py says what they
 mean).
 
 Integer arithmetic wraps because NumPy's does. f32 multiply-add rounds once: the product of two singles is exact in
@@ -35,8 +35,9 @@ def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an interpreter computes with: how elements are stored, the element of a constant, operations, and which of
-    them fault on a divisor of zero."""
+    """Interpretation of operations by an interpreter: how elements are stored, the element of a constant, operations,
+    and which of them fault on a divisor of zero.
+    """
 
     stored: Callable[[ElementType], np.dtype[Any]]
     constant: Callable[[Constant], Any]
@@ -89,7 +90,9 @@ def _shift(direction: Function) -> Function:
 
 
 def _number_first(better: Function) -> Function:
-    """min or max: the operand that is a number, and the first one of equals (so of two zeros)."""
+    """Minimum or maximum of IEEE 754-2008 (minNum, maxNum): the operand that is a number, and the first one of equals
+    (so of two zeros).
+    """
 
     def choose(dtype: ElementType, a: Value, b: Value) -> Value:
         return np.where(better(b, a) | np.isnan(a), b, a)
@@ -98,6 +101,7 @@ def _number_first(better: Function) -> Function:
 
 
 def _move_bool(dtype: ElementType, a: Value) -> Value:
+    # NumPy has no `positive` of bool; or of a value with itself copies it.
     return np.bitwise_or(a, a)
 
 
@@ -108,6 +112,7 @@ def _multiply_add(a: Value, b: Value, c: Value) -> Value:
 def _fused(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
     if dtype == "f64":
         return fused.multiply_add(a, b, c)
+    # 24 + 24 bits fit the 53 of a double: the product has no error.
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
     return fused.odd_sum(product, addend).astype(np.float32)
 

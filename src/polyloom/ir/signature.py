@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program takes and gives: its parameters, and its arguments with types, shapes and roles.
+"""Signature of a program: its parameters, and its arguments with types, shapes and roles.
 
 Plans, C functions, configurations and executables have a signature of this one type, so that inputs are made up,
 checked and named in one place for every target. A scalar is an argument of rank 0.
@@ -30,7 +30,9 @@ RESULT = "return"
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A sum of products of parameters: `(names, coefficient)` pairs, sorted by names, without a coefficient of 0."""
+    """Extent of a dimension, a polynomial: a sum of products of parameters as `(names, coefficient)` pairs, sorted by
+    names, without a coefficient of 0.
+    """
 
     terms: tuple[tuple[tuple[str, ...], int], ...] = ()
 
@@ -43,6 +45,7 @@ class Extent:
     def read(text: str) -> Extent | None:
         """Of a text such as `2 * n + 1` or `n*m`, of C or of Python; None where it is something else."""
         words = list(dict.fromkeys(_WORD.findall(text)))
+        # Sums and products are written alike in C and Python, whose parser is at hand.
         plain = _WORD.sub(lambda word: f"v{words.index(word[0])}", text)  # a name may be a word of Python's
         try:
             found = _read(ast.parse(plain.strip(), mode="eval").body)
@@ -64,6 +67,7 @@ class Extent:
 
     def __str__(self) -> str:
         text = ""
+        # The constant stands last, as people write it: `2*n + 1`.
         for names, coefficient in sorted(self.terms, key=lambda term: (not term[0], term[0])):
             factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not names else []
             sign = "-" if coefficient < 0 else ""

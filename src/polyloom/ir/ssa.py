@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions in static single assignment form: basic blocks with arguments, over bytes of memory.
+"""Functions in static single assignment form (Cytron et al. 1991): basic blocks with arguments, over bytes of memory.
 
     function f(%n: i32, %a: ptr) -> i32 { entry: ... loop(%i: i32): %x: i32 = load %p align 4 ... branch %c, loop(%j),
     done }
 
 A value has one definition, a parameter of a block or the result of an instruction, which dominates its uses. A jump
-passes arguments to its target (what others write as phi functions). Integers have no sign, operations do; arithmetic
-wraps, except that `nsw`, `nuw` and `exact` make a result undefined that they exclude. Pointers have the width of the
-data model that the source was read for, memory is little-endian. What computes lane by lane takes vectors of one number
-of lanes as it takes scalars (`ir.ssa_types`). `ir.ssa_text` prints and reads it, `ir.ssa_verify` has its rules,
-`ir.ssa_interpret` its meaning; C becomes it in `frontend.c.llvm`.
+passes arguments to its target (what others write as phi functions: Appel 1998). Integers have no sign, operations do;
+arithmetic wraps, except that `nsw`, `nuw` and `exact` make a result undefined that they exclude (LLVM Language
+Reference Manual). Pointers have the width of the data model that the source was read for, memory is little-endian. What
+computes lane by lane takes vectors of one number of lanes as it takes scalars (`ir.ssa_types`). `ir.ssa_text` prints
+and reads it, `ir.ssa_verify` has its rules, `ir.ssa_interpret` its meaning; C becomes it in `frontend.c.llvm`.
 """
 
 from __future__ import annotations
@@ -154,7 +154,9 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Undef:
-    """No particular value: to pass it on is allowed, to compute with it is not."""
+    """Undefined value (LLVM Language Reference Manual, "Undefined Values"): no particular value; to pass it on is
+    allowed, to compute with it is not.
+    """
 
     type: Type
 
@@ -205,7 +207,9 @@ NOWHERE: Final = Place()
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How memory is accessed; `align` in bytes. A fence has an order alone, an alloca an alignment."""
+    """Memory access; `align` in bytes, `order` is an atomic order of C11, section 7.17.3. A fence has an order alone,
+    an alloca an alignment.
+    """
 
     align: int = 1
     volatile: bool = False
@@ -250,13 +254,15 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
+    """Unconditional jump."""
+
     target: Edge
     place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """To `then` where the condition, an i1, is 1."""
+    """Conditional branch: to `then` where the condition, an i1, is 1."""
 
     condition: Operand
     then: Edge
@@ -266,7 +272,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """To the edge beside the value, or to `default`."""
+    """Multiway branch: to the edge beside the value, or to `default`."""
 
     value: Operand
     default: Edge
@@ -276,6 +282,8 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Return:
+    """Return, with a value where the function has a result."""
+
     value: Operand | None = None
     place: Place = NOWHERE
 
@@ -292,6 +300,8 @@ Terminator = Jump | Branch | Switch | Return | Unreachable
 
 @dataclass(frozen=True, slots=True)
 class Block:
+    """Basic block: its parameters, its instructions in order, and the terminator that leaves it."""
+
     name: str
     parameters: tuple[Value, ...]
     instructions: tuple[Instruction, ...]
@@ -317,13 +327,13 @@ NARROW: Final = (I8, I16)
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """Control enters at the first block, whose parameters are the function's and to which nothing jumps.
+    """Function: control enters at the first block, whose parameters are the function's and to which nothing jumps.
 
     `unsigned` has the positions of parameters of type i8 or i16, and `RESULT`, that are unsigned in C: conventions of
     calls extend them with zeros. Nothing else depends on it. `others` are the functions that it and they call, itself
     left out: they have no others, and its data and external functions. `pointers` is the width of pointers in bits, 32
     or 64, for the whole program; `place` that of the definition. `restricted` has the positions of pointers that are
-    `restrict` in C: what is accessed through one is accessed through no other parameter.
+    `restrict` in C (C17, section 6.7.3.1): what is accessed through one is accessed through no other parameter.
     """
 
     name: str
@@ -408,7 +418,7 @@ def with_edges(
 
 
 def flow_edges(function: Function) -> npt.NDArray[np.int32]:
-    """(m, 2): blocks by position, from and to, in the order of the text."""
+    """Control flow graph as an array of shape (m, 2): blocks by position, from and to, in the order of the text."""
     position = {block.name: k for k, block in enumerate(function.blocks)}
     pairs = [
         (k, position[edge.block]) for k, block in enumerate(function.blocks) for edge in edges_of(block.terminator)
@@ -447,7 +457,7 @@ _FORMS: Final = {32: "<f", 64: "<d"}
 
 
 def wrapped(type: Type, number: int) -> int:
-    """An integer in the type's range: signed, but for i1 and ptr."""
+    """Integer in a type's range, modulo 2^width (C17, section 6.3.1.3): signed, but for i1 and ptr."""
     width = type.bits
     low = number & ((1 << width) - 1)
     return low - (1 << width) if type.element not in ("i1", "ptr") and low >> (width - 1) else low

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that are defined elsewhere, such as the intrinsics of a machine: their types, and what passes may do with
-calls.
+"""External functions, such as the intrinsics of a machine: their types, and what passes may do with calls (effects).
 
 Effects are a set. Without any, a call is a function of its operands without faults: it may be left out, merged with an
 equal one, and run where nobody asked for it. Any effect keeps every call, once, in the order of the program. `reads`

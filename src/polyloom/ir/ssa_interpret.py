@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a function of `ir.ssa` over NumPy arrays: the meaning that every transformation and every target must keep.
+"""Reference interpreter of `ir.ssa` over NumPy arrays: the meaning that every transformation and every target must keep
+(LLVM Language Reference Manual, for what LLVM has).
 
 Arrays are passed as pointers to their bytes and are changed in place. An access outside of objects or misaligned and a
 division by zero are faults. What too large a shift, overflow against a flag or a variable that was never set gives is a
@@ -105,7 +106,9 @@ def evaluate(
 
 @dataclass(slots=True)
 class _Frame:
-    """A call that has not returned: its values, the next instruction, and how many objects there were before."""
+    """Activation record: a call that has not returned, with its values, the next instruction, and how many objects
+    there were before.
+    """
 
     function: Function
     block: Block
@@ -115,7 +118,7 @@ class _Frame:
 
 
 class _Run:
-    """Mutable: memory, the frames of calls, of which the last one runs, and its values."""
+    """State of a run. Mutable: memory, the frames of calls, of which the last one runs, and its values."""
 
     def __init__(self, function: Function, steps: int, hooks: Mapping[str, Hook], lanes: Mapping[str, int]) -> None:
         self.function, self.steps, self.hooks, self.lanes = function, steps, hooks, lanes
@@ -131,6 +134,7 @@ class _Run:
 
     def run(self, arguments: Sequence[Given]) -> Number | tuple[Number, ...] | None:
         self._call(self.function, self._arguments(arguments))
+        # Frames instead of Python's recursion: the depth of calls is the program's affair.
         while True:
             frame = self.frames[-1]
             if self._calls(frame):
@@ -215,7 +219,7 @@ class _Run:
             self.values[parameter.name] = argument
 
     def _calls(self, frame: _Frame) -> bool:
-        """The rest of the block, up to a call, which is begun."""
+        """Execution of the rest of the block, up to a call, which is begun; whether there was one."""
         instructions = frame.block.instructions
         while frame.next < len(instructions):
             instruction = instructions[frame.next]
@@ -238,6 +242,7 @@ class _Run:
                     continue
                 result = self._instruction(instruction)
             except Undefined as fault:
+                # Control speculation: a fault becomes a value that nobody may use, as IA-64's NaT.
                 if SPECULATIVE not in instruction.flags:
                     raise self._fault(str(fault), instruction.place) from None
                 result = self._spread(instruction.results[0].type, Poison(str(fault)))
@@ -322,6 +327,7 @@ class _Run:
                 raise Undefined("control comes to a place that the source says it never reaches")
 
     def _jump(self, frame: _Frame, edge: Edge) -> None:
+        # All arguments before any parameter is set: a loop may exchange two values.
         arguments = [self._value(argument) for argument in edge.arguments]
         frame.block, frame.next = self.blocks[frame.function.name][edge.block], 0
         self._enter(frame.block, arguments)
@@ -433,6 +439,7 @@ class _Run:
             expected, stored = self._defined(given[0]), self._value(given[1])
             if isinstance(found, Poison):
                 raise Undefined(str(found))
+            # By bits, as hardware compares: a NaN equals itself here.
             if semantics.bits(type, found) == semantics.bits(type, expected):
                 memory.store(type, cast("Number | Poison", stored), address, align)
         else:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the intrinsics of `ir.ssa` that have a result give, on the numbers of `ir.ssa_semantics`."""
+"""Intrinsics of `ir.ssa` that have a result (LLVM Language Reference Manual, "Standard C/C++ Library Intrinsics", "Bit
+Manipulation Intrinsics"), on the numbers of `ir.ssa_semantics`.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[s
 
 
 def modified(name: str, type: Type, old: Any, operand: Any) -> Number:
-    """What `rmw` stores, an operation of `ssa.MODIFICATIONS`, from what was there."""
+    """Stored value of an `rmw`, an operation of `ssa.MODIFICATIONS`, from what was there (LLVM Language Reference
+    Manual, `atomicrmw`).
+    """
     if name == "xchg":
         return operand
     if name == "nand":
@@ -53,6 +57,10 @@ def _saturated(
 
 
 def _funnel(left: bool) -> Callable[[Type, int, int, int], int]:
+    """Funnel shift, `fshl` or `fshr`: a window of one width on the concatenation of two values, the amount modulo the
+    width.
+    """
+
     def shift(type: Type, a: int, b: int, c: int) -> int:
         width = type.bits
         amount = unsigned(type, c) % width
@@ -70,6 +78,7 @@ def _number_first(choose: Callable[[float, float], float]) -> Callable[[float, f
 
 
 def _trailing(type: Type, a: int) -> int:
+    """Trailing zeros: a & -a isolates the lowest set bit (Hacker's Delight, section 2-1); of 0 the width."""
     return type.bits if a == 0 else (a & -a).bit_length() - 1
 
 
@@ -96,15 +105,19 @@ _INTEGER: Final[dict[str, Callable[..., int]]] = {
 
 
 def _root(a: float) -> float:
+    # Python raises an error there; IEEE 754, section 7.2, has a NaN.
     return math.nan if a < 0 else math.sqrt(a)
 
 
 def _fused(type: Type, a: float, b: float, c: float) -> float:
-    """a * b + c rounded once. For a single the exact sum is first rounded to odd in double."""
+    """Fused multiply-add, rounded once (IEEE 754, section 5.4.1). For a single the exact sum is first rounded to odd in
+    double (Boldo and Melquiond 2008).
+    """
     if not all(map(math.isfinite, (a, b, c))):
         return c if math.isfinite(a) and math.isfinite(b) else a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
+        # An exact zero has the sign that IEEE 754, section 6.3, gives to a sum of zeros, or + where terms cancel.
         return a * b + c if a == 0 or b == 0 else 0.0
     try:
         near = float(exact)

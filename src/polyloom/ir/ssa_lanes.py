@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors for the interpreter of `ir.ssa`: tuples of lanes, each a number or a `Poison` of its own; a mask has 0 and 1.
+"""Vector lanes for the interpreter of `ir.ssa`: tuples of lanes, each a number or a `Poison` of its own; a mask has 0
+and 1.
 
 What computes on scalars computes on vectors lane by lane. A lane without a value makes only that lane of a result one
 without.
@@ -55,8 +56,9 @@ def insert(vector: Vector, lane: Lane, index: Lane) -> Vector:
 
 
 def smear(mask: Vector, inclusive: bool) -> Vector:
-    """The lanes behind the first one that is set, with that one or without; behind a lane without a value, none has
-    one."""
+    """Smear of a mask: the lanes behind the first one that is set, with that one or without; behind a lane without a
+    value, none has one.
+    """
     found: list[Lane] = []
     before: Lane = 0
     for lane in mask:
@@ -73,7 +75,7 @@ def _place(vector: Vector, index: Lane) -> int | Poison:
 
 
 def reduced(callee: str, type: Type, vector: Vector) -> Lane:
-    """A call of `ssa.REDUCTIONS`: lane 0 first, then one lane after the other."""
+    """Reduction of a vector, a call of `ssa.REDUCTIONS`: lane 0 first, then one lane after the other."""
     name = REDUCTIONS[callee][0]
     total = vector[0]
     for lane in vector[1:]:

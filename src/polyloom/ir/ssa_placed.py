@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program's data and functions are in the interpreter's memory.
+"""Memory layout of a program: where its data and functions are in the interpreter's memory.
 
 A function whose address is taken has one of its own, at which no byte can be accessed. Pointers that a datum contains
-are written when all have their places, as a linker does.
+are written when all have their places, as a linker does (relocation).
 """
 
 from __future__ import annotations

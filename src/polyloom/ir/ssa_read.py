@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the text of a function that `ir.ssa_text` prints: `read(print_ssa(f)) == f`.
+"""Reader of the text that `ir.ssa_text` prints: `read(print_ssa(f)) == f`.
 
-Where files and columns of places matter, the text is that of `print_ssa(f, places=True)`. By recursive descent, line by
-line; lines that begin with `#` are none. The types of values are collected first, because a use may stand before its
-definition.
+Where files and columns of places matter, the text is that of `print_ssa(f, places=True)`. By recursive descent (Aho,
+Sethi and Ullman 1986, section 2.4), line by line; lines that begin with `#` are none. The types of values are collected
+first, because a use may stand before its definition.
 """
 
 from __future__ import annotations
@@ -319,6 +319,7 @@ class _Reader:
             return Undef(type)
         try:
             if type.scalar in FLOATS:
+                # Floats that decimals do not give, NaNs with a payload, are written as bits.
                 return Constant(type, int(value, 16)) if value.startswith("0x") else floating(type, float(value))
             found = integer(type, int(value))
         except (ValueError, OverflowError):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a function of `ir.ssa` well formed, as a list of rules: names, types, arguments of jumps, and that
-definitions dominate uses.
+"""Verifier of `ir.ssa`, as a list of rules: names, types, arguments of jumps, and that definitions dominate uses.
 
 Blocks that the entry does not reach obey all rules but the last: nothing dominates there (so LLVM's verifier has it,
 too).
@@ -113,7 +112,7 @@ def _names(function: Function) -> Iterator[str]:
 
 
 def _single(function: Function) -> Iterator[str]:
-    """Values have one definition each."""
+    """Single static assignment (Cytron et al. 1991): values have one definition each."""
     yield from (
         f"%{name} is defined {n} times"
         for name, n in Counter(v.name for b in function.blocks for v in definitions(b)).items()
@@ -360,6 +359,7 @@ def _well_accessed(instruction: Instruction) -> bool:
     return (
         access is not None
         and access.align > 0
+        # A power of two: x & (x - 1) clears the lowest set bit (Hacker's Delight, section 2-1).
         and access.align & (access.align - 1) == 0
         and access.order in ORDERS.get(instruction.operation, ("",))
     )
@@ -370,8 +370,9 @@ def _is_vector(instruction: Instruction) -> bool:
 
 
 def _dominance(function: Function) -> Iterator[str]:
-    """A definition dominates its uses: within a block it stands before them; an argument is used at the end of the
-    block that jumps."""
+    """Dominance (Cytron et al. 1991, section 3): a definition dominates its uses; within a block it stands before them;
+    an argument is used at the end of the block that jumps.
+    """
     tree = DominatorTree(len(function.blocks), flow_edges(function), 0, 2)
     position, size = tree.position, tree.size
     place = {value.name: (k, order) for k, block in enumerate(function.blocks) for value, order in _ordered(block)}
@@ -381,6 +382,7 @@ def _dominance(function: Function) -> Iterator[str]:
                 if not isinstance(operand, Value):
                     continue
                 where, defined = place[operand.name]
+                # By preorder numbers: a block dominates those in its interval of the dominator tree (Dietz 1982).
                 above = position[where] >= 0 and position[where] <= position[k] < position[where] + size[where]
                 if not above or (where == k and defined >= order):
                     yield (

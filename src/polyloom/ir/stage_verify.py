@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a program of stages well formed, as a list of rules: names, dimensions, the order of stages."""
+"""Verifier of stage programs, as a list of rules: names, dimensions, the order of stages."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def indices_have_the_rank(program: Program) -> Iterator[Diagnostic]:
 
 def stages_follow_what_they_read(program: Program) -> Iterator[Diagnostic]:
     """What a stage computes is read behind it; before, only an argument that it overwrites is."""
+    # An output may be an argument, too: before its stage, its name means what was given.
     later = program.computed - {o.array for o in program.outputs}
     for stage in program.stages:
         for name in sorted({*stage.reads} & later):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of steps: a tree whose leaves run in the order of the text, and whose loops repeat what is in them.
+"""Step loops: a tree whose leaves run in the order of the text, and whose loops repeat what is in them.
 
 Plans have phases for leaves, files the numbers of phases. A loop's counter takes the values from max(lower) up to, not
 including, min(upper), which are affine in the parameters and in the counters around it; every step needs what the one
@@ -35,6 +35,7 @@ class Steps(Generic[T]):
     def values(self, around: Mapping[str, int]) -> range:
         """The values of the counter in their order, for those of the symbols around the loop."""
         low = max(bound.evaluate(around) for bound in self.lower)
+        # An empty interval is an empty range, not one that counts backwards.
         values = range(low, max(low, min(bound.evaluate(around) for bound in self.upper)))
         return values if self.step == 1 else values[::-1]
 
@@ -74,8 +75,9 @@ def warnings(tree: Tree[Any]) -> Iterator[Diagnostic]:
 def walk(
     tree: Tree[T], values: Mapping[str, int], tick: Callable[[], object] | None = None
 ) -> Iterator[tuple[T, Mapping[str, int]]]:
-    """Every leaf as often as it runs, with the values of parameters and counters then; `tick` is called in every
-    iteration of a loop."""
+    """Execution order of leaves: every leaf as often as it runs, with the values of parameters and counters then;
+    `tick` is called in every iteration of a loop.
+    """
     for node in tree:
         if (loop := as_loop(node)) is None:
             yield cast(T, node), values

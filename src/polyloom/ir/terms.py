@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terms in the place of numbers: what a value is made of, whatever the data are (native/tcpa/terms.hpp).
+"""Symbolic terms in the place of numbers (value numbering: Cocke and Schwartz 1970): what a value is made of, whatever
+the data are (native/tcpa/terms.hpp).
 
 A term is an input, a constant, or an operation on terms, and has a number; numbers of terms fill arrays as values do.
 Equal numbers are equal values for all inputs: what the arithmetic makes equal bit for bit, such as integer sums in
@@ -57,7 +58,7 @@ class Operated:
 
 
 class Terms:
-    """The terms of both sides of a comparison. With `reassociate` sums and products of floats have no order."""
+    """Term table of both sides of a comparison. With `reassociate` sums and products of floats have no order."""
 
     def __init__(self, reassociate: bool = False) -> None:
         # Nobody who writes a file can know the seed under which two terms would be taken for one.

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A nest on terms: the function of `ir.nest_interpret`, whose operations make terms instead of numbers."""
+"""Symbolic execution of a nest (King 1976): the function of `ir.nest_interpret`, whose operations make terms instead of
+numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compulsory bytes of a source: what has to enter a machine once and to leave it once, whatever runs it.
+"""Compulsory traffic of a source in bytes (Hong and Kung 1981; the roofline model's least traffic: Williams et al.
+2009): what has to enter a machine once and to leave it once, whatever runs it.
 
 An element enters if the source reads it before it writes it; it leaves if the source writes it. Arrays and scalars of
 the function count, its own locals and the values of parameters do not. A nest is interpreted in its order over arrays

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many arithmetic operations a source executes, by operation and element type, for values of its parameters.
+"""Operation counts of a source by operation and element type, for values of its parameters.
 
 Instances of statements are counted by their bounds, and those of equations over their conditions: nothing is computed,
-because no condition of either depends on data. Every operator that the user wrote counts wherever it is
-evaluated, so that an invariant product in a loop counts in every iteration. What only moves, chooses or converts a
-value, and the arithmetic of indices and loops, count nothing.
+because no condition of either depends on data. Every operator that the user wrote counts wherever it is evaluated, so
+that an invariant product in a loop counts in every iteration. What only moves, chooses or converts a value, and the
+arithmetic of indices and loops, count nothing.
 """
 
 from __future__ import annotations

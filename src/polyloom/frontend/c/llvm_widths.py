@@ -53,7 +53,8 @@ def arithmetic(to: Emitter, operation: str, operands: tuple[Operand, ...], name:
 
 
 def cast(to: Emitter, operation: str, value: Operand, source: int, target: Type, width: int, name: str) -> None:
-    """Conversion from or to an odd width; `source` and `width` are the widths before and after, 0 for those of types.
+    """Conversion from or to an odd width; `source` and `width` are the widths before and after, 0 for those
+    of types.
     """
     if operation not in _CASTS:
         raise Unsupported(f"`{operation}` of an integer of {source or width} bits")

@@ -58,7 +58,8 @@ def reading_reached(path: str, function: str | None, options: Options, read: Cal
 
 
 def without_others(path: str, function: str | None) -> str | None:
-    """Text of the file with every body that `function` does not reach as a declaration; None where nothing becomes one.
+    """Text of the file with every body that `function` does not reach as a declaration; None where nothing
+    becomes one.
     """
     text = read_source(path, ".c").decode("utf-8", "surrogateescape")
     bodies = {body.name: body for body in _bodies(text)}

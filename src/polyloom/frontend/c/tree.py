@@ -19,7 +19,8 @@ _QUALIFIER = re.compile(r"\b(?:const|volatile|restrict|register|_Nonnull)\b ?")
 
 
 def ctype(type: Mapping[str, str], aliases: Mapping[str, str]) -> str:
-    """Canonical type of clang's: without typedefs, which `aliases` names, and without qualifiers (C17, section 6.2.7).
+    """Canonical type of clang's: without typedefs, which `aliases` names, and without qualifiers (C17,
+    section 6.2.7).
     """
     text = _QUALIFIER.sub("", type.get("desugaredQualType", type.get("qualType", ""))).strip()
     while (alias := re.match(r"[A-Za-z_]\w*", text)) and alias[0] in aliases:

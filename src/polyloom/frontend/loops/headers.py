@@ -150,7 +150,8 @@ def _conjuncts(test: Node) -> list[Node]:
 
 
 def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:
-    """Bounds that one comparison sets: past the last value upwards, or the last value downwards. Raises PL0158, PL0159.
+    """Bounds that one comparison sets: past the last value upwards, or the last value downwards. Raises
+    PL0158, PL0159.
     """
     if test.opcode not in ("<", "<=", ">", ">=", "!="):
         raise refuse("PL0158", "the loop's condition does not compare its variable with a bound", test, _FORM)

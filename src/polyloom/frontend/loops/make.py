@@ -97,7 +97,8 @@ def operation(name: str, dtype: ElementType, operands: tuple[Node, ...], at: Nod
 
 
 def changed(node: Node, function: Callable[[Node], Node | None]) -> Node:
-    """Tree rewriting from above: every node for which `function` gives another one is replaced; below it, nothing is.
+    """Tree rewriting from above: every node for which `function` gives another one is replaced; below it,
+    nothing is.
     """
     found = function(node)
     if found is not None:

@@ -63,7 +63,8 @@ def assertion(asserted: Node) -> PolyloomError:
 
 
 def call(node: Node, own: bool = False) -> PolyloomError:
-    """Refusal of a call of a function that is not one of the operations, or of the file's `own` of that name: PL0157.
+    """Refusal of a call of a function that is not one of the operations, or of the file's `own` of that
+    name: PL0157.
     """
     name = callee(node)
     if own:

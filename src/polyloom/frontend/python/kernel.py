@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`@pl.kernel`: an ordinary function that stays callable on NumPy arrays, and that compiles to a loop nest.
+"""Kernels, `@pl.kernel`: an ordinary function that stays callable on NumPy arrays, and that compiles to a loop nest.
 
 Nothing is compiled before it is needed. Calls bind sizes to the shapes of arrays (or to keywords), give scalars the
 declared types, and execute the function itself (`execute.py`); `reference` does the same on copies, as the oracle of a
@@ -62,6 +62,7 @@ class Kernel:
     @cached_property
     def nest(self) -> Nest:
         try:
+            # On a stack of its own size: expressions may be nested deeper than Python's limit.
             return deeply(lambda: written_out(lower(self._read, self._types)))()
         except RecursionError:
             raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
@@ -113,6 +114,7 @@ class Kernel:
         return deeply(Executable)(self._read, self._types)
 
     def _execute(self, parameters: Mapping[str, int], values: Mapping[str, Any]) -> None:
+        # Overflow, NaN and division of floats by zero are values, as on every target (IEEE 754, section 7).
         with np.errstate(all="ignore"):
             try:
                 self._executable.bind(parameters)(**values)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refusals of the reader of loops under Python's codes, whose pages speak of Python."""
+"""Refusal codes of Python: the refusals of the reader of loops under codes whose pages speak of Python."""
 
 from __future__ import annotations
 

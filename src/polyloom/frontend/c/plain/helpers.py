@@ -64,7 +64,8 @@ def _hoisted(node: Node, functions: Mapping[str, Node], around: frozenset[str], 
 
 
 def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
-    """Function of a call that is to be written out; None for recursion, library names, and other numbers of arguments.
+    """Function of a call that is to be written out; None for recursion, library names, and other numbers of
+    arguments.
     """
     if node.kind != "call" or not callee(node) or callee(node) in around:
         return None
