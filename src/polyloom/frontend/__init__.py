@@ -63,7 +63,7 @@ def load(path: str, options: Options | None = None, watch: Watch | None = None) 
         raise input_error("PL0810", f"'{path}' is not a program", help=help)
     # Before anything is read: a wrong option is reported even where the file has errors of its own.
     _check(file, chosen)
-    # `explain` and `--timing` report the time of the front end separately from that of the target.
+    # Kept apart from the times of passes: reading runs clang, or the user's own file.
     start = perf_counter()
     source = _equations(file) if file.endswith(".pla") else _function(file, chosen, watch)
     return replace(source, seconds=perf_counter() - start)
@@ -185,6 +185,7 @@ def of_nest(
 ) -> Source:
     """Source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
     try:
+        # On a stack of its own size: passes recurse as deep as the user nests expressions.
         sized, system, plan = deeply(_planned)(nest, reassociate, watch)
     except RecursionError:
         raise too_deep(path, nest.span) from None

@@ -85,7 +85,9 @@ def _parted(value: Affine, by: int) -> tuple[Affine, Affine]:
 
 
 def _turns(value: Affine, by: Affine, domain: Condition) -> int | None:
-    """How often `by` goes into a value, where that is the same number everywhere: 0, 1 or 2, or -1."""
+    """Constant quotient: how often `by` goes into a value, where that is the same number everywhere: 0, 1
+    or 2, or -1.
+    """
     for turns in (0, 1, 2, -1):
         rest = value - by * turns
         if nonnegative(rest, domain) and nonnegative(by - rest - 1, domain):

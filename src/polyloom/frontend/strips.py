@@ -37,7 +37,7 @@ class Interval:
     direction: Literal[1, -1]
 
     def holds(self, value: Affine) -> Condition:
-        """Where the counter has a value."""
+        """Domain of the counter: where it has a value."""
         low, high = (value - form for form in self.lower), (form - value - 1 for form in self.upper)
         return Condition((Polyhedron((*low, *high)),))
 
@@ -54,10 +54,12 @@ class Strips:
     exact: bool
 
     def loops(self, strip: str, place: str | None, body: Body, span: Span | None) -> tuple[Node, ...]:
-        """One loop over the strips, around one over the places in each if that has a name, else around a copy of the
-        body for every place."""
+        """Strip-mined loops: one over the strips, around one over the places in each if that has a name, else around a
+        copy of the body for every place.
+        """
         outer, step = Affine.symbol(strip), self.counter.direction
         if place is None:
+            # Unrolled: with a constant place every quotient in the body is decided.
             places = [Affine((), n) for n in range(self.size)][::step]
             made = tuple(node for p in places for node in self._at(outer, p, body, span))
         else:
@@ -142,6 +144,7 @@ class Period:
         return Period(growth, self.length * lengths, turns, is_loose, rest, self.open | undecided, parts)
 
     def remainder(self, by: int) -> Period:
+        # After a whole period a remainder is what it was.
         return replace(self.quotient(by), growth=0, rest=None)
 
     def plus(self, other: Period) -> Period:
@@ -159,8 +162,9 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of the strips that divisions need. `unrolls` if a quotient has more values in a strip than are taken apart;
-    `open` are the symbols in one of which a remainder by `parts` decides an index."""
+    """Strip length that divisions need. `unrolls` if a quotient has more values in a strip than are taken apart; `open`
+    are the symbols in one of which a remainder by `parts` decides an index.
+    """
 
     size: int
     unrolls: bool
@@ -179,6 +183,7 @@ def sized(periods: Iterable[Period]) -> Size | None:
     parts = lcm(*(period.parts for period in found if period.open))
     if size > LARGEST or parts > COPIES or (size == 1 and not undecided):
         return None
+    # More cases than are written out as conditions: then each place is a copy.
     return Size(size, most > MOST_PIECES and size <= COPIES, undecided, parts)
 
 
@@ -198,6 +203,7 @@ class Parted:
         else:
             made = self._at(Affine.symbol(self.rest), body, span)
             inner = (Loop(self.rest, (Affine(),), (Affine((), self.size),), made, 1, span),) if made else ()
+        # A bound without a quotient: the whole part is at most the parameter itself, and a condition selects its value.
         past = Affine.symbol(self.parameter) + 1
         return (Loop(self.whole, (Affine(),), (past,), inner, 1, span),) if inner else ()
 

@@ -21,11 +21,12 @@ from polyloom.ir.pla_text import print_condition
 from polyloom.sets import Affine, Condition
 
 Arrays = dict[str, npt.NDArray[Any]]
+# Parameters are i32 in generated C and in the files of targets.
 PARAMETER_LIMIT = 1 << 31
 
 
 class Signature(Protocol):
-    """What a caller has to know: `inputs` are given, `outputs` come back; `assumptions`: the parameters' domain."""
+    """Signature of a program: `inputs` are given, `outputs` come back; `assumptions`: the parameters' domain."""
 
     @property
     def name(self) -> str: ...
@@ -58,6 +59,7 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
         )
     for name in signature.parameters:
         _check_integer(name, values[name])
+    # `index` takes NumPy's integers, too, and no floats.
     result = {name: index(values[name]) for name in signature.parameters}
     if not signature.assumptions.contains(result):
         given, domain = (
@@ -112,6 +114,7 @@ def sizes_of(signature: Signature, arrays: Mapping[str, npt.NDArray[Any]]) -> di
         for extent, number in pairs:
             if len(missing := extent.symbols - set(known)) == 1:
                 (found,) = missing
+                # One unknown is left: number = coefficient * unknown + rest.
                 rest = number - extent.substitute({n: Affine((), v) for n, v in known.items()}).constant
                 known[found] = rest // extent.coefficient(found)
     return {name: known.get(name, 1) for name in signature.parameters}

@@ -27,6 +27,7 @@ class Leaf:
     padded: bool = False
 
 
+# Equality of its own: NaN equals itself here, and the two zeros differ.
 @dataclass(frozen=True, slots=True, eq=False)
 class Number:
     """A constant. The zeros of floats are two."""
@@ -34,7 +35,6 @@ class Number:
     value: int | float
 
     def __eq__(self, other: object) -> bool:
-        # By text: 0.0 == -0.0 and nan != nan, but the terms differ, or do not.
         return isinstance(other, Number) and str(float(self.value)) == str(float(other.value))
 
     def __hash__(self) -> int:
@@ -59,7 +59,9 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """All of `term` along `dimension`, from where `first` holds up to the iteration; `where`: all of its iterations."""
+    """Reduction of `term` along `dimension`, from where `first` holds up to the iteration; `where`: all of its
+    iterations.
+    """
 
     term: Term
     dimension: str
@@ -147,6 +149,7 @@ def loop_of(index: Affine) -> str:
 
 def operand_type(term: Apply, types: Mapping[str, ElementType]) -> ElementType | None:
     """The one type of an operation's operands, but for the condition of a selection; None of numbers alone."""
+    # The condition of a select has a type of its own.
     operands = term.operands[1:] if term.operation == "select" else term.operands
     return next((found for o in operands if (found := type_of(o, types)) is not None), None)
 
@@ -157,6 +160,7 @@ def type_of(term: Term, types: Mapping[str, ElementType]) -> ElementType | None:
         case Leaf():
             return types[term.array]
         case Apply():
+            # The operation decides: a comparison gives i32, whatever its operands are.
             operand = operand_type(term, types)
             return None if operand is None else BY_NAME[term.operation].result(operand)
         case Sum():

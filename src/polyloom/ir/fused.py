@@ -29,11 +29,13 @@ def multiply_add(a: Value, b: Value, c: Value) -> Value:
     # Zero products and non-finite operands have no rounding error: the plain form has the right zero, infinity or NaN.
     special = (a == 0) | (b == 0) | ~np.isfinite(a) | ~np.isfinite(b) | np.isnan(c)
     factors = [(abs(x) >= _LEAST) & (abs(x) <= _MOST) for x in (a, b)]
+    # Within these bounds no partial product and no error term leaves the normal range.
     usual = factors[0] & factors[1] & ((c == 0) | ((abs(c) >= _LEAST**2) & (abs(c) <= _MOST**2)))
     found = np.where(special, plain, _usual(a, b, c))
     rare = ~(special | usual)
     if rare.any():
         found = np.array(found)
+        # Exact at any magnitude, and slow: for the few elements outside of the bounds.
         triples = zip(a[rare].tolist(), b[rare].tolist(), c[rare].tolist(), strict=True)
         found[rare] = [exactly(*triple) for triple in triples]
     return found[()]
@@ -41,9 +43,11 @@ def multiply_add(a: Value, b: Value, c: Value) -> Value:
 
 def exactly(a: float, b: float, c: float) -> float:
     """`a * b + c` of finite factors that are not 0, rounded once."""
+    # The product of finite factors cannot cancel an infinity.
     if math.isinf(c):
         return c
     total = Fraction(a) * Fraction(b) + Fraction(c)
+    # Terms that cancel exactly give +0 in rounding to nearest (IEEE 754, section 6.3).
     if not total:
         return 0.0
     try:
@@ -55,6 +59,7 @@ def exactly(a: float, b: float, c: float) -> float:
 def odd_sum(a: Value, b: Value) -> Value:
     """Sum rounded to odd (Boldo and Melquiond 2008): if `a + b` is inexact, the neighbour whose last bit is 1."""
     total, error = _two_sum(a, b)
+    # The sign of the error tells on which side of the rounded sum the exact one lies.
     inexact_even = (error != 0) & np.isfinite(error) & (total.view(np.int64) & 1 == 0)
     return np.where(inexact_even, np.nextafter(total, np.copysign(np.inf, error)), total)
 

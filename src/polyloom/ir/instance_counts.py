@@ -54,6 +54,7 @@ def count_instances(statement: Statement, values: Mapping[str, int], most: int |
 
 def _points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -> int | None:
     for constraint in piece.constraints:
+        # Parameters are substituted: what remains besides loops is data.
         if unknown := constraint.symbols.difference(loops):
             raise KeyError(min(unknown))
     if any(c.is_constant and c.constant < 0 for c in piece.constraints):
@@ -69,9 +70,11 @@ def _points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -> int 
         high = _extreme([_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) < 0], np.minimum)
         lengths = np.maximum(high - low + 1, 0)
         if not any(c.coefficient(loop) for c in piece.constraints if not c.symbols <= inside):
+            # Nothing further in looks at this counter: its iterations need not be told apart.
             times = times * lengths
             continue
         total = int(lengths.sum())
+        # A bound on memory as well as on time.
         if most is not None and total > most:
             return None
         # Unfolding: one row per iteration of this loop; `which` is the row outside that it belongs to.

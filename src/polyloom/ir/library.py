@@ -29,7 +29,7 @@ from polyloom.ir.semantics import apply
 
 ULP: Final = {"exp": 1.0, "exp2": 1.0, "log": 1.0, "sin": 0.51, "cos": 0.51, "tanh": 1.5}
 """Of f32. The result of sin and cos is a NaN where the operand is beyond `LARGEST_ANGLE`."""
-# n fits an i32, and n times the high part of pi/2 loses nothing that the low part does not restore.
+# The number of the quadrant, 2/pi times the angle, must fit an i32.
 LARGEST_ANGLE: Final = 2.0**30
 SINGLE: Final = tuple(ULP)
 """Functions that have a kernel of single precision alone."""
@@ -135,6 +135,7 @@ def _exp(x: _Value) -> _Value:
     near = x.apply("max", -104.0).apply("min", 89.0)
     turns = (near * 1.4426950408889634).apply("round_i32")
     n = turns.apply("to_f32")
+    # The high part of ln 2 has 16 bits, so that its product with k is exact.
     return _of_rest(x, turns, n.apply("madd", -_LN2[1], n.apply("madd", -_LN2[0], near)))
 
 
@@ -160,11 +161,13 @@ def _log(x: _Value) -> _Value:
     bits = small.chosen(x * 8388608.0, x).apply("bits_i32")
     # From sqrt(1/2) on, a number belongs to the next power of 2.
     turns = (bits - 0x3F3504F3).apply("shr", 23)
+    # Without the exponent the bits are those of m, between sqrt(1/2) and sqrt(2).
     f = (bits - turns.apply("shl", 23)).apply("bits_f32") - 1.0
     k = small.chosen(turns - 23, turns).apply("to_f32")
     square = f * f
     rest = (square * f).apply("madd", _polynomial(f, _LOG), k * _LN2[1]) - square * 0.5
     value = k.apply("madd", _LN2[0], rest + f)
+    # Infinities and NaNs have no such bits: they are put in again.
     value = x.apply("lt", float("inf")).chosen(value, x)
     value = x.apply("lt", 0.0).chosen(float("nan"), value)
     return x.apply("eq", 0.0).chosen(float("-inf"), value)
@@ -199,6 +202,7 @@ def _quarter(x: _Value, turn: int) -> _Value:
     sine = (z * r).apply("madd", _polynomial(z, _SIN), r)
     cosine = (z * z).apply("madd", _polynomial(z, _COS), z.apply("madd", -0.5, 1.0))
     quarter = turns + turn if turn else turns
+    # Odd quadrants take the other polynomial, the lower half plane the other sign.
     value = quarter.apply("and", 1).chosen(cosine, sine)
     value = quarter.apply("and", 2).chosen(-value, value).apply("to_f32")
     if not turn:
@@ -253,6 +257,8 @@ def _popcount(x: _Value) -> _Value:
     Hacker's Delight, 2nd ed., section 5-1).
     """
     v = x if x.dtype == "u32" else x.apply("to_u32")
+    # Of a pair of bits ab, 2a + b - a is its count: one `and` less than two masked terms (Hacker's Delight, section
+    # 5-1).
     v = v - v.apply("shr", 1).apply("and", 0x55555555)
     v = v.apply("and", 0x33333333) + v.apply("shr", 2).apply("and", 0x33333333)
     v = (v + v.apply("shr", 4)).apply("and", 0x0F0F0F0F)
@@ -300,6 +306,7 @@ def power(exponent: int, dtype: ElementType) -> Program:
         if left & 1:
             found = square if found is None else found * square
         left >>= 1
+        # No square beyond the highest bit, which would be a step for nothing.
         square = square * square if left else square
     if found is None:
         # x^0 is 1 even of a NaN (C17, section F.10.4.4), but a program needs a step that has x's shape.
@@ -326,6 +333,7 @@ def c_text(name: str, found: Program, prefix: str) -> str:
     """The function `name` in C. `prefix` stands before the names of what it calls, which `c_helpers` defines."""
     kind, lines = TYPES[found.dtype], list[str]()
     for n, step in enumerate(found.steps):
+        # Temporaries t0, t1, ... in the order of the steps: the compiler sees the same roundings.
         given = [
             f"t{o}" if isinstance(o, int) and o >= 0 else "x" if isinstance(o, int) else literal(o)
             for o in step.operands

@@ -142,7 +142,7 @@ def statements(nest: Nest) -> tuple[Statement, ...]:
 
 
 def names(nest: Nest) -> frozenset[str]:
-    """Of parameters, storage and loops; statements have names of their own."""
+    """Names of parameters, storage and loops; statements have names of their own."""
     return frozenset((*nest.parameters, *(s.name for s in nest.storage), *loops(nest.body)))
 
 
@@ -152,7 +152,7 @@ def loops(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def assignments(nodes: Iterable[Node]) -> Iterator[Assign]:
-    """All assignments, in the order of the text."""
+    """Assignments below nodes, in the order of the text."""
     for node in nodes:
         match node:
             case Assign():
@@ -164,7 +164,7 @@ def assignments(nodes: Iterable[Node]) -> Iterator[Assign]:
 
 
 def leaves(expression: Expression) -> Iterator[Reference | Constant | Index]:
-    """What the operations of `expression` are applied to, from left to right, repeated as written."""
+    """Leaves of an expression, the operands of its operations, from left to right, repeated as written."""
     if isinstance(expression, Apply):
         for operand in expression.operands:
             yield from leaves(operand)
@@ -186,7 +186,7 @@ def cell(reference: Reference) -> Cell:
 
 
 def loop_nodes(nodes: Iterable[Node]) -> Iterator[Loop]:
-    """All loops, in the order of the text."""
+    """Loops below nodes, in the order of the text."""
     for node in nodes:
         if isinstance(node, Loop):
             yield node
@@ -196,12 +196,13 @@ def loop_nodes(nodes: Iterable[Node]) -> Iterator[Loop]:
 
 
 def taken_names(nest: Nest) -> set[str]:
-    """All names of a nest, those of statements, too."""
+    """Names that a nest uses, those of statements, too."""
     return {*names(nest), *(assign.name for assign in assignments(nest.body))}
 
 
 def data(nest: Nest) -> frozenset[str]:
     """The scalars of a nest that may be symbols in indices, bounds and conditions."""
+    # i32 alone: a symbol is an integer that needs no conversion.
     return frozenset(s.name for s in nest.storage if s.role == "local" and not s.shape and s.dtype == "i32")
 
 
@@ -247,7 +248,9 @@ def _outside(piece: Polyhedron) -> Iterator[Polyhedron]:
 
 
 def _both(a: tuple[Polyhedron, ...], b: tuple[Polyhedron, ...]) -> tuple[Polyhedron, ...]:
-    """What both have, but for plainly empty pieces: the last `else` of a chain is a product of all negations."""
+    """Intersection of two unions, without plainly empty pieces: the last `else` of a chain is a product of all
+    negations.
+    """
     pieces = (Polyhedron((*p.constraints, *q.constraints)) for p in a for q in b)
     return tuple(piece for piece in pieces if not is_plainly_empty(piece))
 

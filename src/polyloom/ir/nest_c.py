@@ -114,6 +114,7 @@ def print_c(nest: Nest) -> str:
     printer = _Printer(nest, identifiers)
     body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
     lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
+    # Prototypes instead of headers: the text depends on no file.
     declared = sorted(
         {f"{kind} {call}({', '.join([kind] * BY_NAME[operation].arity)});" for operation, call, kind in printer.called}
     )
@@ -121,7 +122,7 @@ def print_c(nest: Nest) -> str:
 
 
 def c_name(nest: Nest) -> str:
-    """What `print_c` calls the function."""
+    """Name of the function that `print_c` prints."""
     return _identifiers(nest)[0]
 
 
@@ -135,8 +136,9 @@ def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
 
 
 def _identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
-    """What the text calls the function; and parameters, storage and loops: as the nest does, where C can, no two
-    alike."""
+    """Identifiers of a nest: what the text calls the function; and parameters, storage and loops: as the nest does,
+    where C can, no two alike.
+    """
     taken = {*RESERVED}
     function = _identifier(nest.name, taken | FUNCTIONS)
     taken.add(function)
@@ -150,6 +152,7 @@ def _identifier(name: str, taken: set[str]) -> str:
     """Identifier of C for a name (C17, section 6.4.2): of ASCII letters, which every tool writes as they are."""
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
     return fresh(
+        # Names of the implementation (C17, section 7.1.3), and what begins with a digit.
         f"v_{plain}" if _IMPLEMENTATION.match(plain) or plain[:1].isdigit() else plain,
         taken,
         lambda base, number: base + "_" * number,
@@ -210,9 +213,12 @@ class _Printer:
         return [f"  {self.declaration(s)};" for s in self.nest.storage if s.role == "local"]
 
     def assumptions(self) -> list[str]:
-        """What the reader would not assume by itself, also of parameters that nothing else shows to be parameters."""
+        """Assumptions that the reader would not make by itself, also of parameters that nothing else shows to be
+        parameters.
+        """
         if normalize(self.nest.assumptions) != assumed(self.nest.parameters, self.nest.storage):
             return [f"  __builtin_assume({self.condition(self.nest.assumptions)});"]
+        # Without a use as a size, the reader would take them for data.
         unseen = [p for p in self.nest.parameters if p not in self.needed()]
         return [f"  __builtin_assume({' && '.join(f'{self.names[p]} >= 0' for p in unseen)});"] if unseen else []
 
@@ -276,6 +282,7 @@ class _Printer:
             case Constant():
                 return literal(value)
             case Index(dtype=dtype, value=form):
+                # The cast wraps or rounds the affine value, as `Index` does.
                 return f"{_cast(dtype)}({self.affine(form)})"
             case Apply():
                 return self.apply(value)
@@ -321,7 +328,7 @@ def _bounds(nodes: Sequence[Node]) -> Iterator[Affine]:
 
 
 def _cast(dtype: ElementType) -> str:
-    """What makes a number in C one of the element type."""
+    """Cast that makes a number of C one of the element type."""
     return "" if dtype == "i32" else f"({TYPES[dtype]})"
 
 
@@ -350,6 +357,7 @@ def _is_spelled(value: Apply) -> bool:
     if operation == "select":
         return _is_plain_choice(value)
     if operation in ("shl", "shr"):
+        # C leaves other amounts undefined (C17, section 6.5.7): those are masked by a helper.
         amount = operands[1]
         return (
             isinstance(amount, Constant)
@@ -357,6 +365,7 @@ def _is_spelled(value: Apply) -> bool:
             and not isinstance(operands[0], Constant | Index)
         )
     if operation == "neg":
+        # The reader folds operations on constants and affine forms: the nest read back would be another.
         return not isinstance(operands[0], Constant | Index)
     return operation in _INFIX and (
         dtype == "f32" or not all(isinstance(operand, Constant | Index) for operand in operands)
@@ -372,6 +381,7 @@ def _is_widened(value: Apply) -> bool:
 
 def _is_plain_choice(value: Apply) -> bool:
     condition, *arms = value.operands
+    # The reader makes a branch of an affine condition.
     if any(isinstance(part, Index) for part in _parts(condition)) or not any(
         isinstance(part, Reference) for part in _parts(condition)
     ):
@@ -379,6 +389,7 @@ def _is_plain_choice(value: Apply) -> bool:
     # A division in an arm is guarded when it is read: the guard would be another term.
     if any(isinstance(part, Apply) and divides(part.operation, part.dtype) for arm in arms for part in _parts(arm)):
         return False
+    # The reader takes such a choice of integers for a minimum or a maximum.
     return not (value.dtype not in FLOATS and isinstance(condition, Apply) and set(condition.operands) == set(arms))
 
 

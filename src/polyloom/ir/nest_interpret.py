@@ -36,6 +36,7 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
     zeros = {s.name: np.zeros(shape_of(array_of(s), values), NUMPY[s.dtype]) for s in nest.storage}
     # An argument that the nest assigns to need not be given.
     blank = {a.name: zeros[a.name] for a in signature.outputs if a.name not in inputs}
+    # The caller's arrays stay as they are.
     given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
     # Floats overflow and become NaN without a fault (IEEE 754, section 7).
     with np.errstate(all="ignore"):
@@ -44,7 +45,7 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
 
 
 def signature_of(nest: Nest) -> Plan:
-    """What a caller gives and gets: all arguments are inputs, those assigned to are outputs."""
+    """Signature of a nest: all arguments are inputs, those assigned to are outputs."""
     arguments = tuple(array_of(s) for s in nest.storage if s.role == "argument")
     written = {s.assign.target.name for s in statements(nest)}
     return Plan(
@@ -88,6 +89,7 @@ class _Source:
                 case Assign():
                     yield from self.assign(node, loops, margin)
                 case Loop(name=name):
+                    # `reversed` has the same values downwards, as a loop of step -1 does.
                     ends = f"range({self.extreme('max', node.lower)}, {self.extreme('min', node.upper)})"
                     yield f"{margin}for {self.scope.name(name)} in {ends if node.step == 1 else f'reversed({ends})'}:"
                     yield from self.block(node.body, (*loops, name), margin + " ")
@@ -135,6 +137,7 @@ def compiled(nest: Nest, scope: Scope) -> Any:
     says what operations mean."""
     source = _Source(nest, scope)
     text = source.function()
+    # Compiled once: walking the tree for each instance would take many times as long.
     exec(compile(text, f"<{nest.name}>", "exec"), source.scope.values)
     return source.scope.values["run"]
 

@@ -96,6 +96,7 @@ class Copy(Substitution):
         return (replace(node, name=name, lower=lower, upper=upper, body=self.nodes(node.body)),)
 
     def reference(self, reference: Reference) -> Reference:
+        # Looked up before anything is substituted: cells are named as the original nest has them.
         return self.cells.get(cell(reference)) or super().reference(reference)
 
 

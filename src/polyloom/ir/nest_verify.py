@@ -72,6 +72,7 @@ def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
 
 def symbols_are_known(nest: Nest) -> Iterator[Diagnostic]:
     parameters = frozenset(nest.parameters)
+    # Indices that are data are well formed; targets that cannot have them say so.
     scalars = parameters | data(nest)
     yield from _unknown(nest.assumptions.symbols, parameters, nest.span)
     for storage in nest.storage:
@@ -148,6 +149,7 @@ def types_agree(nest: Nest) -> Iterator[Diagnostic]:
 
 def _operands_agree(expression: Apply, nest: Nest) -> Iterator[Diagnostic]:
     for n, operand in enumerate(expression.operands):
+        # The condition of a select is i32, whatever is selected.
         wanted = "i32" if expression.operation == "select" and n == 0 else expression.dtype
         found = dtype_of(operand, nest)
         if found != wanted:
@@ -171,6 +173,7 @@ def targets_are_writable(nest: Nest) -> Iterator[Diagnostic]:
             )
 
 
+# Later rules rely on earlier ones: types are those of names that are known by then.
 RULES: tuple[Rule, ...] = (
     names_are_unique,
     symbols_are_known,

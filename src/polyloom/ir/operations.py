@@ -27,12 +27,14 @@ from typing import Literal
 ElementType = Literal["i8", "i16", "i32", "f32", "u8", "u16", "u32", "bool", "f64", "f16"]
 # The position in this table is the type's number in machine words: append only.
 ELEMENT_TYPES: tuple[ElementType, ...] = ("i8", "i16", "i32", "f32", "u8", "u16", "u32", "bool", "f64")
+# Types without a number in machine words: no unit computes in them.
 STORED: tuple[ElementType, ...] = ("f16",)
 ALL_TYPES: tuple[ElementType, ...] = (*ELEMENT_TYPES, *STORED)
 SIGNED: tuple[ElementType, ...] = ("i8", "i16", "i32")
 UNSIGNED: tuple[ElementType, ...] = ("u8", "u16", "u32")
 INTEGERS: tuple[ElementType, ...] = (*SIGNED, *UNSIGNED)
 FLOATS: tuple[ElementType, ...] = ("f32", "f64")
+# A bool has no arithmetic: front ends widen it first.
 _NUMBERS: tuple[ElementType, ...] = tuple(t for t in ELEMENT_TYPES if t != "bool")
 _BITWISE: tuple[ElementType, ...] = tuple(t for t in ELEMENT_TYPES if t not in FLOATS)
 
@@ -65,6 +67,7 @@ def _to(dtype: ElementType) -> Operation:
     return Operation(f"to_{dtype}", 1, types, stored=dtype != "f16", gives=dtype)
 
 
+# Their order, too, is that of numbers in machine words.
 _CONVERTED: tuple[ElementType, ...] = (*SIGNED, *UNSIGNED, "bool", *FLOATS, *STORED)
 CONVERSIONS: tuple[Operation, ...] = (
     *map(_to, _CONVERTED),

@@ -38,6 +38,7 @@ KEYWORDS: Final = frozenset(
 )
 RESERVED: Final = KEYWORDS | set(BY_NAME) | set(ALL_TYPES)
 PLAIN: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z]*[0-9]+)*"
+# Letters of any script, and `$`: what Python and C compilers take as names.
 QUOTED: Final = r"`(?u:[^\W\d][\w$]*)(?:\.[a-z]*[0-9]+)*`"
 _PLAIN: Final = re.compile(PLAIN)
 

@@ -119,6 +119,7 @@ def types_agree(program: Program) -> Iterator[Diagnostic]:
     for equation in program.equations:
         wanted: list[tuple[Operand, ElementType]] = [(o, equation.dtype) for o in equation.operands]
         if equation.operation == "select":
+            # The condition of a select is i32, whatever is selected.
             wanted[0] = (equation.operands[0], "i32")
         wanted.append((equation.target, BY_NAME[equation.operation].result(equation.dtype)))
         for operand, dtype in wanted:
@@ -158,6 +159,7 @@ def variables_are_defined(program: Program) -> Iterator[Diagnostic]:
             )
 
 
+# Later rules rely on earlier ones: operations are known before their types are compared.
 RULES: tuple[Rule, ...] = (
     names_are_unique,
     symbols_are_known,
@@ -173,6 +175,7 @@ RULES: tuple[Rule, ...] = (
 
 def explain(program: Program) -> None:
     """The rule of transforms: in a program that has places in a source, every equation has one, or a reason."""
+    # A program made without a source has no places to keep.
     if any(e.span is not None for e in program.equations):
         enforce((equations_have_origins,), program)
 

@@ -62,17 +62,18 @@ class Plan:
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """All of them, in the order of the text."""
+        """Phases of the plan, in the order of the text."""
         return tuple(leaf for leaf, _ in leaves(self.body))
 
     @property
     def loops(self) -> tuple[Steps[Phase], ...]:
-        """All loops of steps, outer ones before those in them."""
+        """Step loops of the plan, outer ones before those in them."""
         return tuple(loops(self.body))
 
     @property
     def parametric(self) -> tuple[Parametric, ...]:
-        """Those of all phases."""
+        """Parametric scalars of all phases."""
+        # Phases share scalars: each is one.
         return tuple(dict.fromkeys(p for phase in self.phases for p in phase.parametric))
 
 

@@ -26,7 +26,7 @@ from polyloom.ir.steps import Tree, numbered, walk
 
 
 class Bindings(Protocol):
-    """What a phase calls its inputs and outputs, each with the array outside that it is."""
+    """Bindings of a phase: its names of inputs and outputs, each with the array outside that it is."""
 
     @property
     def inputs(self) -> tuple[tuple[str, str], ...]: ...
@@ -63,6 +63,7 @@ def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, An
         try:
             return interpret_program(program, {name: around[name] for name in program.parameters}, read, held)
         except PolyloomError as error:
+            # Parameters are the same in every step: only counters tell which one it was.
             counters = {name: value for name, value in around.items() if name not in plan.parameters}
             raise PolyloomError(*(in_step(d, counters) for d in error.diagnostics)) from None
 
@@ -94,6 +95,7 @@ def chain(
         "use smaller loop bounds",
     )
     arrays = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in made}
+    # Behind the zeros: an output that is given begins with what is given.
     arrays |= check_inputs(signature, values, inputs)
     known = {p.name: p for p in signature.parametric}
     for number, around in walk(tree, values):

@@ -32,7 +32,7 @@ class Produced:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the argument `name[index]` held at entry."""
+    """Initial value: what the argument `name[index]` held at entry."""
 
     name: str
     index: tuple[Affine, ...]
@@ -94,7 +94,7 @@ class Recurrence:
 
 
 def origins(equations: Iterable[Recurrence]) -> Iterator[Origin]:
-    """Where the reads of all `equations` find their values."""
+    """Origins of the reads of all `equations`."""
     return (piece.origin for e in equations for read in e.reads for piece in read)
 
 
@@ -129,7 +129,7 @@ class System:
 
     @property
     def names(self) -> frozenset[str]:
-        """Of parameters, arrays and variables. Equations and the loops of each have names to themselves."""
+        """Names of parameters, arrays and variables. Equations and the loops of each have names to themselves."""
         return frozenset(
             (
                 *self.parameters,

@@ -32,7 +32,7 @@ Instance = tuple[int, Point]
 
 
 def interpret(system: System, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
-    """Every array that a final writes; the rest of it is as given, or 0.
+    """Interpretation of a system: every array that a final writes; the rest of it is as given, or 0.
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, PL0222 where the system breaks
     a promise.
@@ -54,6 +54,7 @@ def points(final: Final, system: System, values: Mapping[str, int]) -> list[Poin
     domain = to_set(final.domain, loops, system.parameters)
     for n, name in enumerate(system.parameters):
         domain = domain.fix_val(isl.dim_type.param, n, isl.Val(values[name]))
+    # isl enumerates the points of sets without parameters only.
     flat = domain.project_out(isl.dim_type.param, 0, len(system.parameters))
     flat.foreach_point(
         lambda p: found.append(tuple(int(str(p.get_coordinate_val(isl.dim_type.set, n))) for n in range(len(loops))))
@@ -94,6 +95,7 @@ class _Run:
         return _Compiled(equation, self.function(loops, self.scope.condition(equation.domain)), origins, value)
 
     def function(self, arguments: list[str], text: str) -> Callable[..., Any]:
+        # Compiled: domains and indices are evaluated once per instance.
         return eval(f"lambda {', '.join(arguments)}: {text}", self.scope.values)
 
     def piece(self, piece: Piece) -> str:
@@ -120,6 +122,7 @@ class _Run:
             for point in points(final, self.system, self.values):
                 at = self.values | dict(zip(loops, point, strict=True))
                 element = tuple(a.evaluate(at) for a in final.index)
+                # With two final writers the result would depend on the order of the finals.
                 if (final.name, element) in written:
                     raise input_error("PL0222", f"{final.name}{list(element)} has two final writers")
                 written.add((final.name, element))
@@ -136,6 +139,7 @@ class _Run:
             if missing and top in begun:
                 raise self.broken(top, "needs itself")
             if not missing:
+                # An instance may be on the stack twice, and done when it is met again.
                 self.done.setdefault(top, None if top in self.done else self.computed(top, sources))
                 stack.pop()
             # Seen a second time with origins still missing, the instance lies on a cycle.
@@ -144,7 +148,7 @@ class _Run:
         return self.done[instance]
 
     def sources(self, instance: Instance) -> list[Instance]:
-        """Where the reads of `instance` find their values; an element has none."""
+        """Origins of the reads of `instance`; an element of an array has none."""
         number, point = instance
         if number < 0:
             return []

@@ -52,6 +52,7 @@ def print_value(expression: Expression) -> str:
 
 def _equation(equation: Recurrence, system: System) -> Iterator[str]:
     assign = equation.statement.assign
+    # Simplified by isl: a domain is the product of all bounds and conditions around.
     domain = from_set(to_set(equation.domain, equation.loops, system.parameters))
     where = f" for {print_condition(domain, equation.loops)}" if equation.loops else ""
     yield (

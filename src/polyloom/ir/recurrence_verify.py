@@ -26,7 +26,7 @@ def names_are_unique(system: System) -> Iterator[Diagnostic]:
 
 
 def reads_have_origins(system: System) -> Iterator[Diagnostic]:
-    """One tuple of pieces for each read of the value."""
+    """Completeness of dataflow: one tuple of pieces for each read of the value."""
     for equation in system.equations:
         wanted = len(tuple(accesses(equation.value)))
         if len(equation.reads) != wanted:

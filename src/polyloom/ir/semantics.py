@@ -54,6 +54,7 @@ def division_by_zero(name: str, at: str, span: Span | None) -> PolyloomError:
 def function(operation: str, dtype: ElementType) -> Function:
     """The function of the operands that `apply` applies."""
     table = _BOOL if dtype == "bool" else _INTEGER if dtype in INTEGERS else _FLOAT
+    # Tables by kind of type have what differs from NumPy's operation.
     special = table.get(operation)
     return partial(special, dtype) if special is not None else _COMMON[operation]
 
@@ -64,6 +65,7 @@ def _select(condition: Value, a: Value, b: Value) -> Value:
 
 def _compare(relation: Function) -> Function:
     def compare(a: Value, b: Value) -> Value:
+        # Comparisons give i32, not NumPy's bool.
         return relation(a, b).astype(np.int32)
 
     return compare
@@ -79,11 +81,13 @@ def _widely(function: Function) -> Function:
 
 
 def _truncated(a: Value, b: Value) -> Value:
+    # fmod has the sign of the dividend, so that what is divided is an exact multiple.
     return (a - np.fmod(a, b)) // b
 
 
 def _shift(direction: Function) -> Function:
     def shift(dtype: ElementType, a: Value, b: Value) -> Value:
+        # Amounts modulo the width: NumPy's result of larger ones is the host's.
         return direction(a, b & NUMPY[dtype].type(WIDTH[dtype] - 1))
 
     return shift
@@ -95,6 +99,7 @@ def _number_first(better: Function) -> Function:
     """
 
     def choose(dtype: ElementType, a: Value, b: Value) -> Value:
+        # `better` is strict and false for NaNs: of equals, and where b is a NaN, a stays.
         return np.where(better(b, a) | np.isnan(a), b, a)
 
     return choose
@@ -133,6 +138,7 @@ def _round_i32(a: Value) -> Value:
 def _saturated(a: Value, result: ElementType) -> Value:
     """A float without a fraction as the nearest element of the type; the greatest one for a NaN."""
     least, most = int(np.iinfo(NUMPY[result]).min), int(np.iinfo(NUMPY[result]).max)
+    # NaNs get here by `round_i32` alone: truncation has made 0 of them.
     return np.where(np.isnan(a), most, np.clip(a, least, most)).astype(NUMPY[result])
 
 

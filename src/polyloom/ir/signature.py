@@ -43,7 +43,7 @@ class Extent:
 
     @staticmethod
     def read(text: str) -> Extent | None:
-        """Of a text such as `2 * n + 1` or `n*m`, of C or of Python; None where it is something else."""
+        """Extent of a text such as `2 * n + 1` or `n*m`, of C or of Python; None where it is something else."""
         words = list(dict.fromkeys(_WORD.findall(text)))
         # Sums and products are written alike in C and Python, whose parser is at hand.
         plain = _WORD.sub(lambda word: f"v{words.index(word[0])}", text)  # a name may be a word of Python's
@@ -54,7 +54,7 @@ class Extent:
         return found.renamed({f"v{n}": word for n, word in enumerate(words)})
 
     def renamed(self, names: Mapping[str, str]) -> Extent:
-        """With other names; those that `names` does not mention stay."""
+        """Extent with other names; those that `names` does not mention stay."""
         return _extent({tuple(sorted(names.get(n, n) for n in product)): value for product, value in self.terms})
 
     @property
@@ -77,6 +77,7 @@ class Extent:
 
 
 def _extent(terms: Mapping[tuple[str, ...], int]) -> Extent:
+    # A normal form: equal polynomials are equal objects.
     return Extent(tuple(sorted((names, value) for names, value in terms.items() if value)))
 
 
@@ -185,6 +186,7 @@ def of_plan(plan: arguments.Signature, nest: Nest | None = None) -> Signature:
     passed = tuple(of_array(a, is_input=a.name in given, is_output=a.name in results) for a in arrays)
     known = {a.name for a in arrays} | {*plan.parameters, RESULT}
     declared = () if nest is None else (s for s in nest.storage if s.role == "argument" and s.name not in known)
+    # An argument on which nothing depends may still be given: the user's call need not change.
     unread = tuple(Argument(s.name, NUMPY[s.dtype], tuple(map(Extent.of, s.shape)), False) for s in declared)
     return Signature(plan.name, plan.parameters, plan.parameters, passed, plan.assumptions, unread=unread)
 

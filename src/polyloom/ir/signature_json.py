@@ -65,7 +65,7 @@ def _read_argument(made: Mapping[str, Any]) -> Argument:
 
 
 def _affine(text: Any) -> Affine:
-    """Of an extent without products."""
+    """Affine form of an extent without products; raises ValueError."""
     terms = _extent(str(text)).terms
     if any(len(names) > 1 for names, _ in terms):
         raise ValueError
@@ -89,6 +89,7 @@ def _dtype(made: Any, depth: int = 0) -> Dtype:
         if dtype.kind not in "biuf":
             raise ValueError
         return dtype
+    # A damaged file must not exhaust Python's stack.
     if depth == _DEEPEST:
         raise ValueError
     names, formats, offsets = list[str](), list[Any](), list[int]()

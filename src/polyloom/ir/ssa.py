@@ -72,6 +72,7 @@ A `select` between vectors takes a mask, or an i1 for all lanes. `load p, m, v` 
 that the mask m has; a load gives those of v for the others. Of a scalar, m is an i1 and decides about all of it. Where
 p is a vector of pointers, each lane has an address of its own.
 """
+# Operations and names of the Mill, whose vectorized loops leave early by them.
 SMEARS: Final = ("smearx", "smeari")
 LANES: Final = ("splat", "extract", "insert", "iota", *SMEARS)
 """`splat x` has x in every lane, `extract v, k` is lane k, `insert v, x, k` has x there (k is an i32; beyond the last
@@ -137,7 +138,7 @@ ORDERS: Final[dict[str, tuple[Order, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a parameter or an instruction defines; names are unique in the function."""
+    """Value: what a parameter or an instruction defines; names are unique in the function."""
 
     name: str
     type: Type
@@ -178,8 +179,9 @@ Operand = Value | Constant | Undef | Address
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in the source: line and column from 1 on, 0 where that is not known. The file is named as
-    the compiler found it. `reason` says why what the user did not write is there."""
+    """Source position: line and column from 1 on, 0 where that is not known. The file is named as the compiler found
+    it. `reason` says why what the user did not write is there.
+    """
 
     file: str = ""
     line: int = 0
@@ -193,11 +195,11 @@ class Place:
 
     @property
     def shown_file(self) -> str:
-        """As a file of ours calls it."""
+        """Name of the file as files of ours record it."""
         return recorded_name(self.file)
 
     def words(self, home: str = "") -> str:
-        """For a message: the line, and the file where it is not `home`. Nothing where there is no line."""
+        """Words for a message: the line, and the file where it is not `home`. Nothing where there is no line."""
         file = f"{self.file}, " if self.file not in ("", home) else ""
         return f"{file}line {self.line}" if self.line else ""
 
@@ -234,7 +236,7 @@ class Instruction:
 
     @property
     def result(self) -> Value | None:
-        """That of an instruction which has at most one."""
+        """Result of an instruction which has at most one."""
         assert len(self.results) < 2, f"`{self.callee or self.operation}` has {len(self.results)} results"
         return self.results[0] if self.results else None
 
@@ -290,7 +292,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """To come here is undefined."""
+    """Unreachable end: to come here is undefined (LLVM Language Reference Manual, `unreachable`)."""
 
     place: Place = NOWHERE
 
@@ -377,7 +379,7 @@ def with_distinct_arrays(function: Function) -> Function:
 
 
 def edges_of(terminator: Terminator) -> tuple[Edge, ...]:
-    """Where control may go on: then before else, cases in their order before the default."""
+    """Successor edges: then before else, cases in their order before the default."""
     match terminator:
         case Jump(target):
             return (target,)
@@ -390,7 +392,7 @@ def edges_of(terminator: Terminator) -> tuple[Edge, ...]:
 
 
 def operand_of(terminator: Terminator) -> Operand | None:
-    """What decides or is returned."""
+    """Operand of a terminator: what decides or is returned."""
     match terminator:
         case Branch(value) | Switch(value) | Return(value):
             return value
@@ -409,6 +411,7 @@ def with_edges(
         case Branch(condition, then, orelse):
             return Branch(operand(condition), edge(then), edge(orelse), place)
         case Switch(value, default, cases):
+            # In the order of `edges_of`, on which callers with state of their own rely.
             moved = tuple([(case, edge(target)) for case, target in cases])
             return Switch(operand(value), edge(default), moved, place)
         case Return(value) if value is not None:
@@ -453,6 +456,7 @@ def number(constant: Constant) -> float:
     return found
 
 
+# Patterns of binary32 and binary64 (IEEE 754, section 3.4), little-endian.
 _FORMS: Final = {32: "<f", 64: "<d"}
 
 

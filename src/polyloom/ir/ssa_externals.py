@@ -31,7 +31,8 @@ class External:
 
 @dataclass(frozen=True, slots=True)
 class Externals:
-    """What a frontend may call beyond the file: functions by name, and what a pointer into an address space stands for.
+    """External functions of a front end: what it may call beyond the file, by name, and what a pointer into an address
+    space stands for.
 
     C has a vector as a pointer to an incomplete type, in an address space of its own: `spaces` maps that to the
     vector's type, everywhere. Lines of files in `headers`, files or folders, are not shown: what stands there is placed

@@ -18,6 +18,7 @@ from polyloom.ir.ssa_types import F32, F64, FLOATS, Type
 
 def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[str, ...] = ()) -> Number:
     """An operation of `ssa.INTRINSICS`."""
+    # LLVM's `is_int_min_poison` is imported as the flag nsw.
     if callee == "abs" and flags and operands[0] == -(1 << (type.bits - 1)):
         raise Poison("the absolute value of the least number is no number, and nsw is set")
     if callee == "fma":
@@ -63,6 +64,7 @@ def _funnel(left: bool) -> Callable[[Type, int, int, int], int]:
 
     def shift(type: Type, a: int, b: int, c: int) -> int:
         width = type.bits
+        # Modulo the width (LLVM Language Reference Manual, `llvm.fshl`), where a plain shift would be poison.
         amount = unsigned(type, c) % width
         return (
             ((unsigned(type, a) << width | unsigned(type, b)) << amount) >> width
@@ -74,6 +76,7 @@ def _funnel(left: bool) -> Callable[[Type, int, int, int], int]:
 
 
 def _number_first(choose: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    # min and max of Python give the first of equals, and so of two zeros.
     return lambda a, b: b if math.isnan(a) else a if math.isnan(b) else choose(a, b)
 
 

@@ -21,8 +21,9 @@ Vector = tuple[Lane, ...]
 
 
 class Opaque:
-    """What stands for a vector where its lanes are a machine's affair: external functions make it and get it, the
-    interpreter passes it on and looks at no lane."""
+    """Opaque vector, whose lanes are a machine's affair: external functions make it and get it, the interpreter passes
+    it on and looks at no lane.
+    """
 
     __slots__ = ()
 
@@ -36,7 +37,9 @@ def by_lane(compute: Callable[..., Lane], operands: Sequence[Any], count: int) -
 
 
 def select(condition: Result, then: Result, orelse: Result) -> Result:
-    """By an i1 whole, by a mask lane by lane; where the condition has no value, neither has the result."""
+    """Selection by an i1 as a whole, by a mask lane by lane; where the condition has no value, neither has
+    the result.
+    """
     if not isinstance(condition, tuple):
         return condition if isinstance(condition, Poison) else then if condition else orelse
     rows: list[tuple[Lane, Lane, Lane]] = list(
@@ -52,6 +55,7 @@ def extract(vector: Vector, index: Lane) -> Lane:
 
 def insert(vector: Vector, lane: Lane, index: Lane) -> Vector:
     place = _place(vector, index)
+    # An index without a value may stand for any lane: none has a value then.
     return (place,) * len(vector) if isinstance(place, Poison) else (*vector[:place], lane, *vector[place + 1 :])
 
 
@@ -62,6 +66,7 @@ def smear(mask: Vector, inclusive: bool) -> Vector:
     found: list[Lane] = []
     before: Lane = 0
     for lane in mask:
+        # Once set, or unknown, it stays so for all lanes behind.
         here = before if isinstance(before, Poison) or before else lane
         found.append(here if inclusive else before)
         before = here

@@ -144,6 +144,7 @@ class Memory:
             found.defined[start : start + size] = not isinstance(byte, Poison)
 
     def _object(self, address: int, size: int, align: int, writes: bool = False) -> tuple[Object, int]:
+        # Objects ascend by address: the last one that begins at or before it is the only candidate.
         k = bisect_right(self.bases, address) - 1
         start = address - self.bases[k] if k >= 0 else 0
         if k < 0 or start + size > len(self.objects[k].data):
@@ -163,7 +164,7 @@ class Memory:
 
 
 def _known(lane: Number | Poison) -> int:
-    """What decides and where memory is accessed has a value."""
+    """Value that decides whether or where memory is accessed; raises `Undefined` for poison."""
     if isinstance(lane, Poison):
         raise Undefined(str(lane))
     return int(lane)

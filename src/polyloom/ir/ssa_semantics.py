@@ -74,6 +74,7 @@ def compare_floats(operation: str, a: float, b: float) -> int:
 
 def floating(operation: str, type: Type, a: float, b: float) -> float:
     """An operation of `ssa.FLOATING`."""
+    # NumPy divides by zero as IEEE 754, section 7.3, says, where Python raises an error.
     with np.errstate(all="ignore"):
         return rounded(type, float(_FLOATING[operation](np.float64(a), np.float64(b))))
 
@@ -132,6 +133,7 @@ def _nearest(type: Type, a: int) -> float:
 def _truncated(operation: str, source: Type, target: Type, a: float) -> int:
     least = -(1 << (target.bits - 1)) if operation == "fptosi" else 0
     most = (1 << (target.bits - (operation == "fptosi"))) - 1
+    # LLVM Language Reference Manual, `fptosi`: what does not fit is poison.
     if not math.isfinite(a) or not least <= int(a) <= most:
         raise Poison(f"{a} of type {source} does not fit into {target}")
     return wrapped(target, int(a))
@@ -145,6 +147,7 @@ def _check(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...]) -
             lost = _lost(operation, type, a, b)
         else:
             view = views[flag]
+            # On integers without bounds: the flag holds if the exact result is in range.
             exact = _EXACT[operation](view(type, a), view(type, b) if operation != "shl" else unsigned(type, b))
             lost = view(type, wrapped(type, exact)) != exact
         if lost:
@@ -169,6 +172,7 @@ def _divisor(type: Type, b: int) -> int:
 def _quotient(type: Type, a: int, b: int) -> int:
     a, b = signed(type, a), signed(type, _divisor(type, b))
     quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    # The only overflow of a division, which some processors answer with a trap.
     if signed(type, wrapped(type, quotient)) != quotient:
         raise Undefined("the least number divided by -1 is no number of the type")
     return quotient

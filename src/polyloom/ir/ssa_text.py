@@ -89,6 +89,7 @@ def _function(function: Function, places: bool) -> Iterator[str]:
     def place(of: Place) -> str:
         if not places:
             return f" !{of.line}" if of.line else ""
+        # A file is named only where it is another than the function's: most lines stay short.
         file = f"{_quoted(of.file)}:" if of.file != home else ""
         return f" !{file}{of.line}{f':{of.column}' if of.column else ''}" if of != NOWHERE else ""
 
@@ -117,7 +118,7 @@ def _quoted(file: str) -> str:
 
 
 def print_instruction(instruction: Instruction) -> str:
-    """One line, without indentation."""
+    """Text of an instruction: one line, without indentation."""
     return _instruction(instruction) + (f" !{instruction.place.line}" if instruction.place.line else "")
 
 

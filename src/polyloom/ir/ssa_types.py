@@ -80,7 +80,7 @@ class Type:
 
     @property
     def bits(self) -> int:
-        """Of a lane; of a pointer where it is as wide as possible (`Function.pointers` has its width)."""
+        """Width of a lane in bits; of a pointer where it is as wide as possible (`Function.pointers` has its width)."""
         return _BITS[self.element]
 
     def with_lanes(self, lanes: Lanes) -> Type:

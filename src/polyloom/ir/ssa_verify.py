@@ -60,7 +60,7 @@ def verify(function: Function) -> Function:
 
 
 def verify_variables(function: Function) -> Function:
-    """The same for a function out of SSA form, whose values are variables: they may be defined several times."""
+    """Verifier of a function out of SSA form, whose values are variables: they may be defined several times."""
     return _verified(function, tuple(rule for rule in RULES if rule not in (_single, _dominance)))
 
 
@@ -138,6 +138,7 @@ def _pointers(function: Function) -> Iterator[str]:
     for datum in function.data:
         end = 0
         for place, address in datum.addresses:
+            # Zeros, because a linker writes the whole word.
             if place < end or place + size > len(datum.initial) or any(datum.initial[place : place + size]):
                 yield f"the datum @{datum.name} has no room for a pointer of {size} bytes at {place}"
             if address.name not in known | names:
@@ -146,7 +147,7 @@ def _pointers(function: Function) -> Iterator[str]:
 
 
 def _uses(function: Function) -> Iterator[str]:
-    """What is used is defined, with the same type; addresses are those of data and of functions."""
+    """Definedness: what is used is defined, with the same type; addresses are those of data and of functions."""
     values = {value for block in function.blocks for value in definitions(block)}
     data = {datum.name for datum in function.data} | {member.name for member in function.program}
     for block in function.blocks:
@@ -166,6 +167,7 @@ def _jumps(function: Function) -> Iterator[str]:
             target = blocks.get(edge.block)
             if target is None:
                 yield f"block {block.name}: there is no block {edge.block}"
+            # The parameters of the entry are the function's: a jump would change them.
             elif target is function.blocks[0]:
                 yield f"block {block.name}: jumps to the entry {edge.block}"
             elif [a.type for a in edge.arguments] != [p.type for p in target.parameters]:
@@ -253,7 +255,7 @@ def _well_typed(instruction: Instruction, pointers: int) -> bool:
 
 
 def _scalars(instruction: Instruction, types: tuple[Type, ...], result: Type, pointers: int) -> bool:
-    """What computes, by the types of one lane."""
+    """Typing of operations by the types of one lane."""
     match instruction.operation:
         case name if name in ARITHMETIC:
             return result in INTEGERS and types == (result, result)
@@ -430,6 +432,7 @@ def _restricted(function: Function) -> Iterator[str]:
             yield f"parameter {k} is restricted, but is no pointer"
 
 
+# Dominance is last: it needs blocks, names and jumps that exist.
 RULES: tuple[Rule, ...] = (
     _functions,
     _program,

@@ -48,8 +48,9 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """`result`[`dims`] = `term`, which has no sums. `summed`: lengths of sums that the source begins with this formula,
-    so that it rounds that value in each of so many steps."""
+    """Element-wise formula: `result`[`dims`] = `term`, which has no sums. `summed`: lengths of sums that the source
+    begins with this formula, so that it rounds that value in each of so many steps.
+    """
 
     result: str
     dims: tuple[str, ...]
@@ -83,5 +84,5 @@ class Program:
         return frozenset(stage.result for stage in self.stages)
 
     def label_of(self, array: str) -> str:
-        """What the source calls an array."""
+        """Label of an array: what the source calls it."""
         return next((each.label for each in self.stages if each.result == array), array)

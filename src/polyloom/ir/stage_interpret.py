@@ -43,9 +43,13 @@ def interpret(
 
 
 def part(whole: Array, at: tuple[int, ...]) -> Array:
-    """Of each dimension of an array: the position of the part's own, or where it is fixed, as -1 - n."""
+    """Part of a computed array. `at` has, for each of its dimensions, the position of the part's own, or where it is
+    fixed, as
+    -1 - n.
+    """
     fixed = tuple(slice(None) if place >= 0 else -1 - place for place in at)
     kept = [place for place in at if place >= 0]
+    # argsort inverts a permutation: axis k of the part is where k stands in `at`.
     found = np.asarray(whole[fixed]).transpose(np.argsort(kept) if kept else ())
     return np.ascontiguousarray(found).reshape(found.shape)
 
@@ -67,6 +71,7 @@ def _multiply(
         if total is not None and fused:
             total = semantics.apply("madd", kind, [a, b, total])
             continue
+        # The first product begins the sum: adding it to 0 would lose the sign of a zero.
         product = semantics.apply("mul", kind, [a, b])
         total = product if total is None else semantics.apply("add", kind, [total, product])
     shape = shapes[p.result]

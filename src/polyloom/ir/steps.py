@@ -49,7 +49,7 @@ def as_loop(node: T | Steps[T]) -> Steps[T] | None:
 
 
 def leaves(tree: Tree[T], around: tuple[Steps[T], ...] = ()) -> Iterator[tuple[T, tuple[Steps[T], ...]]]:
-    """Every leaf with the loops around it, outermost first."""
+    """Leaves of the tree, each with the loops around it, outermost first."""
     for node in tree:
         if (loop := as_loop(node)) is not None:
             yield from leaves(loop.body, (*around, loop))
@@ -58,7 +58,7 @@ def leaves(tree: Tree[T], around: tuple[Steps[T], ...] = ()) -> Iterator[tuple[T
 
 
 def loops(tree: Tree[T]) -> Iterator[Steps[T]]:
-    """All loops, outer ones before those in them."""
+    """Step loops of the tree, outer ones before those in them."""
     for loop in map(as_loop, tree):
         if loop is not None:
             yield loop
@@ -66,7 +66,7 @@ def loops(tree: Tree[T]) -> Iterator[Steps[T]]:
 
 
 def warnings(tree: Tree[Any]) -> Iterator[Diagnostic]:
-    """What the user is told of loops of steps, of the outermost ones alone."""
+    """Warnings about step loops, of the outermost ones alone."""
     for loop in map(as_loop, tree):
         if loop is not None:
             yield from [loop.slow] if loop.slow is not None else warnings(loop.body)
@@ -124,7 +124,7 @@ def outline(tree: Tree[int], margin: str = "") -> Iterator[str]:
 
 
 def as_data(tree: Tree[int]) -> list[Any]:
-    """The same as plain values: a phase is its number, counted from 1."""
+    """Plain data of a tree: a phase is its number, counted from 1."""
     return [
         {
             "counter": node.counter,

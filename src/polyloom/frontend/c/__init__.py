@@ -43,6 +43,7 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
     declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
     found = nest(function, declared, outside, options, File(functions, *declarations(unit)))
+    # In C's order, which the nest's parameters and storage no longer tell.
     parameters = tuple(n.name for n in function.inner if n.kind == "parameter")
     called = {callee(node) for each in functions.values() for node in each if node.kind == "call"}
     # What is called and has no body anywhere is C's library, which the oracle must link.

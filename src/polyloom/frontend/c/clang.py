@@ -155,7 +155,7 @@ def constants(path: str, expressions: Sequence[str], options: Options, target: s
     """Evaluation of integer constant expressions (C17, section 6.6) at the end of the file, where the C is that of
     `target`.
     """
-    # As enumerators: the one place where clang computes a constant and writes its value into the tree.
+    # As enumerators, whose values clang computes and writes into the tree.
     named = ", ".join(f"polyloom_constant_{k} = ({text})" for k, text in enumerate(expressions))
     with temporary.folder() as folder:
         source = Path(folder, "unit.c")
@@ -181,7 +181,7 @@ def llvm_module(
     language: tuple[str, ...] = C,
     explained: Explain | None = None,
 ) -> str:
-    """LLVM IR of the text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`; `more` are options
+    """LLVM IR of the text `unit`, with names and lines, optimized to `level`, 0 to 2, for `target`; `more` are options
     of clang. `explained` makes diagnostics of clang's messages.
     """
     with temporary.folder() as folder:

@@ -23,12 +23,12 @@ def is_small(function: Node, functions: Mapping[str, Node]) -> bool:
     """Inlining budget of a function of a file, whose functions are given by name: at most `MOST` nodes in all, or
     `TIMES` the sizes of what is inlined.
     """
-    # Memoized per function: chains of calls to two others would otherwise take exponential time.
     calls = {name: tuple(_called(node, functions)) for name, node in functions.items()}
     once = {name: sum(1 for _ in node) for name, node in functions.items()}
     whole: dict[str, int] = {}
 
     def size(name: str, path: tuple[str, ...]) -> int:
+        # Memoized: chains of functions that call two others each would take exponential time.
         if name not in whole:
             # Recursive calls stay calls, and add nothing.
             inner = (size(other, (*path, name)) for other in calls[name] if other not in path and other != name)

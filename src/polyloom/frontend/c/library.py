@@ -62,7 +62,7 @@ def _operation(call: Node, functions: Mapping[str, Node], defined: Collection[st
 
 
 def _narrow(operand: Node) -> Node:
-    """What an operand was before it was extended by zeros, which add no bits."""
+    """Operand of a zero extension, which adds no bits to count; other operands as they are."""
     is_wider = operand.kind in CASTS and operand.opcode == "IntegralCast"
     return operand.inner[0] if is_wider and strip(operand.inner[0]).ctype in _UNSIGNED else operand
 

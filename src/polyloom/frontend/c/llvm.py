@@ -262,7 +262,7 @@ class _Reader:
         ), body
 
     def _called(self, name: str) -> Function | None:
-        """How a function of the file is called; None for others."""
+        """Prototype of a function of the file, for a call of it; None for others."""
         place = self.place
         prototype = self._prototype(name)[0] if name in self.defined else None
         # Reading another function's head must not move the place that messages name.
@@ -356,7 +356,7 @@ _ASSERT_HELP: Final = (
 
 
 def _enclosed(text: str) -> tuple[str, str]:
-    """What stands before the parenthesis that closes one before the text, and what stands behind."""
+    """Split of a text at the parenthesis that closes one before the text: what stands before it, and what behind."""
     depth = 1
     for place, mark in enumerate(text):
         depth += {"(": 1, ")": -1}.get(mark, 0)

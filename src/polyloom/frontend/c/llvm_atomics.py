@@ -15,11 +15,12 @@ from polyloom.frontend.c.llvm_text import Unsupported, Words
 from polyloom.ir.ssa import MODIFICATIONS, ORDERS, Access, Operand, Order, Value
 from polyloom.ir.ssa_types import I1, Type
 
+# LLVM's signed minimum and maximum have no `s`; `ir.ssa` names both signs.
 _NAMES: Final = {"min": "smin", "max": "smax"}
 
 
 class Emitter(Protocol):
-    """Where instructions go: `llvm_lower.Lowering`."""
+    """Instruction builder, where lowered instructions go: `llvm_lower.Lowering`."""
 
     def emit(
         self,

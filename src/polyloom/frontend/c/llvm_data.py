@@ -86,7 +86,7 @@ def operand(words: Words, type: Type, width: int = 0) -> Operand:
 
 
 def flags(words: Words) -> tuple[str, ...]:
-    """Those that are kept."""
+    """Flags before the operands, of which those that `ir.ssa` has are kept."""
     found: list[str] = []
     while word := words.take(*FLAGS, *_DROPPED):
         found += [word] if word in FLAGS else []
@@ -128,7 +128,7 @@ def datum(name: str, text: str, model: Model) -> Data:
 
 @dataclass(frozen=True, slots=True)
 class _Initial:
-    """Bytes, little-endian, and the pointers in them, in the place of zeros."""
+    """Bytes of an initializer, little-endian, and the pointers in them, in the place of zeros."""
 
     bytes: bytes
     addresses: tuple[tuple[int, Address], ...] = ()

@@ -81,7 +81,6 @@ def _floor(emit: Emit, value: Operand, name: str, _: Type) -> None:
     """`floor`: the nearest integral value, minus one where that is above the operand (C17, section 7.12.9.2)."""
     _float(value)
     near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
-    # The sign again at the end: -0.0 + 0 would be 0.0.
     _signed(emit, _corrected(emit, "fogt", value, near, -1.0), value, name)
 
 
@@ -89,6 +88,7 @@ def _ceil(emit: Emit, value: Operand, name: str, _: Type) -> None:
     """`ceil`: the nearest integral value, plus one where that is below the operand (C17, section 7.12.9.1)."""
     _float(value)
     near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
+    # -1 + 1 is +0.0, and ceil(-0.7) is -0.0: the sign is copied once more.
     _signed(emit, _corrected(emit, "folt", value, near, 1.0), value, name)
 
 

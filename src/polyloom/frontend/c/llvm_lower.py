@@ -287,7 +287,7 @@ class Lowering:
         llvm_atomics.modification(self, name, words)
 
     def exchange(self, name: str, words: Words) -> None:
-        """Two results, as those of an external function."""
+        """Compare and swap, whose two results are kept as those of an external function are."""
         found, equal = llvm_atomics.exchange(self, words)
         self.parts |= {f"{name}.0": found, f"{name}.1": equal}
 
@@ -443,7 +443,7 @@ def to_type(words: Words) -> Words:
 
 
 def _returned(words: Words) -> Layout | None:
-    """What a call gives, behind attributes and convention; None for nothing, and for what is no scalar."""
+    """Result layout of a call, behind attributes and convention; None for nothing, and for what is no scalar."""
     start = to_type(words).next
     try:
         return None if words.take("void") else words.layout()
@@ -468,7 +468,7 @@ def _list(words: Words, type: Type, count: int, width: int = 0) -> tuple[Operand
 
 
 def _arguments(words: Words) -> list[Operand]:
-    """Of a call: types, attributes and values."""
+    """Arguments of a call: types, attributes and values."""
     words.expect("(")
     found: list[Operand] = []
     while not words.take(")"):

@@ -39,7 +39,7 @@ class Places:
         return self.known[number]
 
     def of_function(self, attributes: str) -> Place:
-        """That of a definition, from what stands behind its parameters."""
+        """Position of a definition, from what stands behind its parameters."""
         scope = re.search(r"!dbg !(\d+)", attributes)
         return self._place(scope[1], self.nodes.get(scope[1], {})) if scope else NOWHERE
 
@@ -90,7 +90,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _resolved(name: str) -> Path:
-    """Of a name with a zero byte, which `#line` may give, what stands before that."""
+    """Absolute path of a file; of a name with a zero byte, which `#line` may give, what stands before that."""
     return Path(name.partition("\0")[0]).resolve()
 
 

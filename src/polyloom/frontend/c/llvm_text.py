@@ -29,8 +29,9 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What the types of a module mean: its named structures, the width of its pointers, and what those into other
-    address spaces stand for."""
+    """Data model of a module: its named structures, the width of its pointers, and what those into other address spaces
+    stand for.
+    """
 
     structures: Mapping[str, str]
     pointers: int = 64
@@ -182,7 +183,7 @@ class Words:
         return _integer(word)
 
     def _pointer(self) -> Type:
-        """What the pointer stands for: itself where no address space is named."""
+        """Type of a pointer: itself where no address space is named, else what the table of external functions says."""
         if not self.take("addrspace"):
             return PTR
         self.expect("(")

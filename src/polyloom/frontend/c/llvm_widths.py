@@ -24,7 +24,7 @@ _BY_SIZE: Final[dict[int, Type]] = {1: I8, 2: I16, 4: I32, 8: I64}
 
 
 class Emitter(Protocol):
-    """Where instructions go: `llvm_lower.Lowering`."""
+    """Instruction builder, where lowered instructions go: `llvm_lower.Lowering`."""
 
     @property
     def address(self) -> Type: ...

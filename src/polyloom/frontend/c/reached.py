@@ -31,7 +31,9 @@ _FAILED: Final = "PL0151"
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """Where a function and its body begin in the text, and end, and the words in the body."""
+    """Function definition in the text: where its head and its body begin, and where it ends, and the words
+    in the body.
+    """
 
     name: str
     head: int

@@ -30,6 +30,7 @@ class Files:
             return None
         start = sum(map(len, lines[: line - 1])) + column - 1
         end = start
+        # Bytes from 0x80 on belong to letters of identifiers in UTF-8 (C17, section 6.4.2).
         while data[end : end + 1].isalnum() or data[end : end + 1] == b"_" or data[end : end + 1] >= b"\x80":
             end += 1
         return self.span(path, start, max(end, start + 1))

@@ -142,5 +142,5 @@ class Builder:
 
 
 def expanded(location: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Where a location is in the text: behind a macro, where that is expanded."""
+    """Expansion location: where a location is in the text; behind a macro, where that is expanded."""
     return location.get("expansionLoc", location)

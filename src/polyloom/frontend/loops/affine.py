@@ -62,15 +62,15 @@ class Scope:
     gather: Gather | None = None
 
     def still(self) -> Scope:
-        """In which nothing is computed, so that an index that is data has no form."""
+        """Scope without gathers, in which nothing is computed, so that an index that is data has no form."""
         return replace(self, gathers=None, gather=None)
 
     def naming(self, name: str, identity: str, value: Affine) -> Scope:
-        """With a declaration of an integer called `name`."""
+        """Scope with a declaration of an integer called `name`."""
         return replace(self, symbols={**self.symbols, identity: value}, named={**self.named, name: value})
 
     def storing(self, name: str, identity: str, storage: Storage) -> Scope:
-        """With a declaration of data called `name`, which hides an integer."""
+        """Scope with a declaration of data called `name`, which hides an integer."""
         return replace(
             self, storage={**self.storage, identity: storage}, named={n: a for n, a in self.named.items() if n != name}
         )
@@ -79,11 +79,11 @@ class Scope:
         return replace(self, domain=conjunction(self.domain, condition))
 
     def knowing(self, where: Condition, outcome: bool) -> Scope:
-        """Where an affine condition holds, or does not."""
+        """Scope where an affine condition holds, or does not."""
         return replace(self.within(where if outcome else negate(where)), outcomes={**self.outcomes, where: outcome})
 
     def without(self, function: str) -> Scope:
-        """While `function` is expanded, it cannot be expanded again."""
+        """Scope in which `function` is expanded, and so cannot be expanded again."""
         return replace(self, functions={key: node for key, node in self.functions.items() if node.name != function})
 
 
@@ -144,7 +144,7 @@ def _everywhere(test: Node, scope: Scope) -> bool | None:
 
 
 def _extreme(a: Affine, b: Affine, least: bool, domain: Condition) -> Affine | None:
-    """The lesser one or the greater one of two, where that is the same everywhere."""
+    """Minimum or maximum of two forms, where that is the same one everywhere."""
     if nonnegative(b - a, domain):
         return a if least else b
     return (b if least else a) if nonnegative(a - b, domain) else None
@@ -237,7 +237,7 @@ def condition(node: Node, scope: Scope) -> Condition | None:
 
 
 def _relation(opcode: str, difference: Affine) -> Condition:
-    """Where `difference opcode 0`."""
+    """Condition of a comparison: where `difference opcode 0`."""
     # Over the integers a > b is a - b - 1 >= 0: strict comparisons become closed.
     above, below = difference + -1, -difference + -1
     pieces = {

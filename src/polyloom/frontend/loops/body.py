@@ -36,8 +36,9 @@ def body(
     builder = Statements(found, scope.storage.values(), (*(p.name for p in parameters), *names), indirect=indirect)
     if builder.gathers is not None:
         scope = replace(scope, gathers=builder.gathers, gather=gathered)
-    # The statement tree is a form between passes: `--show` prints it, and tests verify it here.
+    # The statement tree is a form between passes: `--print-after tree` prints it, and tests verify it.
     Watch().saw("tree", nodes, FORM)
+    # Counted over the whole body: a variable of one branch alone occurs nowhere else.
     builder.uses = uses(nodes)
     initial: Nodes = ()
     for parameter in parameters:

@@ -95,6 +95,7 @@ def course(
     # One turn from unknown values: a variable whose difference is a constant then grows by it in every turn.
     symbols = {name: Affine.symbol(hidden(name)) for name in names}
     scope = with_values(inside, symbols)
+    # What holds at the head of each turn may decide a branch in the body.
     holds = condition(test, scope) if test is not None else None
     behind = after(statements, scope if holds is None else scope.within(holds), counters)
     steps = {name: _difference(behind.symbols.get(name), symbols[name]) for name in sorted(names)}
@@ -139,7 +140,7 @@ def _agreed(values: list[Affine | None]) -> Affine | None:
 
 
 def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
-    """What is known behind a `for`."""
+    """Forward propagation across a `for`: what is known of the counters behind it."""
     names = changed(node, counters)
     try:
         found = header(node, scope.still())

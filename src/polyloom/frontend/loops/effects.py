@@ -19,7 +19,7 @@ _ORDERED = ("choose", "statements", "sizeof")
 
 
 def separated(body: Node) -> Node:
-    """With effects apart."""
+    """Separation of side effects in a function's body."""
     return with_statements(body, _statements)
 
 

@@ -140,6 +140,7 @@ def _divide(monomial: Monomial, divisor: Monomial) -> Monomial | None:
 
 def polynomial(node: Node, scope: Scope) -> dict[Monomial, int] | None:
     """Polynomial of an integer expression: a sum of products; None where it is none."""
+    # Affine parts as a whole first: a quotient that loops decide is no obstacle.
     known = affine(node, scope)
     if known is not None:
         return {(name,): c for name, c in known.terms} | ({(): known.constant} if known.constant else {})

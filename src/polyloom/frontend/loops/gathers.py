@@ -59,10 +59,12 @@ class Gathers:
         found = self.held("test", "i32", span)
         self.before.append(Assign("", found, first, span))
         inner = self._branch(found, second)
+        # In a branch: where the first operand has decided, the second may read outside of its array.
         self.before.append(If(not_zero(found), *((inner, ()) if is_and else ((), inner)), span))
         return found
 
     def _branch(self, held: Reference, value: Value) -> Nodes:
+        # Nodes of an operand go into its branch, not before the whole expression.
         around, self.before = self.before, []
         found = value()
         inner, self.before = self.taken(), around
@@ -70,6 +72,6 @@ class Gathers:
 
 
 def not_zero(held: Reference) -> Condition:
-    """Where a scalar that is data is not 0."""
+    """Condition that a scalar, which is data, is not 0."""
     value = Affine.symbol(held.name)
     return Condition((Polyhedron((value - 1,)), Polyhedron((-value - 1,))))

@@ -36,7 +36,7 @@ class Header:
 
     @property
     def name(self) -> str:
-        """As the text has it."""
+        """Name of the loop's variable as the text has it."""
         return _written(self.variable)
 
     @property
@@ -49,7 +49,7 @@ class Header:
         return self.past if self.step > 0 else tuple(form + 1 for form in self.first)
 
     def domain(self, value: Affine) -> Condition:
-        """Where the loop has a value."""
+        """Domain of the loop's variable: where the loop has a value."""
         low, high = (value - form for form in self.lower), (form - value - 1 for form in self.upper)
         return Condition((Polyhedron((*low, *high)),))
 
@@ -58,7 +58,7 @@ class Header:
         return tuple(high - low for high in self.upper for low in self.lower)
 
     def count(self, scope: Scope) -> Affine | None:
-        """How often the loop runs, where that is an affine form."""
+        """Trip count, where that is an affine form."""
         lengths = self.lengths()
         # max(0, length) is no affine form unless it is known which one it is.
         if len(lengths) != 1 or not nonnegative(lengths[0], scope.domain):

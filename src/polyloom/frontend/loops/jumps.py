@@ -18,7 +18,7 @@ _LOOPS = ("for", "while", "do")
 
 
 def without_continue(body: Node) -> Node:
-    """With conditions instead."""
+    """Rewriting of `continue` into conditions."""
     return with_statements(body, _inside)
 
 
@@ -41,7 +41,7 @@ def structured(statements: Statements, jump: str, instead: Callable[[Node], Stat
             return (*statements[:n], *instead(node))
         if _jumps(node, jump):
             rest = statements[n + 1 :]
-            # Under anything but an `if` the jump leaves an inner loop: that is refused later, at its place.
+            # Only an `if` has branches to move into; what else holds a jump is refused later, at its place.
             made = (_branches(node, rest, jump, instead),) if node.kind == "if" else statements[n:]
             return (*statements[:n], *made)
     return statements

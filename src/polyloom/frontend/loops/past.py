@@ -34,6 +34,7 @@ def past(node: Node, before: Scope, behind: Scope) -> Scope:
     """
     loops = [part for part in node if part.kind == "for"] if before.loops else []
     variables = [found for loop in loops if (found := loop_variable(loop)) is not None]
+    # A variable that the loop declares does not exist behind it.
     names = {identity(found) for found in variables if found.kind == "name"}
     if not names:
         return behind

@@ -32,7 +32,7 @@ _FLOATS = ("float", "double", "long double")
 
 
 def _operands(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
-    """What is divided, and by what."""
+    """Dividend and divisor of a quotient or a remainder, also of shifts and masks; None where they are not affine."""
     a, b = (affine(child, scope) for child in node.inner)
     if a is None or b is None:
         return None
@@ -138,6 +138,7 @@ def _divisor(node: Node, scope: Scope) -> int | None:
 def _power(opcode: str, constant: int) -> int | None:
     """The power of two by which a shift or a mask divides."""
     by = 1 << constant if opcode == ">>" and constant < 12 else constant + 1
+    # Of masks only those of ones from bit 0 divide, and strips have a limit.
     return by if constant < LARGEST and by & (by - 1) == 0 else None
 
 

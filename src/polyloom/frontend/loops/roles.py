@@ -50,7 +50,7 @@ def roles(function: Node, sized: Collection[str], constants: Collection[str]) ->
 
 
 def _sources(function: Node) -> Iterator[tuple[str, Node]]:
-    """What each variable is assigned."""
+    """Assignments of a function: each variable with an expression that it is assigned."""
     for node in function:
         if node.kind == "variable" and node.initial:
             yield node.symbol, node.inner[-1]
@@ -71,7 +71,7 @@ def loop_variable(loop: Node) -> Node | None:
 
 
 def identity(variable: Node) -> str:
-    """Of a declaration or of a reference to it."""
+    """Identity of a variable, from its declaration or from a reference to it."""
     return variable.symbol
 
 
@@ -105,7 +105,7 @@ def assumption(node: Node) -> Node | None:
         return node.inner[0]
     if node.kind == "call" and callee(node) == "__builtin_assume":
         return node.inner[1]
-    # glibc and musl expand `assert(c)` to `(void)(c || __assert_fail(...))`.
+    # The headers of musl expand `assert(c)` to `(void)(c || __assert_fail(...))`.
     either = strip(node.inner[0]) if node.kind == "cast" and node.ctype == "void" else node
     fails = either.opcode == "||" and any(n.kind == "call" and callee(n) == "__assert_fail" for n in either.inner[1])
     return either.inner[0] if fails else None

@@ -41,7 +41,7 @@ def with_statements(node: Node, within: Callable[[Node], Statements]) -> Node:
 
 
 def block(statements: Iterable[Node], at: Node) -> Node:
-    """One statement of several, which stands where `at` did."""
+    """Block of several statements, or the only one itself; it stands where `at` did."""
     found = tuple(statements)
     return found[0] if len(found) == 1 else replace(at, kind="block", ctype="", inner=found)
 

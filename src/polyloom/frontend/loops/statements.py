@@ -124,7 +124,7 @@ class Statements:
         return self.choose(node.inner[-1] if declares else node, part, scope)
 
     def kept(self, node: Node, name: str, form: Affine | None, scope: Scope) -> Nodes:
-        """What a counter holds as data, for those who read it where its value is not known."""
+        """Store of a counter's value as data, for those who read it where its value is not known."""
         storage = scope.storage.get(name)
         if storage is None:
             return ()
@@ -151,7 +151,7 @@ class Statements:
         return self.turns(found, node.inner[-1], node, scope, node.inner[0])
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
-        """One statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
+        """Lowering of one statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
         if self.changed(node) and (node.kind == "while" or target(node)):
             return self.block((node,), scope)
         match node.kind:
@@ -256,7 +256,7 @@ class Statements:
         return self.keep(Storage(self.fresh(name), dtype, (), "local")).name
 
     def before(self) -> Nodes:
-        """What must be computed before what was read since the last call."""
+        """Gathered nodes: what must be computed before what was read since the last call."""
         return () if self.gathers is None else self.gathers.taken()
 
     def keep(self, storage: Storage) -> Storage:
@@ -420,6 +420,7 @@ class Statements:
         return (If(where, body, orelse, decided.span),) if body or orelse else ()
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
+        # Gathered indices first: the assignment uses their scalars.
         return (*self.before(), Assign("", target, stored, node.span))
 
 
@@ -444,7 +445,7 @@ def _assigns_loop(body: Node, found: Header) -> PolyloomError:
 
 
 def uses(nodes: Iterable[Node]) -> Counter[str]:
-    """How often variables occur in statements."""
+    """Use counts of variables in statements."""
     return Counter(n.symbol for node in nodes for n in node if n.kind == "name")
 
 

@@ -121,7 +121,7 @@ def _literal(node: Node) -> Constant:
     dtype, number = _type(node), node.value
     assert isinstance(number, int | float | str)
     number = float(number) if isinstance(number, str) else number
-    # A literal out of range stays as it is: the operation that uses it saturates or overflows as the language says.
+    # A literal beyond the type's range stays as written: the verifier of nests reports it.
     rounded = constant_in(number, dtype)
     return Constant(number if rounded is None else rounded, dtype, node.span)
 
@@ -329,6 +329,7 @@ def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) ->
     symbols, values = dict(scope.symbols), dict(scope.values)
     for parameter, argument in zip(parameters, arguments, strict=True):
         form = affine(argument, scope)
+        # Affine arguments stay affine inside, where they may be subscripts and bounds.
         if form is not None and parameter.ctype in COUNTING:
             symbols[parameter.symbol] = form
         else:

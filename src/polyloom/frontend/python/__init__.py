@@ -104,8 +104,9 @@ def _text(path: str) -> str:
 
 @contextmanager
 def _importing_from(folder: str) -> Generator[None]:
-    """As a script does, a file may import its neighbours. They are forgotten again: the next file may have others of
-    these names, and the same ones may have changed."""
+    """Imports of neighbours, as a script has them (Python language reference, chapter 5). They are forgotten again: the
+    next file may have others of these names, and the same ones may have changed.
+    """
     before = set(sys.modules)
     sys.path.insert(0, folder)
     try:
@@ -130,7 +131,7 @@ def _failure(text: Text, error: BaseException) -> PolyloomError:
 
 
 def _help(error: BaseException) -> str:
-    """What to write instead, where declarations of sizes and arguments are wrong."""
+    """Help for a failure: what to write instead, where declarations of sizes and arguments are wrong."""
     match error:
         case AttributeError(obj=ModuleType(__name__="polyloom"), name=str(name)):
             types = ", ".join(f"pl.{dtype}" for dtype in DTYPES.values())

@@ -65,7 +65,7 @@ class Scope:
 
     @property
     def forms(self) -> forms.Scope:
-        """What the names of integers stand for."""
+        """Scope of the loop reader: what the names of integers stand for."""
         return forms.Scope(self.integers, {}, {})
 
     def having(self, name: str, value: Affine) -> Scope:
@@ -191,7 +191,7 @@ def affine(node: ast.expr, scope: Scope) -> Affine | None:
 
 
 def condition(node: ast.expr, scope: Scope) -> Condition | None:
-    """Where an affine test holds; a bare integer holds where it is not 0."""
+    """Affine condition of a test; a bare integer holds where it is not 0."""
     return forms.condition(test(node, scope), scope.forms)
 
 

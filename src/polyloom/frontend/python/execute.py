@@ -72,6 +72,7 @@ class _Rewriter:
             posonlyargs=[], args=[], kwonlyargs=arguments, kw_defaults=[None] * len(arguments), defaults=[]
         )
         body = [self.statement(statement) for statement in node.body]
+        # Without decorators: the result must not become a kernel again.
         function = ast.FunctionDef(name=node.name, args=signature, body=body, decorator_list=[])
         return ast.fix_missing_locations(ast.Module([ast.copy_location(function, node)], []))
 
@@ -190,6 +191,7 @@ class _Rewriter:
 
     def operation(self, left: ast.expr, operator: ast.operator, right: ast.expr, dtype: ElementType) -> ast.expr:
         name = f"{BINARY[type(operator)][0]}_{dtype}"
+        # What NumPy computes otherwise is in the runtime; the rest is NumPy's own operator.
         return _call(name, left, right) if hidden(name) in RUNTIME else ast.BinOp(left, operator, right)
 
     def constant(self, dtype: ElementType, value: float) -> ast.expr:

@@ -89,7 +89,7 @@ def _arguments(text: Text, node: ast.FunctionDef) -> list[ast.arg]:
 
 
 def stored_names(node: ast.FunctionDef) -> Iterator[str]:
-    """Every name that the body binds, once for each time."""
+    """Binding occurrences of names in the body (Python language reference, section 4.2.1), once for each time."""
     for n in ast.walk(node):
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
             yield n.id
@@ -193,7 +193,7 @@ def _index_parts(node: ast.FunctionDef) -> Iterator[ast.expr]:
 
 
 def names_in(node: ast.AST) -> Iterator[str]:
-    """Every name in a part of the tree, as often as it stands there."""
+    """Occurrences of names in a part of the tree, as often as they stand there."""
     return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
 
 

@@ -48,6 +48,7 @@ class Slot:
 
     def known(self) -> ElementType:
         root = self.root()
+        # NumPy's own defaults have 64 bits, in which no machine here computes data.
         return root.dtype or ("f32" if root.real else "i32")
 
 
@@ -277,7 +278,7 @@ class Types:
         return self.assigned(node, Slot(dtype), slot) if slot.root().dtype is None else Slot(dtype)
 
     def assigned(self, node: ast.expr | ast.stmt, target: Slot, value: Slot) -> Slot:
-        """What is stored is converted; what is weak takes the type."""
+        """Unification of an assignment: what is stored is converted; what is weak takes the type."""
         a, b = target.root(), value.root()
         return a if a.dtype is not None and b.dtype is not None else self.linked(a, b)
 
@@ -362,7 +363,9 @@ def is_affine_test(node: ast.expr) -> bool:
 
 
 def conversion(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
-    """What `pl.u8(x)`, `np.uint8(x)` and `x.astype(np.uint8)` convert, and to which type."""
+    """Explicit conversion, `pl.u8(x)`, `np.uint8(x)` or `x.astype(np.uint8)`: its operand and its type; None for other
+    calls.
+    """
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr="astype"), args=[named], keywords=[]):
             dtype = dtype_named(named, scope)
@@ -374,7 +377,9 @@ def conversion(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | N
 
 
 def bits(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
-    """What `x.bit_count()` and `np.bitwise_count(x)` count the bits of, and the type of the number."""
+    """Bit count, `x.bit_count()` or `np.bitwise_count(x)`: its operand, and the type of the number; None for other
+    calls.
+    """
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr="bit_count") as called, args=[], keywords=[]):
             return (value, "i32") if scope.value(called) is NOTHING else None

@@ -81,7 +81,9 @@ class Kernel:
         return self.__dict__.get("nest") or self.indirect
 
     def reference(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
-        """What the function writes: each array that it assigns, from copies of `arrays` (zeros where none is given)."""
+        """Reference result: each array that the function assigns, from copies of `arrays` (zeros where none
+        is given).
+        """
         values = {name: self._copy(name, parameters, arrays) for name in self._read.storage}
         self._execute(parameters, values | {name: parameters[name] for name in self._read.order if name in parameters})
         written = {assign.target.name for assign in assignments(self._nest.body)}
@@ -122,6 +124,7 @@ class Kernel:
                 raise self._fault(error) from None
 
     def _fault(self, error: Exception) -> PolyloomError:
+        # The user's own line: the traceback itself ends in NumPy or in the runtime.
         span = self._place(error.__traceback__)
         match error:
             case ZeroDivisionError():

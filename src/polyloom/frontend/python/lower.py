@@ -195,9 +195,10 @@ class _Tree:
         return found if self.types.of(node) == dtype else make.cast(found, CTYPE[dtype], found.span)
 
     def value(self, node: ast.expr) -> Node:
-        """What is data, with its inferred type."""
+        """Expression on data, with its inferred type."""
         dtype, at = self.types.of(node), self.text.span(node)
         ctype = CTYPE[dtype]
+        # An affine form keeps loops visible: it becomes an index value, not arithmetic on data.
         if is_affine(node, self.scope):
             return make.cast(integers.integer(node, self.scope), ctype, at)
         match node:
@@ -280,6 +281,7 @@ class _Tree:
     def test(self, node: ast.expr) -> Node:
         """A condition: affine, or of data."""
         if condition(node, self.scope) is not None:
+            # Affine tests keep their form: the loop reader makes branches of them, not selections.
             return integers.test(node, self.scope)
         at, bool_ = self.text.span(node), CTYPE["bool"]
         match node:

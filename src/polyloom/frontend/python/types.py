@@ -309,7 +309,7 @@ def satu8(x: i32) -> u8:
 
 
 def conversion(operation: str) -> Callable[[object], object]:
-    """What `operation` makes of a NumPy scalar."""
+    """Conversion function of an operation, on NumPy scalars."""
     return partial(_converted, operation)
 
 

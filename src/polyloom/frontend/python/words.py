@@ -22,7 +22,7 @@ _WORDS: Final[dict[str, tuple[str, str | None]]] = {
 
 
 def in_words_of_python(error: PolyloomError) -> PolyloomError:
-    """The same refusal."""
+    """Translation of a refusal into the codes, and the help, of Python."""
     words = [_WORDS.get(d.code, (d.code, None)) for d in error.diagnostics]
     named = zip(error.diagnostics, words, strict=True)
     return PolyloomError(*(replace(d, code=code, help=help or d.help) for d, (code, help) in named))

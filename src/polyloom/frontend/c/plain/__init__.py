@@ -30,7 +30,7 @@ RESULT: Final = "@return"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a function's file declares: functions and tables by identity, structures of scalars by type."""
+    """File-scope declarations of a function's file: functions and tables by identity, structures of scalars by type."""
 
     functions: Mapping[str, Node] = field(default_factory=dict[str, Node])
     tables: Mapping[str, Node] = field(default_factory=dict[str, Node])
@@ -44,10 +44,8 @@ def plain(function: Node, file: File) -> Node:
     # Inlining first: pointers, structures and tables of callees are then the function's own.
     body = expanded(body, {name: _without_labels(found) for name, found in file.functions.items()})
     body = returning(body, result(function)) or body
-    # Initializers before structures are split: an aggregate may be initialized by a table.
     body = filled(body, file.tables)
     body = taken_apart(body, file.records)
-    # Countdowns before the sequence points are separated: `i--` in a test is a loop's step, not a side effect.
     body = counting_down(body)
     body = separated(body)
     body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
@@ -58,8 +56,7 @@ def plain(function: Node, file: File) -> Node:
 
 def result(function: Node) -> Node | None:
     """Result of a function as the declaration of a variable; None for void."""
-    # A function's type is printed as `float (int)`, one that returns a function pointer differently: that is refused
-    # later.
+    # The type of a function is printed as `float (int)`.
     ctype = function.ctype.partition(" (")[0].partition("(")[0].strip()
     if ctype == "void":
         return None

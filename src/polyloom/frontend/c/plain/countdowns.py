@@ -16,7 +16,7 @@ from polyloom.frontend.loops.tree import Node, strip
 
 
 def counting_down(body: Node) -> Node:
-    """With loops that test first."""
+    """Rewriting of countdown loops into loops that test first."""
     return with_statements(body, lambda node: _inside(node, body))
 
 

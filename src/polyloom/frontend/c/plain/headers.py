@@ -15,7 +15,7 @@ from polyloom.frontend.loops.tree import Node, strip
 
 
 def single_headers(body: Node) -> Node:
-    """With headers of one variable."""
+    """Rewriting of loop headers into headers of one variable."""
     return with_statements(body, _inside)
 
 
@@ -49,7 +49,7 @@ def _parts(node: Node) -> list[Node]:
 
 
 def _variable(node: Node) -> str:
-    """What a part declares or assigns."""
+    """Variable that a part of a header declares or assigns, by its identity."""
     if node.kind == "declare":
         return node.inner[0].symbol
     left = strip(node.inner[0]) if node.inner else node

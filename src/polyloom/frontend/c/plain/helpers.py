@@ -106,7 +106,9 @@ def _body(
 
 
 def _argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
-    """What stands for `*p`, `p[e]` and `p` of a parameter that is a pointer."""
+    """Substitution of an argument for `*p`, `p[e]` and `p` of a parameter that is a pointer; None for other
+    expressions.
+    """
     if node.kind == "unary" and node.opcode == "*" and (given := _given(node.inner[0], passed)) is not None:
         if given.kind == "unary" and given.opcode == "&":
             return given.inner[0]

@@ -20,6 +20,7 @@ def taken_apart(body: Node, records: Mapping[str, Fields]) -> Node:
     """Scalar replacement of local structures; `records` are the fields of those of the file whose members are scalars,
     by type.
     """
+    # Static ones keep their values between calls, and stay what they are.
     found = {n.symbol: n for n in body if n.kind == "variable" and n.ctype in records and not n.storage and _plain(n)}
     whole = _whole(body, found)
     parts = {name: n for name, n in found.items() if name not in whole}

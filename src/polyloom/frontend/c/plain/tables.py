@@ -16,7 +16,7 @@ from polyloom.frontend.loops.tree import Node
 
 
 def filled(body: Node, tables: Mapping[str, Node]) -> Node:
-    """With assignments for lists of initial values; `tables` are the file's, by identity."""
+    """Expansion of lists of initial values into assignments; `tables` are the file's, by identity."""
     used = {n.symbol: n for n in body if n.kind == "name" and n.symbol in tables}
     if body.kind != "block":
         return body

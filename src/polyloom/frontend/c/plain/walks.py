@@ -80,7 +80,7 @@ def _base(node: Node) -> Node | None:
 
 
 def _offset(node: Node, at: Node) -> Node:
-    """How far into its array a pointer points."""
+    """Initial offset of a pointer in its array, in elements."""
     node = strip(node)
     if node.kind == "unary" and node.opcode == "&":
         return strip(node.inner[0]).inner[1]
