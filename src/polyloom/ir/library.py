@@ -2,8 +2,8 @@
 """Elementary functions of C's library as short programs over the operations of `ir.operations`, for machines without a
 unit.
 
-`program` gives a function as steps. A nest contains these (transform/library.py), the oracles compute them: `evaluate`
-on NumPy's numbers, `c_text` as a function of C; all of them give the same bits. `ULP` are bounds of the errors, in
+`program` gives a function as steps. A nest contains these (transform/library.py), the oracles compute them, and all of
+them give the same bits: `evaluate` on NumPy's numbers, `c_text` as a function of C. `ULP` are bounds of the errors, in
 units of the last place, which tests/library measures over all singles by a stride. Roundings and counts are exact.
 
 exp: x = k ln 2 + r, e^r = 1 + r + r^2 q(r), and 2^k is made of its bits; exp2: x = k + r / ln 2. log: x = 2^k m with m

@@ -96,8 +96,8 @@ _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal
 
 def syntax_tree(path: str, options: Options, target: str = "") -> Any:
     """Abstract syntax tree as clang's JSON; every location with an `offset` has its `file`. Types, macros and headers
-    are those of `target`, by default this host's. It is not to be changed: within `one_reading`, a second call gets the
-    same one. Raises PL0150 and PL0151.
+    are those of `target`, by default this host's. Within `one_reading` a second call gets the same tree, which is not
+    to be changed. Raises PL0150 and PL0151.
     """
     kept, key = _TREES.get(), (path, replace(options, function=None), target)
     if kept is None:

@@ -38,7 +38,7 @@ def operations(node: Node, functions: Mapping[str, Node], defined: Collection[st
     """
     node = strip(node)
     inner = tuple([operations(child, functions, defined) for child in node.inner])
-    # Unchanged subtrees are kept as objects: rewritings before this one compare by identity.
+    # Unchanged subtrees are kept as objects: most of a function has nothing to lower.
     if any(a is not b for a, b in zip(inner, node.inner, strict=True)):
         node = replace(node, inner=inner)
     return _operation(node, functions, defined) if node.kind == "call" else node
