@@ -130,6 +130,7 @@ def has_sum(term: Term) -> bool:
 def rewrite(term: Term, change: Callable[[Term], Term | None]) -> Term:
     """The term with what `change` gives in the place of parts, from the outside in; None goes on to the operands."""
     made = change(term)
+    # What was put in is not looked at again: it may contain what it replaced.
     if made is not None:
         return made
     if isinstance(term, Apply):

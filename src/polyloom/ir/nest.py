@@ -237,6 +237,7 @@ def negate(condition: Condition) -> Condition:
     """Complement of a condition, as disjoint pieces: not (a or b) = (not a) and (not b)."""
     outside: tuple[Polyhedron, ...] = (Polyhedron(),)
     for piece in condition.pieces:
+        # Intersections of disjoint pieces with disjoint pieces stay disjoint.
         outside = _both(outside, tuple(_outside(piece)))
     return Condition(outside)
 

@@ -294,6 +294,7 @@ class _Printer:
         if call:
             self.called.add((operation, call, TYPES[dtype]))
             return f"{call}({', '.join(operands)})"
+        # A call by the operation's own name, which the reader takes back as that operation (frontend/c/library.py).
         if not _is_spelled(value):
             self.helpers.add((operation, dtype))
             return f"{PREFIX}{operation}_{dtype}({', '.join(operands)})"

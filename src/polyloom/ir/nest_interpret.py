@@ -78,6 +78,7 @@ class _Source:
 
     def function(self) -> str:
         lines = [f"    {self.scope.name(p)} = values[{p!r}]" for p in self.nest.parameters]
+        # Local names of Python's, which are read faster than entries of a dictionary.
         lines += [f"    {text} = arrays[{name!r}]" for name, text in self.arrays.items()]
         return "\n".join(["def run(values, arrays):", *lines, *self.block(self.nest.body, (), "    ")])
 

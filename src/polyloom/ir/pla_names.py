@@ -58,6 +58,7 @@ def spelled(program: Program) -> Program:
     symbols = (*program.parameters, *program.dimensions)
     objects = (a.name for a in (*program.inputs, *program.outputs, *program.variables))
     names = {name: quoted(name) for name in (*symbols, *objects, *(e.name for e in program.equations))}
+    # The usual program has plain names, and is not rebuilt.
     return program if all(name == text for name, text in names.items()) else _renamed(program, names)
 
 

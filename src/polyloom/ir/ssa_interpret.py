@@ -129,6 +129,7 @@ class _Run:
         self.blocks = {member.name: {block.name: block for block in member.blocks} for member in function.program}
         self.memory = Memory(function.pointers)
         self.spaces = defaultdict[int, Memory](lambda: Memory(function.pointers), {0: self.memory})
+        # Before the arguments, so that addresses of data do not depend on them.
         self.placed = placed(function, self.memory)
         self.places: dict[tuple[int, int], int] = {}
         self.frames: list[_Frame] = []

@@ -57,6 +57,7 @@ def _distinct(rows: list[Any]) -> int:
     if not rows:
         return 0
     together = np.concatenate(rows, axis=1)
+    # A scalar has no index: all of its columns are the same empty one.
     if not together.shape[0]:
         return min(1, together.shape[1])
     return int(np.unique(together, axis=1).shape[1])

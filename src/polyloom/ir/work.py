@@ -48,6 +48,7 @@ def assignments_of(nest: Nest, values: Mapping[str, int]) -> int:
 def of_plan(plan: Plan, values: Mapping[str, int]) -> Work:
     """Operation counts of equations; where there are loops of steps, of every step."""
     found: Counter[Class] = Counter()
+    # Step by step: how many instances a phase has may depend on counters.
     for phase, around in walk(plan.body, values):
         for equation, count in instances(phase.program, {n: around[n] for n in phase.program.parameters}):
             _add(found, [(equation.operation, equation.dtype)], count)

@@ -135,6 +135,7 @@ def load_all(
     linkage = 'extern "C" ' if language is CPP else ""
     unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept, linkage=linkage)
     if language is C:
+        # Kernels of this package in the place of C's library, so that all targets give the same bits.
         unit = with_kernels(unit, called_kernels(source.text), ENTRY)
     return imported(llvm_module(unit, level, target, options, language=language), source, externals, asserted)
 

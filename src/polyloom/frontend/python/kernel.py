@@ -41,6 +41,7 @@ class Kernel:
     def __init__(self, function: FunctionType) -> None:
         self.function = function
         self.name = function.__name__
+        # With the function's name, docstring and module, by which help and pickling find it.
         update_wrapper(cast(Callable[..., None], self), function)
 
     def __call__(self, /, *arguments: object, **named: object) -> None:
