@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import index
 from types import ModuleType
@@ -62,6 +62,8 @@ class Scope:
     namespace: Mapping[str, object]
     bound: frozenset[str]
     integers: Mapping[str, Affine]
+    trees: dict[ast.expr, Node] = field(default_factory=dict, compare=False, repr=False)
+    """What `integer` has read: of a sum of n terms, n parts are asked for one by one."""
 
     @property
     def forms(self) -> forms.Scope:
@@ -131,6 +133,12 @@ def as_integer(value: Any) -> int | None:
 
 def integer(node: ast.expr, scope: Scope) -> Node:
     """Integer expression as a tree of numbers that never wrap; what is none of these is data, or has no opcode."""
+    if node not in scope.trees:
+        scope.trees[node] = _integer_tree(node, scope)
+    return scope.trees[node]
+
+
+def _integer_tree(node: ast.expr, scope: Scope) -> Node:
     at = scope.text.span(node)
     match node:
         # True and False are integers of Python, too: `is_affine` decides where they are not meant.
