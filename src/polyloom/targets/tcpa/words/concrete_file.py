@@ -37,7 +37,7 @@ _ELEMENT_BYTES = 64
 """What a configuration takes for an element once decoded, at most: numbers of class and wrapper, a few times."""
 _HEADER = Struct(f"<16xQ8x{KIND.sections}I")
 """The hash of the machine, and where each section ends."""
-# The native reader counts dimensions in a byte and keeps its digits in an array of this size.
+# As many as the library for instantiation is built for at most (POLYLOOM_DIMENSIONS): digits are on its stack.
 DIMENSIONS = 63
 """The most dimensions that a file holds."""
 
