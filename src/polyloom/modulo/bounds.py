@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lower bounds on the initiation interval (ResMII and RecMII; Rau 1994, section 2) that need no search, with reasons
+"""Lower bounds on the initiation interval (ResMII and RecMII; Rau 1994) that need no search, with reasons
 for people.
 
 Resources: operations need at least a number of cells of a set of resources, whatever they choose; an interval offers
@@ -26,7 +26,7 @@ _NAMED: Final = 12
 
 
 def resource_bound(problem: Problem) -> LowerBound:
-    """ResMII: the greatest bound by resources and capacities, at least 1 (Rau 1994, section 2.1). PL0987 for a capacity
+    """ResMII: the greatest bound by resources and capacities, at least 1 (Rau 1994). PL0987 for a capacity
     that no interval satisfies.
     """
     choices = possible(problem)
@@ -165,7 +165,7 @@ def _least(holds: Callable[[int], bool], most: int) -> int:
 
 
 def recurrence_bound(problem: Problem) -> LowerBound:
-    """RecMII: the bound by the circuits of dependences, at least 1 (Rau 1994, section 2.2). PL0985 for a circuit that
+    """RecMII: the bound by the circuits of dependences, at least 1 (Rau 1994). PL0985 for a circuit that
     no interval satisfies.
     """
     graph = build(problem, possible(problem), Demand.LEAST)

@@ -82,12 +82,12 @@ def _is_program(plan: Plan) -> bool:
         arrays = [[(a.name, a.dtype, a.shape) for a in group] for group in (p.inputs, p.outputs, p.intermediates)]
         return p.name, p.parameters, p.assumptions, arrays, [(phase.inputs, phase.outputs) for phase in p.phases]
 
-    # Such a plan keeps the file format of a single program, which firmware without phases reads.
+    # Such a plan needs no file of phases: the file of its program says all of it.
     return len(plan.phases) == 1 and not plan.loops and said(plan) == said(of_program(plan.phases[0].program))
 
 
 def _phases_of_plan(plan: Plan, files: Iterable[bytes]) -> Phased:
-    """+ known = ("""
+    """Phases of a plan as their file has them: arrays by number, roles, and one stage per phase."""
     arrays = {a.name: replace(a, span=None) for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
     # Parametric constants travel as arrays without dimensions, so that the device needs no second kind of value.
     arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
@@ -113,7 +113,7 @@ def _phases_of_plan(plan: Plan, files: Iterable[bytes]) -> Phased:
         counters,
         _strip_spans(numbered(plan.body)) if counters else (),
     )
-    # Reads the phases back once: a name that a stage lacks is found here, at compile time.
+    # For its checks: types of arrays and parameters of phases are compared at compile time.
     named_stages(phased)
     return phased
 

@@ -23,7 +23,7 @@ Layouts = Sequence[tuple[Sequence[int], int, int]]
 """Strides, base and memory of each array of a file, as the library takes them."""
 ROWS, COLUMNS = "rows", "columns"
 _TEXT: Final = re.compile(r"(rows|columns|[0-9]{1,10}(?:,[0-9]{1,10})*)(?:\+([0-9]{1,10}))?(?:@([0-9]{1,5}))?")
-# Limits of the device's library, which takes a memory's number as 16 bits and a word's number as 32.
+# Limits of the file: a memory's number is a u16, a word's number a u32 (docs/formats.md).
 _MEMORIES: Final = 1 << 16
 _WORDS: Final = 1 << 32
 _HELP: Final = "write rows, columns or a stride for each dimension, then +WORD and @MEMORY, for instance columns+100@2"

@@ -29,7 +29,7 @@ _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0301", "machi
 _SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency"))
 _KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "unit")
 _UNIT_KEYS: Final = ("name", "count", "types", "operations", "latency", "mnemonics", "pipelined")
-# A latency of 0 would chain operations within a cycle, which these units cannot; 255 fills the byte of a file's table.
+# A latency of 0 would chain operations within a cycle, which these units cannot.
 _LATENCIES: Final = (1, 255)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PORT: Final = re.compile(r"(pe|north|east|south|west)(0|[1-9][0-9]{0,5})")

@@ -106,7 +106,7 @@ def _points(of: ConvexSet) -> int:
 
 
 def _bandwidth(machine: Machine | None, rows: int, columns: int, widest: int) -> float | None:
-    """Border bandwidth in bytes per cycle over all border ports (an input and an output direction), of words of the
+    """Border bandwidth in bytes per cycle over all border ports, of words of the
     widest type; None where channels have no limit.
     """
     if machine is None or machine.channels is None:

@@ -360,7 +360,7 @@ def without_generators(data: bytes) -> tuple[Concrete, list[Domain], Reader]:
     head = _head.read(first)
     if not head.rows or not head.columns:
         raise binary.malformed(first.position, "the region has no element")
-    # Rows and columns are 16 bits each: a header of a few bytes could ask for billions of elements.
+    # An element takes a byte or two in each map of the file, and many times that in memory.
     memory.require(
         head.rows * head.columns * _ELEMENT_BYTES,
         f"a configuration of {head.rows}x{head.columns} elements",

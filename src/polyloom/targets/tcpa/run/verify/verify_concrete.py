@@ -83,7 +83,7 @@ def _findings_by_kinds(data: bytes, machine: Machine) -> list[Finding] | None:
     """Findings that name no place; None where there are others."""
     read = outline(data)
     config = model.load(data, machine)
-    # One generator of each kind: an array of 32 x 32 elements has thousands, and few kinds.
+    # One generator of each kind: a large array has many generators, and few kinds of them.
     some = read.with_generators(generator_kinds.representatives(read))
     if any(True for _ in _findings_on_words(some, machine)) or not generator_kinds.are_banks_in_place(
         read, _adjacency(machine)

@@ -152,9 +152,7 @@ def _number(value: int) -> bytes:
 
 
 @lru_cache(1 << 12)
-def _length(value: int) -> bytes:
-    # A fixed width: the place of all later bytes of the head is then known before the phases are made.
-    return section(_LENGTH, value)
+def _length(value: int) -> bytes:    return section(_LENGTH, value)
 
 
 def _head(names: _Names, affine: Codec[Affine], length: Codec[int]) -> Codec[_Head]:
