@@ -58,7 +58,7 @@ def compare(
     # All are read before any is run: their signatures decide which shapes arrays may have.
     loaded = [(place, _attempt(lambda place=place: load(place))) for place in places]
     subjects = [found for _, found in loaded if not isinstance(found, PolyloomError)]
-    # One set of inputs for all rows: the first target that restricts values, such as a narrow type, restricts them.
+    # One set of inputs for all rows: the first target that knows ranges of scalars gives them.
     ranges = next((s.ranges for s in subjects if s.ranges is not None), None)
     if isinstance(origin, PolyloomError):
         shared = _of_first(path, origin, subjects, given, seed, fill, ranges)

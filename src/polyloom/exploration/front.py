@@ -32,8 +32,8 @@ def cost(row: Row, objectives: Sequence[str]) -> Cost | None:
 
 
 def front(rows: Iterable[Row], objectives: Sequence[str], problem: Sequence[str]) -> list[Row]:
-    """Pareto front of each problem, in the order of `rows`. Of equal costs all are kept (maxima of vectors; Kung, Luccio and Preparata 1975).
-    """
+    """Pareto front of each problem, in the order of `rows`. Of equal costs all are kept (maxima of vectors; Kung,
+    Luccio and Preparata 1975)."""
     by_problem: dict[Hashable, list[tuple[Cost, int, Row]]] = {}
     for number, row in enumerate(rows):
         if (own := cost(row, objectives)) is not None:

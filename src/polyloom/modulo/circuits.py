@@ -83,6 +83,7 @@ class _Search:
     """Search state of one attempt: components by urgency, bodies by failures (weighted degrees; Boussemart et al.
     2004).
     """
+
     def __init__(self, room: Room, closures: list[Closure]) -> None:
         self.room, self.closures = room, closures
         self.effort = _EFFORT
@@ -236,8 +237,8 @@ def complete(room: Room, placed: Sequence[Placed]) -> Schedule | None:
 
 
 def _ready(graph: Graph, interval: int, operation: int, time: Sequence[int], number: int) -> int:
-    """Cycle in which the operands from earlier components are ready; an estimate where a latency is still to be chosen.
-    """
+    """Cycle in which the operands from earlier components are ready; an estimate where a latency is still to be
+    chosen."""
     ready = 0
     for source, _, weight, distance in graph.incoming[operation]:
         if graph.component_of[graph.owner[source]] != number:

@@ -23,8 +23,7 @@ LONG: Final = 20
 
 
 def place(case: Case, interval: int) -> Schedule | None:
-    """Iterative modulo schedule at this interval, or None where none was found within the budget (Rau 1994).
-    """
+    """Iterative modulo schedule at this interval, or None where none was found within the budget (Rau 1994)."""
     for room in case.rooms(interval):
         if (found := _Attempt(room).run(RATIO)) is not None:
             return found

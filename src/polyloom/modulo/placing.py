@@ -38,8 +38,8 @@ class Room:
         return settle(self.graph.problem, self.interval, Placement(rows, tuple(k for k, _ in chosen), self.most))
 
     def earliest(self, operation: int, time: int) -> tuple[int, int] | None:
-        """Earliest free (time, way) from `time` on, all rows once; of several ways, the one with the earliest result.
-        """
+        """Earliest free (time, way) from `time` on, all rows once; of several ways, the one with the earliest
+        result."""
         best: tuple[int, int, int] | None = None
         for n, (k, footprint) in enumerate(self.ways[operation]):
             found = self.table.first(self.table.free(footprint), time) if footprint else time

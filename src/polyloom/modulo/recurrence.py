@@ -104,8 +104,8 @@ def positive_circuit(count: int, ends: Sequence[tuple[int, int]], weights: Seque
 
 
 def _loop(ends: Sequence[tuple[int, int]], entered: Sequence[int]) -> list[int]:
-    """Cycle of the predecessor graph: a circuit among the arcs by which nodes were last entered (the parent graph of Cherkassky and Goldberg 1999).
-    """
+    """Cycle of the predecessor graph: a circuit among the arcs by which nodes were last entered (the parent graph of
+    Cherkassky and Goldberg 1999)."""
     mark = [0] * len(entered)
     for first in range(len(entered)):
         node = first

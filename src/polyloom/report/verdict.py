@@ -17,7 +17,7 @@ def verdict(comparisons: Sequence[Mapping[str, Any]]) -> str:
     """Of all comparisons, the decisive first."""
     if not comparisons:
         return "not compared: no source"
-    # The last oracle is the nearest to the machine's own arithmetic, and decides.
+    # Of equal verdicts the last comparison decides (`run.verdict.decisive`), so that it is named first.
     nearest = comparisons[::-1]
     parts = [f"DIFFERS from {each['what']}" for each in nearest if each["verdict"] == "differs"]
     parts += [f"within {_far(each, each['what'])}" for each in nearest if each["verdict"] == "within"]

@@ -34,8 +34,8 @@ from polyloom.targets.tcpa.words.symbolic import Symbolic
 def compile_plan(
     plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None
 ) -> bytes:
-    """Symbolic file of a plan. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases.
-    """
+    """Symbolic file of a plan. Errors: the target's, with the phase in a note, and PL0818 for mappings of other
+    phases."""
     count, machine = len(plan.phases), machine_file.load(member)
     given = choices_by_phase(mapping, plan.name, count, "mapping")
     names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}

@@ -37,8 +37,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Allocation matrix Phi (the array paper, section 5.1): the dimensions that are mapped to array rows and columns.
-    """
+    """Allocation matrix Phi (the array paper, section 5.1): the dimensions that are mapped to array rows and
+    columns."""
 
     rows: int | None
     columns: int | None

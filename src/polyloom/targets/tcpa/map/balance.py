@@ -24,8 +24,8 @@ MOST: Final = 4
 
 
 def balance_units(graph: Graph, machine: Machine) -> Graph:
-    """Unit balancing: the graph with the fewest additions moved that lower ResMII (Rau 1994); as it is, where none do.
-    """
+    """Unit balancing: the graph with the fewest additions moved that lower ResMII (Rau 1994); as it is, where none
+    do."""
     movable = [v for v, e in enumerate(graph.equations) if _is_movable(e, machine) and not _is_cyclic(graph, v)]
     if not movable or is_alone(graph):
         return graph

@@ -163,8 +163,8 @@ def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses:
 
 
 def _is_cyclic(graph: Graph, use: int) -> bool:
-    """Recurrence membership: whether the consumer of `use` contributes to a later value of the variable that it reads.
-    """
+    """Recurrence membership: whether the consumer of `use` contributes to a later value of the variable that it
+    reads."""
     reached = {graph.uses[use].consumer}
     # Reachability along dependences, a step at a time; graphs are small.
     while grown := {

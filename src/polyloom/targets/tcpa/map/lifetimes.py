@@ -58,8 +58,8 @@ def insert_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[G
 
 
 def _read_if_long(graph: Graph, schedule: Schedule, use: int) -> int | None:
-    """Cycle in which a use in the iteration itself reads its value, if that lives for an interval or longer; else None.
-    """
+    """Cycle in which a use in the iteration itself reads its value, if that lives for an interval or longer; else
+    None."""
     found = graph.uses[use]
     if not found.is_local or not found.writers:
         return None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms between the passes of the mapping: how each intermediate result prints, and the rules that its verifier checks.
-"""
+"""Forms between the passes of the mapping: how each intermediate result prints, and the rules that its verifier
+checks."""
 
 from __future__ import annotations
 

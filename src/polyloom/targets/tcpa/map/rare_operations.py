@@ -210,8 +210,8 @@ def _at_origin(one: Meeting) -> isl.Set:
 
 
 def _ranks(graph: Graph) -> dict[int, int] | None:
-    """Topological ranks: places in an order in which values of an iteration flow; None where they wait for each other.
-    """
+    """Topological ranks: places in an order in which values of an iteration flow; None where they wait for each
+    other."""
     before: dict[int, set[int]] = {v: set() for v in range(len(graph.equations))}
     for use in graph.uses:
         if use.is_local:

@@ -29,8 +29,8 @@ _STEP_BYTES = 48
 
 
 def accesses(concrete: Concrete) -> dict[str, Accesses]:
-    """Access sets by array: the (bank, element) pairs that are touched, row by row. Errors: PL0705 for another layout.
-    """
+    """Access sets by array: the (bank, element) pairs that are touched, row by row. Errors: PL0705 for another
+    layout."""
     steps = sum(_steps(g, s) for g in concrete.generators for s in g.domain)
     memory.require(
         steps * _STEP_BYTES, f"the list of what the banks of {concrete.kernel} access", "use smaller loop bounds"

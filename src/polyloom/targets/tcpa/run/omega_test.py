@@ -162,8 +162,8 @@ def _shadows(system: list[_Row]) -> bool | None:
 
 
 def _eliminate_all(system: list[_Row], *, dark: bool) -> tuple[bool, bool]:
-    """Fourier-Motzkin elimination of all digits: (whether the shadow is nonempty, whether every elimination was exact).
-    """
+    """Fourier-Motzkin elimination of all digits: (whether the shadow is nonempty, whether every elimination was
+    exact)."""
     rows, exact = _normal(system), True
     while rows:
         n = len(rows[0][0])

@@ -475,8 +475,8 @@ def encode(symbolic: Symbolic) -> bytes:
 
 
 def decode(data: bytes) -> Symbolic:
-    """Symbolic configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1).
-    """
+    """Symbolic configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit
+    1)."""
     stamp, (head, set_reader, graph_reader, schedule_reader, candidate_reader, name_reader) = binary.unpack(KIND, data)
     sizes = _sizes.read(head)
 

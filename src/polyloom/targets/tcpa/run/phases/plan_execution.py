@@ -205,8 +205,8 @@ def simulate(
     progress: Progress | None = None,
     one: Simulate = program.simulate,
 ) -> Execution:
-    """Simulation of all phases on the model, each by `one`. Errors: those of the target; PL0231 and PL0232 for inputs.
-    """
+    """Simulation of all phases on the model, each by `one`. Errors: those of the target; PL0231 and PL0232 for
+    inputs."""
     if not is_phased(data):
         simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))

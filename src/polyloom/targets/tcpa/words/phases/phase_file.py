@@ -152,7 +152,8 @@ def _number(value: int) -> bytes:
 
 
 @lru_cache(1 << 12)
-def _length(value: int) -> bytes:    return section(_LENGTH, value)
+def _length(value: int) -> bytes:
+    return section(_LENGTH, value)
 
 
 def _head(names: _Names, affine: Codec[Affine], length: Codec[int]) -> Codec[_Head]:
