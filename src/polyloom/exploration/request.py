@@ -90,6 +90,7 @@ def specification(request: Request, source: Text, machines: Mapping[str, str]) -
         "text": _short(source.own),
         "reads": source.digests,
         "reading": {name: value for name, value in asdict(request.reading).items() if value},
+        # With a hash: a machine file may have changed under the same name.
         "on": [f"{on} ({_short(machines[on].encode())})" for on in request.space.on],
         "values": [f"{name}={text}" for name, text in request.space.fixed],
         "sweep": [str(axis) for axis in request.space.axes],

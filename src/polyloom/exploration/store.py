@@ -230,6 +230,7 @@ def _read(connection: sqlite3.Connection, path: Path) -> Iterator[tuple[str, str
     for key, row in connection.execute("SELECT key, row FROM rows"):
         if not isinstance(key, bytes) or not isinstance(row, bytes):
             raise _damaged_error(path, f"{ROWS}: a row is no text")
+        # Every row is somewhere in the file, so that all rows together cannot be longer than it.
         rest -= len(key) + len(row)
         if (last is not None and key <= last) or rest < 0:
             raise _damaged_error(path, f"{ROWS}: a row comes twice")

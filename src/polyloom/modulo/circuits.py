@@ -69,6 +69,7 @@ def closures_of(room: Room) -> list[Closure] | None:
         kept = frozenset(v for v in members if needs_row(room, v))
         if not kept:
             continue
+        # A component of one operation has no circuit with others: its closure is a single body.
         if len(members) == 1:
             found.append(Closure(number, (Body(((members[0], 0),)),), np.zeros((1, 1), np.int64)))
             continue
@@ -299,6 +300,7 @@ def _shift(
     left: list[int],
     users: list[dict[int, None]],
 ) -> None:
+    # Only the last resource of the path loses a cell; those before it exchange one user for another.
     left[resource] -= 1
     while True:
         taker, n = came[resource]

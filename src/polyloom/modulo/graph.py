@@ -177,6 +177,7 @@ def strong_components(successors: Sequence[Sequence[int]]) -> tuple[tuple[int, .
         is_open[root] = True
         while trail:
             node, rest = trail[-1]
+            # A visited point that is no longer on the stack belongs to a finished component: its arc says nothing here.
             child = next((s for s in rest if order[s] < 0 or is_open[s]), None)
             if child is None:
                 trail.pop()
@@ -192,6 +193,7 @@ def strong_components(successors: Sequence[Sequence[int]]) -> tuple[tuple[int, .
                 stack.append(child)
                 is_open[child] = True
                 trail.append((child, iter(successors[child])))
+    # Tarjan's algorithm finishes a component before those that lead to it; callers want producers first.
     return tuple(reversed(found))
 
 

@@ -130,6 +130,7 @@ def solve(
     """
     validate(problem)
     bounds = resource_bound(problem), recurrence_bound(problem)
+    # MII = max(ResMII, RecMII): no smaller interval is tried (Rau 1994).
     low = max(at_least, *(b.value for b in bounds))
     if low > _LONGEST:
         help = "divide all latencies and busy times by a common factor"
@@ -143,6 +144,7 @@ def solve(
     outcome = solver.run(Task(Case(problem), low, high, effort, feasible, limit)) if low <= high else Outcome(None, low)
     if outcome.schedule is None:
         raise _no_schedule(bounds, solver, outcome, limit)
+    # Whatever a solver gives is checked here, so that a faulty solver cannot give a wrong program.
     check(problem, outcome.schedule)
     schedule = outcome.schedule
     return Solution(
@@ -155,6 +157,7 @@ def open_interval(problem: Problem) -> int:
     steps = [max(1, *(max(c.longest, *(u.busy for u in c.uses), 0) for c in o.choices)) for o in problem.operations]
     for d in problem.dependences:
         latency = max(c.longest for c in problem.operations[d.source].choices) if d.latency is None else d.latency
+        # The source's step lasts until its result may be read: then each dependence holds in any sequential order.
         steps[d.source] = max(steps[d.source], latency + d.delay)
     return max([sum(steps), *(h.busy or 0 for c in problem.capacities for h in c.holds)])
 

@@ -86,6 +86,7 @@ def _share_cells(
             continue
         for s, t in product(range(pi), repeat=2):
             both = places[i, unit, s].negated(), places[j, unit, t].negated()
+            # Sharing is legal, but the caller must know of it, because starts have to be equal and not only slots.
             if s == t and (i, j) in together:
                 model.add_bool_or(*both, together[i, j])
             elif s != t and ((t - s) % pi < cycles[i] or (s - t) % pi < cycles[j]):

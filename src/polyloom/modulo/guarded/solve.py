@@ -212,6 +212,8 @@ def _no_schedule(
 ) -> PolyloomError:
     """None exists, or none up to the limit, or the search was given up."""
     notes = tuple(f"no initiation interval below {b.value}: {b.reason}" for b in bounds)
+    # Without a limit all intervals up to the sum of latencies were refuted, and then none has a schedule (module
+    # docstring).
     if proved and not limited:
         help = (
             "operations that write one variable must be ready in the same cycle: give them equal latencies or "

@@ -37,6 +37,7 @@ def array(grid: Grid, activity: Activity | None, program: str = "") -> str:
     parts = [_squares(grid, busy, most, cell, box)]
     parts.append(f'<path class="edge" d="{"".join(_arrow(*wire, cell, box) for wire in grid.wires)}"/>')
     parts.append(f'<path class="bank" d="{"".join(_bank(r, c, cell) for r, c in grid.banks)}"/>')
+    # Larger maps have the same texts under the pointer.
     if max(rows, columns) <= _LABELLED:
         parts += [_named(place, names, cell) for place, names in _arrays(grid).items()]
         parts += [_words(r, c, label, busy, cell) for r, row in enumerate(grid.labels) for c, label in enumerate(row)]

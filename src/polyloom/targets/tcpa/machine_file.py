@@ -60,6 +60,7 @@ def read(text: str, name: str) -> Machine:
     table = _MEMBERS.table(text, name, _KEYS)
     machine_name = _name(table, "name")
     channels = table.capacity("channels", 1, 4096)
+    # 64 of each file: an instruction names a register in six bits.
     inputs = table.capacity("input_registers", 0, 64)
     outputs = table.capacity("output_registers", 0, 64)
     return Machine(
@@ -71,6 +72,7 @@ def read(text: str, name: str) -> Machine:
         input_registers=inputs,
         output_registers=outputs,
         fifo_depth=table.capacity("fifo_depth", 1, 1 << 24),
+        # Branch targets are 16 bits.
         instruction_words=table.capacity("instruction_words", 1, 1 << 16),
         branch_flags=table.integer("branch_flags", 1, 8),
         channels=channels,

@@ -201,6 +201,7 @@ def _judge(
     latencies: list[Floats] = []
     depths: list[Floats] = []
     for number, scheduled in enumerate(schedules):
+        # A schedule that is not safe holds for the innermost dimensions that it was solved for, and no others.
         mine = [o for o in orders if scheduled.safe or o.order[0] in scheduled.innermost]
         if not mine:
             continue
@@ -240,6 +241,8 @@ def _stretched(
 ) -> tuple[Floats, Floats]:
     """`_evaluate` in the least multiple of the interval that is valid, as instantiation chooses it."""
     latency, depth = _evaluate(edges, hop_delay, allocation, scans, schedule, sample)
+    # An interval as long as the operation holds its unit: then no two iterations can meet there, and more would not
+    # help.
     most = max((schedule.latency[one.first] for one in schedule.apart), default=0)
     for interval in range(2 * schedule.initiation_interval, most + 1, schedule.initiation_interval):
         if np.isfinite(latency).all():

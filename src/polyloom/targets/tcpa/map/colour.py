@@ -66,6 +66,7 @@ def check_colours(
         raise _faulty(f"{len(intervals)} values have {len(colours)} registers")
     tenants: dict[tuple[int, int], list[int]] = {}
     for value, interval in enumerate(intervals):
+        # Cycle by cycle, and not by arcs: the check must not share the search's idea of when two values meet.
         for cycle in range(interval.ready, interval.last + 1):
             others = tenants.setdefault((colours[value], cycle % period), [])
             for other in others:
@@ -159,6 +160,7 @@ def _search(
             for c in range(count if v < w else 0):
                 model.add_at_most_one(uses[v][c], uses[w][c])
     for c, v in enumerate(clique):
+        # Members of a clique have distinct colours in every solution, so that fixing them loses none.
         model.add(uses[v][c] == 1)
     search = solver(EFFORT)
     status = search.solve(model)

@@ -138,6 +138,7 @@ def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int)
 def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses: list[int]) -> Program:
     here = tuple(Affine.symbol(d) for d in program.dimensions)
     pieces = tuple(p for n in uses for w in graph.uses[n].writers for p in w.condition.pieces)
+    # Executed exactly where some of its readers needs the value: elsewhere its source may not exist.
     copy = Equation(
         name,
         Reference(name, here),

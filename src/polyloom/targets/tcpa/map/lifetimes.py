@@ -54,6 +54,7 @@ def insert_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[G
     made = schedule.tau, schedule.unit, schedule.latency
     added = tuple(zip(*((c.start, c.unit, c.latency) for c in table.copies), strict=True))
     tau, unit, latency = (a + b for a, b in zip(made, added, strict=True))
+    # Copies are appended, so that equation numbers of the old schedule stay valid.
     return _insert_copy(graph, table.copies, readers), replace(schedule, tau=tau, unit=unit, latency=latency)
 
 

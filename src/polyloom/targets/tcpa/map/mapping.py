@@ -105,6 +105,7 @@ def allowed_orders(mapping: UserMapping, graph: Graph, found: tuple[Order, ...])
             "a scan order names every dimension once",
             f"write a permutation of {', '.join(graph.program.dimensions)}",
         )
+    # Reflection is kept by dimension, while the user gives it by place in the order.
     down = {names.index(n.removeprefix("-")) for n in mapping.order if n.startswith("-")}
     order = Order(dimensions, tuple(m in {dimensions[k] for k in down} for m in range(len(dimensions))))
     for use in graph.uses:

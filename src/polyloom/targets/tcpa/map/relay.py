@@ -57,6 +57,7 @@ def _with_single_reads(program: Program) -> Program:
     """
     inputs = {a.name: a for a in program.inputs}
     operands = (o for e in program.equations for o in e.operands if isinstance(o, Reference) and o.name in inputs)
+    # Equal references, not equal values: that two indices always agree is for simplification to find.
     many = [reference for reference, times in Counter(operands).items() if times > 1]
     for n, reference in enumerate(many, 1):
         name, dtype = f"{reference.name}.read{n}", inputs[reference.name].dtype
@@ -95,6 +96,7 @@ def _with_relays(program: Program, variable: Variable) -> Program:
         return program  # one operand for each unit step: relays would save nothing
     nodes = [_Node(d, parent, f"{variable.name}.relay{n}") for n, (d, parent) in enumerate(tree.items(), 1)]
     names = {(0,) * len(program.dimensions): variable.name, **{node.distance: node.name for node in nodes}}
+    # A relay that has a value where nobody reads it would read outside of the writer's domain.
     points = _needed(program, variable.name, nodes)
     equations = [_reading(program, e, variable.name, names) for e in program.equations]
     span = next((e.span for e in program.equations if e.target.name == variable.name), variable.span)

@@ -180,6 +180,7 @@ def _difference(name: str, wanted: Any, found: Any, terms: Terms, names: Names) 
     index = tuple(int(n) for n in wrong[0])
     have, want = int(found[index]), int(wanted[index])
     place = f"{name}[{', '.join(map(str, index))}]" if index else name
+    # Terms of a sum may be thousands of characters; the smallest pair of differing subterms tells more.
     inner, outer = difference(have, want, terms)
     notes = [
         f"the configuration computes {print_term(have, terms, names)}",

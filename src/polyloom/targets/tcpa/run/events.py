@@ -171,6 +171,7 @@ def _arrows(of: Events, later: int) -> Iterator[Arrow]:
         readers = np.flatnonzero(resolved.node == use.consumer)
         points = resolved.iteration[readers] - np.array(use.distance, np.int64)
         for writer in use.writers:
+            # Conditions of writers are disjoint, so that each reader has one arrow per use at most.
             wanted = np.flatnonzero(holds(writer.condition, points, known))
             source = keys.find(writer.node, points[wanted])
             name = known.symbolic.node_names[writer.node]

@@ -85,6 +85,7 @@ def instantiator(
 
     def make(values: tuple[int, ...]) -> bytes:
         made = instantiation.request(data, values, *region, candidate, None, layouts, closed)
+        # The domain is only checked where the library has refused: steps are many, and mostly legal.
         if made.status:
             check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
         instantiation.file_of(symbolic, made)

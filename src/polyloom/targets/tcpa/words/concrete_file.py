@@ -168,6 +168,7 @@ def _generators(head: _Head, arrays: int, domain: Codec[Domain]) -> Codec[tuple[
     """Codec of address generators, one row of fixed size each, so that `generator_table` can read them as a NumPy
     table.
     """
+    # u16 and i32 fields without padding: a row has a fixed size for each number of dimensions.
     generator = record(
         Generator,
         side=mapped(u16("a side", len(SIDES)), SIDES.index, SIDES.__getitem__),

@@ -391,6 +391,7 @@ def _bank(concrete: Concrete, generator: Generator) -> str:
         array.name
         if not array.shape
         else f"{array.name}[{word}]"
+        # One dimension, row by row: the word is the index; of several dimensions only the word is known here.
         if array.strides == (1,)
         else f"{array.name} word {word}"
     )

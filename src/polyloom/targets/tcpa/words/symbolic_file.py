@@ -274,6 +274,7 @@ class _Graph:
 def _graph(sizes: _Sizes, conditions: int, arrays: tuple[ArrayInfo, ...], row: Codec[Row]) -> Codec[_Graph]:
     writer = record(Writer, node=natural("a writer", sizes.nodes), condition=natural("a condition", conditions))
 
+    # The rank follows from the array, so that an access stores no number of rows.
     def access() -> Codec[Access]:
         number = natural("an array", sizes.arrays)
 

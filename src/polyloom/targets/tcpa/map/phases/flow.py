@@ -95,6 +95,7 @@ class Flow:
         sent = [self._export(name, array) for name, array in arrays.items()]
         received = [self._import(name, array) for name, array in arrays.items()]
         wanted = [n for n in self.sinks if n in first]
+        # Closures, not `first` itself: what the kept arrays make unnecessary is dropped from both halves.
         before = self._closure([*wanted, *arrays], frozenset())
         after = self._closure([n for n in self.sinks if n not in first], frozenset(arrays))
         return (
@@ -266,6 +267,7 @@ class Flow:
             variables=tuple(v for v in p.variables if v.name in written),
             equations=tuple(equations),
         )
+        # A half is a program like any other, and must stand alone.
         pla_verify.verify(program)
         outside = {**dict((*self.phase.inputs, *self.phase.outputs)), **{a.name: a.name for a in (*given, *made)}}
         return replace(

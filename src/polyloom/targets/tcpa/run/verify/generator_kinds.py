@@ -66,6 +66,7 @@ def are_banks_in_place(read: Outline, adjacent: frozenset[tuple[bank_ports.Port,
     """Whether `ports.misplaced_banks` certainly finds nothing."""
     table, c = read.table, read.concrete
     groups = list(_accesses(table))
+    # NumPy's fixed cost per access would be more than the loop over a few generators.
     if len(table) < _SMALL * len(groups):
         return next(bank_ports.misplaced_banks(read.with_generators(range(len(table))), adjacent), None) is None
     used = frozenset(np.unique(table["side"]).tolist())

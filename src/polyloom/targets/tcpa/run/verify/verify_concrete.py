@@ -304,6 +304,7 @@ def _classes(c: Concrete, machine: Machine) -> Iterator[Finding]:
     for number in range(len(c.classes)):
         if number not in used:
             yield "PL0646", f"no element is of class {number}"
+        # A unit that never operates has an empty program, which is the one form of it.
         if any(p and all(i.opcode == OPCODE_NOP for i in p) for p in c.classes[number].programs):
             yield "PL0646", f"class {number} has a program without an operation"
     for element, count in _repeated_programs(c.classes):

@@ -283,6 +283,7 @@ def decode(kind: FileKind, data: bytes) -> Phased:
         names.counters,
         tree if names.counters else (),
     )
+    # One file per content: a changed byte shows even where it would mean the same.
     binary.check_canonical(data, encode(kind, phased))
     return phased
 

@@ -92,6 +92,7 @@ def name_counters(at: int, nodes: tuple[_Node, ...], counters: tuple[str, ...], 
     found = [leaf for leaf, _ in leaves(tree)]
     if len(found) != phases or tuple(loop.counter for loop in loops(tree)) != counters:
         raise binary.malformed(at, "the tree has other phases or loops than the file")
+    # Parameters may be used anywhere, so that only counters are looked at.
     hidden = set(counters)
     if any(_symbols(loop) & (hidden - around) for loop, around in _with_counters(tree, frozenset())):
         raise binary.malformed(at, "a bound of a loop of steps uses a counter that is not around it")
