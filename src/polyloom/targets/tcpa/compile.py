@@ -220,7 +220,7 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Ma
 
     kept = rank_candidates(of.graph, machine.hop_delay, of.spaces, of.scans, of.schedules, limit, fits)
     if not kept:
-        # `ranked` asks for the most useful triple first: its error is the one to act on.
+        # `rank_candidates` asks for the most useful triple first: its error is the one to act on.
         raise errors[0]
     return Mapped(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
 
