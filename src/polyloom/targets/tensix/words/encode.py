@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions to words, and the form in which a RISC-V core fetches them.
+"""Encoder: instructions to words, and the rotated form in which a RISC-V core fetches them.
 
-A core of a tile takes a word whose low two bits are not 3 for a Tensix instruction, rotated left by two.
+A core of a tile takes a word whose low two bits are not 3 for a Tensix instruction, rotated left by two: opcodes are
+below 0xC0, so the low two bits of a rotated word are never 3 (ISA documentation, `.ttinsn`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ PUSHED: Final = 0xC0000000
 
 
 def encode(row: Instruction, values: Mapping[str, int]) -> int:
-    """The word of an instruction; fields without a value are 0. Errors: PL1202 for one out of range."""
+    """Encoding of an instruction; fields without a value are 0. Errors: PL1202 for a value out of range."""
     word = row.opcode << 24
     for field in row.fields:
         value = values.get(field.name, 0)
@@ -31,17 +32,17 @@ def encode(row: Instruction, values: Mapping[str, int]) -> int:
 
 
 def rotated(word: int) -> int:
-    """As a core fetches it."""
+    """Rotation left by two: the word as a core fetches it."""
     return (word << 2 | word >> 30) & _WORD
 
 
 def restored(word: int) -> int:
-    """Of a fetched word: the inverse of `rotated`."""
+    """Rotation right by two: the word that a core pushes for a fetched one."""
     return (word >> 2 | word << 30) & _WORD
 
 
 def to_bytes(words: Sequence[int], form: Form) -> bytes:
-    """Little-endian. Errors: PL1205 for a word that a core would not take for a Tensix instruction."""
+    """Little-endian bytes of words. Errors: PL1205 for a word that a core would not take for a Tensix instruction."""
     if form == "riscv" and (high := next((w for w in words if w >= PUSHED), None)) is not None:
         message = f"the word {high:#010x} has no RISC-V form, in which its low two bits would be 3"
         raise input_error("PL1205", message, help="leave it out, or write --form tensix")

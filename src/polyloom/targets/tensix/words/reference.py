@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/targets/tensix.md, made of the instruction table, so that the page cannot say something else."""
+"""Instruction reference: the tables of docs/targets/tensix.md, generated from the instruction table so that the page
+cannot say something else.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ END: Final = "<!-- end of instructions -->"
 
 
 def instructions() -> str:
-    """A section per unit, with a row per instruction of both members."""
+    """Markdown of the reference: a section per unit, with a row per instruction of both members."""
     return "\n".join([BEGIN, *_sections(), END])
 
 
