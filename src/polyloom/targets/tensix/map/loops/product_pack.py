@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""T2 of a product: tiles of Dst into L1, one column of tiles after another."""
+"""T2 of a product: tiles of Dst into L1, one column of tiles after another (ISA documentation, page of `PACR`)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def pack(p: Product) -> Part:
 
 
 def _moved(by: int) -> list[int]:
-    """The next address; WRCFG reads it when the scalar unit has it."""
+    """Next address; WRCFG reads it when the scalar unit has it."""
     return [
         word("ADDDMAREG", ResultRegIndex=_ADDRESS, OpBRegIndex=by, OpARegIndex=_ADDRESS),
         word("STALLWAIT", stall_res=CONFIG, wait_res=SCALAR_BUSY),
@@ -62,7 +62,10 @@ def _moved(by: int) -> list[int]:
 
 
 def _packed(p: Product, place: int) -> list[int]:
-    """A tile of Dst, which is cleared behind the packers."""
+    """Tile of Dst into L1; it is cleared behind the packers, since MVMUL only accumulates (ISA documentation, page of
+    `ZEROACC`).
+    """
+    # Mode 1 clears 16 rows of 16 bits, mode 5 of 32 bits.
     mode = 5 if p.dest == 32 else 1
     return [
         word("WRCFG", GprAddress=_ADDRESS, CfgReg=57),
@@ -83,14 +86,15 @@ def tile_rows(width: int) -> int:
 
 
 def between(p: Product) -> int:
-    """The format between Dst and L1: FP16 is made of TF32, which rounds."""
+    """Intermediate format between Dst and L1: FP16 is made of TF32, which rounds."""
     return TF32 if p.narrow is not None and p.narrow.code == FP16 else p.stored.code
 
 
 def packers(code: int, width: int, step: int, held: int | None = None, bits: int = 0) -> dict[int, int]:
-    """Four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first one's address is
-    decides for all. Places in Dst are steps of W, of `step` bytes of the format in between. A Dst of other `bits` than
-    datums in L1 comes in the format `held`."""
+    """Configuration of four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first
+    one's address is decides for all. Places in Dst are steps of W, of `step` bytes of the format in between. A Dst of
+    other `bits` than datums in L1 comes in the format `held`. Source: ISA documentation, page of `PACR`.
+    """
     face = tiles.FACE * tile_rows(width) // 16
     wide = (bits or 8 * width) == 32
     values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(wide), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
@@ -111,6 +115,7 @@ def packers(code: int, width: int, step: int, held: int | None = None, bits: int
 
 
 def register(number: int, value: int) -> Iterator[int]:
+    """SETDMAREG words that load a general register, half by half; the 16 bits of a half are split over two fields."""
     for part in range(2):
         high, low = divmod(value >> 16 * part & 0xFFFF, 1 << 14)
         yield word("SETDMAREG", Payload_SigSelSize=high, Payload_SigSel=low, RegIndex16b=2 * number + part)
