@@ -37,6 +37,7 @@ def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, 
     if options.spill is not None and dest != 32:
         message = "registers are spilled to a Dst of 32 bits, and this one has 16"
         raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="write --dest 32, or leave --spill out"))
+    # The initializing function is lowered by the same options, as it shares constant registers with the kernel.
     init = None if kernel.init is None else lower(kernel, kernel.init, member, options, watch)
     return build(name, lower(kernel, kernel.function, member, options, watch), init, member, dest, options.per)
 
@@ -84,6 +85,7 @@ def execute(data: bytes, job: Job) -> Execution:
         tracing=job.trace,
     )
     outputs = machine.outputs(ran, inputs, job.wanted, note.dest)
+    # The comparison is of all of Dst, so that a store to a wrong row is noticed, too.
     outputs[BITS] = ran.tile.dst.copy()
     trace = events.trace(ran.tile, note.lines) if job.trace else Trace()
     return Execution(outputs, ran.outcome.cycles, ran.vector, facts(note, ran), trace)

@@ -62,6 +62,7 @@ def _units(facts: Mapping[str, Json]) -> Iterator[Units]:
     if "element-wise" in what and "fidelity" in facts:
         yield from _units({key: value for key, value in facts.items() if key not in ("stages", "fidelity")})
     is_product = "fidelity" in facts
+    # Each fidelity phase is one pass of MVMUL over the same operands.
     cycles = cast(int, facts["fidelity"]) if is_product else 1
     lanes = _MATRIX if is_product else _VECTOR
     yield Units("multipliers", lanes, executing(("mul",), _TYPES, cycles))
@@ -91,6 +92,7 @@ def _loop(found: Given, is_product: bool) -> Iterator[Line]:
     read = program.read(found)
     best, run = list[Item](), list[Item]()
     for item in read.items:
+        # An unrolled loop body and a recorded replay both appear as a run of words of one unit.
         run = [*run, item] if item.is_tensix and _works(item.word, is_product, found.place.member) else []
         best = run if len(run) > len(best) else best
     text = ((i.address, f"{i.address:8x}: {i.word:08x}  {commented(i.word, found.place.member)}") for i in best)

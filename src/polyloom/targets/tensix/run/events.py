@@ -60,6 +60,7 @@ def _span(event: native.Event, member: Member, lines: Lines) -> Span:
 def origin(lines: Lines, address: int) -> Place:
     """Source place of a word. What a vector kernel's word computes, a single name, is no reason."""
     found = lines.at(address) or NOWHERE
+    # Reasons are sentences; a single word is the name of the value that is computed, which the trace shows already.
     return found if " " in found.reason else replace(found, reason="")
 
 
@@ -78,6 +79,7 @@ def _pushes(events: list[native.Event], places: dict[tuple[int, int], tuple[str,
     seen: set[tuple[int, int]] = set()
     for _, _, thread, _, _, pc, index, pushed in events:
         if thread >= 0 and (pushed, pc) not in places and (thread, pushed) not in seen:
+            # One push may expand to many events (MOP, REPLAY); they share the cycle of the push.
             seen.add((thread, pushed))
             yield Span("threads", f"t{thread} pushed", f"word {index}", pushed, 1)
 

@@ -109,6 +109,7 @@ def kernel(entry: Entry, name: str) -> str:
     for operand in entry.operands:
         type, place = OPERANDS[operand]
         lines.append(f"    {type} {operand} = dst_reg[{place}]{_LAYOUT.get(type, '')};")
+    # An example with a semicolon declares `r` itself.
     lines.append(f"    {entry.example}" if ";" in entry.example else f"    auto r = {entry.example};")
     return "\n".join([*lines, "    keep(r);", "}", ""])
 
@@ -118,6 +119,7 @@ def forms(member: Member) -> dict[Entry, Function]:
     """SSA form of the examples of a member, compiled by one call of clang."""
     chosen = [entry for entry in entries() if entry.member == member]
     names = tuple(f"example_{k}" for k in range(len(chosen)))
+    # One compilation of all examples takes about as long as one of a single example.
     with temporary.folder() as folder:
         path = Path(folder, "examples.h")
         path.write_text(_HEAD + "".join(map(kernel, chosen, names)), encoding="utf-8")
@@ -130,6 +132,7 @@ def instructions(entry: Entry) -> list[str]:
     lowered = lower(forms(entry.member)[entry], Options(entry.member)).function
     words = [i.operands[0] for block in lowered.blocks for i in block.instructions if i.called == "tensix.word"]
     found = [_mnemonic(word.value & 0xFFFFFFFF, entry.member) for word in words if isinstance(word, Constant)]
+    # Each operand is loaded once; an example's own loads of Dst come on top and stay in the list.
     for _ in entry.operands:
         found.remove("SFPLOAD")
     if "SFPSTORE" in found:

@@ -75,8 +75,10 @@ def run(
     form, placed = inputs_of(inputs, note.dest)
     for at, array in placed.items():
         put(tile, at, array)
+    # The driver reads the number of calls as data, so that one executable serves all inputs.
     calls = tiles * (FACES if note.per == "face" else 1)
     words = {note.data[name]: word for name, word in zip(SETUP, setup(form), strict=True)}
+    # Written after the program is loaded, whose image holds the defaults.
     words |= {note.data[CALLS]: calls, **arguments_of(note, inputs)}
     for address, word in words.items():
         tile.l1[address : address + 4] = np.frombuffer((word & 0xFFFFFFFF).to_bytes(4, "little"), np.uint8)
@@ -92,6 +94,7 @@ def load(tile: Tile, data: bytes) -> int:
     image = elf(data, CORE)
     for segment in image.segments:
         end = segment.address + segment.size
+        # A file that was built for a member with more L1 is refused before anything is overwritten.
         if end > len(tile.l1):
             message = f"the program has a segment at {segment.address:#x} that does not lie in L1"
             raise input_error("PL1224", message, help="compile the kernel again")

@@ -71,6 +71,7 @@ def put(tile: Tile, at: Where, given: Array) -> None:
     """Input into its place. Errors: PL1225 outside of L1, PL1226 for a shape or type that does not fit."""
     if not at.name:
         data = to_l1(at.format, rows_of(bits(at.format, given, at.text), at.text)) if at.format else given.tobytes()
+        # The range is checked as a whole, so that an input that does not fit leaves L1 as it was.
         _in_l1(tile, at, len(data))[:] = np.frombuffer(data, np.uint8)
     elif not at.format:
         _put_bits(tile, at, given)
@@ -88,6 +89,7 @@ def check_output(tile: Tile, at: Where, size: int | None, like: Array | None) ->
         raise _unknown(f"the output {at.text} has the size {size}", "give a positive number, or none")
     if at.name and not at.format:
         raise _unknown(f"the output {at.text} is an array that has its size", f"write --out {at.text}=FILE")
+    # A row of 32 bits takes two rows of 16.
     if at.name and size > (most := _ROWS * 16 // DST_FORMATS[at.format]):
         raise _unknown(f"the output {at.text} has {size} rows", f"Dst has {most} rows of this format")
     if not at.name:
@@ -102,6 +104,7 @@ def get(tile: Tile, at: Where, size: int | None, like: Array | None) -> Array:
         return _of_l1(tile, at, size, like)
     view = cast(Array, getattr(tile, at.name))
     if not at.format:
+        # A view would change with the tile, which goes on running.
         return view.copy()
     rows = _rows(tile, at.format)
     if size is not None:

@@ -56,9 +56,12 @@ class Reference:
         """Dst after the interpreter's run."""
         del values
         form, placed = inputs_of(inputs, self.dest)
+        # A tile of the model only lays out the inputs in Dst; nothing is executed on it.
         tile = Tile(self.member)
         for at, array in placed.items():
             put(tile, at, array)
+        # One tile at a time is exact for all kernels, also for those that use random numbers or keep registers between
+        # calls.
         state = State(self.member, 1, implied(form))
         state.dst.bits[0] = tile.dst
         self.run(state, inputs)
@@ -95,4 +98,5 @@ def _arguments(kernel: Kernel, inputs: Arrays) -> list[int]:
 
 
 def _signed(number: int) -> int:
+    # The interpreter of SSA form has integers as signed numbers.
     return number - (1 << 32) if number >> 31 == 1 else number

@@ -108,12 +108,14 @@ def _start(
     image = program.executable(data, path)
     for segment in image.segments:
         _apart(taken, segment.address, segment.size, f"{path} of core {core}")
+    # Other cores stay in reset, as after power-on: a program that needs them has to release them itself.
     tile.release(core, tile.load_elf(core, path))
     started.append(core)
 
 
 def _apart(taken: list[tuple[int, int, str]], address: int, size: int, path: str) -> None:
     """Overlap check of images in L1; each core has local memory of its own. Errors: PL1224."""
+    # Addresses from here on mean another memory for each core.
     if address >= _LOCAL:
         return
     for start, end, other in taken:
@@ -142,6 +144,7 @@ def _sized(text: str) -> tuple[str, int | None]:
 def _input(at: Where, path: str) -> Any:
     if path.endswith(_NPY):
         return npy.read(path)
+    # Raw bytes have neither a shape nor a type, which a place with a format needs.
     if at.name or at.format:
         raise input_error("PL1226", f"'{path}' is no .npy file", help=f"{at.text} takes an array, numpy.save writes it")
     return np.frombuffer(files.read(path), np.uint8)

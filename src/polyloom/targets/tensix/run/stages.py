@@ -82,11 +82,13 @@ def executed(
         tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
     for thread in THREADS:
         tile.release(thread, starts[thread])
+    # The model stops when this word changes, which is cheaper than to look at it in every cycle.
     tile.native.watched = watched
     marks, cycles = list[Mark](), 0
     # The model stops with "max-cycles" at each change of the watched word, too: only all cycles used up is a timeout.
     while True:
         outcome = tile.run(limits.max_cycles - cycles)
+        # The tile goes on where it stopped; each call counts its own cycles.
         cycles += outcome.cycles
         marks.append(_mark(tile, cycles))
         if outcome.stop != "max-cycles" or cycles == limits.max_cycles:
@@ -109,6 +111,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     """
     words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
     laid = [(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
+    # Column-major order of tiles is what the programs of T0 and T2 walk through.
     laid += [(area.placed.address, tiles.lay(_matrix(area, inputs, note.how), "columns")) for area in note.inputs]
     # T2 is the last to meet: its word changes when a stage's results are in L1.
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
@@ -160,6 +163,7 @@ def _stages(stages: tuple[Told, ...], marks: tuple[Mark, ...]) -> list[Json]:
     found, before = list[Json](), Mark(0, {})
     for told, mark in zip(stages, marks, strict=True):
         unit, cycles = _UNITS.get(told.what, "vector"), mark.cycle - before.cycle
+        # Counters of the units run on over stages, so that shares are differences.
         busy = (mark.busy[unit] - before.busy.get(unit, 0)) / max(1, cycles)
         found.append(
             {

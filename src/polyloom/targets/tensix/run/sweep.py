@@ -84,6 +84,7 @@ def sweep(
         made.append(_bits(rows, inner).reshape(-1))
         before.append(ran.before)
         after.append(ran.tile.dst.copy())
+        # All tiles run the same program; branches on data do not exist in vector code.
         instructions = instructions or ran.passed[2]
     results = packed(np.concatenate(made)[: len(values)], form, note.dest)
     cycles = _cycles(data, note, inner, arguments, hazards)
@@ -94,6 +95,7 @@ def differing(swept: Swept, reference: Reference, arguments: Mapping[str, NDArra
     """Number of the first tile in which a bit differs from the interpreter's, which runs many tiles side by side."""
     before, after = swept.dst
     for first in range(0, len(before), _BESIDE):
+        # Side by side, so that NumPy works on arrays of some length, and not all at once because of memory.
         group = slice(first, first + _BESIDE)
         state = State(reference.member, len(before[group]), implied(dst_format(swept.form, reference.dest)))
         state.dst.bits[:] = before[group]
@@ -114,6 +116,7 @@ def _bits(found: NDArray[Any], form: Format) -> Bits:
 
 def _cycles(data: bytes, note: Note, inner: str, arguments: Mapping[str, NDArray[Any]], hazards: str) -> float:
     """Cycles per vector, by the difference of two tiles and one, so that what is done once does not count."""
+    # Cycles do not depend on values: the vector unit has no early exit.
     given = np.ones((2, 32, 32), np.uint32 if inner == ulp.INTEGERS else np.float32)
     cycles = [
         machine.run(data, note, {**arguments, f"dst:{inner}": given}, tiles=tiles, hazards=hazards).outcome.cycles
@@ -172,6 +175,7 @@ def _one(function: Callable[[float], Any], value: float) -> float:
 @contextmanager
 def _from_here() -> Generator[None]:
     """Import path that includes the current folder, as `python script.py` would."""
+    # Removed again, so that later imports of the package are not shadowed by the user's files.
     sys.path.insert(0, str(Path.cwd()))
     try:
         yield

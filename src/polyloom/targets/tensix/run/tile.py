@@ -141,6 +141,7 @@ class Tile:
             raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_any_of(POLICIES))
         self.native = native.Tile(self.member == "blackhole", POLICIES[self.hazards])
         self.native.ignore_mmio = self.ignore_mmio
+        # NumPy views share memory with the native model; they are made once, since each holds a reference to the tile.
         self.views = Views(**{name: self.native.view(name) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
 
     @property
@@ -236,6 +237,7 @@ class Tile:
 
     def push(self, thread: int | str, words: Sequence[int] | NDArray[np.uint32]) -> None:
         """Words for a thread, one a cycle and under back-pressure, as its core would push them. Errors: PL1223."""
+        # Core t0 is number 1: b comes before the three threads.
         number = CORES.index(self._core(thread)) - 1 if isinstance(thread, str) else thread
         if not 0 <= number < 3:
             raise input_error("PL1223", f"{thread!r} is no thread", help="the threads are t0, t1 and t2")
@@ -294,6 +296,7 @@ class Tile:
                 "PL1223", f"a tile runs no {max_cycles} cycles", help="give 0 to 2^63 - 1, or leave it out"
             )
         stop = STOPS[self.native.run(max_cycles)]
+        # The native side knows words only; they are disassembled here, when a message is needed.
         hazards = tuple(self._finding(each) for each in self.native.findings)
         fault = self.native.fault
         outcome = Outcome(

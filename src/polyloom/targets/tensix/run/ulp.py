@@ -62,6 +62,7 @@ def rounded(exact: Floats, form: Format) -> Bits:
         if form == "fp16":
             return exact.astype(np.float16).view(np.uint16).astype(np.uint32)
         if form == "fp32":
+            # NumPy's casts round to nearest even in one step (IEEE 754), as the format's rounding asks for.
             return exact.astype(np.float32).view(np.uint32).copy()
         return _to_bf16(exact)
 
@@ -128,6 +129,7 @@ def histogram(found: Distances) -> list[tuple[int, int, int]]:
     made: list[tuple[int, int, int]] = []
     low = 0
     while low <= int(ulp.max(initial=0)):
+        # 0 and 1 ulp have classes of their own, since they tell correct from faithful rounding.
         high = low if low < 2 else 2 * low - 1
         count = int(np.count_nonzero((ulp >= low) & (ulp <= high)))
         if count:

@@ -95,6 +95,7 @@ def drive(kernel: Function, init: Function | None, per: Per, member: Member) -> 
         *log,
         *(datum for part in printed for datum in part.data),
     )
+    # Data and externals of parts move to the main function, since a program has one table of each.
     others = tuple(replace(part, data=(), externals=(), others=()) for part in printed)
     main = Function(
         "main",
@@ -167,6 +168,7 @@ def _call(function: Function, arguments: Mapping[str, str], prefix: str) -> Iter
         else:
             yield _load(Value(name, type), datum)
         passed.append(Value(name, type))
+    # Kernels return nothing: their results are in Dst.
     assert function.result is None, f"@{function.name} returns a value"
     yield Instruction("call", tuple(passed), callee=f"@{function.name}")
 

@@ -49,6 +49,7 @@ def build(name: str, kernel: Part, init: Part | None, member: Member, dest: int,
         lines = Lines(tuple(sorted(known)), tuple(known[at] for at in sorted(known)))
         arguments = {p: program.data[datum] for p, datum in driver.arguments.items()}
         own = {datum: place for datum, place in program.data.items() if datum not in driver.arguments.values()}
+        # Data of the kernel itself, such as texts, are of no interest to who loads it.
         own = {datum: place for datum, place in own.items() if "." not in datum or datum.split(".")[0] in _OWN}
         return notes.encode(Note(name, member, dest, per, arguments, own, lines, _texts(known.values()), facts))
 
@@ -97,6 +98,7 @@ def _facts(parts: Sequence[Part], member: Member) -> dict[str, int]:
         for found, word in zip(known, (w.value & 0xFFFFFFFF for w in words if isinstance(w, Constant)), strict=True)
         if found is not None
         for register in found.row.registers(word, (*found.row.reads, *found.row.writes))
+        # Constant registers are always there and cost nothing.
         if register < _REGISTERS
     }
     return {"words": len(words), "nops": nops, "registers": len(registers)}

@@ -78,6 +78,7 @@ def number(text: str) -> Number | None:
     if _HUGE.search(text) or len(text) > _LONGEST:
         return None
     try:
+        # Fractions are exact, so that rounding happens once, in the format that is asked for.
         found = float(text) if text.lower().lstrip("+-") in ("inf", "nan", "infinity") else Fraction(text)
     except (ValueError, ZeroDivisionError):
         return None
@@ -119,6 +120,7 @@ def coded(given: Number, form: Form) -> Coded | None:
     if given.value is None:
         return None
     if form == "lut8":
+        # Eight bits have 256 values, of which all are looked at.
         return _nearest(given, _lut_values())
     return _half(given)
 
@@ -188,6 +190,7 @@ def _ieee(given: Number, form: Form) -> Coded:
 def _half(given: Number) -> Coded:
     assert given.value is not None
     sign = given.negative << 15
+    # The least exponent is -15, and there are no denormals below it: the mantissa always has a hidden one.
     exponent = max(_exponent(given.value), -15)
     rounded = round(given.value / _power(exponent - 10))
     bits = min(max(rounded + ((exponent + 14) << 10), 0), 0x7FFF)
@@ -198,6 +201,7 @@ def _exponent(value: Fraction) -> int:
     """Exponent of the leading bit; that of 0 is below all others."""
     if not value:
         return -(1 << 16)
+    # The difference of the bit lengths is the exponent or one more.
     guess = value.numerator.bit_length() - value.denominator.bit_length()
     return guess if value >= _power(guess) else guess - 1
 

@@ -94,6 +94,7 @@ def _cycles(word: int, member: Member) -> int:
     if found.row.name == "SFPSWAP":
         return 2
     if found.row.name == "REPLAY":
+        # In the macro's order: start, length, and the two bits of the mode, of which the last is load.
         values = list(found.values.values())
         is_loading = values[-1]
         return 1 if is_loading else max(1, values[1] or _SLOTS)

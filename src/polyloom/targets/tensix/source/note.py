@@ -81,6 +81,7 @@ def _addresses(made: dict[str, Any]) -> dict[str, int]:
     """Addresses, each of a word in L1, of which both members have as much. Errors: ValueError."""
     found = _numbers(made)
     if any(not 0 <= address <= _L1 - 4 for address in found.values()):
+        # The common reader takes it for a file of another kind, which is reported as such.
         raise ValueError
     return found
 

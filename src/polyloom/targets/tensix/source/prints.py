@@ -53,6 +53,7 @@ def _entry(call: Instruction, fresh: Callable[[str], str]) -> list[Instruction]:
     value = call.operands[0]
     made: list[Instruction] = []
     if call.called == PRINTS[0]:
+        # A text's kind is its length, which is never negative.
         kind = call.operands[1]
         value = Value(fresh("text"), I32)
         made.append(Instruction("ptrtoint", (call.operands[0],), (value,)))

@@ -75,6 +75,7 @@ def regions(function: Function) -> Regions:
     while work:
         block = blocks[work.pop()]
         end = _through(block, start[block.name], numbers)
+        # A frame that is open at the return would leave lanes disabled for the caller.
         if end and isinstance(block.terminator, Return):
             raise error("PL1240", "a condition is not closed", _opened(function, end[-1], numbers), help=_CLOSE)
         for edge in edges_of(block.terminator):
@@ -126,6 +127,7 @@ def after(instruction: Instruction, frames: Frames, number: int) -> Frames:
         case "and_":
             frame = Frame((*steps, number), frame.base, frame.arm)
         case _:
+            # The else replaces the condition's step by its own: its lanes lie in what was enabled before the condition.
             frame = Frame((*steps[: frame.base], number), frame.base + 1, frame.base)
     return *outer, frame
 

@@ -48,6 +48,7 @@ def undefined_uses(function: Function, known: Regions) -> tuple[Diagnostic, ...]
                 written = _of(operand, values)
                 if operand.type is VECTOR and not cover.holds(here, written.paths):
                     for origin in sorted(written.origins, key=_order):
+                        # One warning per declaration: the first use is enough to find the mistake.
                         found.setdefault(origin, _warning(origin, use, instruction.place))
     return tuple(found[origin] for origin in sorted(found, key=_order))
 
@@ -86,6 +87,7 @@ class _Cover:
     def holds(self, path: Path, paths: Paths) -> bool:
         if any(path[: len(p)] == p for p in paths):
             return True
+        # Paths outside of the region say nothing about its lanes.
         inside = frozenset(p for p in paths if p[: len(path)] == path)
         return bool(inside) and any(
             all(self.holds(part, inside) for part in parts) for parts in self.parts.get(path, ())
@@ -157,6 +159,7 @@ def _made(instruction: Instruction, here: Path, cover: _Cover, values: _Values) 
 def _assigned(old: Written, new: Written, here: Path, cover: _Cover) -> Written:
     """Transfer function of an assignment in a region: defined there as the new value is, elsewhere as the old one."""
     if cover.holds(here, new.paths):
+        # The region of the assignment is defined now, whatever was known of it before.
         paths = frozenset({*old.paths, here})
         return _FULL if cover.holds((), paths) else Written(paths, old.origins)
     inside = {p for p in new.paths if p[: len(here)] == here}

@@ -94,5 +94,6 @@ def _fields(text: str) -> Iterator[tuple[str, int, int]]:
         yield name, shift, width
         return
     for place, number in enumerate(range(int(repeated[2]), int(repeated[3]) + 1)):
+        # Repeated fields never cross a word, so that each has a mask of its own.
         assert shift + place * width < _BITS, text
         yield f"{repeated[1]}{number}", shift + place * width, width

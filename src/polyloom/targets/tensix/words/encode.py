@@ -27,6 +27,7 @@ def encode(row: Instruction, values: Mapping[str, int]) -> int:
         if not field.least <= value <= field.most:
             message = f"{field.name} of {row.name} is {value}, which does not fit into {field.width} bits"
             raise input_error("PL1202", message, help=f"write a number from {field.least} to {field.most}")
+        # Negative values keep their two's complement within the field's mask.
         word |= value << field.shift & field.mask
     return word
 
@@ -58,6 +59,8 @@ def to_words(data: bytes, form: Form, name: str) -> list[int]:
     words = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
     if form == "tensix":
         return words
+    # Low bits of 3 mark instructions of RISC-V; the text section of a core's program would be read as garbage
+    # otherwise.
     if (at := next((k for k, word in enumerate(words) if word & 3 == 3), None)) is not None:
         message = f"{name}: the word {words[at]:#010x} at {4 * at:#x} is a RISC-V instruction"
         raise input_error("PL1205", message, help="write --form tensix for words that are not rotated")

@@ -65,6 +65,7 @@ def hazards(run: Sequence[Item], member: Member, *, is_whole: bool = True) -> li
 def _findings(segment: Sequence[Issued], member: Member) -> Iterator[tuple[Issued, Finding | None]]:
     rules = [rule for rule, members in RULES if member in members]
     for at, issued in enumerate(segment):
+        # A slice, because the rules look back by a few instructions while a segment may have millions.
         before = segment[max(0, at - _WINDOW) : at]
         for rule in rules:
             yield issued, rule(before, issued)
@@ -243,6 +244,7 @@ def _using(writer: Issued) -> tuple[str, ...]:
     words = range(word, word + 4 if writer.found.values["wr128b"] else word + 1)
     names = [name for number in words for name in names_of(number, False)]
     units = {unit for name in names for starts, used in _USERS if name.startswith(starts) for unit in used}
+    # The format that SFPLOAD and SFPSTORE imply is chosen by this field alone.
     if any(name.startswith("ALU_ACC_CTRL_SFPU") for name in names):
         units.add("vector")
     return tuple(units) if names else ()
@@ -272,6 +274,7 @@ def _gpr_loads(issued: Issued) -> frozenset[int]:
         first = values["DataRegIndex"]
         # A load of 16 bytes fills an aligned group of four GPRs.
         return frozenset(range(first & ~3, (first & ~3) + 4)) if values["SizeSel"] == 0 else frozenset({first})
+    # Atomics return the old value of the word in L1 into a GPR, so they count as loads.
     if issued.name in ("ATINCGET", "ATINCGETPTR"):
         return frozenset({values["DataRegIndex"]})
     return frozenset({values["TdmaDataRegIndex"]}) if issued.name == "LOADREG" else frozenset()
@@ -280,6 +283,7 @@ def _gpr_loads(issued: Issued) -> frozenset[int]:
 def _gpr_reads(issued: Issued) -> frozenset[int]:
     """GPRs that an instruction reads as whole words; not those that hold addresses in pairs of half registers."""
     values, name = issued.found.values, issued.name
+    # SETDMAREG writes a half register and reads none.
     if name.endswith("DMAREG") and name != "SETDMAREG":
         constant = values["OpBisConst"]
         return frozenset({values["OpARegIndex"]} if constant else {values["OpARegIndex"], values["OpBRegIndex"]})

@@ -115,6 +115,7 @@ class Instruction:
     @property
     def mnemonic(self) -> str:
         """As the vendor's assembler spells it: `SFPMAD`, `TTINCRWC`."""
+        # The macros separate words by underscores (SFP_STOCH_RND), the assembler does not (SFPSTOCHRND).
         plain = self.name.replace("_", "")
         return plain if plain.startswith("SFP") else f"TT{plain}"
 
@@ -150,6 +151,7 @@ def _registers(row: Instruction, word: int, roles: tuple[Role, ...]) -> Iterator
     for role in roles:
         if not role.holds(mode):
             continue
+        # Fields of vector registers stand at the same bits in all layouts, except VD of loads and stores.
         if role.what in _SLOTS:
             yield word >> (20 if high and role.what == "VD" else _SLOTS[role.what]) & 15
         elif role.what[0] == "L" and role.what[1:].isdecimal():

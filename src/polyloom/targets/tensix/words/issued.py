@@ -62,12 +62,14 @@ def segments(run: Sequence[Item], member: Member) -> Iterator[list[Issued]]:
         elif recording:
             ring[slot % _RING] = this
             recording, slot = recording - 1, slot + 1
+            # Recording without execution only fills the buffer (bit 1 of REPLAY, page of `REPLAY`).
             if executes:
                 issued.append(this)
         elif this.name == "REPLAY" and this.found.values["load_mode"]:
             recording, slot = this.found.values["len"] or _WHOLE, this.found.values["start_idx"]
             executes = bool(this.found.values["execute_while_loading"] & 1)
         elif this.name == "REPLAY":
+            # A slot that was recorded in another run may hold anything by now.
             played = _played(this.found, ring)
             if played is None:
                 yield issued
@@ -104,5 +106,6 @@ def _expanded(item: Item, word: int, member: Member) -> Issued | None:
 def _played(found: Decoded, ring: dict[int, Issued]) -> list[Issued] | None:
     """Instructions in a range of slots; None where one was not recorded in this run."""
     start, length = found.values["start_idx"], found.values["len"] or _WHOLE
+    # The buffer is a ring: a playback that reaches slot 31 goes on at slot 0.
     slots = [(start + k) % _RING for k in range(length)]
     return [ring[slot] for slot in slots] if all(slot in ring for slot in slots) else None

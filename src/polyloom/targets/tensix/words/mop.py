@@ -116,12 +116,14 @@ def _slot(word: int, base: int | None) -> int | None:
 
 
 def _signed(bits: int) -> int:
+    # Immediates of I- and S-type have 12 bits (RISC-V unprivileged manual, immediate encoding variants).
     return bits - 0x1000 if bits & 0x800 else bits
 
 
 def expanded(mop: Decoded, slots: Slots, mask_high: int | None) -> list[int] | None:
     """Words of an expansion; of many repetitions only the first ones and the last. None where something is not
     known."""
+    # The template is bit 23 of the MOP word: 1 is the nested loop, 0 the masked unpack.
     words = list(_loops(slots) if mop.values["mop_type"] else _unpacks(mop, slots, mask_high))
     return None if None in words else [word for word in words if word is not None]
 
@@ -156,6 +158,7 @@ def _loops(slots: Slots) -> Iterator[int | None]:
     [End1]] (ISA documentation, page of `MOP`).
     """
     outer, inner, start, end0, end1, loop0, loop1, last, inner_last = slots
+    # Whether a step exists depends on these words, so that without one of them not even the length is known.
     if outer is None or inner is None or start is None or end0 is None or end1 is None or loop1 is None:
         yield None
         return

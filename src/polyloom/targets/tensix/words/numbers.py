@@ -110,6 +110,7 @@ def tiles_of(rows: Array) -> Array:
 
 def l1_bytes(form: str, rows: int) -> int:
     """Bytes in L1 of a number of rows: with exponents for BFP8, in tiles whose exponents fill up 16 bytes."""
+    # The last tile of a matrix may be partial: its exponents are then fewer, but padded to the same alignment.
     exponents = sum(_padded(min(TILE_ROWS, rows - at)) for at in range(0, rows, TILE_ROWS)) if form == "bfp8" else 0
     return exponents + rows * COLUMNS * L1_FORMATS[form] // 8
 
@@ -129,6 +130,7 @@ def from_l1(form: str, data: NDArray[np.uint8], rows: int) -> Array:
     at = 0
     for first in range(0, rows, TILE_ROWS):
         count = min(TILE_ROWS, rows - first)
+        # Exponents of a tile come first, padded to 16 bytes, and then its rows of datums.
         exponents, start = data[at : at + count], at + _padded(count)
         at = start + count * COLUMNS
         found.append(_unblocked(exponents, data[start:at].reshape(count, COLUMNS)))
@@ -142,9 +144,12 @@ def _padded(rows: int) -> int:
 def _blocks(rows: Array) -> bytes:
     """Block floating point: magnitudes under the largest exponent of a row, to nearest even; denormals count as
     zero."""
+    # A zero exponent in all 16 datums means that the whole row is zero or denormal.
     exponent = (rows >> 23 & 0xFF).max(1)
     with np.errstate(invalid="ignore", over="ignore"):
         numbers = np.nan_to_num(rows.astype(np.uint32).view(np.float32).astype(np.float64))
+        # The hidden one of the row's largest number is bit 6 of a datum; all others are shifted down to the same
+        # exponent.
         scaled = np.rint(np.abs(numbers) / 2.0 ** (exponent[:, None].astype(np.float64) - 127) * _HIDDEN)
     magnitude = np.where(exponent[:, None] > 0, np.minimum(scaled, 2 * _HIDDEN - 1), 0).astype(np.uint8)
     # A magnitude of zero has no sign in a block format.

@@ -70,6 +70,7 @@ def read(given: Given) -> Program:
         made = assemble(text(given.data, given.name), given.name, given.place.member)
         pairs = zip(made.words, made.spans, strict=True)
         return Program(tuple(Item(4 * k, word, span=span) for k, (word, span) in enumerate(pairs)), {}, is_elf=False)
+    # Raw words have no addresses of their own: the listing counts from 0.
     words = to_words(given.data, given.options.form, given.name)
     return Program(tuple(Item(4 * k, word) for k, word in enumerate(words)), {}, is_elf=False)
 
@@ -81,6 +82,8 @@ def executable(data: bytes, name: str) -> Image:
     except PolyloomError as error:
         first = error.diagnostics[0]
         message = f"{name} is no program of a core: {first.message}"
+        # The common reader speaks of RISC-V in general; a user of a tile needs to know which option of the compiler is
+        # missing.
         raise input_error("PL1206", message, help=_compiled(first)) from None
 
 
@@ -103,6 +106,7 @@ def _compiled(error: Diagnostic) -> str:
 
 def _items(start: int, code: bytes) -> Iterator[Item]:
     """Words of a code segment; the low two bits tell RISC-V (3) from rotated Tensix words."""
+    # A tail of less than a word is no instruction; linkers pad sections so.
     for at in range(0, len(code) - len(code) % 4, 4):
         word = int.from_bytes(code[at : at + 4], "little")
         is_tensix = word & _RISCV != _RISCV

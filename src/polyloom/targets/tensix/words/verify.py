@@ -30,6 +30,7 @@ def verify(program: Program, member: Member) -> Sequence[Diagnostic]:
     """Findings in the order of the words, hazards after them (PL1210 to PL1213)."""
     found = [d for item in program.items if item.is_tensix for d in _word(item, member)]
     for run in straight(replace(program, items=tuple(configured(program.items, program.labels)))):
+        # An ELF file holds pieces of programs, between which the stack of flags is not known.
         found += hazards(run, member, is_whole=not program.is_elf)
     return found
 
@@ -69,6 +70,7 @@ def _reserved(found: Decoded) -> tuple[str, str] | None:
     not exist (ISA documentation, page of `SFPLOAD`, page of `ATGETM`).
     """
     row, values = found.row, found.values
+    # Bit 0 of an address selects nothing on the machine; what an odd one does is not documented.
     if row.name in ("SFPLOAD", "SFPSTORE") and values["dest_reg_addr"] & 1:
         message = f"{row.mnemonic} has the odd address {values['dest_reg_addr']}"
         return message, "even addresses select columns and rows; write an even one"

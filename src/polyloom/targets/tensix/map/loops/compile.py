@@ -88,6 +88,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
         if CODE + len(code) <= data:
             break
         data = -(-(CODE + len(code)) // _PAGE) * _PAGE  # long programs take room from the arrays
+    # Results of stages are no inputs: only areas of arguments are filled before the run.
     made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
     inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
     outputs = tuple(
@@ -108,6 +109,7 @@ def _assemble(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[
     address.
     """
     some = [each for each in parts if each is not None]
+    # If one stage has nothing to do, an extent is zero, and then no stage has.
     programs: Programs = joined(some, meeting) if len(some) == len(parts) else ([[]], [[]], [[]])
     code, starts, found = b"", dict[str, int](), [dict[int, str]() for _ in programs[0]]
     for name, stages in zip(THREADS, programs, strict=True):
@@ -162,6 +164,7 @@ def _product(stage: _Stage, arranged: Multiplied, how: Arithmetic, at: Sequence[
 def _elements(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
     e, (*inputs, result) = element_format(how), at
     rows, columns = _tiles(stage)
+    # Places of the words matter to the listing only; the threads take the bare words.
     count, kernel = len(stage.scalars), tuple(word for word, _ in stage.kernel)
     return elementwise.threads(
         Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width)

@@ -83,6 +83,7 @@ def _unpack(p: Elementwise) -> Part:
     """
     row, first = 16 * p.width, min(p.inputs, default=0)
     values = one_tile(0, p.format, p.format, p.width, first)
+    # The table of fields has no name for this bit of the unpacker's word.
     values[60] |= 1 << 11  # THCON_SEC0_REG2_Unpack_If_Sel: into Dst
     values |= configured(UNP0_ADDR_BASE_REG_1_Base=4 * row, UNP0_ADDR_CTRL_ZW_REG_1_Wstride=SLOT * row)
     base = word("SETADC", CntSetMask=1, DimensionIndex=1)
@@ -132,6 +133,7 @@ def _replayed(p: Elementwise) -> tuple[Lines, Lines]:
     vectors."""
     replay = word("REPLAY", len=len(p.kernel))
     halves = [[*inline(_offset(half)), *_one_tile(inline(word("MOP", mop_type=1)))] for half in range(2)]
+    # Recorded without being executed: Dst holds no input yet.
     recorded = inline(word("REPLAY", len=len(p.kernel), load_mode=1), *p.kernel)
     return mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), [*recorded, *_alternating(p, halves)]
 
@@ -143,6 +145,7 @@ def _handed_over(p: Elementwise) -> Lines:
     vectors = loop("vectors", "s2", VECTORS, inline(*p.kernel))
     # XOR with the difference of both words toggles between the halves.
     body = [*push("s6"), "xor s6, s6, s7", *_one_tile(vectors)]
+    # Both words are SETC16 of one register and differ in the offset alone.
     first, second = map(_offset, range(2))
     return [f"li s6, {first:#x}", f"li s7, {first ^ second:#x}", *loop("tiles", "s1", p.tiles, body)]
 
@@ -157,6 +160,7 @@ def _one_tile(vectors: Lines) -> Lines:
         *inline(word("SETRWC", BitMask=15), word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY)),
         *vectors,
         *inline(
+            # T2 may pack only what the vector unit has stored; the semaphore must not run ahead of it.
             word("STALLWAIT", stall_res=SYNC, wait_res=VECTOR_BUSY),
             word("SEMGET", sem_sel=_FILLED),
             word("SEMPOST", sem_sel=_DONE),

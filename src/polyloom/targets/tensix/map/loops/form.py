@@ -99,6 +99,7 @@ def _arithmetic(program: Program, options: Any) -> Arithmetic:
     not fit.
     """
     types = {program.types[name] for stage in program.stages for name in (stage.result, *stage.reads)}
+    # One format of Dst serves the whole program, so that mixed types would need conversions that no stage does.
     kind = types.pop() if len(types) == 1 else ""
     if kind not in ("f32", "i32"):
         help = "declare all arrays and scalars as f32, or as i32"
@@ -153,6 +154,8 @@ def _check_integers(program: Program) -> None:
 
 def _oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
     stages, how = content.program.stages, content.how
+    # A single product is compared in the format of its sums; with formulas behind it, results have the format of
+    # elements.
     is_alone = len(stages) == 1 and isinstance(stages[0], Product)
     packed = how.sums if is_alone else element_format(how).packed
     used = {step.name for formula in content.formulas.values() for step in formula.steps} & {*FUNCTIONS}
@@ -181,6 +184,7 @@ def _equations(source: Source, content: Content, values: Mapping[str, int], inpu
     size = prod(n.evaluate(values) for n in (*program.shapes[stage.result], over))
     if size <= _SMALL:
         return interpret(source.plan, values, inputs)
+    # The interpreter of equations takes a Python step per product, too slow for large matrices.
     return stage_interpret.interpret(program, values, inputs, fused=_rounds_once(source))
 
 

@@ -62,6 +62,7 @@ class _Unit(Generic[T]):
         self.lanes = lanes
 
     def number(self, value: T | float) -> T:
+        # Constants are written as numbers above and turned into bits here, in one place.
         return self.lanes.constant(bits_of(value)) if isinstance(value, int | float) else value
 
     def mad(self, a: T, b: T | float, c: T | float) -> T:
@@ -126,6 +127,7 @@ def _exp(u: _Unit[T], x: T) -> T:
 
 
 def _exp2(u: _Unit[T], x: T) -> T:
+    # Clamped so that n stays within the bits of the exponent; beyond, results are 0 and infinity.
     near = u.within(x, -151.0, 130.0)
     turns = u.mad(near, 0.5, _INTEGERS)
     r = u.mad(u.add(turns, -_INTEGERS), -2.0, near)
@@ -168,11 +170,13 @@ def _log(u: _Unit[T], x: T) -> T:
 
 
 def _sin(u: _Unit[T], x: T) -> T:
+    # Adding 1.5 * 2^23 rounds x / pi to an integer and leaves that in the lowest bits.
     turns = u.mad(x, 1 / sum(_PI), _INTEGERS)
     return _sine(u, x, turns, u.add(turns, -_INTEGERS))
 
 
 def _cos(u: _Unit[T], x: T) -> T:
+    # One half is added before rounding: cos x is the sine of x + pi/2, whose turns are counted from there.
     turns = u.add(u.mad(x, 1 / sum(_PI), 0.5), _INTEGERS)
     return _sine(u, x, turns, u.add(u.add(turns, -_INTEGERS), -0.5))
 

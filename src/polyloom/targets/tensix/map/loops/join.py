@@ -45,6 +45,7 @@ def joined(stages: Sequence[Parts], meeting: int = 0) -> Programs:
     made: Programs = [], [], []
     for number, parts in enumerate(stages):
         for thread, part in enumerate(parts):
+            # s0 holds the address of pushes through all stages; no stage changes it.
             lines = start() if not number else []
             lines += _part(part, shared[number][thread], clean[thread][number], number)
             if number + 1 < len(stages):
@@ -67,6 +68,7 @@ def _labelled(lines: Lines, prefix: str) -> Lines:
 
 def _label(line: str, prefix: str) -> str:
     if line.startswith(("bnez ", "beqz ")):
+        # Only the target of a branch stands behind a comma and is a label.
         return line.replace(", ", f", {prefix}")
     if line.startswith("j "):
         return f"j {prefix}{line.removeprefix('j ')}"
@@ -99,6 +101,7 @@ def _meet(thread: int, done: int, meeting: int) -> Lines:
     """Barrier of the three cores over L1: store the own count, then poll both others (ISA documentation, TTSync: a load
     at 0xFFE80004 waits until the thread is idle).
     """
+    # A stage begins with its own counts; the values that the last one left would be wrong.
     lines = inline(word("SEMINIT", max_value=15, sem_sel=_SEMAPHORES)) if thread == THREADS.index("t2") else []
     lines += [f"li s9, {_IDLE:#x}", "lw s11, 0(s9)", "add s11, s11, s11"]  # behind the use, the load is done
     # Counts only grow, so no word has to be reset between stages.

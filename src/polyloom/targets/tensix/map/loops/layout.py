@@ -24,6 +24,7 @@ from polyloom.transform.stages.arrange import Applied, Arranged
 def array_shapes(program: Program, values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
     """Shapes in numbers. Errors: PL1237 for sizes that are not positive, of a program that needs elements."""
     found = {name: tuple(n.evaluate(values) for n in shape) for name, shape in program.shapes.items()}
+    # A program of one stage may be empty: then its threads have nothing to do.
     if not program.needs_elements:
         return found
     for name, value in values.items():
@@ -63,6 +64,7 @@ def operand_areas(
     """Areas that a stage reads, in its order: the one area of what another computes, and arguments as it wants them."""
     if not isinstance(each, Applied):
         factors = (each.contraction.left, each.contraction.right)
+        # A computed factor is read as it was packed; an argument is laid in the factor's own format.
         return [computed[m.array] if m.array in computed else _area(m, shapes[m.array], "factor", how) for m in factors]
     assert formula is not None
     own = computed[each.stage.result].placed

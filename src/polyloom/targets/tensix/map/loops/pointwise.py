@@ -77,6 +77,7 @@ class _Maker:
 
     def source(self, term: Term) -> Source:
         if term not in self.known:
+            # Operations without a place of their own are blamed on the expression around them.
             before = self.span
             self.span = (term.span if isinstance(term, Apply) else None) or before
             self.known[term] = self._made(term)
@@ -111,6 +112,7 @@ class _Maker:
                 raise AssertionError("stages are without sums")
 
     def _input(self, leaf: Leaf) -> Source:
+        # A scalar that another stage computes lies in a tile, and is broadcast like an array.
         if not leaf.index and leaf.array not in self.program.computed:
             self.scalars.append(leaf.array)
             return "scalar", len(self.scalars) - 1
@@ -168,6 +170,7 @@ class _Maker:
         """Contraction: a product whose only use is this sum is part of it, one SFPMAD, its first factor or the other
         negated.
         """
+        # The left product is preferred, as in the contraction of vector kernels.
         for position in (0, 1):
             product, other = term.operands[position], term.operands[1 - position]
             if not isinstance(product, Apply) or product.operation != "mul" or self.uses[product] != 1:
@@ -182,6 +185,7 @@ class _Maker:
         operation = term.operation
         if operation in ("min", "max"):
             a, b = term.operands
+            # SFPSWAP orders by sign and magnitude, which is not the order of two's complement.
             return self._select(Apply("select", (Apply("lt" if operation == "min" else "gt", (b, a)), b, a), term.span))
         operands = self._sources(term.operands)
         match operation:

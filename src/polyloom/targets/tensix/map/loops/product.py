@@ -89,6 +89,7 @@ def _multiply(p: Product) -> Part:
     )
     if p.narrow is not None:  # what T2 packs is in another format than what is summed
         values |= configured(ALU_FORMAT_SPEC_REG_Dstacc_val=between(p), ALU_FORMAT_SPEC_REG_Dstacc_override=1)
+    # 16 words are half of the buffer: one fidelity phase of one pair of tiles.
     recorded = [word("MVMUL", addr_mode=mode, dst=row) for row, mode in steps()]
     replay = word("REPLAY", len=len(recorded))
     # After the last phase SrcB's bank goes back to the unpacker, and all counters to zero.
@@ -119,6 +120,7 @@ def _column(p: Product, count: int, number: int) -> Lines:
     """Column of result tiles, along k: the first pairs wait for their place, the last ones give it to T2."""
     if p.depth == 1:
         return _pairs(count, is_first=True, is_last=True)
+    # The first and the last step along k are peeled, because only they touch semaphores.
     middle = loop(f"depth{number}", "s2", p.depth - 2, _pairs(count))
     return [*_pairs(count, is_first=True), *middle, *_pairs(count, is_last=True)]
 
@@ -132,4 +134,5 @@ def _pairs(count: int, *, is_first: bool = False, is_last: bool = False) -> Line
         if is_last:
             # The semaphore may tell T2 only what the matrix unit has finished.
             made += [word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY), word("SEMPOST", sem_sel=DONE)]
+    # SrcA goes back to the unpacker: the tile of the right factor has met all of the block.
     return inline(*made, word("SETRWC", clear_ab_vld=1))

@@ -46,6 +46,7 @@ def pack(p: Product) -> Part:
         column = [each for place in range(count) for each in _packed(p, place)]
         if several:
             lines += inline(*register(_COLUMN, (p.rows - count) * pitch))
+            # The step back may be negative; general registers wrap at 32 bits.
             lines += inline(*register(_BLOCK, (count - p.columns * p.rows) * pitch % _WORD))
             column += _moved(_COLUMN)
         row = loop(f"columns{number}", "s1", p.columns, inline(*column))
@@ -106,6 +107,7 @@ def packers(code: int, width: int, step: int, held: int | None = None, bits: int
                 f"{name}_Disable_zero_compress": 1,
                 f"{name}_Out_data_format": code,
                 f"{name}_In_data_format": code if held is None else held,
+                # Only the first packer writes behind the header; the other three are relative to it.
                 f"{name}_Sub_l1_tile_header_size": int(packer > 0),
                 f"{name}_L1_Dest_addr": packer * face,
                 f"DEST_TARGET_REG_CFG_PACK_SEC{packer}_Offset": tiles.FACE * packer,
@@ -117,5 +119,6 @@ def packers(code: int, width: int, step: int, held: int | None = None, bits: int
 def register(number: int, value: int) -> Iterator[int]:
     """SETDMAREG words that load a general register, half by half; the 16 bits of a half are split over two fields."""
     for part in range(2):
+        # The field of the payload has 14 bits, the two bits above are part of the size selector.
         high, low = divmod(value >> 16 * part & 0xFFFF, 1 << 14)
         yield word("SETDMAREG", Payload_SigSelSize=high, Payload_SigSel=low, RegIndex16b=2 * number + part)

@@ -34,6 +34,7 @@ _IDLE: Final = 0xFFE80008
 
 def chunk(depth: int) -> int:
     """Tiles along k that one MOP takes: the largest divisor of the depth within the expander's count."""
+    # A divisor, so that every MOP does the same number of steps and needs no second configuration.
     return next(n for n in range(min(depth, _MOST), 0, -1) if depth % n == 0)
 
 
@@ -46,9 +47,11 @@ def unpack(p: Product) -> Part:
     if p.turned:
         # Haloize mode transposes a face while it is unpacked.
         turned = configured(THCON_SEC0_REG2_Haloize_mode=1)
+        # The two settings share a word with others that are set already.
         values |= {at: values.get(at, 0) | value for at, value in turned.items()}
     at = [word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
     each = [word("UNPACR", Unpack_block_selection=n, AddrMode=4, SetDatValid=1, Last=1) for n in range(2)]
+    # One MOP can only walk tiles that follow one another in L1.
     step = chunk(p.depth) if p.rows <= tiles.BLOCK and not p.turned else 1
     lines = inline(*(word("SETADCXX", CntSetMask=1 << unit, x_end2=tiles.DATUMS - 1) for unit in range(2)))
     lines += [f"li s1, {at[1]:#x}"]
@@ -80,6 +83,7 @@ def one_tile(unit: int, in_l1: int, held: int, width: int, address: int) -> dict
     is the pitch.
     """
     across = tiles.pitch(width) // width
+    # Fields of the tile descriptor: format, uncompressed, X extent, and extents of 1 for Y, Z and W.
     descriptor = in_l1 | 1 << 4 | across << 16 | 1 << 32 | 1 << 48 | 1 << 64
     sec = f"THCON_SEC{unit}"
     return configured(

@@ -60,6 +60,7 @@ def configured(**values: int) -> dict[int, int]:
         setting = settings()[name]
         assert not setting.thread and 0 <= value < 1 << setting.width, name
         bits = value << setting.shift
+        # A tile descriptor is a field of 128 bits, that is of four words.
         for number in range(-(-(setting.shift + setting.width) // 32)):
             made[setting.word + number] = made.get(setting.word + number, 0) | bits >> 32 * number & _WORD
     return made
@@ -87,6 +88,7 @@ def settled(values: Mapping[int, int]) -> list[int]:
 
 def inline(*words: int) -> Lines:
     """Words in the instruction stream of the core, which passes them on (`.ttinsn`)."""
+    # The core passes a word on whose low two bits are not 3, which the rotation guarantees.
     return [f".word {rotated(each):#010x}" for each in words]
 
 
@@ -129,6 +131,7 @@ def loop(label: str, register: str, count: int, body: Lines) -> Lines:
 
 def assembled(stages: Sequence[Lines], base: int) -> tuple[bytes, list[dict[int, str]]]:
     """Core's program, which ends with `ebreak`, and by stage the line of each address."""
+    # Assembled as one program: branches of a stage may reach over others, and `base` decides their offsets.
     whole = [*((stage, line) for stage, lines in enumerate(stages) for line in lines), (len(stages) - 1, "ebreak")]
     made = assemble("".join(f"{line}\n" for _, line in whole), CORE, base, "<thread>")
     found = [dict[int, str]() for _ in stages]

@@ -46,6 +46,7 @@ def words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[tuple[int
     except PolyloomError as error:
         raise _without_names(error, p.result) from None
     found = [(i.operands[0], i.place) for block in made.blocks for i in block.instructions if i.called == WORD.name]
+    # Choices are made by lane flags, and constants are immediates.
     assert len(made.blocks) == 1 and all(isinstance(w, Constant) for w, _ in found), "there are no scalar branches"
     return [(w.value & 0xFFFFFFFF, place) for w, place in found if isinstance(w, Constant)]
 
@@ -81,6 +82,7 @@ def _leaf(b: Builder, source: Source, mode: int) -> Value:
     kind, number = source
     if kind == "array":
         return b.call("load", mode, _STAYS, SLOT * number)
+    # Scalars lie in L12 to L14 for the whole run, set once by T1's core.
     return b.call("config_read", _FIRST + number) if kind == "scalar" else b.call("splat", number)
 
 
@@ -100,6 +102,7 @@ def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> W
     """Value of a formula over bits as loads give them, in vectors of 32 elements; the bits that are stored."""
     shape = arrays[0].shape if arrays else (1, _LANES)
     known: dict[Source, Any] = {("array", n): array for n, array in enumerate(arrays)}
+    # Scalars have one value for all tiles, so a row of lanes would do; the full shape keeps operations simple.
     known |= {("scalar", n): np.full(shape, bits, np.uint32) for n, bits in enumerate(scalars)}
 
     def value(source: Source) -> Words:
@@ -148,6 +151,7 @@ def _missed(step: Step, operands: Sequence[Error], adding: float) -> Error:
         product, missed = a * b, np.abs(a) * of_b + np.abs(b) * of_a + of_a * of_b
         c, of_c = rest[1] if step.name == "sfpmad" else (0.0, 0.0)
         size = np.abs(product) + np.abs(c) + missed + of_c
+        # Results below the least normal number are flushed, an error of at most that number.
         return product + c, missed + of_c + size * adding + 2.0**-126
     if step.name in ("sfpadd", "sfpsub"):
         b, of_b = rest[0]

@@ -60,6 +60,7 @@ def product(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> 
     made = np.zeros((a.shape[0], b.shape[1]), np.int64)
     if not made.size:
         return _packed(made[:rows, :columns], f, dest)
+    # Intermediate arrays have one more dimension, the 16 of k.
     at_once = max(1, _ELEMENTS // (b.shape[1] * _STEP))
     for first in range(0, rows, at_once):
         made[first : first + at_once] = _rows(a[first : first + at_once], b, f, dest, fidelity)
@@ -120,6 +121,7 @@ def _group(a: _Part, b: _Part, first: int, bias: int) -> tuple[Array, Array]:
     of_a = (slice(None), None, slice(first, first + _GROUP))
     of_b = (None, slice(None), slice(first, first + _GROUP))
     exponent = a.exponent[of_a] + b.exponent.T[of_b] + np.int32(bias)
+    # The alignment is never below the bias: a group of zeros has an exponent, too.
     largest = np.maximum(exponent.max(axis=2), max(bias, 0))
     # A product has at most 12 bits: shifted by 14 with half away from zero it is 0, as by any more.
     away = np.minimum(largest[:, :, None] - exponent, 14)
@@ -142,6 +144,7 @@ def _accumulated(sums: list[tuple[Array, Array]], held: Array, rounding: _Roundi
     exponent = np.maximum.reduce([own, *(largest for largest, _ in sums)])
     values = [_down(value, exponent - largest) for largest, value in sums]
     size = _down(size, exponent - own)
+    # A 16-bit Dst keeps 11 bits of the sums and of itself before they are added.
     if rounding.bits < 24:
         values = [(value + 4096) >> 13 << 13 for value in values]
         size = (size + 4096) >> 13 << 13
@@ -165,6 +168,7 @@ def _encoded(total: Array, exponent: Array, rounding: _Rounding) -> Array:
 
 
 def _packed(patterns: Array, f: Format, dest: Dest) -> Array:
+    # Patterns are those of FP32, which is what a 32-bit Dst holds and the packer writes.
     if dest == 32:
         return patterns.astype(np.uint32)
     if f.name == "fp16":
@@ -192,5 +196,6 @@ def _integral(a: Array, b: Array, fidelity: int) -> Array:
             for first in range(tile, tile + tiles.SIDE, _STEP):
                 at = slice(first, first + _STEP)
                 total += masked[True, phase][:, at] @ masked[False, phase][at]
+                # The machine saturates after each MVMUL, so that the order of sums matters.
                 np.clip(total, -_LARGEST, _LARGEST, out=total)
     return (np.abs(total) | np.where(total < 0, 1 << 31, 0)).astype(np.uint32)

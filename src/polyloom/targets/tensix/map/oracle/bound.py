@@ -37,6 +37,7 @@ def bound(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Ar
     if f.name == "i8":
         return _integral(a, b, fidelity)
     total, largest = a @ b, _largest_of_groups(a, b)
+    # Errors of both factors multiply, as each is a relative change of the product.
     factor = 1.0
     for left_out in _LEFT_OUT[fidelity]:
         factor *= (1 + _ROUNDING[f.name]) * (1 + left_out)
@@ -81,5 +82,6 @@ def distance(expected: Array, got: Array, result: Result) -> Array:
 def _rank(values: Array, result: Result) -> Array:
     bits = result.encode(values).astype(np.int64)
     sign, least = (31, 1 << 23) if result.width == 4 else (15, 1 << 10 if result.code == FP16 else 1 << 7)
+    # All denormals are rank 0, since the tile flushes them.
     size = np.maximum((bits & (1 << sign) - 1) - least + 1, 0)
     return np.where(bits >> sign & 1, -size, size)

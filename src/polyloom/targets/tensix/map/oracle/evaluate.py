@@ -55,6 +55,7 @@ def _multiply(each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays,
         for p in (Placed(m, shapes[m.array], 0, 1) for m in (each.contraction.left, each.contraction.right))
     )
     found = arithmetic.product(left, right, how.factors, how.dest, how.fidelity)
+    # Sums in 32 bits are packed to 16 where later stages read elements of 16.
     if how.sums.width < how.accumulated.width:
         found = narrow(found, how.format)
     return Placed(each.result, shapes[each.stage.result], 0, 1).unflat(found)
@@ -108,6 +109,7 @@ def _product_error(
     error, value = bound(large_a, large_b, how.factors, how.dest, how.fidelity), a @ b
     if how.format == "i8":
         return value, error
+    # The three terms: the factor's own errors, and the roundings of the program itself.
     error = error + large_a @ of_b + of_a @ large_b + each.stage.roundings * _SINGLE * (large_a @ large_b)
     error = unbounded(error, of_a.max(axis=1, keepdims=True, initial=0), of_b.max(axis=0, initial=0))
     if how.sums.width == how.accumulated.width:

@@ -50,6 +50,7 @@ def _split(block: Block, taken: set[str]) -> Iterator[Block]:
             made.append(i)
             continue
         condition, then, orelse = i.operands
+        # Both arms need a block of their own: an edge cannot be told from another one between the same two blocks.
         ways = fresh(f"{block.name}.then", taken), fresh(f"{block.name}.else", taken)
         following = fresh(f"{block.name}.chosen", taken)
         yield Block(name, parameters, tuple(made), Branch(condition, Edge(ways[0]), Edge(ways[1]), i.place))

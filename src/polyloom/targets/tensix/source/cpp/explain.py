@@ -96,6 +96,7 @@ def _collisions(messages: list[_Message], headers: tuple[str, ...], defines: tup
     expanded = {name for m in within for name in _expanded(m, headers)}
     lines = {place for m in within if not any(_is_shown(p.file, headers) for p in m.places) for place in m.places}
     words = {word for place in lines for word in re.findall(r"\w+", known.line(place.file, place.line))}
+    # Expansion is a proof; a name that merely stands in the line is only taken where there is none.
     for name in [name for name in names if name in expanded] or [name for name in names if name in words]:
         help = f"take `-D {name}` away, or define another name: the headers of the vector library use this one"
         yield Diagnostic("PL1269", f"`-D {name}` changes the headers of the vector library", help=help)
@@ -219,6 +220,7 @@ def _of_name(message: _Message, source: Source) -> Diagnostic:
             "give the template arguments, `f<false, 8>`; a call, `f<false>(1, 2)`, chooses among functions of one name"
         )
         return Diagnostic("PL1268", f"`{name}` does not say which function it is", notes=notes, help=help)
+    # A regular expression suffices here: the list is a suggestion, and clang has refused the file.
     functions = [each for each in dict.fromkeys(_FUNCTION.findall(source.text)) if each not in _NO_FUNCTION]
     candidates = get_close_matches(name.split("::")[-1], functions, 3, 0.5) or functions
     help = "functions of the file: " + ", ".join(f"`{each}`" for each in candidates[:12]) if candidates else None

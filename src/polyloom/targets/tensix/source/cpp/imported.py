@@ -51,6 +51,7 @@ def finished(function: Function) -> Function:
         row = operations()[_FOUR].external
         externals[row.name] = row
     blocks = tuple(_in_bits(_with_parts(block)) for block in function.blocks)
+    # Verified at once: an import that breaks SSA form should not be blamed on a pass.
     return verify(branched(replace(function, blocks=blocks, externals=tuple(externals.values()))))
 
 
@@ -88,6 +89,7 @@ def _of_bits(i: Instruction) -> Instruction:
     results = tuple(map(_as_bits, i.results))
     if i.operation == "bitcast":
         return replace(i, operation="copy", results=results)
+    # Changing the sign of a float needs no arithmetic, so that it is allowed in scalar code.
     if i.operation == "fneg":
         return replace(i, operation="xor", operands=(*i.operands, _SIGN), results=results)
     if i.callee == "fabs":

@@ -101,6 +101,7 @@ def load_several(
     found, module = _read(path, names, source, options)
     for each in found:
         refused(each, source)
+    # Assignments outside of conditions are replaced last, when the operations are those of the table.
     return Several(tuple(replaced(finished(each)) for each in found), source, variables(module, HEADERS))
 
 
@@ -110,6 +111,7 @@ def _read(path: str, names: tuple[str, ...], source: Source, options: Options) -
     try:
         found = _imported(module, source)
     except PolyloomError as error:
+        # Only vectors in memory are cured by unrolling; other errors would come again.
         if error.diagnostics[0].code != "PL1264":
             raise
     else:

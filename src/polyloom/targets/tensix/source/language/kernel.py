@@ -103,6 +103,7 @@ class VectorKernel:
         for p in self.parameters:
             if p.annotation in _ELEMENTS:
                 given[p.name] = Runtime(values[p.name], p.annotation is f32)
+        # A kernel may be traced many times, with other constants or for another member.
         tracer = Tracer(builder, member)
         with tracing(tracer):
             self._run(given)
@@ -161,6 +162,7 @@ def function(given: Callable[P, R]) -> Callable[P, R]:
     made: list[FunctionType] = []
 
     def call(*arguments: P.args, **named: P.kwargs) -> R:
+        # Names that are defined below the function are not known when the decorator runs.
         if not made:  # at the first call: what follows it in its file is known then
             made.append(rewritten(plain))
         return cast(R, made[0](*arguments, **named))

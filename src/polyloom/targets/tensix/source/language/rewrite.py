@@ -105,6 +105,7 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.target, ast.Name):
             return node
+        # `x += y` becomes `x = x + y`: vectors have no in-place operators, and the merge needs the new value alone.
         old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         value = ast.copy_location(ast.BinOp(old, node.op, node.value), node)
         return ast.copy_location(ast.Assign([node.target], self._assigned(node.target, value)), node)
@@ -196,6 +197,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _arm(self, statement: ast.With, kind: str) -> list[ast.stmt]:
         at = statement.items[0].context_expr
+        # An arm begins with the complement of all conditions before it, then narrows by its own.
         orelse = ast.copy_location(ast.Expr(self._call("else_", at)), at)
         return [orelse, *(self._narrowed(at) if kind == "v_elseif" else []), *statement.body]
 

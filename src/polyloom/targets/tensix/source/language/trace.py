@@ -74,12 +74,14 @@ def current() -> Tracer:
 def here() -> Place:
     """Place where the user's code stands."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]: there is no other way
+    # Frames of this package are skipped, so that operators point to the expression that uses them.
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
     return NOWHERE if frame is None else place_of(frame)
 
 
 def place_of(frame: FrameType) -> Place:
+    # An instruction of Python's code takes two bytes, so its number is half of the offset.
     line, _, column, _ = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
     return Place(frame.f_code.co_filename, line or frame.f_lineno, 0 if column is None else column + 1)
 

@@ -88,6 +88,7 @@ class Vector:
     __hash__ = None  # pyright: ignore[reportAssignmentType]: as of whatever compares by lane
 
     def __init__(self, given: object = None) -> None:
+        # Read when it is made: a row of Dst may be overwritten later.
         self._value = _value(type(self), given)
 
     @property
@@ -254,6 +255,7 @@ class Row(vfloat):
         return self.read(vfloat)
 
     def read(self, kind: type[Vector]) -> Value:
+        # Each use is a load of its own, as `dst_reg[i]` in C++ is; the compiler keeps what it can in registers.
         return current().call("load", _mode(kind, self.mode), _ADDRMOD[current().member], self.address)
 
 
@@ -305,6 +307,7 @@ class Dst:
         if isinstance(index, Runtime):
             return current().builder.scalar("shl", index.value, 1)
         if isinstance(index, int) and 0 <= index < 512:  # pyright: ignore[reportUnnecessaryIsInstance]: of a user
+            # Bit 0 of an address selects nothing and bit 1 the odd columns, so that an index is two addresses.
             return 2 * index
         raise wrong("PL1253", f"dst has no row {index!r}", "rows are 0 to 511")
 

@@ -61,6 +61,7 @@ class Placed:
     def size(self) -> int:
         """Bytes in L1, tiles padded and headers included."""
         rows, columns = self.extents
+        # Tiles are whole even at the edges of the matrix: unpackers read 1024 datums in any case.
         return tiles.count(rows) * tiles.count(columns) * tiles.pitch(self.width)
 
     def flat(self, array: Array) -> Array:
@@ -113,6 +114,8 @@ def width(held: Held, how: Arithmetic) -> int:
 
 def spread(array: Array, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """Broadcast of an input to the result's shape; an axis of -1 is a dimension that the input lacks."""
+    # The input's axes are brought into the order of the result's dimensions first; the missing ones then become axes of
+    # length 1, which broadcasting repeats.
     own = [axis for axis in axes if axis >= 0]
     at = tuple(slice(None) if axis >= 0 else None for axis in axes)
     return np.broadcast_to(array.transpose(own)[at], shape)
@@ -121,6 +124,8 @@ def spread(array: Array, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array
 def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
     """Operand of a product as a matrix of encoded datums. Errors: PL1234 for an integer beyond -127 .. 127."""
     matrix = placed.flat(inputs[placed.matrix.array])
+    # Floats saturate quietly, as formats do; an integer that wraps or saturates would be a wrong result without a sign
+    # of it.
     if f.name == "i8" and (beyond := np.argwhere(np.abs(matrix.astype(np.int64)) > _I8)).size:
         value = matrix[tuple(beyond[0])]
         message = f"`{placed.matrix.array}` has the value {value}, which i8 does not hold"

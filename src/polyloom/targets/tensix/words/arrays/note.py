@@ -141,6 +141,7 @@ def _note(made: dict[str, Any]) -> Note | None:
     scalars = tuple(map(str, made["scalars"]))
     stages = tuple(_told(*each) for each in map(tuple, made["stages"]))
     written = {w.array for w in outputs}
+    # A program may name an argument that no stage reads: it stays an input, since a caller has to give it.
     read = {area.placed.matrix.array for area in inputs} | {*scalars}
     found = of_json(made)
     # The common reader cannot know which arguments are only written; the areas of the note say it.
@@ -174,6 +175,7 @@ def _is_array(signature: Signature, name: str, shape: tuple[int, ...], *, is_inp
     is compiled for fixed sizes, so a signature with sizes has none.
     """
     found = signature.argument(name)
+    # The two types of the tile's formulas, f32 and i32, as NumPy writes them in little-endian order.
     if found is None or signature.sizes or found.dtype.str not in ("<f4", "<i4"):
         return False
     return (found.is_input or not is_input) and found.extents({}) == shape
@@ -192,6 +194,7 @@ def _writes(note: Note, written: Written) -> bool:
     """Whether an output of the signature has the shape that a stage writes: each own axis once, the others fixed within
     their extent.
     """
+    # Dimensions that are fixed hold one index of the output's stage; the rest must be the output's own axes, each once.
     places = sorted((at, extent) for at, extent in zip(written.at, written.area.placed.shape, strict=True) if at >= 0)
     fixed = [(-1 - at, extent) for at, extent in zip(written.at, written.area.placed.shape, strict=True) if at < 0]
     if [at for at, _ in places] != list(range(len(places))) or any(n >= extent for n, extent in fixed):

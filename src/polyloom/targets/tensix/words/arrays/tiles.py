@@ -62,6 +62,8 @@ def take(data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.generic
     rows, columns = count(shape[0]), count(shape[1])
     tiles = data.reshape(rows * columns, HEADER + DATUMS * np.dtype(dtype).itemsize)[:, HEADER:]
     flat = np.empty((rows * columns, DATUMS), dtype)
+    # The permutation that was read when the matrix was laid is written here, which inverts it without computing the
+    # inverse.
     flat[order(rows, columns, by)] = np.ascontiguousarray(tiles).view(dtype)
     whole = flat.reshape(rows, columns, 2, 2, FACE, FACE).transpose(0, 2, 4, 1, 3, 5)
     return whole.reshape(rows * SIDE, columns * SIDE)[: shape[0], : shape[1]]
