@@ -64,7 +64,7 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
     oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bounds)
     seconds = perf_counter() - start
     signature = signature_of(kernel.function.name, parameters_of(kernel))
-    # Verified here, and not only when it is compiled: `run`, `show` and `sweep` report the same warnings.
+    # Verified here, and not only when it is compiled, so that every verb that loads a kernel gives the warnings.
     warnings = tuple(
         found for part in (kernel.init, kernel.function) if part is not None for found in verify(part, place.member)
     )

@@ -34,6 +34,7 @@ def place(text: str) -> Place:
 def include() -> str:
     """Folder of the macro header, the addresses, crt0.S and the linker scripts, for a C compiler's -I and -T."""
     package = find_spec("polyloom")
+    # The spec is asked, and not this file's folder: generated headers lie in the installed package.
     folders = (package and package.submodule_search_locations) or []  # two of an editable installation
     places = [Path(folder) / "include" / "tensix" for folder in folders]
     return str(next(filter(Path.is_dir, places), places[0]))

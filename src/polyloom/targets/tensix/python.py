@@ -42,7 +42,7 @@ __all__ = [
 ]  # fmt: skip
 
 include: str = _folder()
-# `pl.tensix` must be importable without the compiler of kernels, which takes most of its import time.
+# `pl.tensix` must be importable without the language and the compiler of kernels, which most programs do not use.
 _OF_KERNELS = ("VectorKernel", "function", "kernel")
 _OF_VALUES = ("const_0", "const_0p8373", "const_1", "const_neg1", "l_reg", "prgm", "tile_id")
 

@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """A run that ended: L1 afterwards, cycles, operations, facts; `moved` lines went between L1 and the unpackers and
+    """A run that ended: L1 afterwards, cycles, operations, facts; `moved` bytes went between L1 and the unpackers and
     packers.
     """
 
@@ -82,7 +82,7 @@ def executed(
         tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
     for thread in THREADS:
         tile.release(thread, starts[thread])
-    # The model stops when this word changes, which is cheaper than to look at it in every cycle.
+    # The model stops where this word changes: that is how the end of a stage is seen from outside.
     tile.native.watched = watched
     marks, cycles = list[Mark](), 0
     # The model stops with "max-cycles" at each change of the watched word, too: only all cycles used up is a timeout.

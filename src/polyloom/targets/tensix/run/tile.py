@@ -141,7 +141,7 @@ class Tile:
             raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_any_of(POLICIES))
         self.native = native.Tile(self.member == "blackhole", POLICIES[self.hazards])
         self.native.ignore_mmio = self.ignore_mmio
-        # NumPy views share memory with the native model; they are made once, since each holds a reference to the tile.
+        # NumPy views share memory with the native model, so that writing to them writes to the tile.
         self.views = Views(**{name: self.native.view(name) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
 
     @property

@@ -69,8 +69,7 @@ def rounded(exact: Floats, form: Format) -> Bits:
 
 def _to_bf16(exact: Floats) -> Bits:
     """Rounding to BF16 by way of a single that is rounded to odd, so that the second rounding sees what the first one
-    dropped (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to
-    odd").
+    dropped (Boldo and Melquiond 2008, double rounding by rounding to odd).
     """
     single = exact.astype(np.float32)
     bits = single.view(np.uint32).astype(np.int64)

@@ -53,6 +53,7 @@ def operations_header() -> str:
 
 def _declared(row: Operation) -> Iterator[str]:
     parameters = ", ".join(_in_c(operand.type) for operand in row.operands) or "void"
+    # The results of SFPTRANSP come as a token, of which the import makes one call with four results again.
     if len(row.results) > _MOST_RESULTS:
         yield _line("__sfpi_v", TRANSPOSED, parameters)
         yield _line("__sfpi_v", PART, "__sfpi_v, int")

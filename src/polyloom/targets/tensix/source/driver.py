@@ -70,7 +70,7 @@ def setup(form: str) -> tuple[int, int]:
     """Setup words that say what Dst holds: a format of --in, such as `bf16`. Vector loads and stores without a format
     of their own take the one of SrcB, or 32 bits (ISA documentation, page of `SFPLOAD`, mode 0, and page of `RMWCIB`).
     """
-    # Codes of data formats; an unsigned integer of 16 bits is INT16 here, which implies no float format.
+    # Codes of data formats; INT16 (9) implies BF16 in loads and stores, as all but FP16 do (page of `SFPLOAD`).
     source = {"fp16": 1, "uint16": 9}.get(form, 5 if form == "bf16" else 0)
     wide = DST_FORMATS[form] == 32
     first = assemble(f"RMWCIB2 0xE0, {(source & 7) << 5}, 1", "driver", "wormhole").words[0]

@@ -32,6 +32,7 @@ def instructions() -> str:
 
 
 def _sections() -> Iterator[str]:
+    # Wormhole's row wins where both members have the instruction, as its fields are those of the page's text.
     rows = {**table("blackhole"), **table()}
     for unit in UNITS:
         yield from ("", f"### {_TITLES[unit]}", "")

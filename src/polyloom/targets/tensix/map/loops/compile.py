@@ -109,7 +109,7 @@ def _assemble(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[
     address.
     """
     some = [each for each in parts if each is not None]
-    # If one stage has nothing to do, an extent is zero, and then no stage has.
+    # Only a program of one stage may have nothing to do (PL1237 for others); its three programs are empty then.
     programs: Programs = joined(some, meeting) if len(some) == len(parts) else ([[]], [[]], [[]])
     code, starts, found = b"", dict[str, int](), [dict[int, str]() for _ in programs[0]]
     for name, stages in zip(THREADS, programs, strict=True):

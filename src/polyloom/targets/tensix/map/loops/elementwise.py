@@ -83,7 +83,7 @@ def _unpack(p: Elementwise) -> Part:
     """
     row, first = 16 * p.width, min(p.inputs, default=0)
     values = one_tile(0, p.format, p.format, p.width, first)
-    # The table of fields has no name for this bit of the unpacker's word.
+    # The descriptor's words may hold the bits of other fields already, so that this one is joined by or.
     values[60] |= 1 << 11  # THCON_SEC0_REG2_Unpack_If_Sel: into Dst
     values |= configured(UNP0_ADDR_BASE_REG_1_Base=4 * row, UNP0_ADDR_CTRL_ZW_REG_1_Wstride=SLOT * row)
     base = word("SETADC", CntSetMask=1, DimensionIndex=1)
@@ -177,7 +177,7 @@ def _scalars(p: Elementwise) -> Lines:
         low, high = (word("SFPLOADI", instr_mod0=mode) for mode in (10, 8))
         lines += [f"lw s3, {4 * number}(s2)", "slli s4, s3, 16", "srli s4, s4, 16", f"li s5, {low:#x}"]
         lines += ["or s4, s4, s5", *push("s4"), "srli s4, s3, 16", f"li s5, {high:#x}", "or s4, s4, s5", *push("s4")]
-        # SFPCONFIG takes a cycle longer than its unit shows; the NOP keeps L0 until it is read.
+        # SFPCONFIG may take two cycles (page of `SFPCONFIG`): the NOP keeps L0 from the next word until then.
         lines += inline(word("SFPCONFIG", config_dest=12 + number), word("SFPNOP"))
     return lines
 

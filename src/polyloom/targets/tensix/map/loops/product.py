@@ -49,7 +49,7 @@ def steps() -> Iterator[tuple[int, int]]:
     for _ in range(2):  # inner faces
         for face in range(2):
             for n in range(4):
-                # Four MVMULs between writes of the same block of Dst come near the five that hide the latency (page of
+                # Eight MVMULs write blocks of their own before one comes again; five hide the latency (page of
                 # `MVMUL`).
                 across = (2 if face == 0 else 3) if n == 3 else n & 1
                 yield 16 * face + 8 * (n & 1) + 32 * (n >> 1), across

@@ -59,7 +59,7 @@ def unpack(p: Product) -> Part:
         column = _column(p, step, number)
         row = [f"li s2, {at[0]:#x}", *loop(f"columns{number}", "s3", p.columns, column), f"addi s1, s1, {count}"]
         lines += [f"li s6, {_IDLE:#x}", "lw s6, 0(s6)", "add s6, s6, s6"]  # behind the use, the load is done
-        # The expander must be idle before it is configured again; the core's counters of the loops are kept.
+        # The expander must be idle before it is configured again, for which the load above waits (page of `MOP`).
         lines += mop([step, count, each[0], NOP, NOP, each[1], NOP, each[1], each[1]])
         lines += loop(f"rows{number}", "s5", times, row)
     return Part(values, own_configured(SRCA_SET_SetOvrdWithAddr=1), UNPACK | MISC, lines)

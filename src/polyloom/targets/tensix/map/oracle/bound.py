@@ -49,7 +49,6 @@ def bound(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Ar
     few = fidelity * left.shape[1] + steps  # products and results that vanish
     small = _LEAST[f.name] * (a.sum(axis=1)[:, None] + b.sum(axis=0)[None, :] + few)
     inner = (factor - 1) * total + small + _GROUP * 2.0**-11 * phases * largest
-    # The factor 1.125 covers the products of errors, which are left out otherwise.
     return (inner + steps * each * 1.125 * (total + inner)) + left.shape[1] * 2.0**-24 * total
 
 

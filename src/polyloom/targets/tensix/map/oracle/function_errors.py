@@ -46,6 +46,6 @@ def _changes(name: str, x: Any, value: Any, of_x: Any) -> Any:
     if name in ("exp", "exp2"):
         scaled: Any = of_x if name == "exp" else of_x * np.log(2.0)
         wide = _EXACT[name](x + of_x)
-        # For large changes the difference formula overflows; the function of the upper end bounds the change there.
+        # For large changes the function of the upper end bounds the change; the product may be 0 times infinity there.
         return np.where(np.asarray(scaled < 1), np.asarray(value * np.expm1(scaled)), np.asarray(wide))
     return -np.log1p(-of_x / x) if name == "log" else of_x

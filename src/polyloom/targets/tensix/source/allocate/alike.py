@@ -30,6 +30,7 @@ def alike(code: Code, leaves_values: bool) -> Code:
     """Code with matched registers. `leaves_values` says that registers are read behind the kernel: at the end of a
     block all count as live.
     """
+    # Registers that such a word reads are not known, so that none may be changed.
     if any(map(_is_unknown, (item for items in code.items for item in items))):
         return code
     more = _ALL if leaves_values else 0
@@ -92,6 +93,7 @@ def _change(items: list[Item], after: Bits, first: Sequence[int], copy: Sequence
         for op, k in zip(old, first, strict=True)
         if isinstance(like := items[k], Op)
     ]
+    # What is live behind the copy's last instruction has to stay in its register.
     alive = next(alive for k, _, alive in backwards(items, after) if k == copy[-1])
     if new != old and not same(old, new, alive):
         return False

@@ -95,6 +95,7 @@ class _Merged:
         """Colouring: registers by variable; or none, and a variable that has no register."""
         leaders = list(dict.fromkeys(self.leader(r) for r in order))
         wanted = [r for r in leaders if r >= FIRST_VARIABLE]
+        # Program order first: repeated pieces then tend to get the same registers, which replay needs.
         colours, failed = self._in_order(wanted)
         if colours is None:
             colours, second = self._in_order(self._by_degree(wanted))

@@ -74,6 +74,7 @@ class _Emission:
             for instruction in self._part(value, part, line.place):
                 yield instruction
                 value = instruction.results[0]
+        # Words are numbered in the order of the text, which is how notes and the executable's marks find them.
         number = Constant(I32, self.next())
         self.notes.append(Note(line.bits, bool(line.parts), line.place, line.note))
         yield Instruction("call", (value, number), callee=f"@{WORD.name}", place=line.place)

@@ -60,6 +60,7 @@ def fit(function: Function, fitting: Fitting) -> Code:
         ordered = fitting.order(code)
         # Schedules that keep words of the source as barriers repeat more, which replay rewards.
         apart = fitting.order(code, True)
+        # Scheduling before and after allocation: neither order is better for all kernels, so that both are tried.
         plain += [fitting.allocated(code, True), fitting.allocated(ordered), fitting.allocated(apart, True)]
     if found := [each for each in plain if each is not None]:
         best = _shortest(found, fitting.member)
@@ -114,6 +115,7 @@ def _compacted(code: Code, fitting: Fitting) -> Iterator[Code]:
 def _shortest(found: Sequence[Code], member: Member) -> Code:
     """Code with the fewest words that are executed once; of equals, that the program has if what repeats is
     replayed."""
+    # NOPs count, since a schedule is worth what it saves of them.
     listings = [insert_nops(encode(code, member)) for code in found]
     counts = [_count(listing) for listing in listings]
     least = [k for k, count in enumerate(counts) if count == min(counts)]

@@ -59,6 +59,7 @@ def before(op: Op, alive: Bits) -> Bits:
         alive &= ~(1 << register)
     for register in op.reads:
         alive |= 1 << register
+    # Constant registers are always there and take part in no allocation.
     return alive & ~_CONSTANT
 
 
@@ -103,6 +104,7 @@ def _mirror(neighbours: list[Bits]) -> None:
 
 def members(bits: Bits) -> Iterator[int]:
     while bits:
+        # Isolates the lowest set bit (Hacker's Delight, section 2-1), so that sparse sets are walked quickly.
         low = bits & -bits
         yield low.bit_length() - 1
         bits ^= low

@@ -49,6 +49,7 @@ def use_of(line: Word, listing: Listing) -> Use | None:
 @cache
 def _use(bits: int, member: Member) -> Use | None:
     found = decode(bits, member)
+    # Instructions of other units neither read vector registers nor execute in the vector unit's pipeline.
     if found is None or found.row.unit != "vector":
         return None
     row = found.row
@@ -93,6 +94,7 @@ def _at_end(last: Word, block: int, listing: Listing) -> str:
     use = use_of(last, listing)
     if use is None or not use.is_late:
         return ""
+    # All successors count, because a NOP at the end of the block serves every way out of it.
     first = list(_first_words(block, listing))
     # A caller may read registers right behind the kernel.
     found = [conflict(last, line, listing) if line is not None else "the kernel ends" for line in first]

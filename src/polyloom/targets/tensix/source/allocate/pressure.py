@@ -48,6 +48,7 @@ def _fullest(code: Code) -> tuple[int, int, int]:
     best = (0, 0, 0)
     for block, (items, after) in enumerate(zip(code.items, live_out(code), strict=True)):
         for at, op, alive in backwards(items, after):
+            # Results need registers even where nothing reads them.
             live = (alive | sum(1 << r for r in set(op.writes))).bit_count()
             if live > best[2]:
                 best = (block, at, live)
@@ -86,6 +87,7 @@ def _uses(items: Sequence[Item], register: Register) -> Iterator[int]:
         if isinstance(item, Op):
             if register in item.operands or register in item.kept:
                 yield item.place.line
+            # An instruction that keeps disabled lanes reads the register, so that the life goes on.
             if register in item.writes and register not in item.reads:
                 return
 

@@ -65,6 +65,7 @@ def _own(
     loaded: list[str] = []
     for instruction in block.instructions:
         taken = machine(instruction)
+        # Values that were loaded before can no longer be had by loading again.
         if _changes_dst(instruction):
             for name in loaded:
                 del known[name]
@@ -128,6 +129,7 @@ def _relieved(items: tuple[Item, ...], after: Bits, member: Member, most: int) -
     if len(items) > LONGEST:
         return _by_pieces(items, after, member, most)
     edges = ordering(items, member)
+    # The order of the program is the first candidate, so that the result is never worse than that.
     best = items
     for attempt in range(_ATTEMPTS):
         found = tuple(_Backwards(items, after, edges, _ranks(len(items), attempt)).order())

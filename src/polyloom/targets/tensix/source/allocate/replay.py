@@ -133,6 +133,7 @@ class _Search:
         edges = flow_edges(function)
         forest = loop_forest(len(function.blocks), edges)
         self.tree = DominatorTree(len(function.blocks), edges, 0, 2)
+        # A loop is taken to run eight times, nested ones the product, up to four deep: only the comparison matters.
         self.weights = [_LOOP ** min(depth, 4) for depth in _depths(forest, len(function.blocks))]
         self.preheaders = _preheaders(listing, forest)
 
@@ -215,6 +216,7 @@ def _runs(listing: Listing) -> Iterator[Run]:
         for k, line in enumerate(lines):
             if isinstance(line, Word) and not recorded and _repeats(line):
                 found.append(k)
+            # A computed word cannot be recorded, and an effect of scalar code must keep its place among the words.
             elif isinstance(line, Word) or _matters(line):
                 yield Run(block, tuple(found))
                 found = []
@@ -266,6 +268,7 @@ def _applied(listing: Listing, chosen: Choice, start: int) -> Listing:
     runs = list(_runs(listing))
     replaced: dict[tuple[int, int], Word | None] = {}
     first, *others = chosen.copies if chosen.before is None else (None, *chosen.copies)
+    # One word of playback takes the place of a whole copy.
     played = _replay(listing, start, chosen.length, "played back")
     for copy in others:
         run = runs[copy.run]

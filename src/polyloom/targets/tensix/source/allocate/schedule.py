@@ -66,6 +66,7 @@ def _scheduled(items: Sequence[Item], member: Member, apart: bool) -> Iterator[I
         cycle = max(cycle, ready_at[chosen])
         for other, latency in behind[chosen]:
             waits[other] -= 1
+            # The cycle from which the instruction need not wait; until then others go ahead.
             ready_at[other] = max(ready_at[other], cycle + latency)
         # Scalar code runs on the core, beside the words that it has pushed.
         cycle += _takes_cycle(items[chosen])
@@ -173,6 +174,7 @@ class _Order:
         if found is None or found.row.name != "INCRWC" or self.apart:
             self._block(at)
             return
+        # INCRWC moves the addresses of all later accesses, which must not pass it in either direction.
         for other, _ in self.memory:
             self._after(at, other)
         self._after(at, self.counter)
@@ -304,6 +306,7 @@ def _is_wide(op: Op) -> bool | None:
     """Whether rows are of 32 bits; None where the format of Dst decides (ISA documentation, page of `SFPLOAD`,
     modes)."""
     mode = op.immediate("instr_mod0")
+    # Mode 0 is resolved by the configuration of Dst when the kernel runs.
     if mode == 0:
         return None
     return mode in _WIDE or (op.shape.name == "SFPSTORE" and mode in (7, 9))

@@ -29,6 +29,8 @@ def settle(items: Sequence[Item], after: Bits, member: Member, most: int) -> lis
     while True:
         lives = _lives_of(order, after, most)
         moves = _moves(order, member, lives.crowd) if any(lives.excess) else ()
+        # First improvement, not the best one: each move is checked over the span that it reorders, and there are many
+        # moves.
         found = next((move for move in moves if lives.is_better(move)), None)
         if found is None:
             return order
@@ -117,6 +119,7 @@ def _moves(order: Sequence[Item], member: Member, crowd: Bits) -> Iterator[_Move
             behind[other].add(at)
     users = _users(order)
     for at, item in enumerate(order):
+        # Moves of instructions whose registers are not crowded cannot lower the excess.
         if not isinstance(item, Op) or not any(crowd >> r & 1 for r in (*item.writes, *item.reads)):
             continue
         for group in _groups(at, users):

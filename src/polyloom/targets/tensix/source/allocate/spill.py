@@ -138,6 +138,7 @@ class _Writer:
         if not isinstance(item, Op) or self.chosen not in (*item.reads, *item.writes):
             yield item
             return
+        # Each access has a variable of its own, so that the lives that are left are as short as can be.
         own, self.next = self.next, self.next + 1
         if self.chosen in item.reads:
             yield Op(shapes()["SFPLOAD"], (own,), (), self._at(0), (), item.place, SPILLED)

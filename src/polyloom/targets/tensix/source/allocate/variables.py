@@ -109,6 +109,7 @@ class _Leaving:
             self.items = []
             for instruction, enabled in zip(block.instructions, known.before[block.name], strict=False):
                 self._instruction(instruction, enabled == ALL)
+            # Pinned registers are read by whoever called the kernel, so that they live to its end.
             if isinstance(block.terminator, Return) and self.pinned:
                 self.items.append(Op(EXIT_SHAPE, kept=self.pinned))
             found.append((*heads[block.name], *self.items, *tails[block.name]))

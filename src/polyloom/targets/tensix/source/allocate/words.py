@@ -71,6 +71,7 @@ def word(name: str, member: Member, note: str, **fields: int) -> Word:
     row = named(member)[key(name)]
     bits = row.opcode << 24
     for field in row.fields:
+        # The compiler's own words are known to fit; user's text goes through the assembler, which checks.
         bits |= fields.get(field.name, 0) << field.shift & field.mask
     return Word(bits, note=note)
 

@@ -35,6 +35,8 @@ SYMMETRIC: Final = ("SFPAND", "SFPOR", "SFPXOR", "SFPIADD")
 
 def combine_literals(function: Function, member: Member) -> Function:
     """Combination to SFPMULI and SFPADDI, where the register's value dies."""
+    # SFPMULI and SFPADDI overwrite their register: a value that lives on would have to be copied first, and nothing is
+    # won.
     alive = liveness(function).live_out
     # A literal with a second use has to be loaded in any case, and then nothing is won.
     counts = Counter(o.name for b in function.blocks for _, group in uses(b) for o in group if isinstance(o, Value))
@@ -80,7 +82,7 @@ def _literal(value: Value, loaded: Mapping[str, Instruction]) -> int | None:
     mode, bits = loaded[value.name].operands[-2:]
     if not isinstance(mode, Constant) or mode.value != BF16 or not isinstance(bits, Constant):
         return None
-    # A NaN operand would leave other bits in the result of SFPMULI than SFPMUL's.
+    # NaN is left out: a NaN result keeps bits of its operands, which stand in another order in SFPMULI and SFPADDI.
     return bits.value if bits.value & 0x7FFF <= _QUIET_NAN else None
 
 
@@ -124,6 +126,7 @@ def _computes(code: Sequence[Instruction], at: int) -> int | None:
         if value in instruction.results:
             return where
         found = machine(instruction)
+        # Flags that are set earlier than they were would disable lanes of what stands between.
         if value in instruction.operands or (found is not None and sets_flags(found)):
             return None
     return None
@@ -144,7 +147,6 @@ def _joined(computing: Instruction, test: Instruction) -> Instruction | None:
         return None
     if found.shape.row_name == "SFPIADD" and own & 12 == _NO_FLAGS:
         return _with_mode(computing, found, (own & 3) | inverted)
-    # The exponent is negative as an integer, where the mode subtracts the bias.
     if found.shape.row_name == "SFPEXEXP" and not own & 10:
         return _with_mode(computing, found, own | _BY_SIGN | inverted)
     return None
@@ -175,6 +177,7 @@ def _oriented(block: Block, after: frozenset[str]) -> Iterator[Instruction]:
             continue
         (tied, _), *_ = found.shape.tied
         lives = [_lives(o, block.instructions[at + 1 :], after) for o in found.operands]
+        # Exchanging the operands avoids the copy that leaving SSA form would need to keep the first.
         if lives[tied] and not lives[1 - tied]:
             operands = (*found.operands[::-1], *found.immediates)
             yield replace(instruction, operands=operands)

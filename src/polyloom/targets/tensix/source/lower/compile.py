@@ -104,6 +104,7 @@ PASSES: Final = tuple(each.name for each in pipeline(Options()))
 
 def lower(function: Function, options: Options | None = None, watch: Watch | None = None) -> Lowered:
     """Lowering of a kernel to words. Errors: PL1280 where its values do not fit into the registers."""
+    # Each pass names the form that it leaves, which is printed by --print-after and verified by the tests.
     listing = run_passes(with_machine(function), pipeline(options or Options()), watch)
     lowered, notes = emit(listing)
     return Lowered(verify(lowered), notes, listing)

@@ -116,6 +116,7 @@ class _Lowering:
         return tree_of(mask, lambda operand: self.sources.get(operand.name) if isinstance(operand, Value) else None)
 
     def _push(self, frame: Frame) -> None:
+        # Entries that stay on the stack hide the frame's own top, which an else needs.
         may_push = not frame.is_flat and not frame.elses
         self.open.append(_State(frame, Room(not frame.is_flat, may_push, frame.is_root)))
         if not frame.is_bare:
@@ -153,6 +154,7 @@ class _Lowering:
             return
         for _ in range(state.extra + (not state.frame.is_bare)):
             self._machine("SFPPOPC", 0)
+        # SFPENCC restores all lanes in one word, whatever was narrowed and wherever the stack is.
         if state.frame.is_root:
             self._machine("SFPENCC", *ENABLE_ALL)
 
@@ -209,6 +211,7 @@ class _Lowering:
         """Integer of a mask. The assignment of a value to itself marks where the integer is complete, for
         `integers`."""
         made = self._new("int")
+        # Most integers are used where they are made, and need no switch to all lanes.
         if result.name not in self.wide:
             self._number(tree, not self.open, made)
         else:
@@ -237,6 +240,7 @@ class _Lowering:
         if not isinstance(value, Difference):
             return value
         if value.value is None:
+            # Computed at the first test that needs it: the leaves of `<=` and `>` share one subtraction.
             value.value = self._difference(value)
         return value.value
 
@@ -244,6 +248,7 @@ class _Lowering:
         """Difference whose sign decides a comparison (docs/sfpi.md, comparisons)."""
         made = self._new("difference")
         other = self._literal(of.b) if isinstance(of.b, int) else of.b
+        # The comparison is defined by the sign of SFPMAD(a, 1, −b) (docs/sfpi.md).
         if of.kind == "float":
             # b·−1 + a would do, but for the sign of NaNs
             negative = self._emit("sfpmov", (other, Constant(I32, 1)), self._new("negative"))

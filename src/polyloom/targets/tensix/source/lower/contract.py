@@ -51,12 +51,14 @@ class _Walk:
             for operand in i.operands
             if isinstance(operand, Value)
         }
+        # A sum in an inner loop would repeat the product; one in an outer loop would read only the last.
         forest = loop_forest(len(function.blocks), flow_edges(function))
         self.loops = {block.name: forest.innermost[k] for k, block in enumerate(function.blocks)}
         found = regions(function)
         self.paths = {site: _region(found.frames[site]) for site in self.code if site in found.frames}
 
     def visit(self, site: Site) -> None:
+        # A contracted sum may have a negation before it, so that the last instruction is the one that counts.
         product = self.code[site][-1]
         if _operation(product) != "sfpmul" or site not in self.paths:
             return

@@ -38,6 +38,7 @@ def demand(function: Function, masks: Masks) -> Demand:
                 if not isinstance(operand, Value) or operand.type != VECTOR:
                     continue
                 old = found.get(operand.name)
+                # The union of two demands is approximated by their nearest common ancestor in the tree of sets.
                 new = lanes if old is None else masks.common(old, lanes)
                 if new != old:
                     found[operand.name], changed = new, True
@@ -83,6 +84,7 @@ def _of_machine(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, 
     if taken.old is not None:
         yield taken.old, wanted
         inside = wanted if masks.covers(enabled, wanted) else enabled
+    # These read lanes of other columns or rows, so that every lane may be needed.
     if taken.shape.row_name in _CROSSING and taken.shape.name != "SFPSHFT2.v":
         inside = ALL
     elif is_drawn(taken):
@@ -94,6 +96,7 @@ def wanted_of(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, Se
     """Lanes that an instruction must compute; None where nobody needs it."""
     wanted = [found[result.name] for result in taken.results if result.name in found]
     if sets_flags(taken) or not taken.results:
+        # Mode 10 stores all lanes whatever the flags are (page of `SFPSTORE`).
         everywhere = taken.shape.name == "SFPSTORE" and taken.immediate("instr_mod0") == WHATEVER_IS_ENABLED
         wanted.append(ALL if everywhere else enabled)
     if not wanted:

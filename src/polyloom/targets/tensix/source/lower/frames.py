@@ -55,6 +55,7 @@ def _frame(found: _Walk, number: int, optimize: bool) -> Frame:
     is_root = optimize and found.depths[number] == 0
     pops = [site for site, n in found.pops if n in same]
     ends = all(found.is_followed_by_pop(site) for site in pops) and found.depths[number] > 0
+    # The outer frame's end restores the lanes anyway, so that this frame's own pop can be left out.
     is_flat = optimize and not elses and bool(pops) and ends
     narrows = any(n in same for n in found.narrowed)
     return Frame(is_root, is_root or is_flat, is_flat, narrows, elses)
@@ -78,6 +79,7 @@ class _Walk:
             left = self._block(name, list(entries[name]))
             for target in self.targets[name]:
                 for one, other in zip(entries.setdefault(target, left), left, strict=True):
+                    # Frames that are open on two ways to one block are the same frame, wherever it was pushed.
                     self.parents[self.leader(other)] = self.leader(one)
 
     def leader(self, number: int) -> int:

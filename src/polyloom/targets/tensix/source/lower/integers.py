@@ -25,6 +25,7 @@ def conditions(function: Function, member: Member, optimize: bool) -> Function:
     wide: frozenset[str] = frozenset()
     while True:
         lowered = lower_conditions(function, optimize, wide)
+        # Selection shows which instructions consume the integer, and thereby the lanes that they run in.
         more = frozenset(_too_narrow(select(lowered, member), made - wide)) if made else made
         if not more:
             return lowered

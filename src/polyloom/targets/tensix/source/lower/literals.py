@@ -21,6 +21,7 @@ _LOST: Final = 0x1FFF
 def loads(bits: int) -> Sequence[tuple[int, int]]:
     """Modes and immediates of one SFPLOADI, or of two, that load the bits."""
     low, high = bits & 0xFFFF, bits >> 16 & 0xFFFF
+    # The order of trials decides the form of literals that several modes can load; listings depend on it.
     if low == 0:
         return ((BF16, high),)
     if (half := _half(bits)) is not None:

@@ -86,6 +86,7 @@ class _Walk:
         for at, instruction in enumerate(block.instructions):
             before.append(stack[-1])
             stack = self._after(instruction, stack, (name, "at", at))
+            # The hardware's stack has eight entries; the deepest place is where the message about it stands.
             if len(stack) - 1 > self.depth:
                 self.depth, self.deepest = len(stack) - 1, instruction.place
         before.append(stack[-1])
@@ -95,6 +96,7 @@ class _Walk:
 
     def _arrive(self, name: str, stack: Stack) -> None:
         known = self.entries.get(name)
+        # The first way to a block is taken as it is; later ones can only move its sets towards the root.
         if known is None:
             self.entries[name], self.changed = stack, True
             return

@@ -32,6 +32,7 @@ def place(function: Function) -> Function:
     """
     known = masks(function)
     merged = _Merge(function, known, demand(function, known)).run()
+    # Widening computes what is left, so that dead instructions go before it and after it.
     placed = sweep(_widened(sweep(merged)))
     found = masks(placed)
     if found.depth > _STACK:
@@ -65,6 +66,7 @@ def _stays(instruction: Instruction, counts: Counter[str]) -> bool:
         return False
     if found is None:
         return instruction.operation != "call" or not instruction.results
+    # A load whose address mode advances the counter of Dst has an effect even if its value is not used.
     moves = found.shape.name == "SFPLOAD" and found.immediate("sfpu_addr_mode") not in _STILL
     # mode 3 of SFPSHFT2 leaves in the unit what mode 4 shifts in
     return not found.results or sets_flags(found) or is_drawn(found) or moves or found.shape.name == "SFPSHFT2"
@@ -182,6 +184,7 @@ class _Merge:
                 if self._operand(operands[tied]) != old and self._other(taken, tied) == old:
                     operands.reverse()
                 first = operands[tied]
+            # The old value becomes an operand: the allocator sees that the instruction reads it.
             merged = (first, *operands, *taken.immediates)
             called = f"@{taken.shape.name}{INTO}"
             self.code[where] = [replace(instruction, operands=merged, results=(result,), callee=called)]
@@ -226,6 +229,7 @@ def _wide(block: Block, known: Masks, wanted: Demand) -> Iterator[Instruction]:
 
 def _needs_more(instruction: Instruction, enabled: Set, known: Masks, wanted: Mapping[str, Set]) -> bool:
     taken = machine(instruction)
+    # What keeps old lanes, or draws random numbers, means the enabled lanes and must not get more.
     if instruction.called == PINNED or taken is None or taken.old is not None or is_drawn(taken):
         return False
     lanes = wanted_of(taken, enabled, known, wanted)

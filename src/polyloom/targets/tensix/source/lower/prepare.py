@@ -26,6 +26,7 @@ from polyloom.transform.ssa.editing import names, reached, with_operands
 
 
 def prepare(function: Function) -> Function:
+    # In this order: a choice of masks becomes a parameter of a block, which the last step turns into an integer.
     return _without_masks(_without_choices(_without_copies(reached(function))))
 
 

@@ -80,6 +80,7 @@ class _Selection:
 
     def _instruction(self, instruction: Instruction) -> None:
         row = called(instruction)
+        # Assignments wait for placement; words and prints are in their final form already.
         if row is None or row.name in ("assign", "word") or row.group == "printing":
             self.made.append(instruction)
             return
@@ -133,6 +134,7 @@ class _Selection:
             case "sfploadi":
                 self._emit("SFPLOADI", (), (operands[1], operands[0]), result)
             case "undefined":
+                # Lanes without a value may hold anything, so that no instruction is needed to make one.
                 self.known[result.name] = Undef(VECTOR)
             case "rand":
                 self._emit("SFPMOV.random", (), (9, 8), result)
@@ -233,6 +235,7 @@ class _Selection:
             self._emit("SFPIADD", (a, b), (6,), result)
 
     def _sum(self, a: Operand, b: Operand, result: Value) -> None:
+        # SFPIADD with a 12-bit immediate saves the load of a literal and a register.
         for one, other in (a, b), (b, a):
             bits = self._bits(other)
             if bits is not None and _fits(_signed(bits)):

@@ -132,6 +132,7 @@ class Shape:
     def externals(self) -> tuple[External, ...]:
         immediates = (I32,) * len(self.immediates)
         results = (VECTOR,) * len(self.results)
+        # "ordered" keeps the general passes of SSA form from moving or merging machine instructions.
         made = External(self.name, ((VECTOR,) * len(self.operands)) + immediates, results, ("ordered",))
         if not self.is_mergeable:
             return (made,)
@@ -184,6 +185,7 @@ def machine(instruction: Instruction) -> Machine | None:
     """Machine instruction of a call; None for what is none."""
     name = instruction.called
     is_merging = name.endswith(INTO)
+    # Called for every instruction by most passes: the table is cached.
     shape = shapes().get(name.removesuffix(INTO)) if name else None
     if shape is None:
         return None

@@ -130,6 +130,7 @@ def _unsigned(condition: str, a: Operand, b: Operand, bits: int | None) -> Tree:
     """Tree of an unsigned comparison; `b` has the bits, where they are known."""
     if condition in ("eq", "ne"):
         return _signed(condition, a if bits == 0 else Difference("integer", a, b))
+    # Nothing is above the greatest number, and bits + 1 below would wrap to 0.
     if bits == _MOST and condition in ("gt", "le"):
         return _constant(a, condition == "le")
     if condition in ("lt", "ge"):
@@ -146,6 +147,7 @@ def _below(a: Operand, b: Operand | int, bits: int | None) -> Tree:
         return Leaf("lt", Difference("unsigned", a, b))
     if bits == 0:
         return _constant(a, False)
+    # With a known b the sign of a alone decides where the upper bits differ.
     difference = Leaf("lt", Difference("integer", a, b))
     return Either((Leaf("ge", a), difference)) if bits >> 31 else Both((Leaf("ge", a), difference))
 

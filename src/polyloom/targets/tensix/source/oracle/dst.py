@@ -128,7 +128,7 @@ def _stored(mode: int, v: Words) -> Words:
             return _dst_order(made >> 16) << 16 | (made & 0xFFFF)
         case 5 | 13:  # INT8, INT8_COMP
             made = _signed_magnitude(v) if mode == INT8_COMP else v
-            # INT8 lies in Dst as FP16 with the raw exponent 16, so that the matrix unit can read it.
+            # INT8 lies in Dst as an FP16 whose exponent field is 16 (page of `SFPSTORE`).
             return (made >> 16 & 0x8000) | (made & 0x3FF) << 5 | 16
         case 8:  # INT16
             return (v >> 16 & 0x8000) | (v & 0x7FFF)

@@ -126,6 +126,7 @@ class _Run:
             own[_ZERO + name] = _compared_with_zero
         printing = {"print_text": self._print, "print_int": self._print_signed, "print_unsigned": self._print_unsigned}
         found = {name: self._hook(name, own[name]) for name in own}
+        # All other operations have no state of their own: their meaning is in meaning.py, by the names of the table.
         others = [name for name in operations() if name not in own]
         found |= {name: self._hook(name, partial(self._computed, name)) for name in others}
         return {PREFIX + name: hook for name, hook in (found | printing).items()}
@@ -135,6 +136,7 @@ class _Run:
 
         def call(memory: Memory, *operands: Any) -> Any:
             del memory
+            # While REPLAY records, the machine takes the compiler's words, which the interpreter does not have.
             if self.state.recording[1] and name not in ("word", _DEVICE):
                 raise unsupported("vector operations within a recording of REPLAY")
             return function(*(_operand(operand) for operand in operands))

@@ -31,6 +31,7 @@ def apply(state: State, name: str, operands: Sequence[Any]) -> tuple[Vector, ...
         known = meaning.compute(name, flags, state.member)
         made = meaning.compute(name, given, state.member)
         return tuple(valued(bits, lanes != 0) for bits, lanes in zip(made, known, strict=True))
+    # Generators go on in executing lanes alone, and only where the operation takes a number.
     drawn = state.drawn() if meaning.draws(name, given) else None
     known = known_of(*vectors, *([_only(state.lanes)] if drawn is not None else []))
     return tuple(valued(bits, known) for bits in meaning.compute(name, given, state.member, drawn))

@@ -181,6 +181,7 @@ def _load(state: State, row: Instruction, word: int) -> set[int]:
     target, mode, address, addrmod = _access(state, row, word)
     moving = state.counter & 3 if mode == 10 else state.counter
     old = state.registers[target]
+    # Loads into constant registers are without effect, but the counter advances all the same.
     if target < 8:
         bits, known = state.dst.load(mode, (address + moving) & 0x3FF)
         value = lanes.valued(bits, None if known.all() else known)
@@ -241,6 +242,8 @@ def _config(state: State, row: Instruction, word: int) -> set[int]:
     target, mode, immediate = word >> 4 & 15, word & 15, word >> 8 & 0xFFFF
     if (target, mode, immediate) == (15, 1, 0):
         return set()  # LaneConfig becomes 0, which it is
+    # Templates and sequences of SFPLOADMACRO, and LaneConfig, are not modelled: a kernel that sets them would be
+    # misread.
     if target not in range(11, 15):
         raise unsupported(f"SFPCONFIG of {target}")
     constant = CONSTANTS[target - 8]
@@ -358,6 +361,7 @@ def _deliver(state: State, target: int, value: Vector, indirect: bool) -> set[in
     if not indirect:
         return _put(state, target, value)
     named, on = state.registers[7], state.lanes
+    # Each lane may name another register; those from 8 on are not written.
     for k in range(8):
         here = Mask(named.bits & 15 == k, named.known)
         state.registers[k] = chosen(both(on, here), value, state.registers[k])

@@ -28,7 +28,7 @@ CODE: Final = 0x6000
 """Where T0 starts after a reset; T1's and T2's programs follow."""
 # Programs end below DATA; the meeting words, scalars and arrays of a program follow from there.
 DATA: Final = 0x8000
-# L1 of Wormhole has 1464 KiB; nothing else owns a part of it on a tile without a NoC.
+# The end of Wormhole's L1, 0x0 to 0x16FFFF; nothing else owns a part of it on a tile without a NoC.
 END: Final = 0x170000
 MEETING: Final = 16
 """Bytes of the words by which cores meet."""
