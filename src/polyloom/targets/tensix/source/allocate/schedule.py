@@ -236,7 +236,7 @@ class _Order:
             self.hard = self.hard if kind == "narrow" else at
 
     def _kind(self, op: Op) -> str:
-        """Flag effect as `_kind` says; SFPPOPC gives more lanes back, unless all were enabled since the push."""
+        """Flag effect as `_kind` says; SFPPOPC gives lanes back, unless all were enabled since the push."""
         kind = _kind(op)
         if kind == "push":
             self.levels.append(False)
