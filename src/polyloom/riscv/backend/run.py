@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls an executable's function on the interpreter: arguments where the calling convention has them, arrays above the
-image.
+"""Function calls on the interpreter: arguments where the calling convention has them (psABI), arrays above the image.
 
-The stack grows down towards the arrays. Bytes between them, which no frame skips that is smaller, tell whether it was
-full.
+The stack grows down towards the arrays. A guard pattern between them, larger than common frames, tells whether the
+stack has overflowed.
 """
 
 from __future__ import annotations
@@ -37,8 +36,9 @@ _ONES: Final = 0xFFFFFFFF << 32
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the function returned, how many instructions it executed, the bytes that these loaded and stored, and the
-    addresses of those that were to be kept."""
+    """Result of a call: what the function returned, its executed instructions, the bytes that these loaded and stored,
+    and the addresses of those that were to be kept.
+    """
 
     result: Number | None
     instructions: int
@@ -55,8 +55,11 @@ def call(
     watch: Callable[[int], None] | None = None,
     record: int = 0,
 ) -> Outcome:
-    """Runs the file on one argument per parameter; arrays are changed in place. `watch` hears how many instructions
-    were executed; the addresses of the first `record` of them are kept. Errors: PL0910 to PL0915."""
+    """Runs the file on one argument per parameter; arrays are changed in place.
+
+    `watch` hears how many instructions were executed; the addresses of the first `record` of them are kept. Errors:
+    PL0910 to PL0915.
+    """
     return call_in(elf(executable, isa), function, arguments, limit, watch, record)
 
 
@@ -68,7 +71,7 @@ def call_in(
     watch: Callable[[int], None] | None = None,
     record: int = 0,
 ) -> Outcome:
-    """The same of what is loaded, whose entry is the function."""
+    """Call of the entry function of a loaded image; otherwise as `call`."""
     isa = image.isa
     top = max(s.address + s.size for s in image.segments)
     arrays = [a for a in arguments if isinstance(a, np.ndarray)]
@@ -101,7 +104,9 @@ def call_in(
 
 
 def _check_sizes(arrays: Sequence[np.ndarray]) -> None:
-    """What a loop accesses in two iterations is less than that far apart (`transform.ssa.unwrap`)."""
+    """Refuses objects of 2**31 bytes or more: what a loop accesses in two iterations is less than that far apart
+    (`transform.ssa.unwrap`).
+    """
     largest = max((array.nbytes for array in arrays), default=0)
     if largest > LARGEST:
         message = f"an array has {largest} bytes, and an object of a compiled function at most {LARGEST}"
@@ -110,7 +115,7 @@ def _check_sizes(arrays: Sequence[np.ndarray]) -> None:
 
 @contextmanager
 def _guarded(machine: Machine, guard: int) -> Generator[None]:
-    """However a run ends in which the stack was full, that is what is said."""
+    """Stack overflow check around a run: however it ends, a destroyed guard is what is reported."""
     try:
         yield
     except PolyloomError:
@@ -148,7 +153,7 @@ def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int])
 
 
 def _words(type: Type, pattern: int, count: int, isa: Isa, is_unsigned: bool) -> list[int]:
-    """The parts of an argument or a result; an integer narrower than a register is extended."""
+    """Parts of an argument or a result; an integer narrower than a register is extended."""
     if count == 2:
         return [pattern & 0xFFFFFFFF, pattern >> 32]
     if type not in FLOATS and type not in (PTR, I1) and not is_unsigned:
@@ -157,6 +162,7 @@ def _words(type: Type, pattern: int, count: int, isa: Isa, is_unsigned: bool) ->
 
 
 def _result(machine: Machine, isa: Isa, function: Function) -> Number | None:
+    """Result of the function, whose extension by the convention is asserted."""
     if (type := function.result) is None:
         return None
     places = abi.result_places(type, isa)
