@@ -171,8 +171,8 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
         Pass("legalize", partial(legalize, isa=isa), _SSA),
         Pass("common", common, _SSA),
         Pass("dce", dce, _SSA),
-        # First it shows that indices of 32 bits do not wrap, then their addresses can become pointers that step: an array
-        # access costs one instruction.
+        # First it shows that indices of 32 bits do not wrap, then their addresses can become pointers that step: each
+        # array access then costs one instruction.
         Pass("unwrap", unwrap, _SSA),
         Pass("strength", strength, _SSA),
         Pass("identities", with_identities_inside, _SSA),
