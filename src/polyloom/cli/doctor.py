@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom doctor`: is this installation whole? Every part is loaded, and one program runs the whole way."""
+"""`polyloom doctor`: a check of the installation. Every part is loaded, and one program runs the whole way."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _package(name: str) -> Callable[[], str]:
 
 
 def _c() -> str:
-    """Not having it is no fault."""
+    """Tools of the extra [c], whose absence is no fault."""
     try:
         return ", ".join(f"{name} {_package(name)()}" for name in ("ziglang", "llvmlite"))
     except (ImportError, PackageNotFoundError):

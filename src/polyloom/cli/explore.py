@@ -63,7 +63,7 @@ def execute(options: Request) -> Answer:
 
 
 def _findings(sweep: Sweep) -> tuple[Diagnostic, ...]:
-    """A row that differs, or no row at all that has a result."""
+    """Findings of a sweep: a point that differs (exit 4), or no point that has a result (exit 3)."""
     wrong = [row for row in sweep.rows if row.verified is False]
     if wrong:
         message = f"{len(wrong)} of {len(sweep.rows)} points differ; the first: {wrong[0].message}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom instantiate`: a symbolic file becomes a program for given sizes."""
+"""`polyloom instantiate`: a concrete configuration for given sizes from a symbolic one."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ def execute(options: Request) -> Answer:
 
 
 def _listed(targets: list[Target]) -> Answer:
+    """Answer with the machines of some targets; of one target also the folder of its headers."""
     having = registry.names_of_targets(lambda t: t.members is not None)
     names = [f"{target.name}:{member}" for target in targets for member in need(target, "members", having)()]
     include = targets[0].include() if len(targets) == 1 and targets[0].include is not None else None

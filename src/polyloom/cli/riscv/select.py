@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom select`: the shortest RISC-V instructions for an expression such as `c ? a : -b`."""
+"""`polyloom select`: the shortest RISC-V instructions for an expression such as `c ? a : -b` (Granlund and Kenner
+1992).
+"""
 
 from __future__ import annotations
 
