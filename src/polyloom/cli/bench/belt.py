@@ -108,6 +108,7 @@ def _facts(loop: loops.Loop, member: str, solver: str) -> Sequence[dict[str, Any
 
 def _summary(functions: Sequence[Sequence[dict[str, Any]]]) -> Row:
     pipelined = [loop for function in functions for loop in function if loop["pipelined"]]
+    # Rounds count how often spills and fills were added and the loop scheduled again.
     again = [loop["rounds"] for loop in pipelined]
     shares = [sum(n == k for n in again) for k in range(3)] + [sum(n > 2 for n in again)]
     share = [f"{100 * n / max(1, len(again)):.0f} %" for n in shares]
@@ -120,7 +121,7 @@ def _summary(functions: Sequence[Sequence[dict[str, Any]]]) -> Row:
 
 
 def ratio(loop: dict[str, Any]) -> float:
-    """The interval of a pipelined loop over its bound."""
+    """Interval over the greater of both lower bounds, resources and recurrences (Rau 1994)."""
     return loop["initiation_interval"] / max(1, loop["resource_bound"], loop["recurrence_bound"])
 
 
@@ -129,6 +130,7 @@ def _speed() -> Row:
     made = api.compile(_known()["dot"].path, "belt:silver", options=Options(function="dot"), spl="always")
     ones = np.ones(1_000_000, np.int32)
     speeds: list[float] = []
+    # The median of five: the machine has other work.
     for _ in range(5):
         start = process_time()
         cycles = model.run(made.data, [len(ones), ones, ones]).cycles

@@ -89,6 +89,7 @@ def arguments(loop: Loop, signature: Signature, n: int) -> dict[str, Array]:
 
 def _ended(array: Array) -> Array:
     """No element is zero but the last."""
+    # No zero before the last element: the loop runs its full length.
     found = np.where(array == 0, array.dtype.type(1), array)
     found[-1:] = 0
     return found

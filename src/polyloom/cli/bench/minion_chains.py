@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom bench minion`: two products, of which the second one reads the first one's result, as one loop, and as two
-programs one after another; in the second row pairs of minions share sums, which are broadcast."""
+"""`polyloom bench minion`: stage fusion. Two products, of which the second one reads the first one's result, as one
+loop, and as two programs one after another; in the second row pairs of minions share sums, which are broadcast.
+"""
 
 from __future__ import annotations
 
