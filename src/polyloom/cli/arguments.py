@@ -66,6 +66,7 @@ INPUTS, RESULTS = "inputs", "results"
 """Groups of options."""
 COLORS: Final = ("auto", "always", "never")
 _LACKING: Final = re.compile(r"argument (\S+): expected (?:one|at least one) argument")
+# What users of other compilers try first is answered by name, not by the nearest spelling.
 _OTHERS: Final = {"--target": "--on", "--machine": "--on", "--output": "-o", "--verbose": "--print-after"}
 """What other tools call an option."""
 
@@ -157,6 +158,7 @@ def function_options(parser: Parser) -> None:
     group.add_argument(
         "--single-constants", action="store_true", help="C: constants without a suffix are single precision"
     )
+    # Sums of floats are not associative (IEEE 754-2008): changing their order needs the user's word.
     group.add_argument("--reassociate", action="store_true", help="f32 reductions may change their order")
 
 
@@ -264,6 +266,7 @@ def pairs(words: Sequence[str], what: str, example: str) -> dict[str, str]:
             raise usage_error(
                 f"'{word}' gives no {what}", f"write a name, an equals sign and a value, for instance {example}"
             )
+        # A second value would silently win otherwise.
         if name in found:
             raise usage_error(f"{what} {name} is given twice", f"give {name} once")
         found[name] = text

@@ -19,6 +19,7 @@ def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:
 
 def check_trace(path: str | None) -> None:
     """PL0801 for a trace of no known kind."""
+    # Before the run: a wrong ending must not cost its result.
     if path is not None and not path.endswith((".json", ".json.gz", ".vcd")):
         message = f"the trace file '{path}' ends in none of .json, .json.gz and .vcd"
         raise usage_error(message, "write for instance --trace run.json")

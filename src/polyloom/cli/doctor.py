@@ -71,6 +71,7 @@ def _modules() -> str:
 def _self_test() -> str:
     from polyloom import api
 
+    # A small program that passes through all parts: front end, solver, native library and model.
     result = api.compile(examples.path("bits"), on="tcpa:paper:1x3").instantiate(N=16).run()
     return f"bits, N = 16 on 1x3 elements: {result.cycles} cycles, {result.verdict}"
 

@@ -84,6 +84,7 @@ def _dispatch(words: Sequence[str]) -> Answer:
         raise usage_error(
             "no command was given", f"write one of {', '.join(all_verbs())}; `polyloom --help` describes them"
         )
+    # Before any module of a verb is loaded: help must answer at once.
     if words[0] in ("-h", "--help", "help"):
         return Answer({"verbs": {verb: about for verb, (about, _) in all_verbs().items()}}, _help())
     if words[0] == "--version":
@@ -95,6 +96,7 @@ def _dispatch(words: Sequence[str]) -> Answer:
     parser = Parser(f"polyloom {verb}", about, named_targets(verb, words))
     declared(verb, name)(parser)
     general_options(parser)
+    # The whole command line is checked before the verb's work begins.
     options = parser.read(words[1:])
     return cast(Callable[[Request], Answer], importlib.import_module(name).execute)(options)
 
@@ -137,6 +139,7 @@ def _print(text: str) -> None:
 
 def _drop_output() -> None:
     """Redirects stdout to nowhere, so that buffered output is not tried again when the process ends."""
+    # Python flushes stdout when it ends, and would print a traceback for the closed pipe.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -170,6 +173,7 @@ def as_object(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 def _internal(error: Exception) -> Diagnostic:
+    # A traceback says nothing to users; whoever mends the fault asks for it.
     if os.environ.get("POLYLOOM_DEBUG") == "1":
         traceback.print_exception(error)
     what = f"{type(error).__name__}: {error}".splitlines()[0]

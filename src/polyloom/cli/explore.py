@@ -50,6 +50,7 @@ def execute(options: Request) -> Answer:
         files.write(made)
     except PolyloomError as error:  # what was computed is printed nevertheless
         unwritten = error.diagnostics
+    # By identity: equal rows may occur at several points.
     numbers = {id(row): number for number, row in enumerate(sweep.rows)}
     best = [numbers[id(row)] for row in sweep.front()] if sweep.rows else []
     data = {

@@ -18,6 +18,7 @@ def execute(options: Request) -> Answer:
     parameters, data = shared.parameters(options.words), registry.read_program_file(options.file)
     target, kind = registry.require_owner(options.file, data)
     need(target, "instantiate", registry.names_of_targets(lambda t: t.instantiate is not None))
+    # A concrete configuration has no parameters left.
     if not kind.symbolic:
         help = "give the symbolic configuration that it was made from"
         raise input_error("PL0810", f"'{options.file}' is a {kind.title} already", help=help)

@@ -64,6 +64,7 @@ class Document:
         return self._repeated(self._skip(0)) if found else None
 
     def _repeated(self, start: int) -> tuple[str, Span] | None:
+        # Only containers can repeat keys.
         if self.source.text[start] not in "{[":
             return None
         seen: set[str | int] = set()

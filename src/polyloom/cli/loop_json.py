@@ -81,6 +81,7 @@ class _Reader:
         name = members["name"]
         if not isinstance(name, str) or not name:
             self.mistyped((*path, "name"), "a name")
+        # Edges name nodes: two of one name could not be told apart.
         if name in self.nodes:
             raise self.wrong_name((*path, "name"), f"there are two nodes '{name}'", "give every node a name of its own")
         self.nodes[name] = len(self.nodes)

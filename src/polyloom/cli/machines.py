@@ -16,6 +16,7 @@ def execute(options: Request) -> Answer:
     if options.name is None:
         return _listed([target for target in registry.all_targets() if target.members is not None])
     target, colon, member = options.name.partition(":")
+    # A bare name may be a target's or a machine's: targets first, as `--on` reads it.
     if not colon and target in entries():
         return _listed([registry.target_named(target)])
     chosen = registry.target_named(target) if colon else registry.default_target()

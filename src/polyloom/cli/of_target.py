@@ -30,6 +30,7 @@ def named_targets(verb: str, words: Sequence[str]) -> tuple[str, ...]:
     places = [value for flag, value in pairwise(words) if flag == "--on"]
     places += [word.partition("=")[2] for word in words if word.startswith("--on=")]
     names = dict.fromkeys(place.strip().partition(":")[0] for text in places for place in text.split(","))
+    # Unknown names are reported later, when `--on` itself is read.
     known = tuple(name for name in names if name in entries())
     return known or (BUILT_IN[:1] if verb in _WITH_DEFAULT else ())
 
@@ -53,6 +54,7 @@ def target_options(parser: Parser, verb: str) -> None:
             group.add_argument(about.flag, dest=dest, action="store_const", const="", default=None, help=help)
         elif about.repeatable:
             group.add_argument(about.flag, dest=dest, metavar=about.metavar, action="append", default=None, help=help)
+        # An option whose value may be left out.
         elif about.const is not None:
             group.add_argument(about.flag, dest=dest, metavar=about.metavar, nargs="?", const=about.const, help=help)
         else:
@@ -115,6 +117,7 @@ def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]
         text = getattr(request, f"{_DEST}{name}", None)
         if text is None:
             continue
+        # All targets' flags are declared, as the target may only be known from the file: what it lacks is refused here.
         if name not in known:
             who = " and ".join(flag.targets)
             help = f"leave it out; {who} {'have' if len(flag.targets) > 1 else 'has'} it"

@@ -20,6 +20,7 @@ def line(is_quiet: bool = False) -> Generator[Line]:
     """Status line: a function that shows what is being done, with the seconds that it takes, until the next text. It
     shows nothing without a terminal, or where output is to be quiet.
     """
+    # In a file or a pipe, a line that is drawn again and again would be noise.
     if is_quiet or not sys.stderr.isatty():
         yield lambda text: None
         return

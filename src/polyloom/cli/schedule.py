@@ -44,6 +44,7 @@ def execute(options: Request) -> Answer:
     try:
         solution = solve(loop.problem, solver, effort=effort)
     except PolyloomError as error:
+        # An infeasible loop is an answer with a reason; other errors are errors.
         if error.exit_code != INFEASIBLE:
             raise
         return _infeasible(loop, solver, error.diagnostics[0])
@@ -111,6 +112,7 @@ def _text(file: str, loop: Loop, solution: Solution) -> str:
         f"solver               {solution.solver}",
     ]
     limited = [n for n, r in enumerate(problem.resources) if r.limit is not None]
+    # Resources without a limit constrain nothing, and have no rows.
     if limited and schedule.interval <= _ROWS:
         lines += ["", table(_reservations(problem, solution, limited))]
     return "\n".join([*lines, "", table(_starts(loop, solution))])

@@ -112,6 +112,7 @@ def _either(command: str, spellings: tuple[str, ...]) -> str:
 
 
 def _offered(places: list[Place]) -> str:
+    # The shell completes names of files better than a list could.
     if any(place.is_file for place in places):
         return "files=1"
     return f"offered={_quoted(' '.join(value for place in places for value in place.values))}"

@@ -27,6 +27,7 @@ from polyloom.targets.subject import Written
 
 
 def execute(options: Request) -> Answer:
+    # `--ssa` asks for the form between front end and targets, whatever `--on` says.
     if options.level is not None:
         return _blocks(ssa(options.file, sources.options_of(options), sources.level_of(options)))
     if options.on is not None and (listed := _compiled(options)) is not None:
@@ -34,6 +35,7 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
+    # Files are told apart by their contents, not by their names.
     data = registry.read_program_file(options.file)
     return of_given(options, data) or _listing(options, data)
 

@@ -69,6 +69,7 @@ def _on_machine(options: Request, target: Target, place: object) -> Answer:
     made = {options.trace: encoded(options.trace, done.trace)} if options.trace else {}
     if options.report:
         made[options.report] = html.page(html.of_simulation(options.words, options.on, done)).encode()
+    # Written before the answer, so that a fault does not take the trace that shows it.
     files.write({**done.files, **made})
     return Answer(done.data, done.text, (*done.diagnostics, *lacking(done.trace)))
 
@@ -86,6 +87,7 @@ def _instance(paths: list[str], on: str | None, sources: list[str]) -> Instance:
     placed = registry.split_place(on) if on is not None else None
     images = [image.read(path, registry.read_program_file if on is None else files.read) for path in paths]
     first = images[0]
+    # An address given with the file says that it is raw, whatever its first bytes look like.
     owner = registry.owner_of_file(first.data) if len(images) == 1 and first.address is None else None
     if owner is None and placed is not None:
         _no_sources(sources, first.path)

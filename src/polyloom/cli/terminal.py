@@ -26,6 +26,7 @@ def write(text: str, stream: TextIO | None, paint: Callable[[str], str] = str) -
     # A process started without a console has no streams.
     if not text or stream is None:
         return
+    # What the encoding lacks becomes an escape: a message must never fail while it is printed.
     encoding = getattr(stream, "encoding", None) or "utf-8"
     plain = visible(text).encode(encoding, "backslashreplace").decode(encoding)
     print(paint(plain), file=stream, flush=True)

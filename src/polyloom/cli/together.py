@@ -48,6 +48,7 @@ def execute(options: Request, paths: Sequence[str], words: Sequence[str]) -> Ans
         check_names(own, instance.signature)
     given = [{**numbers, **given_arrays(arrays)} for numbers, arrays in zip(values, inputs, strict=True)]
     own = of_target.given_options(options, instances[0].target, "simulate")
+    # A trace costs time and memory: only where something is made of it.
     is_traced = bool(options.trace or options.report)
     results = measure_together(instances, given, _placed(own, len(paths)), trace=is_traced)
     files.write(

@@ -54,6 +54,7 @@ def _against(options: Request, data: bytes, placed: tuple[Target, registry.Place
     target = registry.require_owner(options.file, data)[0]
     prove = need(target, "against", registry.names_of_targets(lambda t: t.against is not None))
     source = api.source_of(options.source, sources.options_of(options))
+    # Errors in options come before the proof, which may take minutes.
     chosen = target.options(**of_target.given_options(options, target, "verify"))
     place = placed[1] if placed is not None and placed[0] is target else None
     proof = deeply(prove)(data, place, chosen, source, shared.parameters(options.words))
@@ -83,6 +84,7 @@ def _faults(
     options: Request, data: bytes, placed: tuple[registry.Target, registry.Place] | None
 ) -> Sequence[Diagnostic]:
     """Faults of a file, found by the target that wrote it; of a foreign file, by the target that `--on` names."""
+    # A foreign file says nothing of its machine: `--on` must.
     given = of_target.given(options, data, "verify")
     if given is not None and given[0].verify_given is not None:
         return given[0].verify_given(given[1])

@@ -40,6 +40,7 @@ def lines(data: bytes) -> Mapping[int, Place]:
             else:
                 found[address] = place
     except (struct.error, IndexError, ValueError):
+        # A damaged section costs lines, not the run.
         pass  # what was read before the damage stands
     return {**dict.fromkeys(ends, ("", 0)), **found}
 

@@ -24,6 +24,8 @@ def decode(word: int, isa: Isa) -> Instruction | None:
     for row in _rows(isa)[word & 3 == 3]:
         if word & row.mask == row.match:
             values = tuple(field.extract(word) for field in row.fields)
+            # Forbidden values are other instructions or reserved: c.lui with rd = x2 is c.addi16sp (RISC-V unprivileged
+            # manual, "RVC Instruction Set Listings").
             if all(value not in field.forbidden for field, value in zip(row.fields, values, strict=True)):
                 return Instruction(row, values)
     return None

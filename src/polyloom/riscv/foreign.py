@@ -134,4 +134,5 @@ def _extent(name: str, place: Place) -> tuple[int, np.dtype[Any], tuple[int, ...
 
 def _read(machine: Machine, address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     data = machine.read(address, prod(shape) * dtype.itemsize)
+    # A copy: the buffer is read-only, and the caller may change its result.
     return np.frombuffer(data, dtype).reshape(shape).copy()

@@ -18,6 +18,7 @@ MAGIC: Final = b"\x7fELF"
 _RISCV: Final = 243
 _EXECUTABLE, _LOAD, _INTERPRETER = 2, 1, 3
 _KINDS: Final = {1: "an object file", 3: "a shared object or position-independent"}
+# e_flags (psABI, "File Header"): compressed instructions, and the floating-point ABI.
 _FLAGS: Final = {1: "c", 2: "f", 4: "d"}
 _LINK: Final = "link it with -static -no-pie"
 
@@ -91,6 +92,7 @@ def _read(data: bytes, isa: Isa, wide: bool) -> Image:
             )
     headers = [_header(data, table + n * size, wide) for n in range(count)]
     if any(header[0] == _INTERPRETER for header in headers):
+        # Nothing here loads shared objects or relocates.
         raise _error("the ELF file is linked dynamically", _LINK)
     loaded = [header for header in headers if header[0] == _LOAD]
     # A thousand headers could name the same bytes, and each would take a copy of them in memory.

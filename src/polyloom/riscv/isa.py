@@ -156,6 +156,7 @@ def register(name: str, names: tuple[str, ...]) -> int | None:
     letter = "x" if names is X_NAMES else "f"
     if (found := re.fullmatch(rf"{letter}(\d|[12]\d|3[01])", name)) is not None:
         return int(found[1])
+    # fp is the second name of s0 (psABI, "Register Convention").
     if name == "fp" and names is X_NAMES:
         return 8
     return names.index(name) if name in names else None

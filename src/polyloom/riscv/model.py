@@ -40,7 +40,9 @@ _CAUSES: Final = (
     "call",
     "misaligned",
 )
+# 8 GiB: what a host may be asked for.
 _LARGEST: Final = 1 << 33
+# The base is rounded to a page, so that addresses of small programs do not depend on their first segment.
 _PAGE: Final = 4096
 STACK: Final = 1 << 20
 LIMIT: Final = 10**12
@@ -84,6 +86,7 @@ class Machine:
                 "PL0910", f"the image needs {self.size} bytes of memory", help="link its segments closer together"
             ) from None
         for segment in image.segments:
+            # Bytes between the segments' data and sizes are zero already (.bss).
             self._hart.write(segment.address, segment.data)
         self.entry: Final = image.entry
         # psABI: sp is aligned to 16 bytes at the entry of a function.
@@ -225,6 +228,7 @@ def _trap(cause: str, pc: int, value: int, word: int, isa: Isa) -> PolyloomError
         )
     found = decode(word, isa)
     if cause == "illegal" and found is None:
+        # The length of an instruction is in its lowest two bits.
         digits = 8 if word & 3 == 3 else 4
         return input_error(
             "PL0911",

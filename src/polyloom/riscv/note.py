@@ -69,6 +69,7 @@ def read(data: bytes, of: Callable[[dict[str, Any]], T | None]) -> T | None:
         return None
     try:
         return of(cast("dict[str, Any]", json.loads(found)))
+    # Whatever a stranger's JSON does to the reader means that the note is not ours.
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, PolyloomError):
         return None
 

@@ -119,6 +119,7 @@ def _value(field: Field, text: Text, statement: Statement, labels: Mapping[str, 
     elif field.kind == "bits":
         value = integer(text, range(-(1 << field.width - 1), 1 << field.width)) % (1 << field.width)
     elif field.kind == "upper":
+        # The assembler takes lui's 20 bits with or without a sign.
         value = signed(integer(text, range(-(1 << 19), 1 << 20)) << 12, 32)
     else:
         value = integer(text)

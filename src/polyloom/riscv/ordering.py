@@ -39,6 +39,7 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa import Access as Memory
 
 How = Literal["branch", "fence"]
+# r,w alone: rule 11 orders loads before stores, and no more is to be restored.
 _FENCE: Final = Instruction("fence", access=Memory(order="load_store"))
 _RELEASES: Final = ("release", "acq_rel", "seq_cst")
 _ACQUIRES: Final = ("acquire", "acq_rel", "seq_cst")

@@ -18,6 +18,7 @@ def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Te
     """Expansion of a pseudo-instruction; any other statement itself."""
     given = [part.strip() for part in operands.text.split(",")] if operands.text else []
     if mnemonic.text == "li" and len(given) == 2:
+        # Signed and unsigned spellings of a register's bits are both common.
         value = integer(Text(given[1], operands.span), range(-(1 << isa.xlen - 1), 1 << isa.xlen))
         lines = [
             f"{each} {given[0]},{rest}" if each == "lui" else f"{each} {given[0]},{given[0] if n else 'zero'},{rest}"

@@ -138,6 +138,7 @@ def read(data: bytes) -> Tables:
         raise input_error(
             "PL0910", "the sections or symbols of the ELF file are broken", help="link it again, or strip it"
         ) from None
+    # Headers could name the same bytes again and again, each of which would be copied.
     if sum(min(s[5], len(data)) for s in sections if s[1] == _PROGBITS) > 2 * len(data):
         raise input_error(
             "PL0910", "the sections of the ELF file overlap in the file", help="link it again, or strip it"

@@ -102,6 +102,7 @@ def _facts(loop: loops.Loop, member: str, solver: str) -> Sequence[dict[str, Any
     """Of every innermost loop of a function; none where the member is too small for it."""
     try:
         return compiled(loop, f"belt:{member}", solver=solver)["loops"]
+    # A member without a needed unit cannot compile some loops: they count as not pipelined.
     except PolyloomError:
         return ()
 

@@ -115,6 +115,7 @@ def _run(elf: bytes, function: Function, isa: names.Isa) -> _Made:
 
 
 def arguments(function: Function, isa: names.Isa) -> list[Argument]:
+    # One seed: all compilers get the same arrays.
     random = np.random.default_rng(1)
     made: list[Argument] = []
     for parameter in function.parameters:
@@ -140,6 +141,7 @@ def _peer(
     # Contraction to fused operations changes bits, and is off here as well.
     flags = ["-O2", "-ffp-contract=off", *words]
     subprocess.run([*zig, "clang", *target, *flags, "-c", str(PATH), "-o", str(object)], check=True)
+    # Once per instruction set: the library is the same for all functions.
     if not library.exists():
         _build_library(zig, library, Path(found.origin).parent, isa)
     made: dict[str, bytes] = {}
@@ -170,5 +172,6 @@ def _means(rows: Iterable[Row], isa: str, unit: str) -> Row:
 
 def geometric_mean(figures: Iterator[tuple[object, object]]) -> float | None:
     """Of the ratios of those that both have."""
+    # Ratios are averaged geometrically: twice as long and half as long cancel (Fleming and Wallace 1986).
     logs = [math.log(own / theirs) for own, theirs in figures if isinstance(own, int) and isinstance(theirs, int)]
     return round(math.exp(sum(logs) / len(logs)), 3) if logs else None

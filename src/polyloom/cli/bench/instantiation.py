@@ -116,6 +116,7 @@ class _Asked:
 
 def _asked(kernel: str, region: Region, *, perfect: bool) -> _Asked:
     values, number = bounds(kernel, region, perfect=perfect), candidate(kernel)
+    # The library takes parameters by position, in the file's order.
     ordered = [values[name] for name in loop(kernel).symbolic.parameters]
     ours = partial(compiled(kernel).instantiate, values, pes=region, candidate=number)
     # A first call loads modules; it also says how many fit into a turn.

@@ -83,6 +83,7 @@ def arguments(loop: Loop, signature: Signature, n: int) -> dict[str, Array]:
             if array.ndim:
                 made[name] = _ended(array)
     if loop.name == "mismatch":
+        # Equal strings: the loop runs to their end.
         made["t"] = made["s"].copy()
     return made
 

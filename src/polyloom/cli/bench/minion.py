@@ -204,6 +204,7 @@ def measured(product: Product) -> dict[str, float]:
     """One run on random operands, whose results are not compared: `polyloom run` does that."""
     instance, operands = prepared(product)
     job = Job(operands, None, Options())
+    # CPU time of the run alone, without compilation.
     start = process_time()
     made: Any = TARGET.run(instance.data, job)
     seconds = process_time() - start
@@ -281,6 +282,7 @@ def _threaded(product: Product, where: str) -> Row:
         TARGET.run(instance.data, Job(operands, None, Options(threads=threads)))
         return perf_counter() - start
 
+    # Restored afterwards: the setting is the process's.
     before = native.tensor_wide()
     try:
         # Vectors of the host hide threads' gain: both ways are measured.

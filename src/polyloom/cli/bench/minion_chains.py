@@ -66,6 +66,8 @@ def rows() -> Iterator[dict[str, object]]:
 
 
 def _rows(c: _Case) -> list[dict[str, object]]:
+    # In one program the intermediate stays in the minions' scratchpads; two programs write it to memory and read it
+    # back.
     joined = _cycles(c, "chain", {"N": c.n, "K": c.k, "R": _R, "M": c.m})
     first = _cycles(c, "product", {"N": c.n, "R": c.k, "M": _R})
     second = _cycles(c, "product", {"N": c.n, "R": _R, "M": c.m})

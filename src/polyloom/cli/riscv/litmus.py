@@ -129,8 +129,10 @@ def _of_function(options: Judging) -> tuple[Litmus, ...]:
         raise usage_error("--against is for litmus tests, not for a C file", "write the tests to files with --emit")
     file, *words = options.files
     isa = names.parse(options.isa)
+    # The checker's registers have 64 bits (rvwmo/values.py).
     if isa.xlen != 64:
         raise usage_error(f"the memory model is that of RV64, not of {isa}", "write for instance --isa rv64gc_zicond")
+    # Litmus tests have no notation for a fused pair.
     if isa.short_branches:
         raise usage_error(
             f"tests have no pairs of a branch and its shadow, which {isa} asks for",
@@ -184,6 +186,7 @@ def _within(folder: str) -> Iterator[str]:
     for path, _, inside in os.walk(folder):
         for name in fnmatch.filter(inside, "*.litmus"):
             test = str(Path(path, name))
+            # A collection from elsewhere must not make the tool read files outside of it.
             if os.path.islink(test) and not Path(test).resolve().is_relative_to(Path(folder).resolve()):
                 raise input_error(
                     "PL0807", f"'{test}' is a link that leads out of '{folder}'", help="name the file itself"
@@ -194,6 +197,7 @@ def _within(folder: str) -> Iterator[str]:
 def _judged(path: str, limit: int) -> Verdict | _Refused:
     try:
         return _verdict(path, limit)
+    # One faulty file must not keep thousands of others from being judged.
     except PolyloomError as error:
         return _Refused(path, error.diagnostics)
 

@@ -85,6 +85,7 @@ def _packed(words: Sequence[str], numbers: Sequence[Number], form: Form) -> list
 
 
 def _single(number: Number) -> Coded:
+    # Every number has a nearest FP32, if only infinity.
     found = formats.coded(number, "fp32")
     assert found is not None
     return found

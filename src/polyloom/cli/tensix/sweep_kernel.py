@@ -51,6 +51,7 @@ def execute(options: Sweeping) -> Answer:
     form: Format = next(known for known in FORMATS if known == options.form)
     stride = None if options.stride is None else shared.positive(options.stride, "--stride")
     domain = _domain(options.domain)
+    # Exactly one of both: distances to two references would be two tables.
     if (options.reference is None) == (not options.against):
         number = "is nothing" if options.reference is None else "are two things"
         raise usage_error(
@@ -75,6 +76,7 @@ def execute(options: Sweeping) -> Answer:
     distances, data = sweep.judged(found, expected)
     arrays = {"x": found.values, "y": found.results, "expected": expected}
     results = {path: npy.encode(_numbers(arrays[name], form)) for name, path in outputs.items()}
+    # The function's name says more than the file's, where it is given.
     title = f"{options.function or options.file} against {options.reference or options.against[0]}, {form}"
     if options.report:
         results[options.report] = page(title, found, distances, data).encode("utf-8", "backslashreplace")

@@ -39,6 +39,7 @@ def name(isa: Isa) -> str:
     """Name of the calling convention, such as lp64d: integer widths, then the widest float passed in f registers
     (psABI, "Named ABIs").
     """
+    # psABI, "Named ABIs": the widest float that f registers hold names the convention.
     floats = "d" if "d" in isa.extensions else "f" if "f" in isa.extensions else ""
     return ("lp64" if isa.xlen == 64 else "ilp32") + floats
 
@@ -70,6 +71,8 @@ class _Counter:
 
     def place(self, type: Type) -> tuple[Place, ...]:
         hard: dict[Type, Literal["f", "d"]] = {F32: "f", F64: "d"}
+        # psABI, "Hardware Floating-point Calling Convention": a float no wider than FLEN takes an f register while one
+        # is free; further ones go as integers do.
         if type in FLOATS and hard[type] in self.isa.extensions and self.f:
             return (Reg("f", self.f.pop(0)),)
         word = self.isa.xlen // 8

@@ -36,6 +36,7 @@ _ORDERS: Final[dict[Order, tuple[int, int, int]]] = {
     "acquire": (ACQUIRE, ACQUIRE, 0),
     "release": (RELEASE, 0, RELEASE),
     "acq_rel": (ACQUIRE | RELEASE, ACQUIRE, RELEASE),
+    # The table's row for memory_order_seq_cst: lr.aqrl and sc.rl.
     "seq_cst": (ACQUIRE | RELEASE, ACQUIRE | RELEASE, RELEASE),
 }
 """The bits of an `amo`, of an `lr` and of the `sc` behind it."""

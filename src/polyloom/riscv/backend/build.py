@@ -36,6 +36,7 @@ class Builder:
 
     def take(self) -> tuple[Op, ...]:
         """The instructions so far; the next block begins, in which no constant is known yet."""
+        # Constants are forgotten at the end of a block: another block may be reached without this one.
         made, self.ops, self.constants = tuple(self.ops), [], {}
         return made
 

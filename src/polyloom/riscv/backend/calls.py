@@ -23,8 +23,10 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     function = next((f for f in context.function.program if f.name == instruction.called), None)
     # Through a pointer only functions of the program are called, which extend narrow parameters themselves.
     unsigned = function.unsigned if function is not None else frozenset[int]()
+    # The first operand of an indirect call is the address.
     operands = instruction.operands if function is not None else instruction.operands[1:]
     pointer = None if function is not None else context.reg(instruction.operands[0])
+    # Integers and floats take registers of their own banks, each in the order of the arguments (psABI).
     places = abi.places([operand.type for operand in operands], context.isa)
     passed = [
         _passed(context, operand, group, k in unsigned)

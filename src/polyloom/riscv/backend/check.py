@@ -115,14 +115,18 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
             register, slot = op.operands
             assert isinstance(register, Reg) and isinstance(slot, int)
             source, target = (register, slot) if op.mnemonic == "spill" else (slot, register)
+            # A copy: both places hold the values now.
             held.put(target, held.at(source))
             continue
         original = next(originals, None)
         # Apart from spills and reloads, the allocation may only rename operands.
         if original is None or original.mnemonic != op.mnemonic:
             raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
+        # A compare-and-exchange reads its operands again after a failed `sc`: a result in one of their registers would
+        # destroy it.
         if op.mnemonic in EXCHANGES and (op.operands[0] in op.operands[1:5] or op.operands[1] in op.operands[2:5]):
             raise Wrong(f"{before.name}: `{op}` overwrites what it reads again")
+        # Result and kept value are one register in the encoding: where the branch is taken nothing is written.
         if is_pair(op) and op.operands[0] != op.operands[1]:
             raise Wrong(f"{before.name}: `{op}` keeps another register than it writes")
         _instruction(code, original, op, held)
@@ -142,6 +146,7 @@ def _instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
     source = original.operands[1] if is_move(original) else None
     holders = held.holders(source) if isinstance(source, Reg) else ()
     for value, register in defined:
+        # Other places with the value's former definition hold it no longer: out of SSA form a name has several.
         held.kill(value)
         held.put(register, frozenset({value}))
     if isinstance(source, Reg):  # a move makes the value one that all holders of its source have

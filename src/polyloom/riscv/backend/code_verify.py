@@ -65,6 +65,7 @@ def _definitions(code: Code) -> Iterator[str]:
     """No virtual register is read before something was written into it, on whatever path: none is live at the entry."""
     first = code.blocks[0]
     # What is live at the entry would be read before anything was written.
+    # Liveness over all paths: one path without a definition suffices for a violation.
     alive = live_out(code)[0]
     for op in reversed(first.ops):
         defined, used = registers(op, code.isa)

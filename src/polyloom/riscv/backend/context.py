@@ -102,6 +102,7 @@ class Context:
         change."""
         if value.name in self.variables or value.name in self.values:
             for target, part in zip(self.parts(value), parts, strict=True):
+                # A name with registers already is a variable out of SSA form: its register is written in place.
                 self.move(target, part)
         # What the register holds may change before the value is used last.
         elif any(part in self.shared or 0 < part.number < PHYSICAL for part in parts):

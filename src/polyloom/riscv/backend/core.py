@@ -74,6 +74,7 @@ def compile_program(
     if len(words) > room:
         message = f"@{function.name} takes {len(words)} bytes of code, and there is room for {room}"
         raise infeasible("PL0932", message, help="unroll less, or split the function")
+    # Numbers below 0 are words that nobody asks for.
     found = {number: placement.code + offset for number, offset in marks.items() if number >= 0}
     places = {placement.code + at: place for at, place in placed(linked, starts, function).items()}
     # The note describes the program that it is a part of: the file is made twice, first without a note.
@@ -95,6 +96,7 @@ def _start_of(data: Sequence[Data], end: int) -> int:
 
 def _entry(name: str, isa: Isa, stack: int) -> Code:
     # The builder writes into a virtual register; every register but zero in its instructions becomes sp.
+    # There is no caller to return to: the debugger, or the model, sees the core stop.
     """Start-up code: sets sp, calls the function, stops at `ebreak`."""
     builder = Builder(isa)
     register = builder.constant(stack)

@@ -45,11 +45,13 @@ class Layout:
         """
         made, known = bytearray(self.bytes), {**functions, **self.places}
         for at, address in self._pointers:
+            # `size` is that of the source's pointers, by which its structures are laid out; RISC-V is little-endian.
             made[at : at + size] = (known[address.name] + address.offset).to_bytes(size, "little")
         return bytes(made)
 
     def constant(self, type: Type, bits: int) -> int:
         """Address of a constant, of which there is one copy."""
+        # Keyed by bits, not by value: +0 and -0 are equal as floats, and NaNs differ from themselves.
         if (type, bits) not in self._constants:
             self._constants[type, bits] = self._add(bits.to_bytes(SIZE[type], "little"), SIZE[type])
         return self._constants[type, bits]

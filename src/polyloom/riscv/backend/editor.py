@@ -33,6 +33,7 @@ class Editor:
     """
 
     def __init__(self, function: Function, rule: Callable[[Editor, Instruction], None], division: str = "") -> None:
+        # Fresh names are unique in the function: rewritten code meets no name of the user.
         self.function, self.rule, self.fresh, self.division = function, rule, names(function), division
         self.blocks: list[Block] = []
         self.name, self.parameters, self.made, self.place = "", tuple[Value, ...](), list[Instruction](), NOWHERE

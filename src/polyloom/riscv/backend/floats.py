@@ -98,6 +98,7 @@ def _extended(context: Context, operation: str, instruction: Instruction) -> Reg
     register = context.reg(value)
     if value.type == I1:
         # A signed single bit is 0 or -1.
+        # 0 - 1 is -1, as C's one-bit signed field has it; 0 stays.
         return context.b.make("neg", register) if operation == "sitofp" else register
     return context.unsigned(value.type, register) if operation == "uitofp" and value.type in (I8, I16) else register
 

@@ -34,6 +34,7 @@ def hoisted(code: Code, most: int = MANY) -> Code:
             before[target].append(k)
     for number, loop in enumerate(forest.loops):
         # Outermost loops only: moving a constant out of all loops at once costs one register, not one per level.
+        # Members of inner loops are members of the outer one, too.
         if loop.parent != -1:
             continue
         members = forest.members(number)

@@ -55,8 +55,11 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
     # -2048 has no counterpart among immediates; `immediate` refuses 2048 then.
     if operation == "sub" and isinstance(b, Constant):
         operation, b = "add", Constant(type, -b.value)
+    # Immediates are second operands: commutative operations exchange theirs.
     if isinstance(a, Constant) and operation in ("add", "mul", *_LOGIC):
         a, b = b, a
+    # Words on RV64: the word forms sign-extend their result (RISC-V unprivileged manual, RV64I); logic keeps the
+    # extension by itself.
     word = "w" if type == I32 and context.isa.xlen == 64 and operation not in _LOGIC else ""
     if (
         context.has("zbb")

@@ -61,6 +61,7 @@ def exchange(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
         return False
     part = _Part.of(editor, pointer, result.type)
     order = _READ.get(access.order, "monotonic")
+    # Where nothing is exchanged, this load is all that happens: it must have the order that a failure asks for.
     first = editor.make("load", I32, part.word, access=Access(4, order=order))
     head, inside, behind = (editor.fresh(name) for name in ("again", "exchange", "behind"))
     whole, last = editor.value(I32), editor.value(result.type)

@@ -77,6 +77,7 @@ def _sticky(editor: Editor, value: Operand, operation: str) -> Operand:
 def _to_integer(editor: Editor, value: Operand, operation: str, result: Value) -> None:
     """Conversion of a float to an i64: the words of the absolute value, which doubles hold exactly; then the sign."""
     wide = editor.make("fpext", F64, value) if value.type == F32 else value
+    # Both words are unsigned then, and the truncation is towards zero for either sign.
     size = editor.make("call", F64, wide, callee="fabs")
     # A multiplication by a power of two is exact, and the conversion truncates.
     high = editor.make("fptoui", I32, editor.make("fmul", F64, size, floating(F64, 2.0**-32)))

@@ -15,6 +15,7 @@ from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.names import Isa
 
 _PIECES: Final[dict[int, Type]] = {1: I8, 2: I16, 4: I32}
+# Two doublewords; a loop costs a test and two pointer steps per byte.
 _STRAIGHT: Final = 16
 """As many bytes are copied without a loop."""
 
@@ -48,6 +49,7 @@ def access(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 def _gather(editor: Editor, instruction: Instruction, whole: Type, piece: Type, kept: Access) -> None:
     """Misaligned load: aligned pieces, shifted and joined, least significant first (little-endian)."""
     result = _result(instruction)
+    # Pieces are zero-extended and placed: their sum has no overlap, so that `or` joins them.
     found: Operand = integer(whole, 0)
     for at in range(0, SIZE[whole], SIZE[piece]):
         part = editor.make("load", piece, _at(editor, instruction.operands[0], at), access=kept)

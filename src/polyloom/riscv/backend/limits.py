@@ -17,6 +17,7 @@ LIVE: Final = 1_500_000
 
 def check_size(code: Code) -> None:
     """Refuses code whose live-out sets are too large together. Errors: PL0933."""
+    # Live-out sets are what the allocator and the checker hold per block: their sum bounds time and memory of both.
     live = sum(len(values) for values in live_out(code))
     if live <= LIVE:
         return

@@ -72,6 +72,7 @@ def executable(
     segments = [(_READ | _EXECUTE, place, words, len(words))]
     if data:
         segments.insert(0, (_READ | _WRITE, base, data, len(data)))
+    # Symbols in the order of addresses: the size of a function is the distance to the next one.
     ordered = tuple(sorted(starts.items(), key=lambda pair: pair[1]))
     return _file(segments, place if entry is None else entry, isa, symbols.Code(place, 0, len(words), ordered), note)
 
@@ -140,7 +141,9 @@ def _header(entry: int, header: int, size: int, count: int, sections: int, isa: 
     (psABI, "File Header").
     """
     wide = isa.xlen == 64
+    # EF_RISCV_RVC; EF_RISCV_FLOAT_ABI_SINGLE is 2, EF_RISCV_FLOAT_ABI_DOUBLE 4 (psABI, "File Header").
     flags = ("c" in isa.extensions) | (4 if "d" in isa.extensions else 2 if "f" in isa.extensions else 0)
+    # EI_CLASS 1 or 2, EI_DATA 1 (little-endian), EI_VERSION 1.
     ident = bytes([0x7F, *b"ELF", 2 if wide else 1, 1, 1]).ljust(16, b"\0")
     own = (64 if wide else 40, symbols.COUNT, symbols.COUNT - 1) if sections else (0, 0, 0)
     return ident + struct.pack(

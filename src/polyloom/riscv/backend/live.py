@@ -91,6 +91,7 @@ def without_dead(code: Code) -> Code:
     """Dead-code elimination: instructions without effects whose results are not live are removed, until nothing
     changes.
     """
+    # Removing an instruction may leave its operands unused: until a fixed point.
     while True:
         blocks = tuple(_cleaned(code, block, set(out)) for block, out in zip(code.blocks, live_out(code), strict=True))
         if blocks == code.blocks:

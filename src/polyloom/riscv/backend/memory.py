@@ -21,6 +21,8 @@ R, W, RW = 2, 1, 3
 """Sets of accesses as fences encode them."""
 _AROUND: Final[dict[tuple[str, str], tuple[tuple[int, int] | None, tuple[int, int] | None]]] = {
     ("load", "acquire"): (None, (R, RW)),
+    # fence rw,rw before and fence r,rw behind the load; the store is fenced by fence rw,w in front, here also by one
+    # behind, so that both mappings of the table may be mixed.
     ("load", "seq_cst"): ((RW, RW), (R, RW)),
     ("store", "release"): ((RW, W), None),
     ("store", "seq_cst"): ((RW, W), (RW, RW)),

@@ -30,6 +30,7 @@ def propagated(code: Code) -> Code:
 def _block(code: Code, ops: Sequence[Op], reads: Counter[Reg], writes: Counter[Reg]) -> list[Op]:
     """Copy propagation in one block, whose counts of reads and writes are kept up to date."""
     made = list(ops)
+    # In order: a copy of a copy reads the first source then.
     for k, op in enumerate(made):
         if not is_move(op):
             continue

@@ -30,6 +30,7 @@ def _ended(block: Block, ends: dict[str, Block]) -> Block:
     last = ends.get(jump.target.block) if isinstance(jump, Jump) else None
     if last is None or not isinstance(jump, Jump) or not isinstance(last.terminator, Return):
         return block
+    # The block's parameters are those of the return alone, as it has no instructions.
     given = dict(zip(last.parameters, jump.target.arguments, strict=True))
     value: Operand | None = last.terminator.value
     found = given.get(value, value) if isinstance(value, Value) else value

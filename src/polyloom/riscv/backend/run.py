@@ -25,11 +25,13 @@ from polyloom.riscv.image import Image, elf
 from polyloom.riscv.model import LIMIT, RA, SP, Machine
 from polyloom.riscv.names import Isa
 
+# A cache line of common machines, more than any type needs.
 _ALIGNMENT: Final = 64
 STACK: Final = 1 << 23
 """Bytes, as many as Linux gives a process."""
 LARGEST: Final = (1 << 31) - 1
 """Bytes of an object."""
+# A megabyte: only a larger frame could skip it without touching a byte.
 _GUARD: Final = b"\xa5" * (1 << 20)
 _ONES: Final = 0xFFFFFFFF << 32
 
@@ -99,6 +101,7 @@ def call_in(
     with _guarded(machine, top):
         done = machine.run(stop=end, limit=limit, watch=watch, record=record)
     for array, address in zip(arrays, addresses, strict=True):
+        # Copied back in place, as C functions change their arrays.
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
     return Outcome(_result(machine, isa, function), done.instructions, machine.moved, done.executed)
 
@@ -138,6 +141,7 @@ def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int])
     """Puts the bits of arguments into registers and on the stack."""
     places = abi.places([p.type for p in function.parameters], isa)
     words = [place for group in places for place in group if isinstance(place, abi.Stack)]
+    # psABI: sp is aligned to 16 bytes at the call, and the arguments begin where it points to.
     sp = machine.x[SP] - -(-max((w.offset + 8 for w in words), default=0) // 16) * 16
     machine.set_x(SP, sp)
     for k, (parameter, group, pattern) in enumerate(zip(function.parameters, places, values, strict=True)):
@@ -171,6 +175,7 @@ def _result(machine: Machine, isa: Isa, function: Function) -> Number | None:
     words = [machine.x[place.number] for place in places]
     pattern = sum(word << (isa.xlen * k) for k, word in enumerate(words)) & ((1 << WIDTH[type]) - 1)
     extended = [word % (1 << isa.xlen) for word in _words(type, pattern, len(words), isa, RESULT in function.unsigned)]
+    # The convention is an invariant of selection (abi.py): a caller in another language relies on the extension.
     assert type in FLOATS or extended == words, (
         f"{function.name} leaves {words} for a {type}, which the convention has as {extended}"
     )

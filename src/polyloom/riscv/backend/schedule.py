@@ -56,6 +56,8 @@ class _Node:
 
 def schedule(code: Code) -> Code:
     """The code with the instructions of each block in the order of the schedule."""
+    # Copies at the end of a loop give variables their next values: a value made before the last read of its variable
+    # cannot share the register.
     nexts: dict[Reg, list[Reg]] = {}
     for op in (op for block in code.blocks for op in block.ops if is_move(op)):
         variable, value = op.operands
@@ -81,6 +83,7 @@ def _block(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) ->
     for node in reversed(nodes):
         # List scheduling by critical path: the longest way to the end of the block first.
         node.height = max((distance + nodes[k].height for k, distance in node.after.items()), default=0)
+    # Instructions without an unscheduled predecessor; `ready` says from which cycle on their operands are there.
     open = [k for k, node in enumerate(nodes) if node.before == 0]
     made: list[Op] = []
     cycle = 0
@@ -139,6 +142,7 @@ def _graph(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) ->
         elif op.mnemonic in LOADS:
             _edge(nodes, stored, k, 0)
             loaded.append(k)
+        # A call or an end is a boundary: everything before it stays before, everything after it after.
         if op.mnemonic in _FIXED:
             for earlier in range(last + 1, k):
                 _edge(nodes, earlier, k, 0)

@@ -45,6 +45,7 @@ class Names:
         self.registers: dict[str, Reg] = {}
 
     def of(self, register: Reg, is_boolean: bool) -> Expression:
+        # The zero register is the number 0: forms with constants match.
         if register.number == 0:
             return 0
         known = next(
@@ -75,6 +76,8 @@ def write(context: Context, type: Type, expression: Expression, names: Names) ->
         return context.b.constant(expression)
     lines = _selected(expression, context.isa)
     result = context.b.lines(lines, names.registers)
+    # Whole registers, single bits and pointers are right as they are; others only where the value cannot have left its
+    # range.
     if WIDTH[type] >= context.isa.xlen or type in (I1, PTR) or not _overflows(expression):
         return result
     last = context.b.ops[-1]

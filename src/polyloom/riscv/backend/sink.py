@@ -50,6 +50,7 @@ class _Work:
     def sink(self, block: Block, way: Block, jump: Jump) -> None:
         """Sinks the next values of a loop's variables to its back edge, where its last block tests one of them."""
         assert isinstance(block.terminator, Branch)
+        # Only a test of the variable itself keeps it alive beside its next value.
         test = self._making(block.terminator.condition)
         variables = self.blocks[jump.target.block].parameters
         steps = [self._step(variable, value) for variable, value in zip(variables, jump.target.arguments, strict=True)]
@@ -78,5 +79,6 @@ class _Work:
         is_step = step is not None and step.operands[:1] == (variable,) and isinstance(step.operands[-1], Constant)
         if step is None or not is_step or not isinstance(value, Value):
             return None
+        # An addition with other readers would be computed twice; an address folds into loads and stores at no cost.
         alone = step.operation == "add" and self.read[value.name] == 1
         return step if step.operation == "offset" or alone else None

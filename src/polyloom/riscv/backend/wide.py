@@ -62,6 +62,7 @@ def _product(context: Context, mnemonic: str, x: Reg, y: Reg) -> Reg:
 
 def _add(context: Context, a: Pair, b: Pair) -> Pair:
     """Double-word addition: the carry is the comparison of the sum with an operand (RISC-V has no flags)."""
+    # A low word of zero has no carry.
     if ZERO in (a[0], b[0]):
         return _sum(context, a[0], b[0]), _sum(context, a[1], b[1])
     low = context.b.make("add", a[0], b[0])
@@ -72,6 +73,7 @@ def _add(context: Context, a: Pair, b: Pair) -> Pair:
 def _subtract(context: Context, a: Pair, b: Pair) -> Pair:
     """Double-word subtraction: the borrow is the comparison of the low words."""
     high = a[1] if b[1] == ZERO else context.b.make("sub", a[1], b[1])
+    # Nothing is borrowed by zero.
     if b[0] == ZERO:
         return a[0], high
     borrow = context.b.make("sltu", a[0], b[0])

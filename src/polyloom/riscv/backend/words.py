@@ -30,6 +30,7 @@ FUNCTION: Final = "@"
 _INVERSE: Final = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
 _LINKS: Final = {"j": ZERO, "call": RA}
 """Where jumps leave the address behind them."""
+# Of the operations with a compressed two-operand form.
 _COMMUTATIVE: Final = ("add", "and", "or", "xor", "addw")
 
 
@@ -94,7 +95,12 @@ def marked(code: Code) -> Marked:
                 made += _beside(place.op).to_bytes(4, "little")
                 continue
             for instruction in _instructions(
-                place, place.sizes[number], labels.get(place.target, 0) - address, code.isa
+                # A distance counts from the instruction itself (RISC-V unprivileged manual, "Control Transfer
+                # Instructions").
+                place,
+                place.sizes[number],
+                labels.get(place.target, 0) - address,
+                code.isa,
             ):
                 made += encode(instruction).to_bytes(instruction.row.size, "little")
     return Marked(bytes(made), labels, marks, known)

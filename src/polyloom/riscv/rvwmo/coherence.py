@@ -294,6 +294,7 @@ def _choice(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], number
             # Stores have even times, reads odd ones between them. A read that forwards from its own hart's store buffer
             # may happen before that store (load value axiom), hence from time 0 on.
             times.append((2 * number + 1 if late else 0, 2 * number + 1))
+            # Rule 12: what the store's address and data depend on precedes a load that reads it inside the hart.
             forwarded.append(store.sources if store is not None and inside else 0)  # rule 12
     observed = tuple(
         (n.read, _value(site, order, numbers[n.number]))

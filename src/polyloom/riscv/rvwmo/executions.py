@@ -29,6 +29,7 @@ _MOST: Final = 200
 _FEW_WAYS: Final = 20_000
 _MANY_WAYS: Final = 4_000_000
 """In so many ways sets of operations are extended at most."""
+# Enough for tests with little order to end; others have lost little by then.
 _LITTLE: Final = 300_000
 """Candidates that are looked at, location by location, before more ways are tried."""
 
@@ -135,6 +136,7 @@ def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: 
     local = {read for condition in conditions if len(reads(condition.value)) == 1 for read in reads(condition.value)}
     symbolic = {o.location for path in paths for o in path.operations if o.writes and reads(o.value)}
     values = [*registers, *stored, *(c.value for c in conditions if len(reads(c.value)) > 1)]
+    # Only what is observed, stored or decided by several reads must be known: all else is counted together.
     relevant = frozenset[Read]().union(*map(reads, values)) | {
         read for read in local if paths[read.hart].operations[read.index].location in symbolic
     }

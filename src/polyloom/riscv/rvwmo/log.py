@@ -145,4 +145,5 @@ def _value(text: str) -> str:
     if not _NUMBER.fullmatch(text):
         return text
     value = int(text, 16 if "x" in text else 10)
+    # Verdicts have signed values throughout.
     return str(value - (1 << 64) if value >= 1 << 63 else value)

@@ -47,6 +47,8 @@ _SMALL: Final = (
     "litmus tests are made of small functions: integers, pointers, loads, stores, fences, comparisons, "
     "selects and branches"
 )
+# x5 to x23 hold values, x24 to x31 temporaries of one instruction: tests have no calling convention, but ra to tp are
+# left alone.
 _FIRST, _SCRATCH, _LAST = 5, 24, 31
 _ARITHMETIC: Final = {
     "add": "add",

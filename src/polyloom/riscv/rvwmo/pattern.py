@@ -84,6 +84,7 @@ def _tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
     read = Equal(Register(0, pair.load.number), pair.value)
     if pair.second.number is None:
         # Two initial values: a store of the value that is there already could not be seen.
+        # The values that the target may hold at the start.
         for before in (0, 1):
             stored = _alone(program, pair, before, pair.target)
             if stored not in (None, before):

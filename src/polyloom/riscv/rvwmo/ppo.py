@@ -33,6 +33,7 @@ def _explicit(path: Path, a: int, b: int) -> bool:
 
 
 def _orders(fence: Fence, first: Operation, second: Operation) -> bool:
+    # An AMO reads and writes: either set of the fence that names one of both orders it.
     return _within(first, fence.before) and _within(second, fence.after)
 
 

@@ -234,6 +234,7 @@ class Hart:
         value: Value = Read(self._number, index)
         if step.mnemonic.endswith("u"):
             value = apply(f"zext{8 * _width(step)}", value)
+        # The result depends on this load alone: its address dependency is the load's own.
         after = self._write(_append(state, operation), step.rd, value, 1 << index)
         return replace(after, reservation=Reservation(index, target, _width(step))) if reserves else after
 
@@ -255,6 +256,7 @@ class Hart:
         *earlier, operation = state.path.operations
         operation = replace(operation, strong=step.release, forwards_late=True, paired=reservation.operation)
         state = replace(state, path=replace(state.path, operations=(*earlier, operation)), reservation=None)
+        # A successful sc is a source of dependencies through rd (manual, "Source and Destination Register Listings").
         yield _next(self._write(state, step.rd, 0, 1 << index))
 
     def _atomic(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:

@@ -119,6 +119,7 @@ _MEANING: Final[Mapping[str, Callable[[int, int, int], int]]] = {
 
 def binary(operator: str, a: Expression, b: Expression) -> Expression:
     """Canonical binary operation, which compares nothing."""
+    # There is no `subi`: a difference with a constant is a sum.
     if operator == "-" and isinstance(b, int):
         return binary("+", a, -b)
     if operator == "-" and a == 0:

@@ -22,7 +22,7 @@ from polyloom.riscv.selects.expression import Expression, Node, evaluate, is_boo
 from polyloom.riscv.selects.notation import parse
 from polyloom.riscv.selects.table import SETS, Line
 
-# The number of sequences grows by a factor of some hundreds per instruction: 5 takes hours for forms of three inputs.
+# The number of sequences grows by a factor of hundreds per instruction: steps times pairs of operands.
 LENGTH: Final = 4
 """How far all forms are searched."""
 LONGER: Final = {f"x {less} y ? y - x : x - y": 5 for less in ("<", "<u")}
@@ -30,6 +30,7 @@ LONGER: Final = {f"x {less} y ? y - x : x - y": 5 for less in ("<", "<u")}
 _SAMPLES: Final = 64
 _CHECKS: Final = 4000
 _RANDOM: Final = 2
+# Bound on the candidates of a length, each of which is tested on many samples.
 _MOST: Final = 2000
 _STEPS: Final = (
     *(
@@ -81,6 +82,7 @@ def forms() -> Iterator[str]:
         both += [("a", "0"), ("a", "-1"), ("a", "1"), ("-1", "0")]
         for a, b in both:
             yield f"{c} ? {a} : {b}"
+            # Exchanged arms are a form of their own: a condition that is any number has no inverse for free.
             yield f"{c} ? {b} : {a}"
     yield from ("c ? 1 : 0", "c ? 0 : 1", "s ? 0 : 1")
     for less in ("<", "<u"):

@@ -83,6 +83,7 @@ def _fitted(expression: Expression, xlen: int) -> Expression:
 
 def _known(expression: Expression, isa: Isa, length: int) -> int | None:
     """Greatest length of which a search has shown that it does not suffice; None where the form was not searched."""
+    # No sequence is shorter than one instruction.
     if length <= 1:
         return 0
     extensions = isa.extensions & SETS[-1]

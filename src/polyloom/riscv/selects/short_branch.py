@@ -69,6 +69,7 @@ def _pair(
     shadow, before = select(other, isa), select(kept, isa)
     operator, operands = _test(condition)
     compared = [_compared(operand) for operand in operands]
+    # The core handles exactly one simple instruction in the shadow (LLVM: short-forward-branch-opt).
     if len(shadow.lines) == 1 and shadow.lines[0].mnemonic not in _LONG and None not in compared:
         constants = [
             Line("li", (name, str(value))) for name, value in zip(compared, operands, strict=True) if name == _CONSTANT
