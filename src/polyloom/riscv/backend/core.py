@@ -95,9 +95,9 @@ def _start_of(data: Sequence[Data], end: int) -> int:
 
 
 def _entry(name: str, isa: Isa, stack: int) -> Code:
+    """Start-up code: sets sp, calls the function, stops at `ebreak`."""
     # The builder writes into a virtual register; every register but zero in its instructions becomes sp.
     # There is no caller to return to: the debugger, or the model, sees the core stop.
-    """Start-up code: sets sp, calls the function, stops at `ebreak`."""
     builder = Builder(isa)
     register = builder.constant(stack)
     ops = [Op(op.mnemonic, tuple(_sp(o) if o != ZERO else o for o in op.operands), _STARTS) for op in builder.ops]
