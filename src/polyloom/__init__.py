@@ -167,8 +167,9 @@ def __getattr__(name: str) -> object:
 
 
 def _of_a_target(name: str) -> object:
-    """A name that a registered target brings."""
+    """Attribute that a registered target brings."""
     entry = import_module("polyloom.targets.entry")
+    # Entries name modules as text: a target is imported when one of its names is used, not before.
     where = next((e.names[name] for e in entry.entries().values() if name in e.names), None)
     if where is None:
         raise AttributeError(f"module 'polyloom' has no attribute {name!r}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python interface, which the command line uses too: compile once, instantiate for any size, run and compare.
+"""Python interface, which the command line uses too: compile once, instantiate for any size, run and compare
+(docs/api.md).
 
 `compile` -> `Compiled` -> `.instantiate(N=..., pes=(8, 8))` -> `Instance` -> `.run(**arrays)` -> `Result`; where
 nothing is to be chosen in between, `compile(...).run(N=..., **arrays)`. What runs is always the bytes of a file, read
@@ -57,8 +58,8 @@ _AGAIN: Final = "compile the program again; if the file is as the compiler wrote
 
 @dataclass(frozen=True)
 class Compiled(File):
-    """A program for all sizes, or of a target that compiles for each size, what it will be made of. `subject` is None
-    when it was loaded from a file, called `path`: then runs have nothing to be compared with, and `texts` are the
+    """Compiled program for all sizes, or of a target that compiles for each size, what it will be made of. `subject` is
+    None when it was loaded from a file, called `path`: then runs have nothing to be compared with, and `texts` are the
     sources that the user named."""
 
     on: str | None = None
@@ -82,16 +83,16 @@ class Compiled(File):
 
     @property
     def source(self) -> Source | None:
-        """The loops that it was compiled of, if it was."""
+        """Loops that it was compiled of, if it was."""
         return self.subject.source if self.subject is not None and isinstance(self.subject.source, Source) else None
 
     @property
     def symbolic(self) -> Json:
-        """The program as plain values, as `polyloom show --json` prints it."""
+        """Program as plain values, as `polyloom show --json` prints it."""
         return self._json
 
     def instantiate(self, values: Mapping[str, int] | None = None, /, **more: Any) -> Instance:
-        """The program for parameter values (by keyword, or as a mapping), and options of the target by keyword: on the
+        """Instantiate for parameter values (by keyword, or as a mapping), and options of the target by keyword: on the
         array `pes` = (rows, columns), and `candidate`, the number of a stored one (`{2: 0}`: that of phase 2); without
         it the best is taken.
 
@@ -131,20 +132,21 @@ class Compiled(File):
         return self.ready(values, early).run(arrays, seed=seed, trace=trace, fill=fill, **own)
 
     def _values(self, together: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The values of parameters that are not arguments of the run, and everything else."""
+        """Values of parameters that are not arguments of the run, and everything else."""
         sizes = {n for n in self.signature.sizes if self.signature.argument(n) is None}
         return {n: v for n, v in together.items() if n in sizes}, {n: v for n, v in together.items() if n not in sizes}
 
     def ready(
         self, values: Mapping[str, Any], options: Mapping[str, Any] | None = None, progress: Progress | None = None
     ) -> Instance:
-        """The program that runs for these values of parameters."""
+        """Instance that runs for these values of parameters, instantiated or compiled for them where that is needed."""
         if self.target.instantiate is not None:
             return self.instantiate(values, **(options or {}))
         origin = Origin(self.subject, None, self.on, self.seconds)
         if self.subject is None or not per_size(self.target, self.subject):
             return Instance(self.target, self.data, dict(values) or None, self.place, self._options, origin)
         sizes, _ = inputs.values(self.signature, values)
+        # Kept by sizes: who runs one size many times compiles it once.
         key = tuple(sizes.items())
         if key not in self._made:
             start = perf_counter()
@@ -156,12 +158,12 @@ class Compiled(File):
 
     @cached_property
     def _own(self) -> frozenset[str]:
-        """The options that `instantiate` takes by keyword: a parameter of the same name goes first."""
+        """Options that `instantiate` takes by keyword: a parameter of the same name goes first."""
         return _names(self.target, "instantiate").difference(self.parameters)
 
     @cached_property
     def _origin(self) -> Origin:
-        """Of every instance."""
+        """Provenance of every instance."""
         return Origin(self.subject, self.data, self.on, self.seconds, self.texts)
 
     @cached_property
@@ -180,7 +182,7 @@ def _names(target: Target, verb: str) -> frozenset[str]:
 def subject_of(
     source: Any, target: Target, place: Place, reading: Options, own: Any, watch: Watch | None = None
 ) -> Subject:
-    """What was given, in the first form that the target takes. Errors: PL0810, and those of reading that form."""
+    """Subject of a source, in the first form that the target takes. Errors: PL0810, and those of reading that form."""
     written = Written(source, reading, watch)
     forms = [form for form in target.takes if form.accepts(written)]
     if not forms:
@@ -193,13 +195,14 @@ def subject_of(
         try:
             return form.load(written, place, own)
         except PolyloomError as error:
+            # The error of the form that the target lists first, which is the one that it prefers.
             refused = refused or error
     assert refused is not None
     raise refused
 
 
 def _program(written: Written) -> PolyloomError | None:
-    """PL0810 for a file that already is a program: it is simulated, and not compiled."""
+    """Error PL0810 for a file that already is a program: it is simulated, and not compiled."""
     path = written.path
     if path is None or not isfile(path):  # of a name that is too long, Path's own raises
         return None
@@ -228,6 +231,7 @@ def compile(
     target, for the array `mapping`, the file of a mapping of your own (`{2: path}`: that of phase 2)."""
     target, place = registry.split_place(on)
     chosen, reading = target.options(**options_for(target, own, "compile")), options or Options()
+    # The keyword wins over the same option in `options`.
     reading = reading if function is None else replace(reading, function=function)
     with beating(progress) as told:
         (told or silent)("reading", 0.0)
@@ -245,8 +249,9 @@ def per_size(target: Target, subject: Subject) -> bool:
 def compile_subject(
     subject: Subject, target: Target, place: Place, options: Any, progress: Progress | None = None
 ) -> Compiled:
-    """`compile` for what has been read."""
+    """Compile a subject that has been read."""
     start = perf_counter()
+    # A program per size is compiled once its size is known; until then there is none.
     data = b"" if per_size(target, subject) else deeply(target.compile)(subject, place, {}, options, progress)
     seconds = subject.seconds + perf_counter() - start
     return Compiled(target, data, registry.place_text(target, place), place, subject, seconds, options)
@@ -286,7 +291,7 @@ def run_together(
 def load(
     path: str | PathLike[str], *, source: str | PathLike[str] | Sequence[str | PathLike[str]] = ()
 ) -> Compiled | Instance:
-    """A file that was saved; of which kind, its first bytes tell. Its page shows the lines of the `source` (a file or
+    """Load a saved file; of which kind, its first bytes tell. Its page shows the lines of the `source` (a file or
     several) that it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and
     PL07xx."""
     data = registry.read_program_file(path)
@@ -295,8 +300,9 @@ def load(
 
 
 def decode(name: str, data: bytes, texts: tuple[tuple[str, str], ...] = ()) -> Compiled | Instance:
-    """`load` for bytes; errors PL0810 and PL07xx, in which the file is called `name`."""
+    """Decode the bytes of a saved file; errors PL0810 and PL07xx, in which the file is called `name`."""
     target, kind = registry.require_owner(name, data)
+    # Read at once: a malformed file is refused here, not at its first run.
     target.signature(data)
     if kind.symbolic:
         return Compiled(target, data, path=name, texts=texts)
@@ -304,13 +310,13 @@ def decode(name: str, data: bytes, texts: tuple[tuple[str, str], ...] = ()) -> C
 
 
 def texts(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Sources that the user names beside a file: paths with what they hold. Errors: PL0104."""
+    """Texts of sources that the user names beside a file: paths with what they hold. Errors: PL0104."""
     return tuple((path, files.read_source(path, "source").decode("utf-8", "replace")) for path in paths)
 
 
 def _blamed(error: PolyloomError, path: str) -> PolyloomError:
-    """What would be a defect of the compiler's own mapping is the fault of the file where the mapping comes from one,
-    as is whatever is malformed."""
+    """Error with the blame on a file: what would be a defect of the compiler's own mapping is the fault of the file
+    where the mapping comes from one, as is whatever is malformed."""
     return PolyloomError(*(_of_file(d, path) for d in error.diagnostics))
 
 
@@ -330,18 +336,21 @@ def prove(
     options: Options | None = None,
     **more: Any,
 ) -> Proof:
-    """Whether a file computes what a source does, for all data at the sizes of `values` (or by keyword): its words run
-    on terms instead of numbers. A file for all sizes is instantiated first (`pes`, `candidate`). What differs stands in
-    the proof's `diagnostics`.
+    """Translation validation (Pnueli, Siegel and Singerman 1998): whether a file computes what a source does, for all
+    data at the sizes of `values` (or by keyword): its words run on terms instead of numbers. A file for all sizes is
+    instantiated first (`pes`, `candidate`). What differs stands in the proof's `diagnostics`.
 
-    Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays."""
+    Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays.
+    """
     made = file if isinstance(file, Compiled | Instance) else load(file)
     found = need(made.target, "verify", registry.names_of_targets(lambda t: t.verify is not None))(
         made.data, made.place
     )
+    # Terms follow what the words say: of words that break a rule that would prove nothing.
     if found:
         raise PolyloomError(*found)
     own = {n: v for n, v in more.items() if n in _names(made.target, "verify")}
+    # An instance has its sizes already; those of a file for all sizes are given.
     known = (made.parameters or {}) if isinstance(made, Instance) else {}
     given = {**known, **named(values, {n: v for n, v in more.items() if n not in own}, "PL0230", "N=16")}
     compare = need(made.target, "against", registry.names_of_targets(lambda t: t.against is not None))

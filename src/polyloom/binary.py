@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Binary files: one description of a layout that both writes and reads it, and the container that all files share.
+"""Binary file codec: one description of a layout that both writes and reads it, and the container that all files share
+(docs/formats.md, Container).
 
 A `Codec` is a pair of inverse functions; records, lists and pools are built from smaller codecs, so no file has a
 writer and a reader that could drift apart. Integers are little-endian of fixed width, or LEB128 (`natural`; `integer`
@@ -26,6 +27,7 @@ CHECKED = 16
 """The checksum covers everything from this byte on."""
 _FIXED = 32
 """Bytes of the header before the section table."""
+# So that every number also fits a signed integer of 64 bits.
 _NATURAL_BITS = 63
 _KEPT = 64
 _SMALL = 1 << 16
@@ -33,28 +35,32 @@ _SMALL = 1 << 16
 
 
 def fletcher64(data: bytes) -> int:
-    """Fletcher's checksum of the 32-bit little-endian words of `data`, sums modulo 2**32 - 1, the second one in the
-    upper half.
+    """Fletcher's checksum (Fletcher 1982) of the 32-bit little-endian words of `data`, sums modulo 2**32 - 1, the
+    second one in the upper half.
 
-    `len(data)` must be a multiple of 4."""
+    `len(data)` must be a multiple of 4.
+    """
     return _fletcher64(data)
 
 
 def remembered(decode: Callable[[bytes], T], kept: int = _KEPT, small: int = _SMALL) -> Callable[[bytes], T]:
-    """`decode`, which keeps what it made of the `kept` files of at most `small` bytes that it was given last: bytes
-    never change, and neither may the values.
+    """Decoder that keeps what it made of the `kept` files of at most `small` bytes that it was given last: bytes never
+    change, and neither may the values.
 
-    A file is checked when it is first decoded; one that is refused is not kept."""
+    A file is checked when it is first decoded; one that is refused is not kept.
+    """
+    # `lru_cache` keeps no call that raised: a file that was refused is checked again.
     known = lru_cache(kept)(decode)
 
     def again(data: bytes) -> T:
+        # Files are kept whole, as keys: large ones would hold their memory.
         return known(data) if len(data) <= small else decode(data)
 
     return again
 
 
 def malformed(offset: int, message: str) -> PolyloomError:
-    """The file is whole but breaks its format at byte `offset` (PL0705)."""
+    """Error PL0705: the file is whole but breaks its format at byte `offset`."""
     return input_error(
         "PL0705", f"malformed file: byte {offset}: {message}", help="create the file again with this version"
     )
@@ -62,13 +68,14 @@ def malformed(offset: int, message: str) -> PolyloomError:
 
 @dataclass(slots=True)
 class Reader:
-    """A cursor over bytes [position, end) of a file."""
+    """Cursor over bytes [position, end) of a file."""
 
     data: bytes
     position: int
     end: int
 
     def take(self, size: int) -> bytes:
+        """Next bytes; PL0705 where the section ends before."""
         if size > self.end - self.position:
             raise malformed(
                 self.position, f"{size} bytes are needed, but the section ends after {self.end - self.position}"
@@ -79,15 +86,15 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Codec(Generic[T]):
-    """`read` returns what `write` appended; it raises `PolyloomError` (PL0705) on anything that `write` cannot have
-    written."""
+    """Codec: `read` returns what `write` appended; it raises `PolyloomError` (PL0705) on anything that `write` cannot
+    have written."""
 
     write: Callable[[bytearray, T], None]
     read: Callable[[Reader], T]
 
 
 def fixed(size: int, what: str, *, signed: bool = False, limit: int | None = None) -> Codec[int]:
-    """An integer of `size` bytes, below `limit` if given; `what` names it in errors."""
+    """Integer of `size` bytes, below `limit` if given; `what` names it in errors."""
     low = -1 << (8 * size - 1) if signed else 0
     high = min(low + (1 << 8 * size), limit if limit is not None else 1 << 64)
 
@@ -102,7 +109,8 @@ def fixed(size: int, what: str, *, signed: bool = False, limit: int | None = Non
 
 
 def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
-    """A number 0 <= value < limit in LEB128: seven bits per byte, low ones first, bit 7 says that more follow."""
+    """Natural number 0 <= value < limit in LEB128 (DWARF 4, 2010, section 7.6): seven bits per byte, low ones first,
+    bit 7 says that more follow."""
 
     def write(out: bytearray, value: int) -> None:
         rest = value if 0 <= value < limit else _fitting(value, 0, limit, what)
@@ -113,6 +121,7 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
 
     def read(reader: Reader) -> int:
         at, value = reader.position, 0
+        # At most as many bytes as the limit needs: an endless row of continuation bits is refused.
         for shift in range(0, max((limit - 1).bit_length(), 1), 7):
             (byte,) = reader.take(1)
             value |= (byte & 127) << shift
@@ -124,14 +133,15 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
 
 
 def integer(what: str) -> Codec[int]:
-    """A signed number as the natural 2v or, below zero, -2v - 1 (zigzag)."""
+    """Signed number in LEB128 as the natural 2v or, below zero, -2v - 1 (zigzag), so that small magnitudes are
+    short."""
     return mapped(
         natural(what), lambda v: 2 * v if v >= 0 else -2 * v - 1, lambda n: n >> 1 if n % 2 == 0 else -(n >> 1) - 1
     )
 
 
 def mask(what: str, count: int) -> Codec[tuple[int, ...]]:
-    """Ascending numbers below `count` as the natural with these bits set; writing sorts them."""
+    """Bit set: ascending numbers below `count` as the natural with these bits set; writing sorts them."""
 
     def bits(numbers: tuple[int, ...]) -> int:
         value = 0
@@ -143,7 +153,7 @@ def mask(what: str, count: int) -> Codec[tuple[int, ...]]:
 
 
 def sparse(what: str, count: int) -> Codec[tuple[int, ...]]:
-    """`count` integers: the mask of those that are not 0, then these."""
+    """Sparse vector: `count` integers as the mask of those that are not 0, then these."""
     places, entry = mask(what, count), integer(what)
 
     def write(out: bytearray, value: tuple[int, ...]) -> None:
@@ -160,6 +170,7 @@ def sparse(what: str, count: int) -> Codec[tuple[int, ...]]:
 
 
 def _fitting(value: int, low: int, high: int, what: str) -> int:
+    """Value in the range of a field; PL0706 (exit 3) for one that the format does not hold."""
     if low <= value < high:
         return value
     raise infeasible(
@@ -176,17 +187,17 @@ def _within(value: int, high: int, offset: int, what: str) -> int:
 
 
 def mapped(codec: Codec[T], to: Callable[[Any], T], back: Callable[[T], Any]) -> Codec[Any]:
-    """Store `to(value)`; `back` is its inverse."""
+    """Codec of mapped values: store `to(value)`; `back` is its inverse."""
     return Codec(lambda out, value: codec.write(out, to(value)), lambda reader: back(codec.read(reader)))
 
 
 def optional(what: str) -> Codec[int | None]:
-    """None as 0, a number v >= 0 as v + 1."""
+    """Optional number: None as 0, a number v >= 0 as v + 1."""
     return mapped(natural(what), lambda v: 0 if v is None else v + 1, lambda n: n - 1 if n else None)
 
 
 def repeated(item: Codec[T], count: int) -> Codec[tuple[T, ...]]:
-    """Exactly `count` items; the count is known to both sides and not stored."""
+    """List of exactly `count` items; the count is known to both sides and not stored."""
 
     def write(out: bytearray, value: tuple[T, ...]) -> None:
         for v, _ in zip(value, range(count), strict=True):
@@ -196,7 +207,7 @@ def repeated(item: Codec[T], count: int) -> Codec[tuple[T, ...]]:
 
 
 def counted(item: Codec[T], count: Codec[int]) -> Codec[tuple[T, ...]]:
-    """The number of items, then the items, of at least one byte each."""
+    """List with its length: the number of items, then the items, of at least one byte each."""
 
     def write(out: bytearray, value: tuple[T, ...]) -> None:
         count.write(out, len(value))
@@ -204,6 +215,7 @@ def counted(item: Codec[T], count: Codec[int]) -> Codec[tuple[T, ...]]:
 
     def read(reader: Reader) -> tuple[T, ...]:
         at, number = reader.position, count.read(reader)
+        # Before the list is made: a count of millions in a short file must not take memory.
         if number > reader.end - reader.position:
             raise malformed(
                 at, f"{number} items are announced, but the section ends after {reader.end - reader.position} bytes"
@@ -214,7 +226,7 @@ def counted(item: Codec[T], count: Codec[int]) -> Codec[tuple[T, ...]]:
 
 
 def record(make: Callable[..., T], /, **fields: Codec[Any]) -> Codec[T]:
-    """The attributes of a value, one after the other; `make` is called with them by name."""
+    """Record: the attributes of a value, one after the other; `make` is called with them by name."""
 
     def write(out: bytearray, value: T) -> None:
         for name, codec in fields.items():
@@ -224,9 +236,11 @@ def record(make: Callable[..., T], /, **fields: Codec[Any]) -> Codec[T]:
 
 
 def pooled(pool: list[T], what: str, index: Callable[[str, int], Codec[int]]) -> Codec[T]:
-    """A value by its place in `pool`; writing appends a new value, reading needs the whole pool."""
+    """Reference into a pool: a value by its place in `pool`; writing appends a new value, reading needs the whole
+    pool."""
     places: dict[T, int] = {}
     for place, value in enumerate(pool):
+        # The first of equal values: a pool has each value once.
         places.setdefault(value, place)
 
     def write(out: bytearray, value: T) -> None:
@@ -239,6 +253,7 @@ def pooled(pool: list[T], what: str, index: Callable[[str, int], Codec[int]]) ->
 
 
 def _read_text(reader: Reader) -> str:
+    """Text as UTF-8 behind its length in bytes; PL0705."""
     length = natural("length of a name").read(reader)
     at = reader.position
     try:
@@ -268,7 +283,7 @@ source_name: Codec[str] = Codec(_write_text, _read_source_name)
 
 
 def section(codec: Codec[T], value: T) -> bytes:
-    """The bytes that `codec` writes for `value`."""
+    """Bytes that `codec` writes for `value`."""
     out = bytearray()
     codec.write(out, value)
     return bytes(out)
@@ -276,7 +291,7 @@ def section(codec: Codec[T], value: T) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file: its first four bytes, its name in messages, its version, its number of sections."""
+    """Kind of file: its first four bytes, its name in messages, its version, its number of sections."""
 
     magic: bytes
     name: str
@@ -285,17 +300,19 @@ class FileKind:
 
 
 def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
-    """The file of these sections, names last; `stamp` is a 64-bit value of the header (the machine's hash)."""
+    """Container of these sections, names last; `stamp` is a 64-bit value of the header (the machine's hash)."""
     start = _FIXED + 4 * kind.sections
     for content in sections:
+        # Ends of sections are 32-bit numbers in the table.
         start = _fitting(start + len(content), 0, 1 << 32, "length of the file")
         start += -start % 4
     return _pack(kind.magic, kind.version, stamp, sections)
 
 
 def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
-    """The stamp and one reader a section. Errors: PL0701 another kind, PL0702 truncated, PL0703 another version, PL0704
-    altered, PL0705."""
+    """Stamp of a container and one reader per section. Errors: PL0701 another kind, PL0702 truncated, PL0703 another
+    version, PL0704 altered, PL0705."""
+    # A file shorter than its magic is truncated, not of another kind.
     if data[:4] != kind.magic[: len(data)]:
         raise input_error(
             "PL0701",
@@ -306,6 +323,7 @@ def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
     if len(data) < header:
         raise _truncated(kind, len(data), f"its header alone has {header}")
     version = int.from_bytes(data[4:8], "little")
+    # Before the checksum: another version may compute it otherwise. Version 0 was never written, so it is damage.
     if version not in (0, kind.version):
         raise input_error(
             "PL0703",
@@ -315,6 +333,7 @@ def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
             else "update polyloom, or create the file again with this version",
         )
     ends = [end for (end,) in iter_unpack("<I", data[_FIXED:header])]
+    # Sections are aligned to 4 bytes, so that checksums count whole words.
     starts = [header, *(end + -end % 4 for end in ends)]
     if len(data) < starts[-1]:
         raise _truncated(kind, len(data), f"its section table asks for {starts[-1]}")
@@ -336,6 +355,8 @@ def _truncated(kind: FileKind, length: int, needs: str) -> PolyloomError:
 
 
 def _check_sums(kind: FileKind, data: bytes, names: bytes) -> None:
+    """Check both checksums; PL0704. Names have a sum of their own, so that the message can say that only they are
+    wrong."""
     checked = data[CHECKED:]
     if len(checked) % 4 or fletcher64(checked) != int.from_bytes(data[8:CHECKED], "little"):
         raise input_error(
@@ -353,6 +374,7 @@ def check_canonical(data: bytes, again: bytes) -> None:
     """Raise PL0705 unless `again`, the encoding of what was decoded, is `data`."""
     if again != data:
         offset = next(
+            # The checksum before it differs in any case: the first byte behind it is where the cause lies.
             (n for n, (a, b) in enumerate(zip(data, again, strict=False)) if n >= CHECKED and a != b),
             min(len(data), len(again)),
         )
@@ -360,5 +382,5 @@ def check_canonical(data: bytes, again: bytes) -> None:
 
 
 def size_without_names(data: bytes, kind: FileKind) -> int:
-    """Bytes of a file before its names section."""
+    """Size of a file in bytes, before its names section."""
     return unpack(kind, data)[1][-1].position

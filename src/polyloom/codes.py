@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue of diagnostic codes: what `polyloom explain CODE` prints and the site lists.
+"""Diagnostic codes: the catalogue that `polyloom explain CODE` prints and the site lists.
 
 Each entry is (title, explanation with faulty text and its repair). A room adds the codes that it raises, in its own
 section.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from polyloom.extras import command
 
+# A code is stable: pages, scripts and people name it, so that its number never gets a second meaning.
 CODES: dict[str, tuple[str, str]] = {
     # PL01xx: syntax of the equation language (frontend)
     "PL0101": (

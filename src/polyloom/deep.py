@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Room for functions that recurse over trees: sums of thousands of terms are trees of as many levels.
+"""Deep recursion: room for functions that recurse over trees; sums of thousands of terms are trees of as many levels.
 
 Python stops a recursion after some thousand calls, and the stack of a program's first thread has room for not many
-more. A function that is `deeply` made is called again where that was too little, in a thread with a large stack and
-with a limit to match. Only functions may be made so whose first part can be done twice.
+more. The decorator `deeply` calls a function again where that was too little, in a thread with a large stack and with
+a limit to match. Only functions may have it whose first part can be done twice.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ _STACK: Final = 1 << 29
 
 
 def deeply(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, which raises RecursionError only where `LEVELS` are not enough either."""
+    """Decorator: `function`, which raises RecursionError only where `LEVELS` are not enough either."""
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> T:
         try:
             return function(*arguments, **named)
         except RecursionError:
+            # Already in such a thread: another one would have no more room.
             if sys.getrecursionlimit() >= LEVELS:
                 raise
         return _with_room(lambda: function(*arguments, **named))
@@ -42,12 +43,14 @@ def deeply(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def too_deep(name: str, span: Span | None = None) -> PolyloomError:
-    """What a RecursionError of such a function becomes; `name` is the file."""
+    """Error PL0103 that a RecursionError of such a function becomes; `name` is the file."""
     help = "split it into several assignments, with variables of their own"
     return input_error("PL0103", f"{name}: an expression or a statement is nested too deeply", span=span, help=help)
 
 
 def _with_room(work: Callable[[], T]) -> T:
+    """Run work in a thread with a stack of `_STACK` bytes and room for `LEVELS` calls; its exception is raised here."""
+    # Context variables of the caller hold in the thread as well.
     context = copy_context()
     found: list[T] = []
     failed: list[BaseException] = []
@@ -58,9 +61,11 @@ def _with_room(work: Callable[[], T]) -> T:
         except BaseException as error:  # raised again where it is waited for
             failed.append(error)
 
+    # Both are settings of the whole process, given back at the end.
     limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
     try:
         sys.setrecursionlimit(LEVELS)
+        # A daemon: an interrupt while it is waited for ends the program.
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         thread.join()

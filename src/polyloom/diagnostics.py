@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Located errors as values.
+"""Diagnostics: located errors as values.
 
-A `Diagnostic` is data: a stable code, a message, a span in the user's source, notes, and what to write instead.
-Passes raise `PolyloomError` with one or more of them; only the command line renders them and turns
-`exit_code` into a process exit code (0 ok, 1 input, 2 usage, 3 infeasible, 4 mismatch, 70 internal).
+A `Diagnostic` is data: a stable code, a message, a span in the user's source, notes, and what to write instead. Passes
+raise `PolyloomError` with one or more of them; only the command line renders them and turns `exit_code` into a process
+exit code (0 ok, 1 input, 2 usage, 3 infeasible, 4 mismatch, 70 internal).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from typing import Final, TypeVar
 
 T = TypeVar("T")
+# 70 is EX_SOFTWARE of BSD's sysexits.h; the others are this program's own.
 INPUT, USAGE, INFEASIBLE, MISMATCH, INTERNAL = 1, 2, 3, 4, 70
 _SHOWN: Final = 8
 """Lines of an error in a notebook, at most."""
@@ -23,7 +24,7 @@ _BEFORE, _LONGEST = 200, 280  # characters shown of a line, before a place and i
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A named text that spans point into; `name` is what the user typed (a path) or a label such as `<string>`."""
+    """Source text that spans point into; `name` is what the user typed (a path) or a label such as `<string>`."""
 
     name: str
     text: str
@@ -31,7 +32,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A half-open range of character offsets [start, end) in `source.text`."""
+    """Source range: half-open, of character offsets [start, end) in `source.text`."""
 
     source: Source
     start: int
@@ -50,7 +51,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One message. `help` says what to write instead; `exit_code` is one of the constants of this module."""
+    """Diagnostic, one message. `help` says what to write instead; `exit_code` is one of the constants of this
+    module."""
 
     code: str
     message: str
@@ -60,8 +62,8 @@ class Diagnostic:
     help: str | None = None
 
     def render(self) -> str:
-        """The text a person reads: `error[CODE]: message`, the location, the source line with carets, notes, help. With
-        the exit code 0 it is a warning."""
+        """Text that a person reads: `error[CODE]: message`, the location, the source line with carets, notes, help.
+        With the exit code 0 it is a warning."""
         lines = [f"{'error' if self.exit_code else 'warning'}[{self.code}]: {self.message}"]
         if self.span is not None:
             lines += _excerpt(self.span)
@@ -72,11 +74,14 @@ class Diagnostic:
 
 
 def _excerpt(span: Span) -> list[str]:
+    """Source line of a span with carets below it."""
     text = span.source.text
     begin = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)
     begin = max(begin, span.start - _BEFORE)
+    # One column per character, so that the carets stand below what they mean.
     line = text[begin : min(len(text) if end < 0 else end, begin + _LONGEST)].rstrip("\r").replace("\t", " ")
+    # A place between characters, such as the end of a line, still gets a caret.
     width = max(1, min(span.end, begin + len(line)) - span.start)
     gutter = " " * len(str(span.line))
     return [
@@ -88,7 +93,7 @@ def _excerpt(span: Span) -> list[str]:
 
 
 class PolyloomError(Exception):
-    """One or more diagnostics; the process exit code is the first one's."""
+    """Exception of one or more diagnostics; the process exit code is the first one's."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__(*diagnostics)  # what a pickled exception is made of again
@@ -98,8 +103,8 @@ class PolyloomError(Exception):
         return "\n".join(d.render() for d in self.diagnostics)
 
     def _render_traceback_(self) -> list[str]:
-        """The lines that a notebook shows in the place of a traceback, whose frames are none of the user's: the
-        message, of a long one the beginning."""
+        """Lines that a notebook shows in the place of a traceback, whose frames are none of the user's: the message, of
+        a long one the beginning. IPython calls it by this name."""
         lines = str(self).split("\n")
         if len(lines) <= _SHOWN:
             return lines
@@ -108,7 +113,7 @@ class PolyloomError(Exception):
 
     @property
     def code(self) -> str:
-        """That of the first one."""
+        """Code of the first diagnostic."""
         return self.diagnostics[0].code
 
     @property
@@ -119,19 +124,20 @@ class PolyloomError(Exception):
 def input_error(
     code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None
 ) -> PolyloomError:
-    """The input is wrong (exit 1)."""
+    """Error of a wrong input (exit 1)."""
     return PolyloomError(Diagnostic(code, message, INPUT, span, notes, help))
 
 
 def infeasible(
     code: str, message: str, *, span: Span | None = None, notes: tuple[str, ...] = (), help: str | None = None
 ) -> PolyloomError:
-    """No schedule, route or capacity (exit 3); the message names the binding bound."""
+    """Error of an infeasible problem: no schedule, route or capacity (exit 3); the message names the binding bound."""
     return PolyloomError(Diagnostic(code, message, INFEASIBLE, span, notes, help))
 
 
 def enforce(rules: Iterable[Callable[[T], Iterable[Diagnostic]]], subject: T) -> None:
-    """Raise every violation of the first rule that is violated: later rules rely on the earlier ones."""
+    """Verify by a list of rules: raise every violation of the first rule that is violated; later rules rely on the
+    earlier ones."""
     for rule in rules:
         found = tuple(rule(subject))
         if found:
@@ -143,8 +149,8 @@ _LISTED: Final = 40
 
 
 def nearest(name: str, names: Iterable[str], what: str) -> str:
-    """A help line for an unknown name: `did you mean 'x'?` where one is close or they are many, else all the names,
-    which are `what`s."""
+    """Spelling suggestion for an unknown name (difflib; Ratcliff and Metzener 1988): `did you mean 'x'?` where one is
+    close or they are many, else all the names, which are `what`s."""
     known = list(names)
     close = get_close_matches(name, known, 1, 0.6) or get_close_matches(
         name.lower(), known, 1, 0.6 if len(known) <= _LISTED else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optional packages: the extras of pyproject.toml, and the command that installs them.
+"""Optional dependencies: the extras of pyproject.toml, and the command that installs them.
 
 The command names the packages themselves, so that it works from any folder, and where no index has Polyloom.
 `tests/install/test_extras.py` compares this list with pyproject.toml.
@@ -21,5 +21,5 @@ AGAIN: Final = "install polyloom again, in the folder of its sources: `pip insta
 
 
 def command(extra: str, *options: str) -> str:
-    """`pip install` of the packages of an extra."""
+    """Command `pip install` of the packages of an extra."""
     return " ".join(("pip install", *options, *(f"'{package}'" for package in EXTRAS[extra])))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files: read whole or refused with a reason; outputs checked before any work, written whole or not at all."""
+"""File access: files are read whole or refused with a reason; outputs checked before any work, written whole or not at
+all."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ _ROOM: Final = "make room there, or give a path where there is room"
 
 
 def recorded_name(path: str) -> str:
-    """What another file calls a source: as it was typed where that is relative and without `..`, else its last part.
-    So the bytes of a file do not depend on the folder that it was made in, and lead nowhere else."""
+    """Recorded source name, as another file calls a source: as it was typed where that is relative and without `..`,
+    else its last part. So the bytes of a file do not depend on the folder that it was made in, and lead nowhere else.
+    """
     return path if is_recorded_name(path) else next((p for p in reversed(_parts(path)) if p != ".."), "")
 
 
@@ -36,19 +38,19 @@ def is_recorded_name(name: str) -> bool:
 
 
 def stray_name(name: str) -> Diagnostic:
-    """PL0707 for a name within a file that is not as `recorded_name` makes it."""
+    """Diagnostic PL0707 for a name within a file that is not as `recorded_name` makes it."""
     message = f"the file names the source '{name}': such a name is relative, and without `..`"
     return Diagnostic("PL0707", message, help="create the file again with this version; do not trust one from others")
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    """Without the root."""
+    """Parts of a path without its root."""
     pure = PurePath(path)
     return pure.relative_to(pure.anchor).parts
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
-    """Errors: PL0807."""
+    """Contents of a file that the user names. Errors: PL0807."""
     if path == "":
         raise input_error(
             "PL0807", "the name of a file is empty", help="give the path of an existing file that you may read"
@@ -64,18 +66,20 @@ def read(path: str | os.PathLike[str]) -> bytes:
 
 
 def regular(path: str | os.PathLike[str]) -> bytes:
-    """What a regular file holds. A pipe or a device, whose reading may have no end, is an OSError, and so is what is
+    """Contents of a regular file. A pipe or a device, whose reading may have no end, is an OSError, and so is what is
     too large for the memory; a path with a zero byte is a ValueError."""
+    # Asked before it is opened: opening a pipe without a writer would wait for ever.
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         raise OSError(errno.EINVAL, "it is not a regular file")
     with Path(path).open("rb") as file:
+        # Of the open file: the name may stand for another one by now.
         if os.fstat(file.fileno()).st_size > memory.available_bytes() // _COPIES:
             raise OSError(errno.EFBIG, "it is too large for the memory that there is")
         return file.read()
 
 
 def read_source(path: str, kind: str) -> bytes:
-    """A source, of a kind such as `Python`. Errors: PL0104."""
+    """Contents of a source, of a kind such as `Python`. Errors: PL0104."""
     try:
         return regular(path)
     except (OSError, ValueError) as error:
@@ -84,7 +88,7 @@ def read_source(path: str, kind: str) -> bytes:
 
 
 def _meant(path: object, otherwise: str) -> str:
-    """A help line for a file that cannot be read: one of the same folder and ending whose name is near."""
+    """Help line for a file that cannot be read: one of the same folder and ending whose name is near."""
     wanted = Path(str(path))
     with contextlib.suppress(OSError, ValueError):  # ValueError: a path with a zero byte
         if not wanted.exists():
@@ -97,7 +101,9 @@ def _meant(path: object, otherwise: str) -> str:
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Refuse an output that cannot be written, that is an input, or that is given twice."""
+    """Check outputs before any work: refuse one that cannot be written, that is an input, or that is given twice.
+    Errors: PL0808, PL0809."""
+    # By real paths: `a`, `./a` and a link to it are one file.
     sources = {_real(path): path for path in inputs}
     seen: set[str] = set()
     for path in outputs:
@@ -114,8 +120,8 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def write(files: Mapping[str, bytes]) -> None:
-    """Write every file through a temporary neighbour that then takes its name, and the mode of what it overwrites; a
-    link is followed, and stays. Errors: PL0808."""
+    """Atomic write: every file through a temporary neighbour that then takes its name (rename, POSIX 2008), and the
+    mode of what it overwrites; a link is followed, and stays. Errors: PL0808."""
     for path, data in files.items():
         try:
             if (reason := _refusal(path)) is not None:
@@ -131,31 +137,34 @@ def _reason(error: Exception) -> str:
 
 
 def _real(path: str) -> str:
-    """A path with a zero byte, which names nothing, stays as it is until it is read or written."""
+    """Real path; one with a zero byte, which names nothing, stays as it is until it is read or written."""
     return path if "\0" in path else os.path.realpath(path)
 
 
 def _followed(path: str) -> Path:
-    """What a link leads to, and any other path as it is."""
+    """Target of a link, and any other path as it is."""
     return Path(os.path.realpath(path) if os.path.islink(path) else path)
 
 
 def _write(path: Path, data: bytes) -> None:
-    """On the disk before the name changes, so that a crash leaves the old file or the new one."""
+    """Replace a file. It is on the disk before the name changes, so that a crash leaves the old file or the new one."""
     before = path.stat() if path.exists() else None
     with temporary.file(path.parent, 0o666 if before is None else before.st_mode & 0o777) as (handle, new):
+        # Before the content is written: nobody reads it who could not read the old file.
         if before is not None:
             _keep(handle, before)
         with open(handle, "wb", closefd=False) as file:
             file.write(data)
+        # Before the name changes: a file system may write names first, and a crash would leave an empty file.
         os.fsync(handle)
         os.replace(new, path)
     _sync_names(path.parent)
 
 
 def _keep(handle: int, before: os.stat_result) -> None:
-    """Owner, group and mode of the file that is overwritten; another owner's or group's file is not run with the rights
-    of ours."""
+    """Keep owner, group and mode of the file that is overwritten; another owner's or group's file is not run with the
+    rights of ours."""
+    # Without set-user-ID and set-group-ID: they would be those of this user.
     bits = 0o7777
     try:
         os.fchown(handle, before.st_uid, before.st_gid)
@@ -165,7 +174,7 @@ def _keep(handle: int, before: os.stat_result) -> None:
 
 
 def _sync_names(folder: Path) -> None:
-    """Not every file system can; the data are on the disk already."""
+    """Flush a folder's names to the disk. Not every file system can; the data are on the disk already."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         with contextlib.suppress(OSError):
@@ -174,7 +183,7 @@ def _sync_names(folder: Path) -> None:
 
 
 def _refusal(path: str) -> str | None:
-    """Why an output cannot be written there; None where it can."""
+    """Reason why an output cannot be written there; None where it can."""
     if not path:
         return "the name is empty"
     try:
@@ -184,6 +193,7 @@ def _refusal(path: str) -> str | None:
 
 
 def _obstacle(path: Path) -> str | None:
+    """Obstacle to writing a file there, in words; None without one."""
     if path.is_dir():
         return "it is a directory"
     if not path.parent.is_dir():

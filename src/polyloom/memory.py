@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory that this process may have: the least of the machine's, its control group's and its own address-space
-limit.
+"""Memory limit of this process: the least of the machine's, its control group's and its own address-space limit.
 
-Whatever a file or a command declares is compared with it before anything of that size is allocated: `require` is the
-one place where that is done, so that an input which is merely large ends in a message, not in a killed process.
+Whatever a file or a command declares is compared with it before anything of that size is allocated. The one place where
+that is done is `require`, so that an input which is merely large ends in a message, not in a killed process.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _GROUP: Final = Path("/sys/fs/cgroup/memory.max")
 
 
 def require(needed: int, what: str, help: str, *, code: str = "PL0605", span: Span | None = None) -> None:
-    """Refuse what needs more bytes than there are; `what` begins the message. Errors: `code`."""
+    """Require memory: refuse what needs more bytes than there are; `what` begins the message. Errors: `code`."""
     if needed <= available_bytes():
         return
     message = f"{what} needs {size_text(needed)} of memory; there are {size_text(available_bytes())}"
@@ -28,29 +27,33 @@ def require(needed: int, what: str, help: str, *, code: str = "PL0605", span: Sp
 
 
 def size_text(count: int) -> str:
-    """A number of bytes for people."""
+    """Size in bytes for people."""
     return f"{count / 2**30:.3g} GiB" if count < 2**70 else "far more than a machine can have"
 
 
 def available_bytes() -> int:
-    """Without a known limit, the largest size of an object."""
+    """Available bytes: without a known limit, the largest size of an object."""
     return min(_machine(), _group(), _process())
 
 
 def _machine() -> int:
+    # Systems without `sysconf`, or without these names of it.
     with suppress(AttributeError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return sys.maxsize
 
 
 def _group() -> int:
-    """Version 2 of Linux's control groups writes a number or `max`."""
+    """Limit of the control group: version 2 of Linux's control groups writes a number or `max` (Linux manual,
+    cgroups(7))."""
     with suppress(OSError, ValueError):
         return int(_GROUP.read_text(encoding="ascii"))
     return sys.maxsize
 
 
 def _process() -> int:
+    """Limit of the address space of this process (getrlimit(2), Linux manual)."""
+    # The module exists on POSIX systems alone.
     with suppress(ImportError):
         import resource
 

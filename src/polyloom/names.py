@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that the compiler makes. They never are a name of the user's, by one of two means, whatever the user's names
-are.
+"""Fresh names that the compiler makes. They never are a name of the user's, by one of two means, whatever the user's
+names are.
 
-A name that people see comes from `fresh`, which knows every name around it: those of the source, and those made so far.
-A name that nobody sees is `hidden`: it contains a character that no source language can write.
+Names that people see come from `fresh`, which knows every name around: those of the source, and those made so far.
+A name that nobody sees is `hidden`: it contains a character that no source language can write. Lisp calls these
+gensyms.
 """
 
 from __future__ import annotations
@@ -16,27 +17,27 @@ HIDDEN: Final = "@"
 
 
 def hidden(name: object) -> str:
-    """A name that no source can write."""
+    """Hidden name, one that no source can write."""
     return f"{HIDDEN}{name}"
 
 
 def hidden_dims(count: int) -> tuple[str, ...]:
-    """Names of so many dimensions, none of which is a parameter."""
+    """Hidden names of so many dimensions, none of which is a parameter."""
     return tuple(hidden(n) for n in range(count))
 
 
 def dotted(base: str, number: int) -> str:
-    """`x.1`: variables and equations."""
+    """Name such as `x.1`: variables and equations."""
     return f"{base}.{number}"
 
 
 def underscored(base: str, number: int) -> str:
-    """`x_2`: what C, too, can have as a name; the first one is `x` itself."""
+    """Name such as `x_2`: what C, too, can have as a name; the first one is `x` itself."""
     return f"{base}_{number + 1}"
 
 
 def fresh(base: str, taken: set[str], spelled: Callable[[str, int], str] = underscored) -> str:
-    """`base`, or `spelled` with the least number from 1 on that makes it new; it is taken from then on."""
+    """Fresh name: `base`, or `spelled` with the least number from 1 on that makes it new; it is taken from then on."""
     number, name = 0, base
     while name in taken:
         number += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's files of one array (.npy, versions 1 to 3), read and written.
+"""Reader and writer of NumPy's files of one array (.npy, versions 1 to 3; NumPy Enhancement Proposal 1, 2007).
 
 The reader takes the header apart itself (numpy.lib.format documents it): the magic bytes, two bytes of version, the
 header's length in two bytes, or four from version 2 on, then a Python dictionary as text, then the elements. NumPy
@@ -24,6 +24,7 @@ from polyloom import files
 from polyloom.diagnostics import PolyloomError, input_error
 
 _MAGIC: Final = b"\x93NUMPY"
+# A .npz file is a zip archive, which begins with these two letters.
 _ARCHIVE: Final = b"PK"
 _LONGEST: Final = 10_000
 """Bytes of a header: NumPy's own limit. A header of 32 dimensions has fewer than 1000."""
@@ -36,18 +37,19 @@ _ITEM: Final = re.compile(
 )
 _BEGIN: Final = re.compile(r"\s*\{")
 _KINDS: Final = {"descr": "text", "fortran_order": "order", "shape": "shape"}
+# Numbers of the host's sizes only; objects, texts and dates have no counterpart on any target.
 _TYPE: Final = re.compile(r"[<>|=]?(?:[?]|b1|[iu][1248]|f(?:2|4|8)|c(?:8|16))")
 _PADDING: Final = re.compile(r"\|V[0-9]{1,9}")
 _SAVE: Final = "write it with numpy.save(path, array)"
 
 
 def read(path: str | os.PathLike[str]) -> npt.NDArray[np.generic]:
-    """The array of a file, contiguous and in this machine's byte order. Errors: PL0807."""
+    """Array of a file, contiguous and in this machine's byte order. Errors: PL0807."""
     return parse(files.read(path), os.fspath(path))
 
 
 def parse(data: bytes, name: str) -> npt.NDArray[np.generic]:
-    """The array in `data`; errors (PL0807) call the file `name`."""
+    """Array in `data`; errors (PL0807) call the file `name`."""
     begin, header = _header(data, name)
     dtype, is_fortran, shape = _dtype(header, name), header["fortran_order"] == "True", _shape(header, name)
     needed, found = prod(shape) * dtype.itemsize, len(data) - begin
@@ -58,20 +60,22 @@ def parse(data: bytes, name: str) -> npt.NDArray[np.generic]:
             f"{what}: {_described(shape)} of {dtype.name} are {needed} bytes, and {found} follow the header",
             _SAVE,
         )
+    # No copy yet: the length was compared, so the buffer holds exactly these elements.
     flat = np.frombuffer(data, dtype, prod(shape), begin)
+    # Column-major elements are the row-major ones of the transpose.
     array = flat.reshape(shape[::-1]).transpose() if is_fortran else flat.reshape(shape)
     return np.array(array, None if dtype.isnative else dtype.newbyteorder("="), order="C")
 
 
 def encode(array: npt.NDArray[Any]) -> bytes:
-    """The bytes of a file."""
+    """Bytes of a file of an array; no pickled objects."""
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
 
 
 def _header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
-    """Where the elements begin, and the three entries of the header as they are written."""
+    """Header: where the elements begin, and its three entries as they are written."""
     if data.startswith(_ARCHIVE):
         raise _fault(name, "is an archive, as numpy.savez writes it", "write one array with numpy.save(path, array)")
     if not data.startswith(_MAGIC):
@@ -82,6 +86,7 @@ def _header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
             name, f"has version {version[0]}.{version[1]} of the format; versions 1.0, 2.0 and 3.0 are known", _SAVE
         )
     start = len(_MAGIC) + 2
+    # Version 2 has a longer length for records of many fields; version 3 is UTF-8 (numpy.lib.format).
     size = 2 if version == b"\1\0" else 4
     length = int.from_bytes(data[start : start + size], "little")
     begin = start + size + length
@@ -99,12 +104,13 @@ def _header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
 
 
 def _entries(text: str, name: str, offset: int) -> dict[str, str]:
-    """The values of `{'descr': ..., 'fortran_order': ..., 'shape': ...}`, in any order, each once."""
+    """Entries of `{'descr': ..., 'fortran_order': ..., 'shape': ...}`, in any order, each once."""
     found: dict[str, str] = {}
     begin = _BEGIN.match(text)
     at = begin.end() if begin else 0
     while begin and (match := _ITEM.match(text, at)):
         value = match[_KINDS[match["key"]]]
+        # A key with a value of another kind, or twice: malformed from here on.
         if value is None or match["key"] in found:
             break
         found[match["key"]] = value
@@ -121,6 +127,7 @@ def _entries(text: str, name: str, offset: int) -> dict[str, str]:
 
 
 def _dtype(header: dict[str, str], name: str) -> np.dtype[Any]:
+    """Element type of a header: a number, or a struct of numbers; PL0807 for objects and other types."""
     if header["descr"].startswith("["):
         return _record(header["descr"], name)
     text = header["descr"][1:-1]
@@ -135,8 +142,8 @@ def _dtype(header: dict[str, str], name: str) -> np.dtype[Any]:
 
 
 def _record(text: str, name: str) -> np.dtype[Any]:
-    """The type of a struct. Only literals are evaluated, of a header of bounded length; then each field must be a
-    number, a struct or padding."""
+    """Type of a struct. Only literals are evaluated, of a header of bounded length; then each field must be a number, a
+    struct or padding."""
     try:
         fields: object = ast.literal_eval(text)
         if not _are_fields(fields):
@@ -150,13 +157,15 @@ def _record(text: str, name: str) -> np.dtype[Any]:
 
 
 def _are_fields(value: object) -> bool:
-    """A list of (name, type) or (name, type, shape), as numpy.lib.format writes them; padding has no name."""
+    """Whether a value is a list of (name, type) or (name, type, shape), as numpy.lib.format writes them; padding has no
+    name."""
     if not isinstance(value, list) or not value:
         return False
     return all(_is_field(item) for item in cast("list[object]", value))
 
 
 def _is_field(value: object) -> bool:
+    """Whether a value is a field: a name, or none for padding, its type, and perhaps a shape."""
     if not isinstance(value, tuple) or len(cast("tuple[object, ...]", value)) not in (2, 3):
         return False
     title, kind, *shape = cast("tuple[object, ...]", value)
@@ -168,9 +177,11 @@ def _is_field(value: object) -> bool:
 
 
 def _shape(header: dict[str, str], name: str) -> tuple[int, ...]:
+    """Shape of a header; PL0807 where it has too many dimensions or elements."""
     digits = re.findall("[0-9]+", header["shape"])
     if len(digits) > _RANK:
         raise _fault(name, f"has {len(digits)} dimensions; an array has at most {_RANK}", _SAVE)
+    # A 0 among the extents would hide that the others overflow.
     if any(len(d) > len(str(sys.maxsize)) for d in digits) or prod(max(1, int(d)) for d in digits) > sys.maxsize >> 4:
         raise _fault(name, f"declares more elements than a computer has bytes: {header['shape'][:80]}", _SAVE)
     return tuple(map(int, digits))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline as a list of named passes, and who watches it: a verifier between passes, and forms after some of them, as
-text.
+"""Pass manager: a pipeline as a list of named passes, and who watches it: a verifier between passes, and forms after
+some of them, as text.
 
 A pass is a function from one value to the next, with the `Form` of what it gives: how that prints, and what checks it.
 
@@ -30,7 +30,7 @@ VARIABLE: Final = "POLYLOOM_VERIFY_EACH"
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[A]):
-    """What stands between passes: how it prints, and what raises where it is not well formed."""
+    """Form that stands between passes: how it prints, and what raises where it is not well formed."""
 
     show: Callable[[A], str]
     verify: Callable[[A], object]
@@ -38,7 +38,8 @@ class Form(Generic[A]):
 
 @dataclass(frozen=True, slots=True)
 class Pass(Generic[A, B]):
-    """`function` makes a value of the form. Names are words of a command line, and unique in a target's pipelines."""
+    """Pass: `function` makes a value of the form. Names are words of a command line, and unique in a target's
+    pipelines."""
 
     name: str
     function: Callable[[A], B]
@@ -51,28 +52,29 @@ def _verifies() -> bool:
 
 @dataclass(slots=True)
 class Watch:
-    """Mutable: `texts` has (pass, text) of the passes in `after`, as they ran. `verify` checks every form."""
+    """Observer of passes, mutable: `texts` has (pass, text) of the passes in `after`, as they ran. `verify` checks
+    every form."""
 
     verify: bool = field(default_factory=_verifies)
     after: frozenset[str] = frozenset()
     texts: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def saw(self, name: str, value: A, form: Form[A]) -> None:
-        """After a pass. An ill-formed value is the pass's fault, which is then named."""
+        """Observe a value after a pass. An ill-formed value is the pass's fault, which is then named."""
         if self.verify:
             _check(name, value, form)
         if name in self.after or ALL in self.after:
             self.texts.append((name, form.show(value)))
 
     def apart(self) -> Watch:
-        """One for a way that may not be taken; `join` adds what it saw."""
+        """Observer for a way that may not be taken; `join` adds what it saw."""
         return Watch(self.verify, self.after)
 
     def join(self, other: Watch) -> None:
         self.texts += other.texts
 
     def collected(self) -> list[tuple[str, str]]:
-        """A text a pass: of what ran several times, once for each part of a program, one behind the other."""
+        """Texts by pass: of what ran several times, once for each part of a program, one behind the other."""
         found: dict[str, list[str]] = {}
         for name, text in self.texts:
             found.setdefault(name, []).append(text.rstrip("\n"))
@@ -80,6 +82,7 @@ class Watch:
 
 
 def _check(name: str, value: A, form: Form[A]) -> None:
+    """Check a form; PL0977, an internal error: no input may make a pass leave an ill-formed value."""
     try:
         form.verify(value)
     except PolyloomError as error:
@@ -94,7 +97,8 @@ _REPORT: Final = "this is a bug of Polyloom: please report it with the program"
 
 
 def run_passes(value: Any, passes: Sequence[Pass[Any, Any]], watch: Watch | None = None) -> Any:
-    """The value after all passes; `watch` sees it after each. Raises PL0977 where a verifier refuses it."""
+    """Run passes in their order: the value after all of them; `watch` sees it after each. Raises PL0977 where a
+    verifier refuses it."""
     watch = watch or Watch()
     for each in passes:
         value = each.function(value)
@@ -103,8 +107,9 @@ def run_passes(value: Any, passes: Sequence[Pass[Any, Any]], watch: Watch | None
 
 
 def chosen(names: Iterable[str], known: Sequence[str]) -> frozenset[str]:
-    """The names of passes that a user gave, for `Watch.after`; PL0976 for one that there is not."""
+    """Passes that a user names, for `Watch.after`; PL0976 for one that there is not."""
     found = frozenset(names)
+    # Sorted: a set has no order, and messages must be the same in every run.
     for name in sorted(found - {ALL}):
         if name not in known:
             message = f"there is no pass '{name}'"
@@ -113,7 +118,7 @@ def chosen(names: Iterable[str], known: Sequence[str]) -> frozenset[str]:
 
 
 def _help(name: str, known: Sequence[str]) -> str:
-    """The nearest ones, and all in their order."""
+    """Help: the nearest ones, and all in their order."""
     near = get_close_matches(name, known, n=3, cutoff=0.5)
     asked = f"did you mean {' or '.join(near)}? " if near else ""
     return f"{asked}The passes are {', '.join(known)}; `{ALL}` stands for every one"

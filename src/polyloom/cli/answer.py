@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a verb answers: data for machines, text for people, and what went wrong although there is an answer."""
+"""Answer of a verb: data for machines, text for people, and diagnostics although there is an answer."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ __all__ = ["Answer", "table"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`data` is printed under `--json`, else `text` and the lines of `streamed`, each as soon as it is known;
-    `printed`, what the program printed, and `diagnostics` go to stderr, and the first of these gives the exit code."""
+    """Answer of a verb. `data` is printed under `--json`, else `text` and the lines of `streamed`, each as soon as it
+    is known; `printed`, what the program printed, and `diagnostics` go to stderr, and the first of these gives the exit
+    code.
+    """
 
     data: object
     text: str = ""

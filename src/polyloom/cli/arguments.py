@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a command line: the options that verbs share, and errors that say what to write."""
+"""Command-line parsing: the options that verbs share, and errors that say what to write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from polyloom.targets.options import integer
 
 
 class Request(argparse.Namespace):
-    """The options of the verbs of this folder; a verb reads those that it declared. One of a target has a subclass."""
+    """Parsed options of the verbs of this folder; a verb reads those that it declared. A verb of a target has a
+    subclass.
+    """
 
     file: str
     words: list[str]
@@ -64,13 +66,15 @@ INPUTS, RESULTS = "inputs", "results"
 """Groups of options."""
 COLORS: Final = ("auto", "always", "never")
 _LACKING: Final = re.compile(r"argument (\S+): expected (?:one|at least one) argument")
+# What users of other compilers try first is answered by name, not by the nearest spelling.
 _OTHERS: Final = {"--target": "--on", "--machine": "--on", "--output": "-o", "--verbose": "--print-after"}
 """What other tools call an option."""
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises diagnostics instead of printing and leaving, and whose help groups options by what
-    they are for. `chosen` are the targets whose options help shows; all, where there is none."""
+    """Argument parser that raises diagnostics instead of printing and leaving, and whose help groups options by what
+    they are for. `chosen` are the targets whose options help shows; all, where there is none.
+    """
 
     def __init__(self, prog: str, description: str, chosen: Sequence[str] = ()) -> None:
         super().__init__(prog=prog, description=description, allow_abbrev=False, add_help=False)
@@ -85,24 +89,26 @@ class Parser(argparse.ArgumentParser):
             flag = lacking[1].rpartition("/")[2]
             about = next(a for a in self._actions if flag in a.option_strings)
             raise usage_error(f"{flag} has no value", f"write `{flag} {about.metavar}`")
+        # The shortest command that is complete is the best help where an operand is missing.
         least = f"write `{self._command}`; " if "required" in message else ""
         raise usage_error(message, f"{least}`{self.prog} --help` lists what {'else ' if least else ''}can be written")
 
     def _least(self) -> str:
-        """The command with no more than it needs."""
+        """Command with no more than it needs."""
         needed = [(*a.option_strings[:1], str(a.metavar)) for a in self._actions if a.required and not _may_miss(a)]
         return " ".join([self.prog, *(word for words in needed for word in words)])
 
     def _more(self) -> str:
-        """What may follow, for a line of usage."""
+        """Optional rest of a line of usage."""
         operands = [a for a in self._actions if _may_miss(a)]
         shown = [f" [{a.metavar}{' ...' if a.nargs == '*' else ''}]" for a in operands]
         return "".join([*shown, " [OPTION ...]"])
 
     def read(self, words: Sequence[str]) -> Request:
-        """The options; operands may stand before, between and after them."""
+        """Options of a command line; operands may stand before, between and after them."""
         self._command = self._least()
         self.usage = f"{self._command}{self._more()}"
+        # What argparse does not know is named here, with the nearest option, instead of its own message.
         options, extra = self.parse_known_intermixed_args(words, Request())
         if extra:
             known = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
@@ -122,7 +128,7 @@ def _may_miss(action: argparse.Action) -> bool:
 
 
 def usage_error(message: str, help: str) -> PolyloomError:
-    """The command itself is malformed (exit 2)."""
+    """Diagnostic of a malformed command (PL0801, exit 2)."""
     return PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
 
 
@@ -152,6 +158,7 @@ def function_options(parser: Parser) -> None:
     group.add_argument(
         "--single-constants", action="store_true", help="C: constants without a suffix are single precision"
     )
+    # Sums of floats are not associative (IEEE 754-2008): changing their order needs the user's word.
     group.add_argument("--reassociate", action="store_true", help="f32 reductions may change their order")
 
 
@@ -241,7 +248,7 @@ def positive(text: str, option: str) -> int:
 
 
 def parameters(words: Sequence[str]) -> dict[str, int]:
-    """`NAME=VALUE` words; names and ranges are checked against the program later."""
+    """Values of `NAME=VALUE` words; names and ranges are checked against the program later."""
     return {name: integer(text, f"the parameter {name}") for name, text in pairs(words, "parameter", "N=64").items()}
 
 
@@ -251,7 +258,7 @@ def bindings(words: Sequence[str], option: str) -> dict[str, str]:
 
 
 def pairs(words: Sequence[str], what: str, example: str) -> dict[str, str]:
-    """`NAME=TEXT` words; what they give is called `what` in messages. Errors: PL0801."""
+    """Texts of `NAME=TEXT` words; what they give is called `what` in messages. Errors: PL0801."""
     found: dict[str, str] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -259,6 +266,7 @@ def pairs(words: Sequence[str], what: str, example: str) -> dict[str, str]:
             raise usage_error(
                 f"'{word}' gives no {what}", f"write a name, an equals sign and a value, for instance {example}"
             )
+        # A second value would silently win otherwise.
         if name in found:
             raise usage_error(f"{what} {name} is given twice", f"give {name} once")
         found[name] = text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run leaves behind: files of outputs, a trace, a report."""
+"""Files of a run: outputs, a trace, a report."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:
 
 def check_trace(path: str | None) -> None:
     """PL0801 for a trace of no known kind."""
+    # Before the run: a wrong ending must not cost its result.
     if path is not None and not path.endswith((".json", ".json.gz", ".vcd")):
         message = f"the trace file '{path}' ends in none of .json, .json.gz and .vcd"
         raise usage_error(message, "write for instance --trace run.json")
 
 
 def encoded(path: str, found: Trace) -> bytes:
-    """A trace in the form that the ending of its name says."""
+    """Trace in the format that the ending of its name says: VCD (IEEE 1364-2005, section 18) or the JSON of Perfetto,
+    compressed for .gz.
+    """
     made = (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
     return trace.smaller(made) if path.endswith(".gz") else made
 
@@ -33,7 +36,7 @@ def encoded(path: str, found: Trace) -> bytes:
 def artefacts(
     options: Request, result: Result, outputs: Mapping[str, str], passes: Sequence[tuple[str, str]] = ()
 ) -> dict[str, bytes]:
-    """The bytes by path; `passes` are forms between passes, which the page shows in columns."""
+    """Files of a run: bytes by path. `passes` are forms between passes, which the page shows in columns."""
     made = {path: npy.encode(result.outputs[name]) for name, path in outputs.items()}
     if options.trace:
         made[options.trace] = encoded(options.trace, result.trace)

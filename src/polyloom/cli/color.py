@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The color of messages: of `error[...]`, places, carets and what helps, by the escapes of ECMA-48, section 8.3.117.
+"""Colors of messages: of `error[...]`, places, carets and help, by the SGR sequences of ECMA-48, section 8.3.117.
 
 `--color auto` colors on a terminal unless NO_COLOR is set to something (no-color.org); `always` and `never` need no
 terminal to say so.
@@ -42,7 +42,8 @@ def _styled(text: str, style: str) -> str:
 
 
 def is_colored(words: Sequence[str], stream: TextIO | None) -> bool:
-    """Whether a command line, read or not, wants colors on a stream."""
+    """Whether a command line, parsed or not, wants colors on a stream."""
+    # The words themselves: an error in parsing is a message, too, and is colored.
     choices = [value for flag, value in pairwise(words) if flag == "--color"]
     choices += [word.partition("=")[2] for word in words if word.startswith("--color=")]
     choice = choices[-1] if choices else "auto"

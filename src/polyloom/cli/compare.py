@@ -21,6 +21,7 @@ def execute(options: Request) -> Answer:
     shared.check_seed(options.seed)
     own = of_target.given_texts(options, "run")
     words = shared.pairs(options.words, "parameter", "N=64")
+    # Places are refused one by one within `compare`: one that cannot take the source does not end the others.
     with bar(options.quiet) as progress:
         made = compare(
             options.file,

@@ -24,6 +24,7 @@ def execute(options: Request) -> Answer:
     files.check_outputs([options.output], [file_of(options.file), *of_target.option_files(target, "compile", own)])
     chosen, watch = target.options(**own), of_target.watch_of(options, target)
     words = shared.pairs(getattr(options, "words", ()), "parameter", "N=64")
+    # Values would be ignored by a target that compiles for all sizes: refused, as they suggest otherwise.
     if words and not target.per_size:
         raise _for_all(target, words)
     with bar(options.quiet) as progress:

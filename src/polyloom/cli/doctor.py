@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom doctor`: is this installation whole? Every part is loaded, and one program runs the whole way."""
+"""`polyloom doctor`: a check of the installation. Every part is loaded, and one program runs the whole way."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _package(name: str) -> Callable[[], str]:
 
 
 def _c() -> str:
-    """Not having it is no fault."""
+    """Tools of the extra [c], whose absence is no fault."""
     try:
         return ", ".join(f"{name} {_package(name)()}" for name in ("ziglang", "llvmlite"))
     except (ImportError, PackageNotFoundError):
@@ -71,6 +71,7 @@ def _modules() -> str:
 def _self_test() -> str:
     from polyloom import api
 
+    # A small program that passes through all parts: front end, solver, native library and model.
     result = api.compile(examples.path("bits"), on="tcpa:paper:1x3").instantiate(N=16).run()
     return f"bits, N = 16 on 1x3 elements: {result.cycles} cycles, {result.verdict}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`main`: choose the verb, print its answer, turn errors into messages and an exit code.
+"""Entry point `main`: dispatch to the verb, output of its answer, errors as messages and an exit code.
 
 A verb is a module, `polyloom.cli.VERB` or one that a target brings, with `arguments(parser)` and `execute(options) ->
 Answer`; only the chosen one is imported, so that `polyloom --help` answers at once. Where even that takes long, the
@@ -49,8 +49,9 @@ VERBS: Final = {
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command; the process's exit code."""
+    """Runs one command; the result is the process's exit code."""
     words = sys.argv[1:] if words is None else list(words)
+    # From the words themselves: an error in parsing them must obey these flags, too.
     as_json, is_quiet = "--json" in words, "--quiet" in words or "-q" in words
     paint = painted if is_colored(words, sys.stderr) else str
     try:
@@ -64,9 +65,11 @@ def main(words: Sequence[str] | None = None) -> int:
         return _report(answer.diagnostics, paint, is_quiet)
     except PolyloomError as error:
         return _fail(error.diagnostics, as_json, paint)
+    # The reader of a pipe, such as `head`, has what it wants: no error.
     except BrokenPipeError:
         _drop_output()
         return 0
+    # Deeply nested input exhausts Python's stack somewhere below: it is the input that is wrong.
     except RecursionError:
         return _fail(too_deep("the input").diagnostics, as_json, paint)
     except KeyboardInterrupt:
@@ -76,10 +79,12 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(words: Sequence[str]) -> Answer:
+    """Chosen verb on its words. Errors: PL0801 and those of the verb."""
     if not words or list(words) == ["--json"]:
         raise usage_error(
             "no command was given", f"write one of {', '.join(all_verbs())}; `polyloom --help` describes them"
         )
+    # Before any module of a verb is loaded: help must answer at once.
     if words[0] in ("-h", "--help", "help"):
         return Answer({"verbs": {verb: about for verb, (about, _) in all_verbs().items()}}, _help())
     if words[0] == "--version":
@@ -91,6 +96,7 @@ def _dispatch(words: Sequence[str]) -> Answer:
     parser = Parser(f"polyloom {verb}", about, named_targets(verb, words))
     declared(verb, name)(parser)
     general_options(parser)
+    # The whole command line is checked before the verb's work begins.
     options = parser.read(words[1:])
     return cast(Callable[[Request], Answer], importlib.import_module(name).execute)(options)
 
@@ -101,7 +107,7 @@ def declared(verb: str, name: str) -> Callable[[Parser], None]:
 
 
 def all_verbs() -> dict[str, tuple[str, str]]:
-    """What every verb does, and its module: ours, then those of the targets."""
+    """Description and module of every verb: ours, then those of the targets."""
     own = {verb: (about, f"polyloom.cli.{verb}") for verb, about in VERBS.items()}
     brought = {verb: found for entry in entries().values() for verb, found in entry.verbs.items()}
     return {**own, **{verb: found for verb, found in brought.items() if verb not in own}}
@@ -132,12 +138,13 @@ def _print(text: str) -> None:
 
 
 def _drop_output() -> None:
-    """What is still buffered is not tried again."""
+    """Redirects stdout to nowhere, so that buffered output is not tried again when the process ends."""
+    # Python flushes stdout when it ends, and would print a traceback for the closed pipe.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report(diagnostics: tuple[Diagnostic, ...], paint: Callable[[str], str], is_quiet: bool = False) -> int:
-    """Messages on stderr, warnings too unless it is to be quiet; the first one's exit code, or 0."""
+    """Messages on stderr, warnings too unless it is to be quiet; the result is the first one's exit code, or 0."""
     if shown := [d for d in diagnostics if d.exit_code or not is_quiet]:
         terminal.write("\n\n".join(d.render() for d in shown), sys.stderr, paint)
     return diagnostics[0].exit_code if diagnostics else 0
@@ -166,6 +173,7 @@ def as_object(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 def _internal(error: Exception) -> Diagnostic:
+    # A traceback says nothing to users; whoever mends the fault asks for it.
     if os.environ.get("POLYLOOM_DEBUG") == "1":
         traceback.print_exception(error)
     what = f"{type(error).__name__}: {error}".splitlines()[0]

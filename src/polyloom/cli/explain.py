@@ -40,7 +40,7 @@ def arguments(parser: Parser) -> None:
 
 
 def known_codes() -> dict[str, tuple[str, str]]:
-    """Ours, and those that targets bring."""
+    """Diagnostic codes: ours, and those that targets bring."""
     brought = [
         cast("dict[str, tuple[str, str]]", load_named(e.codes)) for e in entries().values() if e.codes is not None
     ]
@@ -48,15 +48,20 @@ def known_codes() -> dict[str, tuple[str, str]]:
 
 
 def address(code: str, title: str) -> str:
-    """Of a code's entry on the site: its anchor is the heading in lower case, with hyphens, without other marks."""
+    """Address of a code's entry on the site: its anchor is the heading in lower case, with hyphens, without other
+    marks.
+    """
     anchor = re.sub(r"[^\w\- ]", "", f"{code}: {title}".lower()).replace(" ", "-")
     return f"{_SITE}errors.html#{anchor}"
 
 
 def _beside(code: str, known: list[str]) -> str:
-    """A help line: the codes around one that is none, of the same subject; all, where it has none."""
+    """Help line with the codes next to one that does not exist, of the same subject; the range of all, where there is
+    none.
+    """
     if not _CODE.fullmatch(code):
         return "a code has the form PL0804; `polyloom explain` lists them"
+    # The neighbours in order are likely misspellings of one digit.
     near = [known[n] for n in (bisect(known, code) - 1, bisect(known, code)) if 0 <= n < len(known)]
     shown = [found for found in near if found[:4] == code[:4]]
     return (

@@ -50,6 +50,7 @@ def execute(options: Request) -> Answer:
         files.write(made)
     except PolyloomError as error:  # what was computed is printed nevertheless
         unwritten = error.diagnostics
+    # By identity: equal rows may occur at several points.
     numbers = {id(row): number for number, row in enumerate(sweep.rows)}
     best = [numbers[id(row)] for row in sweep.front()] if sweep.rows else []
     data = {
@@ -63,7 +64,7 @@ def execute(options: Request) -> Answer:
 
 
 def _findings(sweep: Sweep) -> tuple[Diagnostic, ...]:
-    """A row that differs, or no row at all that has a result."""
+    """Findings of a sweep: a point that differs (exit 4), or no point that has a result (exit 3)."""
     wrong = [row for row in sweep.rows if row.verified is False]
     if wrong:
         message = f"{len(wrong)} of {len(sweep.rows)} points differ; the first: {wrong[0].message}"

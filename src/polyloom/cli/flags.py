@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of verbs whose modules take long to load: `--help` and a malformed command load none of these modules."""
+"""Flags of verbs whose modules take long to load: `--help` and a malformed command load none of these modules."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom instantiate`: a symbolic file becomes a program for given sizes."""
+"""`polyloom instantiate`: a concrete configuration for given sizes from a symbolic one."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def execute(options: Request) -> Answer:
     parameters, data = shared.parameters(options.words), registry.read_program_file(options.file)
     target, kind = registry.require_owner(options.file, data)
     need(target, "instantiate", registry.names_of_targets(lambda t: t.instantiate is not None))
+    # A concrete configuration has no parameters left.
     if not kind.symbolic:
         help = "give the symbolic configuration that it was made from"
         raise input_error("PL0810", f"'{options.file}' is a {kind.title} already", help=help)

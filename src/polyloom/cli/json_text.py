@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON texts of which a fault can be shown at its place.
+"""JSON reader with positions: a fault can be shown at its place (RFC 8259).
 
 The standard library's reader, which is fast, gives values without positions. Only when something is wrong is the text,
 which that reader has already accepted, walked along the path to the value.
@@ -24,6 +24,8 @@ _DIGITS: Final = 4000  # Python refuses to read more in one integer
 
 @dataclass(frozen=True, slots=True)
 class Document:
+    """Parsed document with its source text."""
+
     value: object
     source: Source
 
@@ -41,7 +43,7 @@ class Document:
         return line if len(line) <= 40 else f"{line[:37]}..."
 
     def repeated_key(self) -> tuple[str, Span] | None:
-        """The first key that the outermost object has for a second time."""
+        """First key that the outermost object has for a second time; RFC 8259, section 4, leaves its meaning open."""
         seen: set[str | int] = set()
         for key, place, _ in self._members(self._skip(0)):
             if key in seen:
@@ -50,17 +52,19 @@ class Document:
         return None
 
     def repeated_anywhere(self) -> tuple[str, Span] | None:
-        """The first key that any object has for a second time."""
+        """First key that any object has for a second time."""
         found = False
 
         def look(pairs: list[tuple[str, object]]) -> None:
             nonlocal found
             found = found or len({key for key, _ in pairs}) < len(pairs)
 
+        # The fast reader tells whether there is one; only then is the text walked for its place.
         json.loads(self.source.text, object_pairs_hook=look, parse_int=len)
         return self._repeated(self._skip(0)) if found else None
 
     def _repeated(self, start: int) -> tuple[str, Span] | None:
+        # Only containers can repeat keys.
         if self.source.text[start] not in "{[":
             return None
         seen: set[str | int] = set()
@@ -102,8 +106,9 @@ class Document:
 
 
 def parse(data: bytes, name: str, help: str) -> Document:
-    """The document of a UTF-8 text called `name`; error PL0960, whose help is `help`."""
+    """Document of a UTF-8 text called `name`. Errors: PL0960, whose help is `help`."""
     try:
+        # A byte order mark, which some editors write, is skipped.
         source = Source(name, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise input_error(

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops that `polyloom schedule` reads: resources, nodes and edges of a JSON text, and every fault at its place."""
+"""Loops that `polyloom schedule` reads: resources, nodes and edges of a JSON text (docs/schedule.md), and every fault
+at its place.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ Members = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`labels[v][k]` is how choice k of node v is called in answers; `document` tells where things stand."""
+    """Loop with its problem. `labels[v][k]` is the name of choice k of node v in answers; `document` has the places."""
 
     problem: Problem
     labels: tuple[tuple[Label, ...], ...]
@@ -32,7 +34,7 @@ class Loop:
 
 
 def read(path: str) -> Loop:
-    """The loop in a file. Errors: PL0960 and PL0980 to PL0983, shown at their place."""
+    """Loop in a file. Errors: PL0960 and PL0980 to PL0983, shown at their place."""
     document = parse(files.read(path), path, EXAMPLE)
     if (repeated := document.repeated_anywhere()) is not None:
         raise input_error(
@@ -42,7 +44,7 @@ def read(path: str) -> Loop:
 
 
 class _Reader:
-    """Reads with the document at hand, which knows places; `resources` and `nodes` are numbers by name."""
+    """Reader over a document with places; `resources` and `nodes` are numbers by name."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -57,6 +59,7 @@ class _Reader:
         if not nodes:
             span = self.document.value_span(("nodes",))
             raise input_error("PL0983", "the loop has no nodes", span=span, help='give at least one: [{"name": "a"}]')
+        # All nodes before the edges: an edge may name a node that stands below it.
         read = [self._node(("nodes", n), node) for n, node in enumerate(nodes)]
         edges = self.items(("edges",), members.get("edges", []), "edges")
         dependences = tuple(self._edge(("edges", n), edge) for n, edge in enumerate(edges))
@@ -78,6 +81,7 @@ class _Reader:
         name = members["name"]
         if not isinstance(name, str) or not name:
             self.mistyped((*path, "name"), "a name")
+        # Edges name nodes: two of one name could not be told apart.
         if name in self.nodes:
             raise self.wrong_name((*path, "name"), f"there are two nodes '{name}'", "give every node a name of its own")
         self.nodes[name] = len(self.nodes)
@@ -95,6 +99,7 @@ class _Reader:
         return Operation(name, tuple(choice for choice, _ in found)), tuple(label for _, label in found)
 
     def _choice(self, path: Path, value: object, timing: Timing) -> tuple[Choice, Label]:
+        """Choice of resources of a node: a name, or an object, which may override latency and busy time."""
         if not isinstance(value, dict):
             return Choice((Use(self.resource(path, value), timing.busy),), timing.latency), cast(str, value)
         if "hold" not in value:
@@ -189,7 +194,7 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What a choice inherits from its node."""
+    """Timing that a choice inherits from its node: latency and busy time, in cycles."""
 
     latency: int
     busy: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `--in` and `--out` name: arrays of NumPy files, outputs of a program."""
+"""Arrays that `--in` and `--out` name: NumPy files, outputs of a program."""
 
 from __future__ import annotations
 

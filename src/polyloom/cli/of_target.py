@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a command line that belongs to a target: `--on`, and the flags that its options become."""
+"""Flags of a target on a command line: `--on`, and the flags that its options become."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from polyloom.passes import Watch, chosen
 from polyloom.targets.entry import BUILT_IN, Entry, entries, load_named
 from polyloom.targets.options import Option, options_of_verb
 
+# Loading a target takes time that `--help` must not: its types are needed for checking alone.
 if TYPE_CHECKING:
     from polyloom.targets.target import Given, Target
 
@@ -25,10 +26,11 @@ _WITH_DEFAULT: Final = ("run", "compile")
 
 
 def named_targets(verb: str, words: Sequence[str]) -> tuple[str, ...]:
-    """The targets that `--on` names in a command line that is not read yet, or the default."""
+    """Targets that `--on` names in a command line that is not parsed yet, or the default."""
     places = [value for flag, value in pairwise(words) if flag == "--on"]
     places += [word.partition("=")[2] for word in words if word.startswith("--on=")]
     names = dict.fromkeys(place.strip().partition(":")[0] for text in places for place in text.split(","))
+    # Unknown names are reported later, when `--on` itself is read.
     known = tuple(name for name in names if name in entries())
     return known or (BUILT_IN[:1] if verb in _WITH_DEFAULT else ())
 
@@ -41,7 +43,7 @@ def on_option(parser: Parser) -> None:
 
 
 def target_options(parser: Parser, verb: str) -> None:
-    """The flags of all targets for a verb; which of them the chosen target has, `given_options` looks at."""
+    """Flags of all targets for a verb; which of them the chosen target has is checked by `given_options`."""
     for name, flag in sorted(_flags(verb).items(), key=lambda found: (*found[1].order, found[0])):
         shown = [target for target in flag.targets if not parser.chosen or target in parser.chosen]
         about, dest = flag.by_target[(shown or flag.targets)[0]], f"{_DEST}{name}"
@@ -52,6 +54,7 @@ def target_options(parser: Parser, verb: str) -> None:
             group.add_argument(about.flag, dest=dest, action="store_const", const="", default=None, help=help)
         elif about.repeatable:
             group.add_argument(about.flag, dest=dest, metavar=about.metavar, action="append", default=None, help=help)
+        # An option whose value may be left out.
         elif about.const is not None:
             group.add_argument(about.flag, dest=dest, metavar=about.metavar, nargs="?", const=about.const, help=help)
         else:
@@ -69,6 +72,8 @@ def _purpose(flag: _Flag, targets: Sequence[str], verb: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Flag:
+    """Flag that targets share by name, with the option of each."""
+
     by_target: Mapping[str, Option]
 
     @property
@@ -87,12 +92,12 @@ class _Flag:
 
     @property
     def order(self) -> tuple[list[int], bool]:
-        """Of groups in help: by targets, and what compiles first."""
+        """Order of groups in help: by targets, and compilation first."""
         return [list(entries()).index(target) for target in self.targets], not self.compiles
 
 
 def _flags(verb: str) -> dict[str, _Flag]:
-    """By name; targets share a flag of one name."""
+    """Flags of a verb by name; targets share a flag of one name."""
     found: dict[str, _Flag] = {}
     for entry in entries().values():
         for name, option in options_of_verb(_options(entry), verb).items():
@@ -106,12 +111,13 @@ def _options(entry: Entry) -> type[Any]:
 
 
 def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]:
-    """The options that are given, as values. Errors: PL0801 for one that the target lacks, and those of reading."""
+    """Values of the options that are given. Errors: PL0801 for one that the target lacks, and those of reading."""
     known, found = options_of_verb(target.options, verb), dict[str, Any]()
     for name, flag in _flags(verb).items():
         text = getattr(request, f"{_DEST}{name}", None)
         if text is None:
             continue
+        # All targets' flags are declared, as the target may only be known from the file: what it lacks is refused here.
         if name not in known:
             who = " and ".join(flag.targets)
             help = f"leave it out; {who} {'have' if len(flag.targets) > 1 else 'has'} it"
@@ -121,13 +127,13 @@ def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]
 
 
 def given_texts(request: Request, verb: str) -> dict[str, Any]:
-    """The options that are given, by name, as they were written; of a flag that is repeated, a list."""
+    """Texts of the options that are given, by name; of a flag that is repeated, a list."""
     found = {name: getattr(request, f"{_DEST}{name}", None) for name in _flags(verb)}
     return {name: text for name, text in found.items() if text is not None}
 
 
 def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | None:
-    """A file that no target wrote, and the target that `--on` names for it; None where either is missing."""
+    """File that no target wrote, and the target that `--on` names for it; None where either is missing."""
     from polyloom.targets import registry
     from polyloom.targets.target import Given
 
@@ -138,19 +144,19 @@ def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | No
 
 
 def option_outputs(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:
-    """The files that options have written."""
+    """Paths that options have written."""
     known = options_of_verb(target.options, verb)
     return [path for name, value in given.items() for path in known[name].writes(value)]
 
 
 def option_files(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:
-    """The files that options name."""
+    """Paths that options name as inputs."""
     known = options_of_verb(target.options, verb)
     return [path for name, value in given.items() for path in known[name].files(value)]
 
 
 def pass_options(parser: Parser) -> None:
-    """What is looked at between the passes of a target."""
+    """Flags that print and check the forms between the passes of a target."""
     help = "print the form after a pass, or after `all`; may be repeated"
     group = parser.group("passes")
     group.add_argument("--print-after", metavar="PASS", action="append", default=[], help=help)
@@ -158,7 +164,7 @@ def pass_options(parser: Parser) -> None:
 
 
 def watch_of(request: Request, target: Target) -> Watch:
-    """What `pass_options` declared. Errors: PL0976."""
+    """Watch of passes, from the flags of `pass_options`. Errors: PL0976."""
     after = chosen(request.print_after, target.passes)
     return Watch(verify=True, after=after) if request.verify_each else Watch(after=after)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar on stderr, on a terminal only."""
+"""Progress on stderr, on a terminal only."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ Line = Callable[[str], None]
 
 @contextmanager
 def line(is_quiet: bool = False) -> Generator[Line]:
-    """A function that shows what is being done, with the seconds that it takes, until it is told something else. It
-    shows nothing where nobody looks, or wants to."""
+    """Status line: a function that shows what is being done, with the seconds that it takes, until the next text. It
+    shows nothing without a terminal, or where output is to be quiet.
+    """
+    # In a file or a pipe, a line that is drawn again and again would be noise.
     if is_quiet or not sys.stderr.isatty():
         yield lambda text: None
         return
@@ -43,12 +45,14 @@ def line(is_quiet: bool = False) -> Generator[Line]:
 
 @contextmanager
 def bar(is_quiet: bool = False) -> Generator[Progress | None]:
-    """A function to report (step, fraction) to; it draws one line, removed in the end. None where nobody
-    looks, or wants to."""
+    """Progress bar: a function to report (step, fraction) to; it draws one line, removed in the end. None without a
+    terminal, or where output is to be quiet.
+    """
     if is_quiet or not sys.stderr.isatty():
         yield None
         return
     try:
+        # It draws from a thread: the work does not return to Python for seconds.
         with beating(draw) as told:
             yield told
     finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom run`: a program's whole way, and the comparison with its oracles."""
+"""`polyloom run`: compilation, instantiation and simulation of a program, and the comparison with its oracles."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def execute(options: Request) -> Answer:
         sizes, scalars = sources.values(words, subject.signature)
         given = {**scalars, **given_arrays(inputs)}
         compiled = api.compile_subject(subject, target, place, chosen, progress)
+        # Some options belong to instantiation: `compile` must not see them, or its file would depend on them.
         later = {name: value for name, value in own.items() if name in options_of_verb(target.options, "instantiate")}
         instance = compiled.ready(sizes, later, progress)
         result = instance.measure(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom schedule`: a modulo schedule of the loop in a JSON file, with what keeps its initiation interval from
-being smaller.
+"""`polyloom schedule`: a modulo schedule of the loop in a JSON file (Rau 1994), with what keeps its initiation interval
+from being smaller.
 """
 
 from __future__ import annotations
@@ -34,14 +34,17 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Request) -> Answer:
+    """Modulo schedule of the loop in a file; an infeasible loop has an answer, too."""
     solver = _solver(options.solver)
     if (effort := shared.integer(options.effort, "--effort")) < 0:
         raise shared.usage_error(f"--effort is {effort}", "write a number from 0 on")
     loop = read(options.file)
+    # The solver's time alone: reading and checking the file is not what is compared.
     begin = perf_counter()
     try:
         solution = solve(loop.problem, solver, effort=effort)
     except PolyloomError as error:
+        # An infeasible loop is an answer with a reason; other errors are errors.
         if error.exit_code != INFEASIBLE:
             raise
         return _infeasible(loop, solver, error.diagnostics[0])
@@ -59,7 +62,7 @@ def _solver(name: str) -> Solver:
 
 
 def _infeasible(loop: Loop, solver: Solver, diagnostic: Diagnostic) -> Answer:
-    """`feasible` is null where the solver gave up; the circuit or the node is named."""
+    """Answer for an infeasible loop: `feasible` is null where the solver gave up; the circuit or the node is named."""
     data: dict[str, object] = {"feasible": None if diagnostic.code == "PL0989" else False, "solver": solver.name}
     if diagnostic.code == "PL0985":
         data["circuit"] = list(circuit_members(loop.problem))
@@ -109,13 +112,16 @@ def _text(file: str, loop: Loop, solution: Solution) -> str:
         f"solver               {solution.solver}",
     ]
     limited = [n for n, r in enumerate(problem.resources) if r.limit is not None]
+    # Resources without a limit constrain nothing, and have no rows.
     if limited and schedule.interval <= _ROWS:
         lines += ["", table(_reservations(problem, solution, limited))]
     return "\n".join([*lines, "", table(_starts(loop, solution))])
 
 
 def _reservations(problem: Problem, solution: Solution, limited: list[int]) -> list[dict[str, object]]:
-    """Who holds which resource in which row; in brackets the stage, and how often where it is more than once."""
+    """Modulo reservation table (Rau 1994): who holds which resource in which row; in brackets the stage, and how often
+    where it is more than once.
+    """
     schedule = solution.schedule
     cells: dict[tuple[int, int], list[str]] = {}
     for operation, start, k in zip(problem.operations, schedule.start, schedule.choice, strict=True):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Completion scripts of bash, zsh and fish: what may stand at each place of a command line, in the language of each
-shell. Sources: Bash Reference Manual, Programmable Completion; zsh's manual, `_arguments`; fish's manual, `complete`.
+shell. Sources: Bash Reference Manual, "Programmable Completion"; zsh's manual, `_arguments`; fish's manual, `complete`.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ _polyloom "$@"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place of a command line: an option, or an operand, which has no spellings; `values` are all that may stand
-    there, if they are known."""
+    """Place of a command line: an option, or an operand, which has no spellings; `values` are all that may stand there,
+    if they are known.
+    """
 
     spellings: tuple[str, ...]
     metavar: str
@@ -85,7 +86,7 @@ class Command:
 
 
 def bash(commands: tuple[Command, ...]) -> str:
-    """The script of bash, also of version 3."""
+    """Script for bash, also of version 3, which macOS has: no associative arrays."""
     values = [
         f"      {_either(command.name, place.spellings)}) {_offered([place])} ;;"
         for command in commands
@@ -111,13 +112,14 @@ def _either(command: str, spellings: tuple[str, ...]) -> str:
 
 
 def _offered(places: list[Place]) -> str:
+    # The shell completes names of files better than a list could.
     if any(place.is_file for place in places):
         return "files=1"
     return f"offered={_quoted(' '.join(value for place in places for value in place.values))}"
 
 
 def zsh(commands: tuple[Command, ...]) -> str:
-    """The script of zsh, the file `_polyloom`."""
+    """Script for zsh, the file `_polyloom`."""
     verbs = [f"    {_quoted(f'{command.name}:{_escaped(command.about)}')}" for command in commands]
     made = [
         "\n".join([f"    {command.name}) _arguments -s : \\", *_specifications(command), "      ;;"])
@@ -142,7 +144,7 @@ def _action(place: Place) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Brackets and colons end the parts of a specification."""
+    """Escapes of brackets and colons, which end the parts of a specification (zsh's manual, `_arguments`)."""
     for mark in ("\\", "[", "]", ":"):
         text = text.replace(mark, f"\\{mark}")
     return text

@@ -27,6 +27,7 @@ from polyloom.targets.subject import Written
 
 
 def execute(options: Request) -> Answer:
+    # `--ssa` asks for the form between front end and targets, whatever `--on` says.
     if options.level is not None:
         return _blocks(ssa(options.file, sources.options_of(options), sources.level_of(options)))
     if options.on is not None and (listed := _compiled(options)) is not None:
@@ -34,12 +35,13 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         source = api.source_of(options.file, sources.options_of(options))
         return deeply(_source)(source)
+    # Files are told apart by their contents, not by their names.
     data = registry.read_program_file(options.file)
     return of_given(options, data) or _listing(options, data)
 
 
 def _compiled(options: Request) -> Answer | None:
-    """The listing of what the named target makes of a source, where it says that this is what is looked at."""
+    """Listing of what the named target makes of a source; None where the target does not list such sources."""
     target, place = registry.split_place(options.on)
     written = Written(options.file, sources.options_of(options))
     form = next((form for form in target.takes if form.accepts(written)), None)
@@ -55,7 +57,7 @@ def _compiled(options: Request) -> Answer | None:
 
 
 def of_given(options: Request, data: bytes) -> Answer | None:
-    """The listing of a file that nobody wrote, by the target that is named, if it lists such files."""
+    """Listing of a file that no target wrote, by the target that is named, if it lists such files."""
     given = of_target.given(options, data, "show")
     if given is None or given[0].show_given is None:
         return None
@@ -64,7 +66,9 @@ def of_given(options: Request, data: bytes) -> Answer | None:
 
 
 def _listing(options: Request, data: bytes) -> Answer:
-    """By the target that wrote the file; a foreign one by the named target, or the only one that takes images."""
+    """Listing by the target that wrote the file; of a foreign one by the named target, or the only one that takes
+    images.
+    """
     name, on = options.file, options.on
     owner = registry.owner_of_file(data)
     if owner is not None:
@@ -90,7 +94,9 @@ def _source(source: Source) -> Answer:
 
 
 def _blocks(function: Function) -> Answer:
-    """The text, and after it a line for each loop, its header first."""
+    """SSA form of a function, and after it a line for each loop of its loop forest, the header first (Havlak 1997 for
+    irreducible ones).
+    """
     forest = loop_forest(len(function.blocks), flow_edges(function))
     names = [block.name for block in function.blocks]
     found: list[dict[str, object]] = []
@@ -111,7 +117,7 @@ def _blocks(function: Function) -> Answer:
 
 
 def _text(source: Source) -> Iterator[str]:
-    """Equations read back as they are; what a function became is divided by headings."""
+    """Text of a source: equations read back as they are; the forms of a function are divided by headings."""
     plan = source.plan
     if source.nest is None and len(plan.phases) == 1:
         yield print_program(plan.phases[0].program).rstrip("\n")

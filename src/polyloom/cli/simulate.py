@@ -25,6 +25,7 @@ from polyloom.targets.target import Loaded, Simulated, Simulation, Target, need
 
 
 def execute(options: Request) -> Answer:
+    """Simulation of one program, of several together, or of images on a machine that has places."""
     placed = registry.split_place(options.on) if options.on is not None else None
     if placed is not None and placed[0].simulate_given is not None:
         return _on_machine(options, *placed)
@@ -53,7 +54,9 @@ def execute(options: Request) -> Answer:
 
 
 def _on_machine(options: Request, target: Target, place: object) -> Answer:
-    """A machine that has places instead of arguments. Outputs are written even where the run ends in a fault."""
+    """Simulation on a machine that has places instead of arguments. Outputs are written even where the run ends in a
+    fault.
+    """
     check_trace(options.trace)
     _no_sources(options.sources, options.words[0] if options.words else target.name)
     own = of_target.given_options(options, target, "simulate")
@@ -66,21 +69,25 @@ def _on_machine(options: Request, target: Target, place: object) -> Answer:
     made = {options.trace: encoded(options.trace, done.trace)} if options.trace else {}
     if options.report:
         made[options.report] = html.page(html.of_simulation(options.words, options.on, done)).encode()
+    # Written before the answer, so that a fault does not take the trace that shows it.
     files.write({**done.files, **made})
     return Answer(done.data, done.text, (*done.diagnostics, *lacking(done.trace)))
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:
-    """Files come first; the words after them are values."""
+    """Words of a command: files first; the words after them are values."""
     count = next((n for n, word in enumerate(words) if n and "=" in word), len(words))
     return words[:count], words[count:]
 
 
 def _instance(paths: list[str], on: str | None, sources: list[str]) -> Instance:
-    """A file that a target wrote runs on it; any other one on the target that is named, if it takes images."""
+    """Program to run: a file that a target wrote runs on it; any other one on the target that is named, if it takes
+    images. Errors: PL0810.
+    """
     placed = registry.split_place(on) if on is not None else None
     images = [image.read(path, registry.read_program_file if on is None else files.read) for path in paths]
     first = images[0]
+    # An address given with the file says that it is raw, whatever its first bytes look like.
     owner = registry.owner_of_file(first.data) if len(images) == 1 and first.address is None else None
     if owner is None and placed is not None:
         _no_sources(sources, first.path)
@@ -102,7 +109,7 @@ def _instance(paths: list[str], on: str | None, sources: list[str]) -> Instance:
 
 
 def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> Instance:
-    """A program of other tools, as the target wrote it down."""
+    """Program of other tools, with the arguments that the target knows for it."""
     if target not in registry.takers_of(image.IMAGE.name):
         registry.require_owner(images[0].path, images[0].data)
         raise _no_images(images, target)
@@ -111,7 +118,7 @@ def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> 
 
 
 def _no_sources(sources: Sequence[str], path: str) -> None:
-    """Errors: PL0801 where no page can show lines."""
+    """Refuses `--source` where no page can show lines. Errors: PL0801."""
     if sources:
         message = f"'{path}' does not run as a program that Polyloom compiled, which tells its lines"
         raise shared.usage_error(message, "leave --source out")

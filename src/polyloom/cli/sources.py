@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the verbs that read a source share: how its file is read, and the values of its parameters and scalars."""
+"""Sources of the verbs that read one: how the file is read, and the values of its parameters and scalars."""
 
 from __future__ import annotations
 

@@ -48,6 +48,7 @@ def execute(options: Request, paths: Sequence[str], words: Sequence[str]) -> Ans
         check_names(own, instance.signature)
     given = [{**numbers, **given_arrays(arrays)} for numbers, arrays in zip(values, inputs, strict=True)]
     own = of_target.given_options(options, instances[0].target, "simulate")
+    # A trace costs time and memory: only where something is made of it.
     is_traced = bool(options.trace or options.report)
     results = measure_together(instances, given, _placed(own, len(paths)), trace=is_traced)
     files.write(
@@ -63,7 +64,7 @@ def execute(options: Request, paths: Sequence[str], words: Sequence[str]) -> Ans
 
 
 def _placed(own: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
-    """The options of each program: one position each, everything else for all."""
+    """Options of each program: one position each, everything else for all. Errors: PL0801."""
     at = own.get("at", ())
     if len(at) != count:
         help = f"write one for each file, such as {' '.join(f'--at 0,{4 * n}' for n in range(count))}"
@@ -72,7 +73,7 @@ def _placed(own: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
 
 
 def _by_file(named: Mapping[str, T], option: str, count: int) -> list[dict[str, T]]:
-    """What is named `NUMBER:NAME`, by file. Errors: PL0801."""
+    """Values that are named `NUMBER:NAME`, by file. Errors: PL0801."""
     found: list[dict[str, T]] = [{} for _ in range(count)]
     for name, value in named.items():
         match = _OF_FILE.fullmatch(name)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom verify`: what can be known of a program, or of a configuration without running it; with `--against`,
-whether a configuration computes what a source does, for all data. A Python file is executed to find its kernels."""
+"""`polyloom verify`: static checks of a program or of a configuration; with `--against`, translation validation:
+whether a configuration computes what a source does, for all data (Pnueli et al. 1998). A Python file is executed to
+find its kernels.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from polyloom.targets.target import Target, need
 
 
 def execute(options: Request) -> Answer:
-    """A program that does not hold raises; its faults are located."""
+    """Verification of one file. A program that does not hold raises; its faults are located."""
     if options.words and options.source is None:
         what = f"polyloom verify takes no operand '{options.words[0]}'"
         raise usage_error(what, f"leave out {' '.join(options.words)}")
@@ -29,6 +31,7 @@ def execute(options: Request) -> Answer:
     if is_source(options.file):
         if options.source is not None:
             raise usage_error(f"'{options.file}' is a source itself", "give a configuration (.plsc, .plcc) first")
+        # Reading a source checks it: what it raises are its faults.
         api.source_of(options.file, sources.options_of(options))
         found: Sequence[Diagnostic] = ()
     else:
@@ -45,10 +48,13 @@ def execute(options: Request) -> Answer:
 
 
 def _against(options: Request, data: bytes, placed: tuple[Target, registry.Place] | None) -> Answer:
-    """The file is valid; it equals the source, or there are differences (exit 4)."""
+    """Equivalence of a configuration and a source: the file is valid, and equals the source, or there are differences
+    (exit 4).
+    """
     target = registry.require_owner(options.file, data)[0]
     prove = need(target, "against", registry.names_of_targets(lambda t: t.against is not None))
     source = api.source_of(options.source, sources.options_of(options))
+    # Errors in options come before the proof, which may take minutes.
     chosen = target.options(**of_target.given_options(options, target, "verify"))
     place = placed[1] if placed is not None and placed[0] is target else None
     proof = deeply(prove)(data, place, chosen, source, shared.parameters(options.words))
@@ -77,7 +83,8 @@ def _at(values: Mapping[str, int]) -> str:
 def _faults(
     options: Request, data: bytes, placed: tuple[registry.Target, registry.Place] | None
 ) -> Sequence[Diagnostic]:
-    """By the target that wrote the file; of a foreign one, by the target that is named."""
+    """Faults of a file, found by the target that wrote it; of a foreign file, by the target that `--on` names."""
+    # A foreign file says nothing of its machine: `--on` must.
     given = of_target.given(options, data, "verify")
     if given is not None and given[0].verify_given is not None:
         return given[0].verify_given(given[1])
@@ -88,5 +95,5 @@ def _faults(
 
 
 def _named(name: str, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-    """Each says of which file it is."""
+    """Diagnostics, each of which names the file."""
     return [d if d.span is not None or name in d.message else replace(d, message=f"{name}: {d.message}") for d in found]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison as users hold it: its rows, the data of `--json`, and what went wrong.
+"""Result of a comparison, as users hold it (docs/compare.md): its rows, the data of `--json`, and what went wrong.
 
 Figures of different machines stand side by side and are never divided by each other: one machine's cycle is not
 another's.
@@ -55,6 +55,7 @@ class Comparison:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What gives the exit code: faults of the compiler first, then rows that differ, then that all are refused."""
+        # The first diagnostic gives the exit code: a fault of the compiler must not hide behind a difference.
         found = [*self._faults(), *self._differences()]
         if not found and self.rows and all(row.refused is not None for row in self.rows):
             found = [*self._none().diagnostics]
@@ -121,6 +122,7 @@ def _row(row: Row) -> dict[str, Json]:
         "issues": costs.issues if costs.issued is not None else None,
         **figures,
         "moved_bytes": costs.moved,
+        # What a boundary is has no meaning in a row whose bytes are not counted.
         "boundary": None if costs.moved is None else costs.boundary,
         "boundary_bytes_per_cycle": None if costs.moved is None else costs.bandwidth,
         "code_bytes": costs.code_bytes,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is derived of a run's costs and the source's work, by the formulas of docs/compare.md, alike for all machines.
+"""Derived figures of a run's costs and the source's work, by the formulas of docs/compare.md, alike for all machines.
 
 The unit bound: operations of a set S of classes can start only in units that execute one of S, so that no schedule
-takes less than (work of S) / (what those units start per cycle) cycles; the bound is the greatest over all sets.
+takes less than (work of S) / (what those units start per cycle) cycles; the bound is the greatest over all sets (the
+condition of Hall 1935, with weights).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Figures:
 
 
 def figures(cycles: int | None, costs: Costs, work: Work | None) -> Figures:
-    """All of a row."""
+    """Derived figures of a row (docs/compare.md)."""
     done = None if work is None else total(work)
     known = None if costs.units is None or work is None else fitting(costs.units, work)
     units = None if costs.units is None or known is None else counted(costs.units, known) or None
@@ -57,8 +58,9 @@ def figures(cycles: int | None, costs: Costs, work: Work | None) -> Figures:
 
 
 def fitting(units: Sequence[Units], work: Work) -> Work:
-    """The work as the machine starts it: a fused multiply-add that none of its units executes is a multiplication and
-    an addition."""
+    """Work as the machine starts it: a fused multiply-add that none of its units executes is a multiplication and an
+    addition.
+    """
     made: Counter[Class] = Counter()
     for (operation, dtype), count in work.items():
         is_split = operation == _FUSED and not any((operation, dtype) in each.executes for each in units)
@@ -68,7 +70,9 @@ def fitting(units: Sequence[Units], work: Work) -> Work:
 
 
 def counted(units: Sequence[Units], work: Work) -> int:
-    """The units that execute an operation of the work on its type; those of a fused multiply-add count twice."""
+    """Unit count: the units that execute an operation of the work on its type; those of a fused multiply-add count
+    twice.
+    """
     able = [[known for known in work if known in each.executes] for each in units]
     return sum(
         each.count * (2 if any(name == _FUSED for name, _ in known) else 1)
@@ -78,7 +82,9 @@ def counted(units: Sequence[Units], work: Work) -> int:
 
 
 def unit_bound(units: Sequence[Units], work: Work) -> float | None:
-    """The least cycles that units allow; None without work, and where a class of it has no unit that executes it."""
+    """Unit bound: the least cycles that units allow (docs/compare.md); None without work, and where a class of it has
+    no unit that executes it.
+    """
     if not work or any(all(known not in each.executes for each in units) for known in work):
         return None
     return max(_least(units, work, chosen) for chosen in _sets(list(work)))
@@ -89,6 +95,7 @@ def _sets(classes: list[Class]) -> Iterator[tuple[Class, ...]]:
         for size in range(1, len(classes) + 1):
             yield from combinations(classes, size)
     else:
+        # 2**n sets are too many for more classes; a bound from fewer sets is lower, and still a bound.
         yield from ((known,) for known in classes)
         yield tuple(classes)
 

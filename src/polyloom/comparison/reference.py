@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all rows of a comparison share: the inputs, the source's own outputs, its work and its compulsory bytes.
+"""Reference of a comparison: what all its rows share, the inputs, the source's own outputs, its work and its compulsory
+bytes (docs/compare.md).
 
 They come from the source alone, before any machine is asked. A C function that is no loop nest has neither work nor
 compulsory bytes; then `reference` is None, and each row is compared with its own oracles.
@@ -87,6 +88,7 @@ def _of_source(source: Loaded) -> Origin:
 
 def _of_nest(nest: Nest, reference: Reference, path: str) -> Origin:
     whole = signature_of(nest)
+    # A C function's result is an output of the nest, and no argument that a user could give.
     taken = signature.of_plan(replace(whole, inputs=tuple(a for a in whole.inputs if a.name != signature.RESULT)))
     text = nest.span.source.text if nest.span is not None else ""
     hidden = partial(_hidden, nest)
@@ -113,6 +115,7 @@ def task(
     """For these values: parameters, scalars and arrays by name, which may have the shapes that `others` declare.
     Errors: PL0230 to PL0233, PL0804, PL0819, PL0820."""
     values, taken = inputs_of(origin.signature, given, seed, fill, origin.hidden, ranges, others)
+    # Copies: a reference may write into its arguments, as C functions do, and every row needs the inputs as they were.
     expected = deeply(origin.reference)(values, {name: array.copy() for name, array in taken.items()})
     return Task(
         origin.signature.name,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A row: a task compiled and run on one place, and the verdict on its outputs.
+"""Rows of a comparison: a task compiled and run on one place, and the verdict on its outputs (docs/compare.md).
 
 They have to equal the source's own outputs, bit for bit. Where they do not, the target must say why its arithmetic
 gives other bits; then its own oracles judge, which know by how much. A difference without a reason is an error.
@@ -108,6 +108,7 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
     """The row of a place. Errors of the target: `refusal` makes a row of them."""
     target, chosen = placed.target, placed.target.options(**placed.own)
     compiled = compile_subject(subject, target, placed.place, chosen, progress)
+    # Front ends may differ in what is an argument, so that each row takes from the task by its own signature.
     values, given = _given(subject.signature, task)
     later = {
         name: value for name, value in placed.own.items() if name in options_of_verb(target.options, "instantiate")
@@ -154,10 +155,12 @@ def _costs(instance: Instance, execution: Execution) -> Costs:
 
 
 def judge(task: Task, subject: Subject, job: Job, got: Arrays, laid: Arrays, reason: str | None) -> Judged:
-    """Against the source, or, with a reason or without a source, by the target's own oracles; `laid` are the outputs in
-    the shapes of the source."""
+    """Verdict on outputs: against the source, or, with a reason or without a source, by the target's own oracles;
+    `laid` are the outputs in the shapes of the source.
+    """
     if task.outputs is None:
         return Judged(_by_oracles(subject, job, got))
+    # An output that a target does not give was not written: it holds what was given for it.
     held = {n: task.inputs[n] for n in task.outputs if n not in got and n in task.inputs}
     oracle = Oracle("source", "the source", lambda values, inputs: None)
     found = compare(task.outputs, {**held, **laid}, oracle)
@@ -172,6 +175,7 @@ def judge(task: Task, subject: Subject, job: Job, got: Arrays, laid: Arrays, rea
     of_source = [each for each in own if each.name in _SOURCES]
     bound = next((each.bound for each in reversed(of_source)), None)
     near = replace(found, verdict="within", error=far, bound=bound, difference=None)
+    # The oracle's own verdict on a difference counts; without one the difference is within its bound.
     wrong = tuple(each for each in of_source if each.difference is not None)
     return Judged((*(each for each in own if each not in of_source), *(wrong or (near,))), reason)
 

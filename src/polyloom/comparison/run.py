@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way of a comparison on one page: places, the source's own results, a row for each place."""
+"""Pipeline of a comparison on one page: places, the source's own results, a row for each place (docs/compare.md)."""
 
 from __future__ import annotations
 
@@ -55,8 +55,10 @@ def compare(
     reading = reading if function is None else replace(reading, function=function)
     origin = _origin(path, reading)
     load = loader(path, reading)
+    # All are read before any is run: their signatures decide which shapes arrays may have.
     loaded = [(place, _attempt(lambda place=place: load(place))) for place in places]
     subjects = [found for _, found in loaded if not isinstance(found, PolyloomError)]
+    # One set of inputs for all rows: the first target that knows ranges of scalars gives them.
     ranges = next((s.ranges for s in subjects if s.ranges is not None), None)
     if isinstance(origin, PolyloomError):
         shared = _of_first(path, origin, subjects, given, seed, fill, ranges)
@@ -74,8 +76,9 @@ def compare(
 
 
 def placed(on: str | Sequence[str], own: Mapping[str, Any], texts: bool = False) -> Iterator[Placed]:
-    """The places of `--on`, each with its options. Errors: PL0801 for none, for one twice, and for an option that no
-    target of them has, or that writes a file; PL0805 and the targets' own."""
+    """Places of `--on`, each with its options. Errors: PL0801 for none, for one twice, and for an option that no target
+    of them has, or that writes a file; PL0805 and the targets' own.
+    """
     written = [text.strip() for part in ([on] if isinstance(on, str) else on) for text in part.split(",")]
     if not any(written):
         raise _usage("no place is given", "name the places behind --on, such as --on tcpa:4x4,riscv,belt")
@@ -149,7 +152,10 @@ def _of_first(
 
 
 def _alike(rows: Sequence[Row]) -> Iterator[Row]:
-    """Without a source's outputs, those of the first verified row are what the others have to equal."""
+    """Cross-check of rows: without a source's outputs, those of the first verified row are what the others have to
+    equal.
+    """
+    # A row whose arithmetic differs by design cannot be what others are measured by.
     first = next((row for row in rows if row.verified and not row.costs.arithmetic), None)
     for row in rows:
         if first is None or row is first or row.judged is None or not row.verified:

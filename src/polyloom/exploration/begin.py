@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`explore`: every point of a sweep, computed by whom the caller chooses, kept where the caller says."""
+"""Entry point of design-space exploration (docs/explore.md): every point of a sweep, computed by whom the caller
+chooses, kept where the caller says.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +56,7 @@ def explore(
     folder that keeps the rows: what it has is not computed again. A point may take `timeout` seconds.
 
     Errors: PL1401 to PL1412, and those of reading the source; what a point gets wrong is its row."""
+    # A keyword that is a typing mistake of `on` would be a parameter, and the default target be swept unasked.
     if on is None:
         registry.check_on(fixed)
     reading = options or Options()
@@ -76,6 +79,7 @@ def run(request: Request, jobs: int, scheduler: str | None, resume: str | None, 
     with temporary.folder() as folder:
         text = text_of(request.source, request.reading)
         own, resolved = describe_machines(request, folder)
+        # Several settings of one `--on`: reversed, its first description is entered last, and stays.
         bases = {on: machine for (on, _), machine in reversed(resolved.items())}
         keys = Keys(request, text)
         with (
@@ -90,10 +94,12 @@ def run(request: Request, jobs: int, scheduler: str | None, resume: str | None, 
 @contextmanager
 def _executor(request: Request, jobs: int, scheduler: str | None, folder: Path) -> Generator[Executor]:
     if scheduler is not None:
+        # Dask is an extra, and NumPy's, Dask's and the pool's start-up time is only for those who use them.
         from polyloom.exploration.cluster import cluster
 
         with cluster(scheduler, request.timeout) as found:
             yield found
+    # A limit of time needs a process that can be ended: a thread, or this process, cannot be.
     elif jobs > 1 or request.timeout is not None:
         from polyloom.exploration.pool import pool
 

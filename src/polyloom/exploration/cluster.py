@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dask as the executor, for sweeps that outgrow one machine (extra `dask`).
+"""Dask executor, for sweeps that outgrow one machine (extra `dask`; docs/explore.md).
 
 A unit goes to the cluster once, with its symbolic file: workers compile only what a target compiles for each size.
 Tasks go in batches, those of one group together, so that a worker that gets a batch interprets once. Where a worker
@@ -28,8 +28,10 @@ from polyloom.exploration.shipping import pack, unpack
 from polyloom.exploration.work import Answer, Task, Unit, Work
 from polyloom.version import VERSION
 
+# Dask takes about a millisecond per task, a predicted point less: batches hide that.
 BATCH: Final = 64
 """Tasks of one batch, at most."""
+# One that runs and one that waits, so that no thread idles while an answer travels.
 _AHEAD: Final = 2
 """Batches that each thread of the cluster has, at most."""
 WAIT: Final = 10
@@ -80,6 +82,7 @@ def _client(address: str) -> Any:
         message = "Dask is not installed"
         raise input_error("PL1414", message, help=f"here and on the workers: `{extras.command('dask')}`") from None
     try:
+        # Not the default client: a caller's own Dask code in this process must not meet it.
         client = distributed.Client(address, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise _unreachable(address, error) from None
@@ -99,9 +102,10 @@ def _unreachable(address: str, error: object) -> PolyloomError:
 
 
 def _check(client: Any, address: str) -> None:
-    """Every worker has this version. Errors: PL1414 without workers, PL1415."""
+    """Version check: every worker has this version. Errors: PL1414 without workers, PL1415."""
     with suppress(TimeoutError):
         client.wait_for_workers(1, timeout=WAIT)
+    # Rows of two versions in one table could not be compared, so that versions are asked for before any task.
     found: Mapping[str, str] = client.run(version)
     if not found:
         raise _unreachable(address, "it has no workers")
@@ -128,6 +132,7 @@ class Cluster:
         queue = deque(_batches(tasks))
         suspects: deque[Batch] = deque()
         try:
+            # Scattered once: a task then carries a key, and not the bytes of its unit.
             shipped = {key: self._client.scatter(pack(unit), hash=False) for key, unit in units.items()}
             finished = distributed.as_completed(loop=self._client.loop)
             running: dict[Any, Batch] = {}
@@ -143,7 +148,7 @@ class Cluster:
     def _submitted(
         self, queue: deque[Batch], suspects: deque[Batch], running: int, shipped: Mapping[str, Any]
     ) -> Iterator[tuple[Any, Batch]]:
-        """Enough batches for every thread; a suspect only where nothing else runs."""
+        """Submission: enough batches for every thread; a suspect only where nothing else runs."""
         most = _AHEAD * max(1, sum(self._client.nthreads().values()))
         while queue and running < most:
             yield self._start(batch := queue.popleft(), shipped), batch
@@ -153,6 +158,8 @@ class Cluster:
 
     def _start(self, batch: Batch, shipped: Mapping[str, Any]) -> Any:
         units = {task.unit: shipped[task.unit] for task in batch.tasks}
+        # Not pure: Dask must not give the answer of an equal task from its memory. It also retries dead workers' tasks
+        # by itself.
         return self._client.submit(perform, units, batch.tasks, pure=False, retries=0)
 
     def _gathered(self, future: Any, batch: Batch, suspects: deque[Batch]) -> Iterator[tuple[Task, Answer]]:
@@ -160,6 +167,7 @@ class Cluster:
         try:
             found: list[Answer] = future.result(timeout=WAIT)
         except distributed.KilledWorker:
+            # Alone in its batch and alone on the cluster, so that no other task can be the cause.
             if batch.is_suspect:
                 message = "its worker died again and again, at last with nothing running beside it"
                 yield batch.tasks[0], given_up(batch.tasks[0], "PL1408", message)
@@ -170,7 +178,7 @@ class Cluster:
 
 
 def _batches(tasks: Sequence[Task]) -> Iterator[Batch]:
-    """Tasks in their order; those of one group are not divided unless they are too many."""
+    """Batches of tasks in their order; those of one group are not divided unless they are too many."""
     own: list[Task] = []
     for task in tasks:
         starts = own and (task.group != own[-1].group or task.kind == "compile")
@@ -197,6 +205,7 @@ def perform(units: Mapping[str, bytes], tasks: Sequence[Task]) -> list[Answer]:
     """Called on a worker: the answers of a batch. Threads of one worker take turns."""
     with _LOCK:
         work = _work()
+        # By content: keys of two clients, or of two sweeps, may be equal and mean different units.
         named = {key: hashlib.sha256(data).hexdigest() for key, data in units.items()}
         answers = list[Answer]()
         for task in tasks:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who computes: an executor takes tasks and gives their answers, in any order. Here is the one of this process.
+"""Executor protocol: an executor takes tasks and gives their answers, in any order. `Here` is the one of this process.
 
 A task is only begun when the answer before it has been taken, and so been stored. That holds for each worker of the
 others, too.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way of a sweep: which rows are asked for, in which order, until none is missing.
+"""Control flow of a sweep: which rows are asked for, in which order, until none is missing (docs/explore.md).
 
 Without a level, every point is predicted. Then rows are verified whose prediction is only a bound, or that cannot be
 predicted, and the Pareto front, again and again until all that is on it is verified. A source is read, and a unit
@@ -51,22 +51,25 @@ class Flow:
     """By machine: what was compiled, or the row that says why it could not be."""
 
     def rows(self) -> list[Row]:
-        """The row of every point that the condition takes, in their order."""
+        """Fixpoint of verification: the row of every point that the condition takes, in their order."""
         points = [p for p in self.request.space.points() if self._may_be(p)]
         if self.request.level is not None:
             return self._kept(self._ask(points, self.request.level))
         rows = self._ask(points, None)
         by_number = {p.number: p for p in points}
         while True:
+            # Verified cycles can be less than a bound, and move the front: what is new on it is verified too. Each
+            # round verifies at least one row more, so this ends.
             wanted = self._to_verify(rows)
             if not wanted:
                 return self._kept(rows)
             rows |= self._ask([by_number[n] for n in wanted], "verify")
 
     def _may_be(self, point: Point) -> bool:
-        """Whether the condition may hold, as far as is known before anything is computed."""
+        """Partial evaluation of the condition: whether it may hold, as far as is known before anything is computed."""
         where = self.request.where
         known = point.row()
+        # A name that is no value of the point may be a figure of its row; that is asked again by `_kept`.
         return where is None or not where.names <= known.keys() or where(known)
 
     def _kept(self, rows: Mapping[int, Row]) -> list[Row]:
@@ -75,6 +78,7 @@ class Flow:
 
     def _to_verify(self, rows: Mapping[int, Row]) -> list[int]:
         """Numbers of predicted rows."""
+        # By identity: rows hold dictionaries, and have no hash.
         kept = {id(row): number for number, row in rows.items()}
         taken = self._kept(rows)
         bounds = [row for row in taken if row.is_ok and row.exact is False]
@@ -97,6 +101,7 @@ class Flow:
         for point, own in asked:
             if self.store.get(key := by_key[point.number]) is None:
                 missing.setdefault(key, (point, own))
+        # Stored row by row: an interrupted sweep has what it computed.
         self._compute(missing)
         return {p.number: decode(p.row(), self.store.get(by_key[p.number]) or "{}") for p, _ in asked}
 
@@ -104,8 +109,9 @@ class Flow:
         return self.keys.of(point, level, self.resolved[point.on, point.settings])
 
     def _compute(self, missing: Mapping[str, tuple[Point, Level]]) -> None:
-        """Stores the row of each key."""
+        """Computation of missing rows: stores the row of each key."""
         needed = dict.fromkeys((p.on, p.settings) for p, _ in missing.values())
+        # Compiled once per machine, before the points: a symbolic configuration serves all sizes of one machine.
         self._compile([made for made in needed if made not in self._units])
         numbers = {made: str(n) for n, made in enumerate(self._units)}
         problem = self.problem()
@@ -115,6 +121,8 @@ class Flow:
             if isinstance(unit, str):
                 self._put(key, encode(replace(decode({}, unit), level=level)))
                 continue
+            # Predictions interpret nothing, so that they need no group; other levels share the outputs of equal
+            # problems.
             group = "" if level == "predict" else str([pair for pair in point.values if pair[0] in problem])
             own = own_values(point, self.keys.foreign)
             tasks.append(Task(len(keys), numbers[point.on, point.settings], level, own, group))
@@ -132,7 +140,7 @@ class Flow:
         self.asked += 1
 
     def _compile(self, wanted: list[Made]) -> None:
-        """Fills `_units`: what could not be compiled is the row of all its points."""
+        """Compilation of units: fills `_units`; what could not be compiled is the row of all its points."""
         tasks, units = list[Task](), dict[str, Unit]()
         for number, (on, settings) in enumerate(wanted):
             made = self._opened(on, settings)
@@ -152,6 +160,8 @@ class Flow:
             self._subjects[target.name] = self._read(target, place)
         subject = self._subjects[target.name]
         if isinstance(subject, PolyloomError):
+            # One target of several may lack what the source needs, which is a result of the sweep; if all do, the
+            # source is wrong.
             if all(isinstance(each, PolyloomError) for each in self._every_subject()):
                 raise subject
             return encode(refusal_row({}, "predict", subject))
@@ -186,10 +196,12 @@ def _first_level(on: str) -> Level:
 
 
 def describe_machines(request: Request, folder: Path) -> tuple[dict[Made, str | None], dict[Made, str]]:
-    """Of every machine of a sweep: the description where keys are set, and what its rows' keys have to know. Errors:
-    those of places, PL1409, and those of machine files."""
+    """Machine descriptions of a sweep: the description where keys are set, and what its rows' keys have to know.
+    Errors: those of places, PL1409, and those of machine files.
+    """
     own: dict[Made, str | None] = {}
     resolved: dict[Made, str] = {}
+    # Only machines and their settings are left, so that each machine comes once.
     for point in replace(request.space, axes=(), fixed=()).points():
         made = point.on, point.settings
         target, place = registry.split_place(point.on)

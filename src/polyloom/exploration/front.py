@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Pareto front: the rows that no other row beats in every objective.
+"""Pareto front: the rows that no other row beats in every objective (Pareto 1906; docs/explore.md).
 
 Rows of different problems are not compared: a larger size takes more cycles on any machine. A problem is the values of
 the parameters, so each has a front of its own. So has each target: a cycle of one is not a cycle of another. Every
@@ -16,7 +16,9 @@ Cost = tuple[float, ...]
 
 
 def cost(row: Row, objectives: Sequence[str]) -> Cost | None:
-    """None where a row has no number for some objective."""
+    """Cost vector of a row, one number per objective, all to be small. None where a row has no number for some
+    objective.
+    """
     if not row.is_ok:
         return None
     columns = row.columns()
@@ -30,7 +32,8 @@ def cost(row: Row, objectives: Sequence[str]) -> Cost | None:
 
 
 def front(rows: Iterable[Row], objectives: Sequence[str], problem: Sequence[str]) -> list[Row]:
-    """In the order of `rows`. Of equal costs all are kept."""
+    """Pareto front of each problem, in the order of `rows`. Of equal costs all are kept (maxima of vectors; Kung,
+    Luccio and Preparata 1975)."""
     by_problem: dict[Hashable, list[tuple[Cost, int, Row]]] = {}
     for number, row in enumerate(rows):
         if (own := cost(row, objectives)) is not None:
@@ -51,6 +54,7 @@ def _undominated_rows(rivals: list[tuple[Cost, int, Row]]) -> list[tuple[int, Ro
     found: list[tuple[int, Row]] = []
     for own, number, row in sorted(rivals, key=lambda each: each[:2]):
         if not any(_beats(other, own) for other in kept):
+            # Equal costs stand beside each other in the order: one representative suffices for the comparisons.
             if not kept or kept[-1] != own:
                 kept.append(own)
             found.append((number, row))

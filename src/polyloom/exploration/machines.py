@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines of a sweep: the resolved description of each, with keys of it set to other values.
+"""Machine variants of a sweep: the resolved description of each, with keys of it set to other values.
 
 A target gives the description as TOML. A key that is set is one at its top, such as `fifo_depth`; the machine's name
 then says what was set, so that no configuration is taken for one of the shipped machine.
@@ -27,6 +27,7 @@ def machine_description(target: Target, place: Place) -> str:
     names."""
     if target.machine_of is not None:
         return target.machine_of(place)
+    # Without a resolved description, the text of every file that the place names decides the row.
     return "\n".join(files.read(part).decode("utf-8", "replace") for part in str(place).split(":") if _is_file(part))
 
 
@@ -35,11 +36,12 @@ def _is_file(text: str) -> bool:
 
 
 def change_machine(target: Target, place: Place, settings: Words) -> str | None:
-    """The description with keys set; None where there is none to set. Errors: PL0801, PL1409."""
+    """Machine variant: the description with keys set; None where there is none to set. Errors: PL0801, PL1409."""
     if not settings:
         return None
     having = registry.names_of_targets(lambda t: t.with_machine is not None)
     text: str = need(target, "with_machine", having) and need(target, "machine_of", having)(place)
+    # Keys of tables, such as a unit's, would need a path; names at the top are unique.
     known = {name for name, value in tomllib.loads(text).items() if not isinstance(value, list | dict)}
     for name, value in settings:
         if name not in known or name == "name":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages between a sweep and its workers: pickled objects, each behind its length in 8 bytes."""
+"""Message framing between a sweep and its workers: pickled objects, each behind its length in 8 bytes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def send(stream: BinaryIO, message: Any) -> None:
 def receive(stream: BinaryIO) -> Any:
     """Errors: EOFError where the other side has ended, if only in the middle of a message."""
     size = int.from_bytes(_exactly(stream, 8), "little")
+    # Both ends are this program's own processes: no pickle comes from outside.
     return pickle.loads(_exactly(stream, size))
 
 

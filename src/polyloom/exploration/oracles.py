@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Oracles that are asked once for the same inputs.
+"""Memoized oracles (Michie 1968), asked once for the same inputs.
 
 A sweep compares many machines and regions with the same outputs: what the source itself computes depends on its inputs
 alone. Other oracles, such as the arithmetic of a machine, are asked once for each unit. The last outputs are kept in
@@ -23,6 +23,7 @@ import numpy as np
 from polyloom.frontend.source import Arrays
 from polyloom.targets.subject import Oracle
 
+# Groups follow each other, so that a few outputs in memory suffice; arrays may be large.
 _KEPT: Final = 4
 _NOTHING: Final = object()
 
@@ -36,7 +37,7 @@ class Memory:
         self.asked = 0
 
     def of(self, oracle: Oracle, scope: str, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
-        """What the oracle gives, which nobody may change; within `scope` its name is that of no other."""
+        """Outputs that the oracle gives, which nobody may change; within `scope` its name is that of no other."""
         key = _key(f"{scope} {oracle.name}", values, inputs)
         if key not in self.kept:
             found = self._read(key)
@@ -45,6 +46,7 @@ class Memory:
                 found = oracle.outputs(values, inputs)
                 self._write(key, found)
             if len(self.kept) >= _KEPT:
+                # Dictionaries keep their order: the first entry is the oldest.
                 del self.kept[next(iter(self.kept))]
             self.kept[key] = found  # pyright: ignore[reportArgumentType]  # what `_write` was given before
         return self.kept[key]
@@ -57,6 +59,7 @@ class Memory:
 
     def _write(self, key: str, found: Arrays | None) -> None:
         """Whole or not at all; where there is no room, the next worker computes it again."""
+        # Renaming is atomic within a folder, so that another worker never reads half a file.
         new = self.folder / f"{key}.{getpid()}"
         with suppress(OSError):
             new.write_bytes(pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a sweep: what came of it, the fronts in a picture, and the whole table."""
+"""HTML page of a sweep (docs/explore.md): what came of it, the Pareto fronts in a picture, and the whole table."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ _STYLE: Final = "".join(
 
 def page(sweep: Results) -> str:
     """The whole file."""
+    # By identity: rows hold dictionaries, and have no hash.
     best = {id(row) for row in sweep.front()} if sweep.rows else set[int]()
     title = f"{sweep.title}: {len(sweep.rows)} points"
     drawing = _picture(sweep, best)
@@ -56,13 +57,16 @@ def _note(sweep: Results) -> str:
 
 
 def _picture(sweep: Results, best: set[int]) -> str:
-    """Costs on logarithmic axes, the second objective to the right. Nothing for one objective, or without points."""
+    """Scatter plot of costs on logarithmic axes, the second objective to the right. Nothing for one objective, or
+    without points.
+    """
     names = [name.removeprefix("-") for name in sweep.objectives[:2]]
     if len(names) < 2:
         return ""
     groups: dict[Hashable, list[tuple[Row, float, float]]] = {}
     for row in sweep.rows:
         own = cost(row, names)
+        # A logarithmic axis has no place for 0.
         if own is not None and min(own) > 0:
             groups.setdefault(group(row, sweep.problem), []).append((row, own[1], own[0]))
     every = [each for own in groups.values() for each in own]
@@ -77,7 +81,7 @@ def _picture(sweep: Results, best: set[int]) -> str:
 
 
 def _scale(values: Sequence[float], start: float, end: float) -> Scale:
-    """A power of two or more beyond what there is, so that no point is on the border."""
+    """Logarithmic scale a fifth beyond what there is, so that no point is on the border."""
     low, high = min(values), max(values)
     return Scale(low / 1.2, high * 1.2, start, end, 2 if high / low < 1000 else 10)
 
@@ -85,11 +89,12 @@ def _scale(values: Sequence[float], start: float, end: float) -> Scale:
 def _series(
     number: int, own: Sequence[tuple[Row, float, float]], best: set[int], x: Scale, y: Scale, count: int
 ) -> str:
-    """The points of one problem, its front as a staircase."""
+    """Points of one problem, and its front as a staircase."""
     front: dict[tuple[float, float], list[Row]] = {}
     for row, u, v in sorted(own, key=lambda each: each[1:]):
         if id(row) in best:
             front.setdefault((u, v), []).append(row)
+    # Points that lie on each other are one dot: pages of large sweeps stay small.
     others = dict.fromkeys((u, v) for row, u, v in own if id(row) not in best and count <= _DRAWN)
     steps = "".join(
         f"{'H' if n else 'M'}{short(x.at(u))}{'V' if n else ' '}{short(y.at(v))}" for n, (u, v) in enumerate(front)

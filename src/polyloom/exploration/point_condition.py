@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions on points: `elements<=32 and N>=pes_rows`, in Python's notation of comparisons and arithmetic.
+"""Conditions on points: `elements<=32 and N>=pes_rows`, in Python's notation of comparisons and arithmetic
+(docs/explore.md).
 
 A condition is read by Python's own parser and checked to be made of names, numbers, texts, comparisons and arithmetic;
 nothing of it is executed as Python. A name that a point has no value of makes every comparison with it false.
@@ -16,6 +17,7 @@ from typing import Any, Final
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span
 
 Number = int | float
+# No power and no shift: `9**9**9` would take all memory before it could be refused.
 _ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Number, Number], Number]]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -33,6 +35,7 @@ _COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
     ast.NotEq: operator.ne,
 }
 _HELP: Final = "compare names and numbers, as in `elements <= 32 and N % columns == 0`"
+# Python's parser recurses; a longer text could exhaust the stack.
 _LONGEST: Final = 1000
 
 
@@ -53,7 +56,7 @@ class Where:
 
 
 def where(text: str) -> Where:
-    """Errors: PL1403."""
+    """Parser of conditions. Errors: PL1403."""
     try:
         if len(text) > _LONGEST:
             raise ValueError

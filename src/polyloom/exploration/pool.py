@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pool of processes that survives what its tasks do to them.
+"""Process pool that survives what its tasks do to it (crashes, lost memory, time limits).
 
 Each worker has one task at a time, so that a worker that dies names its suspect. A suspect is tried again when nothing
 else runs, alone, three times: another task may have taken the memory, or somebody else killed the worker. Then it has
@@ -107,7 +107,7 @@ class Pool:
         return [worker for worker in self._workers if worker.task is not None]
 
     def _hand_out(self, units: Mapping[str, Unit], queue: _Queue) -> None:
-        """Tasks for idle workers, as long as there are any; a suspect only where nothing else runs."""
+        """Scheduling: tasks for idle workers, as long as there are any; a suspect only where nothing else runs."""
         while (task := queue.next(is_alone=not self._busy)) is not None:
             worker = self._idle()
             if worker is None:
@@ -140,6 +140,7 @@ class Pool:
         worker.task, worker.since = task, monotonic()
         try:
             if not worker.is_ready:
+                # A worker says that it has started: until then its time does not count against the task.
                 receive(worker.answers)
                 worker.is_ready, self._failed_starts = True, 0
                 worker.since = monotonic()
@@ -164,6 +165,7 @@ class Pool:
         if key not in self._pickled:
             self._pickled[key] = pack(unit)
         send(worker.questions, ("unit", key, self._pickled[key]))
+        # Asked before the task is sent: a unit that cannot be read there is an error of the sweep, and not a row.
         if (wrong := receive(worker.answers)) is not None:
             raise wrong
         if len(worker.known) >= UNITS:
@@ -189,6 +191,7 @@ class Pool:
                 continue
             worker.task = None
             if task is not None:
+                # What took too long is not tried again: it would take as long.
                 queue.done(task)
                 yield task, answer
         for worker in self._busy:
@@ -202,6 +205,7 @@ class Pool:
         """Seconds until the next worker is late."""
         if self._timeout is None:
             return None
+        # A millisecond more: woken exactly at the limit, the comparison would still be false, and the loop would spin.
         return max(0.0, min(worker.since for worker in self._busy) + self._timeout - monotonic()) + 0.001
 
     def _bury(self, worker: _Worker) -> None:
@@ -257,7 +261,7 @@ class _Queue:
         self._release(task)
 
     def _release(self, task: Task) -> None:
-        """Those that waited for it. After a death the next one of the group goes ahead."""
+        """Release of a group: those that waited for the task. After a death the next one of the group goes ahead."""
         waiting = self._waiting.get(task.group, [])
         self._ready.extend(waiting)
         waiting.clear()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The axes of a sweep, as they are written: `N=16,64..256`, `pes=1x1..8x8`, `NI,NJ,NK=16,32`.
+"""Sweep axes, as they are written: `N=16,64..256`, `pes=1x1..8x8`, `NI,NJ,NK=16,32` (docs/explore.md).
 
 `A..B` doubles from A while it is at most B, `A..B+S` adds S. Between pairs such as `1x1..4x8` both numbers go through
-their own range, and every row is combined with every column. Names that share an axis take each of its values
-together. Values stay texts: what they mean is for the parameter, the option or the machine to say.
+their own range, and every row is combined with every column. Names that share an axis take each of its values together.
+Values stay texts: what they mean is for the parameter, the option or the machine to say.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Axis:
 
 
 def axis(text: str) -> Axis:
-    """Of `NAME[,NAME...]=VALUE[,VALUE...]`. Errors: PL1401, PL1402."""
+    """Axis of `NAME[,NAME...]=VALUE[,VALUE...]`. Errors: PL1401, PL1402."""
     head, equals, tail = text.partition("=")
     names = tuple(name.strip() for name in head.split(","))
     if not equals or not all(names):
@@ -67,6 +67,7 @@ def _item(value: Any) -> str:
         return value
     if isinstance(value, Sequence):
         return "x".join(_item(part) for part in cast("Sequence[Any]", value))
+    # bool is a subclass of int, and would become 1 or 0: options want it as a word.
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         if isinstance(value, bool | float):
             return str(value)
@@ -117,6 +118,7 @@ def _check_count(values: Iterable[str] | Iterable[int], what: str) -> list[Any]:
     """Errors: PL1402 beyond `MOST`."""
     found = list[Any]()
     for value in values:
+        # Counted while they are made: the range `1..999999999+1` must not be in memory before it is refused.
         if len(found) == MOST:
             raise too_many_error(what)
         found.append(value)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is explored: a source, its reading, the points, the condition, the objectives. From it follow the specification
-that a folder keeps, and the key of every row.
+"""Request of an exploration: a source, its reading, the points, the condition, the objectives. From it follow the
+specification that a folder keeps, and the key of every row.
 
 A key is the hash of all that decides a row: the text of the source and of what it includes or imports, how it is read,
 the resolved machine, the values, the level, the seed and this version. The specification has the same, in words, for
@@ -68,12 +68,13 @@ class Text:
 
 
 def text_of(source: Any, reading: Options) -> Text:
-    """What was given, as text. Errors: PL0104, and for a kernel those of its front end."""
+    """Source text, as a hash needs it. Errors: PL0104, and for a kernel those of its front end."""
     path = Written(source).path
     if path is not None:
         file = file_of(path)
         own, folder = files.read_source(file, "source"), Path(file).resolve().parent
         others = included(file, reading.includes)
+        # Relative names: the same folder elsewhere, or on another machine, has the same keys.
         return Text(own, tuple((relpath(other, folder), files.read(other)) for other in others))
     if isinstance(source, Kernel):
         # Its nest has the constants that the names of its module stand for.
@@ -89,6 +90,7 @@ def specification(request: Request, source: Text, machines: Mapping[str, str]) -
         "text": _short(source.own),
         "reads": source.digests,
         "reading": {name: value for name, value in asdict(request.reading).items() if value},
+        # With a hash: a machine file may have changed under the same name.
         "on": [f"{on} ({_short(machines[on].encode())})" for on in request.space.on],
         "values": [f"{name}={text}" for name, text in request.space.fixed],
         "sweep": [str(axis) for axis in request.space.axes],
@@ -102,7 +104,7 @@ def specification(request: Request, source: Text, machines: Mapping[str, str]) -
 
 
 class Keys:
-    """The keys of rows. What all rows of a machine have in common is hashed once."""
+    """Content-addressed keys of rows. What all rows of a machine have in common is hashed once."""
 
     def __init__(self, request: Request, source: Text) -> None:
         texts = [_digest(source.own), *(_digest(data) for _, data in source.others)]
@@ -118,8 +120,10 @@ class Keys:
         if base is None:
             base = hashlib.sha256(json.dumps([self._common, point.on, machine]).encode())
             self._bases[point.on, point.settings] = base
+        # The state of the hash after the common part: a point adds its few bytes only.
         own = base.copy()
         own.update(json.dumps([level, own_values(point, self.foreign)]).encode())
+        # 128 bits: two of 2**32 rows collide with a probability of about 2**-65.
         return own.hexdigest()[:32]
 
 
@@ -135,7 +139,7 @@ def foreign(targets: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
 
 
 def own_values(point: Point, foreign: Mapping[str, frozenset[str]]) -> tuple[tuple[str, str], ...]:
-    """Without the options that only other targets of the sweep have."""
+    """Values of a point without the options that only other targets of the sweep have."""
     skipped = foreign[point.on]
     return tuple(pair for pair in point.values if pair[0] not in skipped) if skipped else point.values
 

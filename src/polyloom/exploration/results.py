@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of an exploration, the best of them, and the columns that they have."""
+"""Results of an exploration: its rows, the best of them, and the columns that they have."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ class Results:
         return (*(name for name in names if name not in last), *last)
 
     def front(self, *objectives: str) -> tuple[Row, ...]:
-        """The rows that none of the same problem beats in all `objectives`, columns to be small (`-column`: to be
-        large). Errors: PL1404."""
+        """Pareto front: the rows that none of the same problem beats in all `objectives`, columns to be small
+        (`-column`: to be large). Errors: PL1404.
+        """
         wanted = objectives or self.objectives
         self._check(wanted)
         return tuple(front(self.rows, wanted, self.problem))

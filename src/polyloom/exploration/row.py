@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of one point, as data: a row of the table.
+"""Row of the result table: what is known of one point, as data.
 
 A row that could not be computed has a `code` and says why; it is a result like any other. Nothing in a row depends on
 when or where it was computed.
@@ -75,15 +75,16 @@ _STORED: Final = tuple(f.name for f in fields(Row) if f.name != "point")
 
 
 def encode(row: Row) -> str:
-    """Without the point, which whoever asks for it knows."""
+    """Stored form of a row (JSON; RFC 8259), without the point, which whoever asks for it knows."""
     own = ((name, getattr(row, name)) for name in _STORED)
     return json.dumps({name: value for name, value in own if value not in (None, {})}, separators=(",", ":"))
 
 
 def decode(point: Mapping[str, Any], text: str) -> Row:
-    """Errors: PL1407 for a text that is no row."""
+    """Row of a stored text. Errors: PL1407 for a text that is no row."""
     try:
         made = json.loads(text, parse_int=_integer, parse_float=_number, parse_constant=_number)
+        # Exact types: `true` is an int for isinstance, and would be taken for a number of cycles.
         if any(type(value) not in _TYPES[name] for name, value in made.items()):
             raise ValueError
         row = Row(point, **made)

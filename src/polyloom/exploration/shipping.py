@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units as bytes for other processes, which may be on other machines.
+"""Serialization of units for other processes, which may be on other machines.
 
 A kernel of a file goes with the text of that file: a worker that does not have it writes it into a folder of its own.
 What such a file imports from beside it has to be importable there. A kernel of an importable module goes by its name.
@@ -24,7 +24,7 @@ from polyloom.frontend.python.kernel import Kernel
 
 
 def pack(unit: Unit) -> bytes:
-    """Errors: PL1412 for what no other process can have."""
+    """Bytes of a unit. Errors: PL1412 for what no other process can have."""
     stream = io.BytesIO()
     try:
         _Pickler(stream, protocol=pickle.HIGHEST_PROTOCOL).dump(unit)
@@ -34,7 +34,7 @@ def pack(unit: Unit) -> bytes:
 
 
 def unpack(data: bytes, folder: Path) -> Unit:
-    """`folder` takes the files that are not here. Errors: PL1412."""
+    """Unit of bytes; `folder` takes the files that are not here. Errors: PL1412."""
     try:
         return _Unpickler(io.BytesIO(data), folder).load()
     except Exception as error:  # whatever unpickling raises
@@ -54,6 +54,7 @@ class _Pickler(pickle.Pickler):
             return None
         by = copyreg.dispatch_table[Kernel](obj)
         if isinstance(by, str):
+            # A worker's `__main__` is the worker itself, so that the name would find nothing there.
             if obj.function.__module__ == "__main__":
                 raise pickle.PicklingError(f"the kernel {by} is defined in a script or a notebook")
             return None
@@ -72,9 +73,10 @@ class _Unpickler(pickle.Unpickler):
 
 @cache
 def _load_module(path: str, name: str, text: bytes, folder: Path) -> Kernel:
-    """The file itself where it is here and has this text, else a copy."""
+    """Kernel of the file itself where it is here and has this text, else of a copy."""
     here = Path(path)
     if _text(here.read_bytes) != text:
+        # By its content: two versions of a file of one name may be in use.
         here = folder / hashlib.sha256(text).hexdigest()[:16] / here.name
         here.parent.mkdir(exist_ok=True)
         if not here.exists():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The points of a sweep: every machine, with every combination of the keys swept in its file and of the axes.
+"""Design space: every machine, with every combination of the keys swept in its file and of the axes.
 
 The order is that of the product, machines outermost and the last axis innermost, so that a point's number never depends
 on who computes it.
@@ -63,6 +63,7 @@ class Space:
         for name in names:
             if names.count(name) > 1:
                 raise range_error(f"{name} is given twice", "give each name once: a value, an axis, or --set")
+        # Computed from the lengths: the points themselves are only made afterwards.
         if len(self) > MOST:
             raise too_many_error("the sweep")
 
@@ -90,7 +91,9 @@ def _read(text: str) -> int | float | str:
 
 
 def _elements(texts: Iterator[str]) -> Mapping[str, int]:
-    """The sides and the size of the region that a point asks for, if one of its values is a pair such as 4x8."""
+    """Region size of a point: rows, columns and elements of the region that it asks for, if one of its values is a pair
+    such as 4x8.
+    """
     for text in texts:
         parts = text.split("x")
         if len(parts) == 2 and all(part.isdecimal() for part in parts):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a sweep: `spec.json`, what is explored, and `rows.sqlite`, what is known.
+"""Row store of a sweep: `spec.json`, what is explored, and `rows.sqlite`, what is known (docs/explore.md).
 
 A row is committed before the next one is asked for, so that a sweep that ends at any moment, however it ends, goes on
 where it was. One process at a time writes: it holds a lock (flock) that the kernel gives back when it ends.
@@ -96,6 +96,7 @@ def _lock(path: Path) -> Generator[None]:
         if not (path / SPEC).exists() and any(name.name not in (_LOCK, ROWS) for name in path.iterdir()):
             message = f"the folder '{path}' holds other files, and no sweep"
             raise input_error("PL1407", message, help="name a new folder, or that of a sweep")
+        # Not through a link, and without waiting for what is no file: the folder may be a stranger's.
         handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
@@ -114,7 +115,7 @@ def _lock(path: Path) -> Generator[None]:
 
 
 def _check_own(path: Path) -> None:
-    """PL1407 for what is no file of the folder's own, such as a link, and for what no sweep leaves."""
+    """Ownership check: PL1407 for what is no file of the folder's own, such as a link, and for what no sweep leaves."""
     for name in (SPEC, ROWS, _LOCK, _LOG, _INDEX, _JOURNAL):
         try:
             mode = os.lstat(path / name).st_mode
@@ -138,6 +139,7 @@ def _check(path: Path, spec: Spec) -> None:
         raise _damaged_error(path, f"{SPEC}: {error}") from None
     if not isinstance(known, dict):
         raise _damaged_error(path, f"{SPEC} holds no specification")
+    # Through JSON on both sides: tuples are lists there.
     if differences := _differences(known, json.loads(text)):  # pyright: ignore[reportUnknownArgumentType]  # of JSON
         message = f"the folder '{path}' holds another sweep"
         help = "write the command that the folder was made by, or name another folder"
@@ -162,8 +164,10 @@ def _shown_value(value: Any) -> str:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Each statement is a transaction. A write-ahead log survives the end of the process without a wait for the disk;
-    where the machine itself loses power the last rows may be missing, and are computed again. Errors: PL1407."""
+    """Write-ahead log (sqlite.org/wal.html); each statement is a transaction. The log survives the end of the process
+    without a wait for the disk; where the machine itself loses power the last rows may be missing, and are computed
+    again. Errors: PL1407.
+    """
     has_log, is_new = _has_log(path / ROWS), not (path / ROWS).exists()
     connection = sqlite3.connect(path / ROWS, isolation_level=None)
     try:
@@ -191,6 +195,7 @@ def _has_log(rows: Path) -> bool:
 
 def _confine(connection: sqlite3.Connection) -> None:
     """What the file says is data. The limits hold for the schema as well."""
+    # Texts that are not UTF-8 would raise in the middle of a query; as bytes they are judged one by one.
     connection.text_factory = bytes
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
@@ -225,6 +230,7 @@ def _read(connection: sqlite3.Connection, path: Path) -> Iterator[tuple[str, str
     for key, row in connection.execute("SELECT key, row FROM rows"):
         if not isinstance(key, bytes) or not isinstance(row, bytes):
             raise _damaged_error(path, f"{ROWS}: a row is no text")
+        # Every row is somewhere in the file, so that all rows together cannot be longer than it.
         rest -= len(key) + len(row)
         if (last is not None and key <= last) or rest < 0:
             raise _damaged_error(path, f"{ROWS}: a row comes twice")

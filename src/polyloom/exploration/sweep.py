@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an exploration gives to a person: its results as text, as a page, and as a table for other tools."""
+"""Sweep results for people: as text, as a page, and as a table for other tools (docs/explore.md)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class Sweep(Results):
 
     def to_polars(self) -> Any:
         """A polars.DataFrame. Errors: ImportError where Polars is not installed."""
+        # All rows decide a column's type: an `error` may be a number in one row and a text in a later one.
         return _import_installed("polars").DataFrame(self.records(), infer_schema_length=None)
 
     def report(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person reads of a sweep: what came of the points, and the rows of the front."""
+"""Text of a sweep: what came of the points, and the rows of the front."""
 
 from __future__ import annotations
 

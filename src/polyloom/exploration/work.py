@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker does: compile a unit, or compute the row of a point.
+"""Worker operations: compile a unit, or compute the row of a point.
 
 A unit is a source on one machine. It goes to a worker once, with its symbolic file where it has been compiled, and is
 kept there; a task names it. Answers are texts and bytes, as they are stored: the bytes of a compiled unit, or a row
@@ -106,6 +106,7 @@ def open_subject(unit: Unit, folder: Path, memory: Memory) -> Ready:
     """With its machine file written where the target finds it."""
     target, place = locate_sources(unit.on, unit.machine, folder)
     own = f"{unit.source} {unit.on} {unit.machine} {unit.options}"
+    # An oracle of the source alone is shared by all machines; a machine's own arithmetic by the points of its unit.
     oracles = (remember_oracles(o, memory, unit.source if o.common else own) for o in unit.subject.oracles)
     subject = replace(unit.subject, oracles=tuple(oracles))
     compiled = None
@@ -118,7 +119,7 @@ def open_subject(unit: Unit, folder: Path, memory: Memory) -> Ready:
 
 
 def locate_sources(on: str, machine: str | None, folder: Path) -> tuple[Target, Place]:
-    """A target and a place on it, whose machine may be a text. Errors: PL0805, PL0801."""
+    """Place on a machine, which may be a text. Errors: PL0805, PL0801."""
     target, place = registry.split_place(on)
     if machine is None:
         return target, place
@@ -127,6 +128,7 @@ def locate_sources(on: str, machine: str | None, folder: Path) -> tuple[Target, 
     if not path.exists():
         new = path.with_suffix(f".{getpid()}")
         new.write_text(machine, encoding="utf-8")
+        # Several workers may write the same machine: renaming never shows half a file.
         new.rename(path)
     return target, need(target, "with_machine", having)(place, str(path))
 
@@ -142,7 +144,7 @@ def target_takes(target: Target, subject: Subject) -> frozenset[str]:
 
 
 def measure(ready: Ready, level: Level, values: Words) -> Row:
-    """The row of a point, without the point. Errors: those of the target."""
+    """Measurement of a point: its row, without the point. Errors: those of the target."""
     compiled, target = ready.compiled, ready.target
     assert compiled is not None
     words = {name: text for name, text in values if name not in ready.options}
@@ -155,6 +157,7 @@ def measure(ready: Ready, level: Level, values: Words) -> Row:
     checked, _ = inputs.values(compiled.signature, words)
     sizes = {name: value for name, value in checked.items() if compiled.signature.argument(name) is None}
     prediction = None
+    # Predicted at every level: a row has both figures where it is run, so that predictions are checked too.
     if target.predict is not None:
         prediction = target.predict(compiled.data, sizes, ready.place, replace(ready.unit.options, **own))
     if level == "predict":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process of the pool: `python -m polyloom.exploration.worker FOLDER` reads tasks from its standard input and writes
-answers to its standard output, until the input ends.
+"""Worker process of the pool: `python -m polyloom.exploration.worker FOLDER` reads tasks from its standard input and
+writes answers to its standard output, until the input ends.
 
 What kernels print goes to the standard error output: the standard output belongs to the messages.
 """
@@ -19,6 +19,7 @@ from polyloom.exploration.work import Work
 
 
 def main(kind: type[Work] = Work) -> None:
+    # The descriptor is copied before 1 becomes 2, so that no `print`, not even one of C, can reach the messages.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     questions = sys.stdin.buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources: what reads a file, a function or a program, and gives its meaning as a plan and its own behaviour as a
+"""Front ends by file type: a file, a function or a program becomes a plan, with the source's own behaviour as
 reference.
 
 `load` chooses by the file's ending: `.pla` holds equations, `.py` Python functions, `.c` C functions. A function
@@ -61,7 +61,9 @@ def load(path: str, options: Options | None = None, watch: Watch | None = None) 
     if not is_source(path):
         help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
         raise input_error("PL0810", f"'{path}' is not a program", help=help)
+    # Before anything is read: a wrong option is reported even where the file has errors of its own.
     _check(file, chosen)
+    # Kept apart from the times of passes: reading runs clang, or the user's own file.
     start = perf_counter()
     source = _equations(file) if file.endswith(".pla") else _function(file, chosen, watch)
     return replace(source, seconds=perf_counter() - start)
@@ -75,11 +77,13 @@ def ssa(
     externals: Externals | None = None,
     watch: Watch | None = None,
 ) -> Function:
-    """A C or C++ function in SSA form, from LLVM's IR at -O0 to -O2, or a Python one from its nest, whatever the level;
-    variables in memory are made values. Functions that `externals` has may be called; `watch` sees `SSA_PASSES`.
-    Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x."""
+    """SSA form of a C, C++ or Python function: from LLVM's IR at -O0 to -O2 for C, from its nest for Python, whatever
+    the level; variables in memory are made values (Cytron et al. 1991). Functions that `externals` has may be called;
+    `watch` sees `SSA_PASSES`. Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x.
+    """
     file, chosen = named(path, options)
     if file.endswith(".py"):
+        # A Python kernel has no clang that would tell the data model: the target's triple names XLEN.
         pointers = 32 if (target or "").startswith("riscv32") else 64
         return deeply(nest_ssa)(python_nest(path, options, indirect=True)[0], pointers, watch)
     from polyloom.frontend.c.llvm import CPP_ENDINGS
@@ -93,6 +97,8 @@ def ssa(
 def _ssa_passes(
     options: Options, level: int, target: str | None, externals: Externals | None
 ) -> tuple[Pass[Any, Any], ...]:
+    # Imported when used: llvmlite and clang belong to the extra `c`, which an installation may lack.
+    """Passes of the C front end to SSA form, each with its printer and verifier."""
     from polyloom.frontend.c.llvm import TARGET, load_ssa
     from polyloom.ir.ssa_text import print_ssa
     from polyloom.ir.ssa_verify import verify
@@ -108,8 +114,9 @@ SSA_PASSES: Final = ("import", "construct")
 
 
 def nest_ssa(nest: Nest, pointers: int = 64, watch: Watch | None = None) -> Function:
-    """A checked nest in SSA form, for pointers of 32 or 64 bits; its parameters come first. `watch` sees
-    `SSA_PASSES`."""
+    """SSA form of a checked nest, for pointers of 32 or 64 bits; its parameters come first. `watch` sees
+    `SSA_PASSES`.
+    """
     from polyloom.ir.ssa_text import print_ssa
     from polyloom.ir.ssa_verify import verify
     from polyloom.transform.nest_to_ssa import in_memory, in_values
@@ -121,8 +128,9 @@ def nest_ssa(nest: Nest, pointers: int = 64, watch: Watch | None = None) -> Func
 
 
 def python_nest(path: str, options: Options, *, indirect: bool = False) -> tuple[Nest, Reference]:
-    """The nest of a Python function, and the function itself, without a plan for arrays; with `indirect`, indices and
-    bounds may be data. Errors: PL010x, PL024x."""
+    """Nest of a Python function, and the function itself as reference, without a plan for arrays; with `indirect`,
+    indices and bounds may be data. Errors: PL010x, PL024x.
+    """
     from polyloom.analysis import nest_check
     from polyloom.frontend.python import load_kernel
 
@@ -154,7 +162,7 @@ def is_source(path: str) -> bool:
 
 
 def file_of(path: str) -> str:
-    """`FILE` of `FILE` or `FILE:NAME`."""
+    """Path of a source: `FILE` of `FILE` or `FILE:NAME`."""
     return named(path, Options())[0]
 
 
@@ -175,11 +183,13 @@ def _function(file: str, options: Options, watch: Watch | None) -> Source:
 def of_nest(
     nest: Nest, reference: Reference, path: str, *, reassociate: bool = False, watch: Watch | None = None
 ) -> Source:
-    """The source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
+    """Source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
     try:
+        # On a stack of its own size: passes recurse as deep as the user nests expressions.
         sized, system, plan = deeply(_planned)(nest, reassociate, watch)
     except RecursionError:
         raise too_deep(path, nest.span) from None
+    # Reassociated sums differ from the reference by rounding: such a run is compared within a bound, not exactly.
     return Source(path, plan, reference, sized, system, exact=not reassociate)
 
 
@@ -194,14 +204,15 @@ def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[Nest, 
 
 
 def of_plan(plan: Plan | Program, path: str = "") -> Source:
-    """Equations are their own source: the reference is their interpreter."""
+    """Source of equations, which are their own reference: their interpreter."""
     whole = of_program(plan) if isinstance(plan, Program) else plan
     return Source(path, whole, partial(interpret, whole))
 
 
 def named(path: str, options: Options) -> tuple[str, Options]:
-    """`FILE:NAME` taken apart: the file, and options that name the function. Errors: PL0801 for two names."""
+    """File and function of `FILE:NAME`: the path, and options that name the function. Errors: PL0801 for two names."""
     file, colon, name = path.rpartition(":")
+    # A colon may be part of the path (`C:\x.pla`): only what follows `.py` or `.c` is a function.
     if not colon or not file.endswith(_FUNCTIONS):
         return path, options
     if options.function not in (None, name):
@@ -210,7 +221,7 @@ def named(path: str, options: Options) -> tuple[str, Options]:
 
 
 def _check(file: str, options: Options) -> None:
-    """PL0801 for an option that means nothing for this kind of file."""
+    """Validation of options: PL0801 for one that means nothing for this kind of file."""
     for field, (option, endings) in _MEANT_FOR.items():
         if getattr(options, field) and not file.endswith(endings):
             raise _usage(

@@ -25,7 +25,10 @@ from polyloom.ir.semantics import apply
 FLOATS: Final[tuple[ElementType, ...]] = ("f16", "f32", "f64")
 _WHOLE: Final[dict[ElementType, int]] = {"f16": 11, "f32": 24, "f64": 53}
 """The width of the integers that a type of floating point has all of."""
+# Homomorphisms modulo 2^n: the low bits of the result depend on the low bits of the operands alone (Hacker's Delight,
+# section 2-1).
 _WRAPPING: Final = ("add", "sub", "mul", "neg", "and", "or", "xor", "madd")
+# Rounding to 53 bits and then to 24 is rounding once, because 53 >= 2 * 24 + 2 (Figueroa 1995).
 _ROUNDED: Final = ("add", "sub", "mul", "div", "sqrt")
 
 
@@ -34,12 +37,15 @@ def is_signed(dtype: ElementType) -> bool:
 
 
 def widens(source: ElementType, to: ElementType) -> bool:
-    """Whether `to` has every value of `source`."""
+    """Widening: whether `to` has every value of `source`, of floating types also the zeros and infinities (IEEE 754,
+    section 5.4.2).
+    """
     if source == to or source == "bool":
         return True
     if source in FLOATS:
         return to in FLOATS and WIDTH[to] > WIDTH[source]
     if to in FLOATS:
+        # Two's complement: the magnitude has one bit less than the type, and -2^(n-1) is a power of two.
         return WIDTH[source] - is_signed(source) <= _WHOLE[to]
     if to == "bool":
         return False
@@ -49,19 +55,22 @@ def widens(source: ElementType, to: ElementType) -> bool:
 
 
 def converted(value: Expression, source: ElementType, to: ElementType, span: Span | None = None) -> Expression:
-    """A value of the type `source` as one of the type `to`, by the meaning of the operation `to_...`."""
+    """Conversion of a value of the type `source` to the type `to`, by the meaning of the operation `to_...`, with as
+    few conversions as give the same bits.
+    """
     if source == to:
         return value
     plain = _plainly(value, source, to, span)
     if plain is not None:
         return plain
+    # A narrowed form is taken only where it saves conversions: otherwise both computations cost the same.
     narrow = _narrowed(value, source, to)
     whole = Apply(f"to_{to}", source, (value,), span)
     return narrow if narrow is not None and _conversions(narrow) < _conversions(whole) else whole
 
 
 def comparison(operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None) -> Apply:
-    """A comparison in the narrowest type that has what is compared."""
+    """Comparison in the narrowest type that has what is compared."""
     for narrow in _sources((a, b), dtype):
         operands = exact(a, dtype, narrow), exact(b, dtype, narrow)
         if operands[0] is not None and operands[1] is not None and BY_NAME[operation].works_on(narrow):
@@ -70,7 +79,9 @@ def comparison(operation: str, dtype: ElementType, a: Expression, b: Expression,
 
 
 def folded(operation: str, dtype: ElementType, operands: tuple[Expression, ...], span: Span | None) -> Expression:
-    """An operation, or its result where its operands are constants; a division by zero stays."""
+    """Constant folding (Muchnick 1997, section 12.1): an operation, or its result where its operands are constants; a
+    division by zero stays.
+    """
     constants = [operand for operand in operands if isinstance(operand, Constant)]
     if len(constants) < len(operands) or (divides(operation, dtype) and not constants[1].value):
         return Apply(operation, dtype, operands, span)
@@ -90,6 +101,7 @@ def is_truth(value: Expression) -> bool:
 
 
 def _constant(operation: str, dtype: ElementType, values: Sequence[Any], span: Span | None) -> Constant:
+    # Overflow and NaN are values here, not warnings.
     with np.errstate(all="ignore"):
         result = apply(operation, dtype, values)
     kind = BY_NAME[operation].result(dtype)
@@ -97,7 +109,7 @@ def _constant(operation: str, dtype: ElementType, values: Sequence[Any], span: S
 
 
 def exact(value: Expression, source: ElementType, to: ElementType) -> Expression | None:
-    """The same value in the type `to`, if it is one of that type's wherever it is computed."""
+    """Same value in the type `to`, if it is one of that type's wherever it is computed; None otherwise."""
     if source == to:
         return value
     match value:
@@ -108,6 +120,7 @@ def exact(value: Expression, source: ElementType, to: ElementType) -> Expression
                 return None
             return Constant(found, to, value.span)
         case Apply(operation=operation, dtype=inner, operands=(operand,)) if operation == f"to_{source}":
+            # A conversion that itself changed the value must stay.
             if not widens(inner, source) or not widens(inner, to):
                 return None
             return operand if inner == to else Apply(f"to_{to}", inner, (operand,), value.span)
@@ -118,9 +131,12 @@ def exact(value: Expression, source: ElementType, to: ElementType) -> Expression
 
 
 def _exactly(value: Apply, source: ElementType, to: ElementType) -> Apply | None:
-    """An operation that gives the same on operands of the type `to`, which has their values."""
+    """Operation in a narrower type that gives the same on the same values: one whose result is among what its operands
+    allow.
+    """
     if not BY_NAME[value.operation].works_on(to) or (source in FLOATS) != (to in FLOATS):
         return None
+    # The condition of a select is no operand of its type: it stays as it is.
     kept, rest = ((value.operands[0],), value.operands[1:]) if value.operation == "select" else ((), value.operands)
     operands = [exact(operand, source, to) for operand in rest]
     if None in operands:
@@ -131,8 +147,10 @@ def _exactly(value: Apply, source: ElementType, to: ElementType) -> Apply | None
             pass
         case "and" | "or" | "xor" | "rem" | "mod" if source not in FLOATS:
             pass
+        # Signed: the least number by -1 has a quotient in the wide type only.
         case "div" | "floordiv" if source not in FLOATS and not is_signed(to):
             pass
+        # An amount that the narrow type does not allow has a result in the wide type only.
         case "shr" if isinstance(found[1], Constant) and 0 <= found[1].value < WIDTH[to]:
             pass
         case "neg" | "abs" if source in FLOATS:
@@ -143,7 +161,9 @@ def _exactly(value: Apply, source: ElementType, to: ElementType) -> Apply | None
 
 
 def _plainly(value: Expression, source: ElementType, to: ElementType, span: Span | None) -> Expression | None:
-    """Of a constant, an index, or what has been converted from a type whose values it has."""
+    """Conversion of a constant, an index, or what has been converted from a type whose values it has; None
+    for others.
+    """
     match value:
         case Constant(value=number):
             return _constant(f"to_{to}", source, [NUMPY[source].type(number)], span or value.span)
@@ -157,6 +177,9 @@ def _plainly(value: Expression, source: ElementType, to: ElementType, span: Span
 
 
 def _narrowed(value: Expression, source: ElementType, to: ElementType) -> Expression | None:
+    """Narrowing of a computation whose result is converted to a type with fewer values (Hacker's Delight, section 2-1,
+    for integers; Figueroa 1995 for double rounding); None where its bits would differ.
+    """
     found = exact(value, source, to)
     if found is not None:
         return found
@@ -170,7 +193,7 @@ def _narrowed(value: Expression, source: ElementType, to: ElementType) -> Expres
 
 
 def _modulo(value: Expression, source: ElementType, to: ElementType) -> Expression:
-    """A value modulo the range of a type that is no wider."""
+    """Value modulo the range of a type that is no wider: operands are narrowed as deep as operations wrap."""
     found = exact(value, source, to) or _plainly(value, source, to, None)
     if found is not None:
         return found
@@ -181,6 +204,7 @@ def _modulo(value: Expression, source: ElementType, to: ElementType) -> Expressi
         case Apply(operation=operation, dtype=inner, operands=operands) if inner == source and operation in _WRAPPING:
             return Apply(operation, to, tuple([_modulo(o, source, to) for o in operands]), value.span)
         case Apply(operation="shl", dtype=inner, operands=(shifted, Constant(value=amount))) if inner == source:
+            # A shift by the narrow width or more is undefined there, and 0 in the wide type.
             if 0 <= amount < WIDTH[to]:
                 return Apply("shl", to, (_modulo(shifted, source, to), Constant(amount, to)), value.span)
         case Apply(operation="select", dtype=inner, operands=(test, a, b)) if inner == source:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that a source includes or imports, for whoever has to know whether any of them has changed.
+"""Dependencies of a source file: what it includes or imports, for whoever has to know whether any of them has changed.
 
-They are found without compiling or executing: every `#include` of a C file counts, whatever the conditions around it
-say, and every `import` of a Python file. What is installed (headers of the compiler, packages) is not looked at. A C
-file that computes the name in an `#include` hides a header from this.
+They are found without compiling or executing: every `#include` of a C file counts (C17, section 6.10.2), whatever the
+conditions around it say, and every `import` of a Python file. What is installed (headers of the compiler, packages) is
+not looked at. A C file that computes the name in an `#include` hides a header from this.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ _INSTALLED: Final = ("site-packages", "dist-packages")
 
 
 def included(path: str, folders: Sequence[str] = ()) -> tuple[Path, ...]:
-    """In the order of their names, without the file itself; `folders` are those of `-I`. Nothing for what cannot be
-    read, which its front end refuses."""
+    """Dependencies in the order of their names, without the file itself; `folders` are those of `-I`. Nothing for what
+    cannot be read, which its front end refuses.
+    """
     found = _modules(path) if path.endswith(".py") else _headers(Path(path), [Path(folder) for folder in folders])
     return tuple(sorted(found - {Path(path).resolve()}))
 
@@ -39,7 +40,9 @@ def _headers(path: Path, folders: Sequence[Path]) -> set[Path]:
 
 
 def _included_in(file: Path, text: bytes, folders: Sequence[Path]) -> Iterator[Path]:
-    """As C looks for them: a name in quotes is first beside the file (C17 6.10.2)."""
+    """Resolution of include directives as C looks for files: a name in quotes is first beside the file (C17, section
+    6.10.2).
+    """
     for match in _INCLUDE.finditer(text):
         quoted, bracketed = match.groups()
         name = (quoted or bracketed).decode("utf-8", "surrogateescape")
@@ -49,7 +52,7 @@ def _included_in(file: Path, text: bytes, folders: Sequence[Path]) -> Iterator[P
 
 
 def _modules(path: str) -> set[Path]:
-    """Of a module that is a package the file `__init__.py`."""
+    """Modules that a Python file imports, transitively; of a package the file `__init__.py`."""
     finder = ModuleFinder([str(Path(path).parent), *filter(_is_own, sys.path)], excludes=["polyloom"])
     # What it cannot compile, Python cannot execute either; its own reading of names has defects, too.
     with suppress(OSError, SyntaxError, ValueError, AttributeError, RecursionError):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What follows from where a text executes, decided by isl over the integers; constants are decided at once."""
+"""Proofs about affine forms: what follows from where a text executes, decided by isl over the integers (Verdoolaege
+2010); constants are decided at once.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,17 @@ def nonnegative(value: Affine, domain: Condition) -> bool:
 
 
 def never(piece: Polyhedron, domain: Condition) -> bool:
-    """Whether no integer point of `domain` is in `piece`."""
+    """Infeasibility: whether no integer point of `domain` is in `piece` (Presburger arithmetic, decidable)."""
     where = conjunction(domain, Condition((piece,)))
     names = sorted({name for part in where.pieces for c in part.constraints for name in c.symbols})
     return to_set(where, names, ()).is_empty()
 
 
 def quotient(value: Affine, by: Affine, domain: Condition) -> tuple[Affine, Affine] | None:
-    """C's quotient and remainder (C17 6.5.5, towards zero) where both are affine: of a multiple, and of a multiple and
-    a rest that is known to be less than `by`, with the sign of the whole. `by` is at least 1."""
+    """Quotient and remainder of C, towards zero (C17, section 6.5.5, paragraph 6), where both are affine: of a
+    multiple, and of a multiple and a rest that is known to be less than `by`, with the sign of the whole. `by` is at
+    least 1.
+    """
     if by.is_constant:
         whole, rest = _parted(value, by.constant)
         if rest == Affine():
@@ -32,6 +36,7 @@ def quotient(value: Affine, by: Affine, domain: Condition) -> tuple[Affine, Affi
         if nonnegative(value, domain):
             turns = _turns(rest, by, domain)
             return None if turns is None else (whole + turns, rest - by * turns)
+        # Between -by and 0 the quotient is 0 and the remainder keeps its sign.
         if whole == Affine() and nonnegative(-value, domain) and nonnegative(value + by - 1, domain):
             return Affine(), value
         return None
@@ -42,7 +47,9 @@ def quotient(value: Affine, by: Affine, domain: Condition) -> tuple[Affine, Affi
 
 
 def floored(value: Affine, by: Affine, domain: Condition) -> tuple[Affine, Affine] | None:
-    """Python's quotient and remainder, which round down, where both are affine. `by` is at least 1."""
+    """Quotient and remainder of Python, which round down (Python language reference, section 6.7), where both are
+    affine. `by` is at least 1.
+    """
     whole, rest = _parted(value, by.constant) if by.is_constant else (Affine(), value)
     if by.is_constant and rest == Affine():
         return whole, rest
@@ -57,9 +64,11 @@ MOST_PIECES: Final = 3
 
 
 def quotient_border(value: Affine, by: Affine, domain: Condition, first: int) -> Condition | None:
-    """Where a value is past a multiple of what divides it, the least from `first` times on that decides something; None
-    where it is decided, or has too many pieces."""
+    """Deciding condition of a quotient: where a value is past a multiple of what divides it, the least from `first`
+    times on that decides something; None where it is decided, or has too many pieces.
+    """
     rest = _parted(value, by.constant)[1] if by.is_constant else value
+    # Each piece is another copy of the statement.
     if not never(Polyhedron((rest - by * MOST_PIECES,)), domain):
         return None
     for turns in range(first, MOST_PIECES):
@@ -76,7 +85,9 @@ def _parted(value: Affine, by: int) -> tuple[Affine, Affine]:
 
 
 def _turns(value: Affine, by: Affine, domain: Condition) -> int | None:
-    """How often `by` goes into a value, where that is the same number everywhere: 0, 1 or 2, or -1."""
+    """Constant quotient: how often `by` goes into a value, where that is the same number everywhere: 0, 1
+    or 2, or -1.
+    """
     for turns in (0, 1, 2, -1):
         rest = value - by * turns
         if nonnegative(rest, domain) and nonnegative(by - rest - 1, domain):
@@ -85,7 +96,7 @@ def _turns(value: Affine, by: Affine, domain: Condition) -> int | None:
 
 
 def rounded(length: Affine, size: int) -> Affine | None:
-    """How many turns of a size a length takes, where that is an affine form."""
+    """Trip count of a loop of some length and step: ceil(length / size), where that is an affine form."""
     return Affine((), -(-length.constant // size)) if length.is_constant else divided(length, size)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data-dependent branches as selections (if-conversion: Allen, Kennedy, Porterfield, Warren, POPL 1983, without
+"""If-conversion: data-dependent branches as selections (Allen, Kennedy, Porterfield and Warren, POPL 1983, without
 guards).
 
 Both branches execute; what is stored where a condition does not hold is what was there. The branches advance together,
@@ -39,7 +39,9 @@ def without_spans(value: Any) -> Any:
 
 
 def guarded(expression: Expression, condition: Expression, holds: bool) -> Expression:
-    """`expression`, which counts only where `condition` is (not) 0, without a division by zero elsewhere."""
+    """Speculation guard: `expression`, which counts only where `condition` is (not) 0, without a division by zero
+    elsewhere.
+    """
     if not isinstance(expression, Apply):
         return expression
     operands = tuple(guarded(operand, condition, holds) for operand in expression.operands)
@@ -65,7 +67,9 @@ def inlines(body: Nodes, orelse: Nodes) -> bool:
 
 
 def merge(condition: Expression, body: Nodes, orelse: Nodes, dtype: Types, free: Collection[str]) -> Nodes:
-    """`body` where `condition` is not 0, `orelse` elsewhere. Targets in `free` are stored in any case."""
+    """If-conversion of two branches: `body` where `condition` is not 0, `orelse` elsewhere. Targets in `free` are
+    stored in any case.
+    """
     result = list[Node]()
     for one, other in _pair(body, orelse):
         # One store for both branches: two would make a dependence of the second on the first.
@@ -104,8 +108,9 @@ def _only(node: Node, condition: Expression, holds: bool, dtype: Types, free: Co
 
 
 def _pair(body: Nodes, orelse: Nodes) -> list[tuple[Node | None, Node | None]]:
-    """Both sequences in one, with as many assignments to the same element together as possible (a longest common
-    subsequence)."""
+    """Longest common subsequence of both branches (Wagner and Fischer 1974, by a quadratic table): both
+    sequences in one, with as many assignments to the same element together as possible.
+    """
     # Filled from the ends of both, so that the walk below goes forwards, in the order of the text.
     lengths = [[0] * (len(orelse) + 1) for _ in range(len(body) + 1)]
     for m in reversed(range(len(body))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every front end gives: a function's meaning as a plan for targets, and the function itself, which is the oracle.
+"""Result of every front end: a function's meaning as a plan for targets, and the function itself, which is the oracle.
 
 `load(path, options)` in `polyloom.frontend` chooses the front end by the file's ending.
 """
@@ -23,9 +23,10 @@ Reference = Callable[[Mapping[str, int], Arrays], Arrays]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a file is to be read. `shapes` are texts such as "A=n,m" for bare pointers of C; `reassociate` lets f32
+    """Options of reading a file. `shapes` are texts such as "A=n,m" for bare pointers of C; `reassociate` lets f32
     reductions change their order; `single_constants` takes unsuffixed C constants as single precision. `instead` is
-    what is read in the place of C files: their paths and texts."""
+    what is read in the place of C files: their paths and texts.
+    """
 
     function: str | None = None
     includes: tuple[str, ...] = ()

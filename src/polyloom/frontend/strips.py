@@ -30,14 +30,14 @@ COPIES: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From max(`lower`) to below min(`upper`); with direction -1 the same values, downwards."""
+    """Interval of a counter: from max(`lower`) to below min(`upper`); with direction -1 the same values, downwards."""
 
     lower: Forms
     upper: Forms
     direction: Literal[1, -1]
 
     def holds(self, value: Affine) -> Condition:
-        """Where the counter has a value."""
+        """Domain of the counter: where it has a value."""
         low, high = (value - form for form in self.lower), (form - value - 1 for form in self.upper)
         return Condition((Polyhedron((*low, *high)),))
 
@@ -54,10 +54,12 @@ class Strips:
     exact: bool
 
     def loops(self, strip: str, place: str | None, body: Body, span: Span | None) -> tuple[Node, ...]:
-        """One loop over the strips, around one over the places in each if that has a name, else around a copy of the
-        body for every place."""
+        """Strip-mined loops: one over the strips, around one over the places in each if that has a name, else around a
+        copy of the body for every place.
+        """
         outer, step = Affine.symbol(strip), self.counter.direction
         if place is None:
+            # Unrolled: with a constant place every quotient in the body is decided.
             places = [Affine((), n) for n in range(self.size)][::step]
             made = tuple(node for p in places for node in self._at(outer, p, body, span))
         else:
@@ -69,19 +71,21 @@ class Strips:
         value = strip * self.size + place
         (values,) = self.counter.holds(value).pieces
         made = body(value, Condition((Polyhedron((*values.constraints, place, -place + (self.size - 1))),)))
+        # Without a remainder every place of every strip is a value of the counter.
         if self.exact or not made:
             return made
         return (If(self.counter.holds(value), made, (), span),)
 
 
 def strips(counter: Interval, size: int, domain: Condition) -> Strips | None:
-    """The strips of a counter; None where the first one is not known, or each has one value."""
+    """Strip-mining of a counter (Wolfe 1989); None where the first strip is not known, or each has one value."""
     if size == 1:
         return None
     lower = [_first(form, size, domain) for form in counter.lower]
     known = tuple(form for form in lower if form is not None)
     if len(known) < len(lower):
         return None
+    # Exact where strips begin and end on the counter's own bounds.
     starts = all(form * size == own for form, own in zip(known, counter.lower, strict=True))
     counts = [_past(form, size) for form in counter.upper]
     exact = starts and all(form * size == own for form, own in zip(counts, counter.upper, strict=True))
@@ -101,15 +105,17 @@ def _past(form: Affine, size: int) -> Affine:
     if form.is_constant:
         return Affine((), -(-form.constant // size))
     found = divided(form, size)
+    # n strips of one or more values contain n values: a bound that is affine, whatever the remainder.
     return form if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Of an expression: a counter that grows by `length` makes it grow by `growth`, whatever its value is. Within that,
-    some quotient in it changes up to `turns` times, and once more if it is `loose`: if it does not change where a strip
-    begins. `rest` is what the expression is for 0, as far as that is affine; `open` are the symbols in one of which a
-    remainder by `parts` decides."""
+    """Period of an expression: a counter that grows by `length` makes it grow by `growth`, whatever its value is.
+    Within that, some quotient in it changes up to `turns` times, and once more if it is `loose`: if it does not change
+    where a strip begins. `rest` is what the expression is for 0, as far as that is affine; `open` are the symbols in
+    one of which a remainder by `parts` decides.
+    """
 
     growth: int
     length: int = 1
@@ -125,7 +131,10 @@ class Period:
         return Period(growth, rest=form - Affine.symbol(name) * growth)
 
     def quotient(self, by: int) -> Period:
-        """Of the expression divided by a number."""
+        """Period of the expression divided by a number: the least count of turns after which the quotient grows by an
+        integer.
+        """
+        # growth * lengths is the least multiple of growth that `by` divides.
         lengths = by // gcd(by, self.growth)
         growth, rest = self.growth * lengths // by, None if self.rest is None else divided(self.rest, by)
         turns = max(self.turns * lengths, abs(growth))
@@ -135,9 +144,11 @@ class Period:
         return Period(growth, self.length * lengths, turns, is_loose, rest, self.open | undecided, parts)
 
     def remainder(self, by: int) -> Period:
+        # After a whole period a remainder is what it was.
         return replace(self.quotient(by), growth=0, rest=None)
 
     def plus(self, other: Period) -> Period:
+        # Both repeat after a common multiple of their periods.
         length = lcm(self.length, other.length)
         a, b = length // self.length, length // other.length
         growth, turns = self.growth * a + other.growth * b, max(self.turns * a, other.turns * b)
@@ -151,8 +162,9 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of the strips that divisions need. `unrolls` if a quotient has more values in a strip than are taken apart;
-    `open` are the symbols in one of which a remainder by `parts` decides an index."""
+    """Strip length that divisions need. `unrolls` if a quotient has more values in a strip than are taken apart; `open`
+    are the symbols in one of which a remainder by `parts` decides an index.
+    """
 
     size: int
     unrolls: bool
@@ -161,7 +173,9 @@ class Size:
 
 
 def sized(periods: Iterable[Period]) -> Size | None:
-    """The size of strips for expressions with divisions; None without any."""
+    """Strip length for expressions with divisions, the least common multiple of their periods; None without any, and
+    where it is beyond `LARGEST` or `COPIES`.
+    """
     found = tuple(periods)
     size = lcm(*(period.length for period in found))
     most = max((period.turns * (size // period.length) + period.loose for period in found), default=0)
@@ -169,6 +183,7 @@ def sized(periods: Iterable[Period]) -> Size | None:
     parts = lcm(*(period.parts for period in found if period.open))
     if size > LARGEST or parts > COPIES or (size == 1 and not undecided):
         return None
+    # More cases than are written out as conditions: then each place is a copy.
     return Size(size, most > MOST_PIECES and size <= COPIES, undecided, parts)
 
 
@@ -188,6 +203,7 @@ class Parted:
         else:
             made = self._at(Affine.symbol(self.rest), body, span)
             inner = (Loop(self.rest, (Affine(),), (Affine((), self.size),), made, 1, span),) if made else ()
+        # A bound without a quotient: the whole part is at most the parameter itself, and a condition selects its value.
         past = Affine.symbol(self.parameter) + 1
         return (Loop(self.whole, (Affine(),), (past,), inner, 1, span),) if inner else ()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter values and inputs of an interpreter: their checks.
+"""Argument checks of interpreters: parameter values and inputs.
 
 Programs, plans and configurations of several phases have the same `Signature`; a scalar is an input of rank 0 that is
 no output.
@@ -21,11 +21,12 @@ from polyloom.ir.pla_text import print_condition
 from polyloom.sets import Affine, Condition
 
 Arrays = dict[str, npt.NDArray[Any]]
+# Parameters are i32 in generated C and in the files of targets.
 PARAMETER_LIMIT = 1 << 31
 
 
 class Signature(Protocol):
-    """What a caller has to know: `inputs` are given, `outputs` come back; `assumptions`: the parameters' domain."""
+    """Signature of a program: `inputs` are given, `outputs` come back; `assumptions`: the parameters' domain."""
 
     @property
     def name(self) -> str: ...
@@ -46,7 +47,7 @@ def describe(signature: Signature) -> str:
 
 
 def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[str, int]:
-    """The values as integers, in order; raises PL0230 when some are missing, unknown or outside the domain."""
+    """Parameter values as integers, in order; raises PL0230 when some are missing, unknown or outside the domain."""
     for name in values:
         if name not in signature.parameters:
             raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {describe(signature)}")
@@ -58,6 +59,7 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
         )
     for name in signature.parameters:
         _check_integer(name, values[name])
+    # `index` takes NumPy's integers, too, and no floats.
     result = {name: index(values[name]) for name in signature.parameters}
     if not signature.assumptions.contains(result):
         given, domain = (
@@ -99,7 +101,7 @@ def _check_integer(name: str, value: Any) -> None:
 
 
 def shape_of(array: Array, parameters: Mapping[str, int]) -> tuple[int, ...]:
-    """The extents of `array`."""
+    """Shape of an array for parameter values."""
     return tuple(extent.evaluate(parameters) for extent in array.shape)
 
 
@@ -112,13 +114,14 @@ def sizes_of(signature: Signature, arrays: Mapping[str, npt.NDArray[Any]]) -> di
         for extent, number in pairs:
             if len(missing := extent.symbols - set(known)) == 1:
                 (found,) = missing
+                # One unknown is left: number = coefficient * unknown + rest.
                 rest = number - extent.substitute({n: Affine((), v) for n, v in known.items()}).constant
                 known[found] = rest // extent.coefficient(found)
     return {name: known.get(name, 1) for name in signature.parameters}
 
 
 def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Mapping[str, Any]) -> Arrays:
-    """The inputs as NumPy arrays; raises PL0231 for a wrong set of names, PL0232 for a wrong shape or type."""
+    """Inputs as NumPy arrays; raises PL0231 for a wrong set of names, PL0232 for a wrong shape or type."""
     names = [a.name for a in signature.inputs]
     for name in inputs:
         if name not in names:
@@ -145,6 +148,7 @@ def are(names: Sequence[str]) -> str:
 
 
 def _check_array(array: Array, shape: tuple[int, ...], value: object, what: str) -> npt.NDArray[Any]:
+    # Types must match exactly: a silent conversion would round or wrap the user's data.
     found = np.asarray(value)
     if found.dtype != NUMPY[array.dtype]:
         kind = f"numpy.{NUMPY[array.dtype].name}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of C's library that compilers take for what the library's do, whoever defines them (C17 7.1.3 reserves
-their names).
+"""Reserved names of C's library: functions that compilers take for what the library's do, whoever defines them (C17,
+section 7.1.3).
 
 These are the names in the headers of musl for which clang 22's `__has_builtin` holds, for x86-64 or RISC-V.
 """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas over arrays: terms of elements, numbers, operations and sums; a program as arrays that are each one formula.
+"""Formulas over arrays (tensor expressions): terms of elements, numbers, operations and sums; a program as arrays that
+are each one formula.
 
     term = Leaf | Number | Apply | Sum        C[i, j] = add(mul(beta[], C[i, j]), sum over k of mul(A[i, k], B[k, j]))
 
@@ -26,6 +27,7 @@ class Leaf:
     padded: bool = False
 
 
+# Equality of its own: NaN equals itself here, and the two zeros differ.
 @dataclass(frozen=True, slots=True, eq=False)
 class Number:
     """A constant. The zeros of floats are two."""
@@ -48,6 +50,7 @@ class Apply:
     span: Span | None = None
 
     def __eq__(self, other: object) -> bool:
+        # Spans are left out: common terms of different lines are one.
         return isinstance(other, Apply) and (self.operation, self.operands) == (other.operation, other.operands)
 
     def __hash__(self) -> int:
@@ -56,7 +59,9 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """All of `term` along `dimension`, from where `first` holds up to the iteration; `where`: all of its iterations."""
+    """Reduction of `term` along `dimension`, from where `first` holds up to the iteration; `where`: all of its
+    iterations.
+    """
 
     term: Term
     dimension: str
@@ -125,6 +130,7 @@ def has_sum(term: Term) -> bool:
 def rewrite(term: Term, change: Callable[[Term], Term | None]) -> Term:
     """The term with what `change` gives in the place of parts, from the outside in; None goes on to the operands."""
     made = change(term)
+    # What was put in is not looked at again: it may contain what it replaced.
     if made is not None:
         return made
     if isinstance(term, Apply):
@@ -144,16 +150,18 @@ def loop_of(index: Affine) -> str:
 
 def operand_type(term: Apply, types: Mapping[str, ElementType]) -> ElementType | None:
     """The one type of an operation's operands, but for the condition of a selection; None of numbers alone."""
+    # The condition of a select has a type of its own.
     operands = term.operands[1:] if term.operation == "select" else term.operands
     return next((found for o in operands if (found := type_of(o, types)) is not None), None)
 
 
 def type_of(term: Term, types: Mapping[str, ElementType]) -> ElementType | None:
-    """The type of a term's value, of arrays' types; None of a number, which has the type of what it meets."""
+    """Type of a term's value, from arrays' types; None of a number, which has the type of what it meets."""
     match term:
         case Leaf():
             return types[term.array]
         case Apply():
+            # The operation decides: a comparison gives i32, whatever its operands are.
             operand = operand_type(term, types)
             return None if operand is None else BY_NAME[term.operation].result(operand)
         case Sum():

@@ -23,7 +23,9 @@ _MOST: Final = 1 << 21
 
 
 def count_operations(nest: Nest, most: int = _MOST) -> int | None:
-    """Those of the source on floats and integers, a multiply-add counted once; None where counting takes long."""
+    """Operation count of the source on floats and integers, a multiply-add counted once; None where counting takes
+    long.
+    """
     total = 0
     for statement in statements(nest):
         each = _operations(statement.assign.value)
@@ -37,12 +39,14 @@ def count_operations(nest: Nest, most: int = _MOST) -> int | None:
 def _operations(value: Expression) -> int:
     if not isinstance(value, Apply):
         return 0
+    # Moves and selections compute nothing: their cost is the machine's affair.
     return (value.operation not in ("move", "select")) + sum(map(_operations, value.operands))
 
 
 def count_instances(statement: Statement, values: Mapping[str, int], most: int | None = None) -> int | None:
-    """For values of parameters; the pieces of a domain do not overlap. None where more than `most` iterations would be
-    unfolded. Errors: KeyError for a bound or a condition that data decide."""
+    """Instance count of a statement for values of parameters; the pieces of a domain do not overlap. None where more
+    than `most` iterations would be unfolded. Errors: KeyError for a bound or a condition that data decide.
+    """
     sizes = {name: Affine((), value) for name, value in values.items()}
     counts = [_points(piece.substitute(sizes), statement.loops, most) for piece in statement.domain.pieces]
     return None if None in counts else sum(count or 0 for count in counts)
@@ -50,12 +54,14 @@ def count_instances(statement: Statement, values: Mapping[str, int], most: int |
 
 def _points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -> int | None:
     for constraint in piece.constraints:
+        # Parameters are substituted: what remains besides loops is data.
         if unknown := constraint.symbols.difference(loops):
             raise KeyError(min(unknown))
     if any(c.is_constant and c.constant < 0 for c in piece.constraints):
         return 0
     known: dict[str, Any] = {}
     # So many iterations of loops outside have the values that `known` has at a place.
+    # Python integers: products of loop lengths pass 64 bits.
     times: Any = np.ones(1, object)
     for n, loop in enumerate(loops):
         inside = {*loops[: n + 1]}
@@ -64,11 +70,14 @@ def _points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -> int 
         high = _extreme([_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) < 0], np.minimum)
         lengths = np.maximum(high - low + 1, 0)
         if not any(c.coefficient(loop) for c in piece.constraints if not c.symbols <= inside):
+            # Nothing further in looks at this counter: its iterations need not be told apart.
             times = times * lengths
             continue
         total = int(lengths.sum())
+        # A bound on memory as well as on time.
         if most is not None and total > most:
             return None
+        # Unfolding: one row per iteration of this loop; `which` is the row outside that it belongs to.
         which = np.repeat(np.arange(len(times)), lengths)
         first = np.repeat(np.cumsum(lengths) - lengths, lengths)
         known = {name: values[which] for name, values in known.items()}
@@ -83,6 +92,7 @@ def _bound(constraint: Affine, loop: str, known: dict[str, Any], count: int) -> 
     for name, c in constraint.terms:
         if name != loop:
             rest = rest + c * known[name]
+    # c*x + rest >= 0: x >= ceil(-rest / c) for c > 0, x <= floor(rest / -c) for c < 0.
     return -(rest // factor) if factor > 0 else rest // -factor
 
 

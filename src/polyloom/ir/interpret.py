@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of a program, without an order: an instance is evaluated once its operands are.
+"""Reference interpreter of a piecewise linear algorithm, without an order (Karp, Miller and Winograd 1967: an instance
+is evaluated once its operands are).
 
 Every variable has a dense array over the box around the iteration space, every equation a counter of missing operands
 at each iteration; an instance is ready when its counter reaches 0. Ready instances are evaluated in NumPy batches where
@@ -31,6 +32,7 @@ from polyloom.sets.isl import to_set
 Positions = npt.NDArray[np.int64]
 FEW = 24
 """When no equation has this many ready instances, single evaluation beats NumPy batches."""
+# Neither limit changes a result: they decide only how it is computed.
 BATCH = 256
 """Above this many pending single instances, they are batched again."""
 
@@ -41,7 +43,8 @@ def interpret(
     inputs: Mapping[str, Any],
     held: Mapping[str, Any] | None = None,
 ) -> Arrays:
-    """The outputs by name; elements that no equation writes are those of `held`, 0 without it.
+    """Interpretation of a program: the outputs by name; elements that no equation writes are those of `held`, 0 without
+    it.
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, and PL0222 when instances
     depend on themselves or on undefined ones (which `analysis.check` refuses beforehand).
@@ -59,6 +62,7 @@ def interpret(
 def evaluate(program: Program, values: dict[str, int], inputs: Arrays, outputs: Arrays, meaning: Meaning) -> None:
     """Write what the equations define into `outputs`, with elements as `meaning` has them. Errors: PL0222, PL0233."""
     box = _Box.around(program, values)
+    # No equation has an instance: outputs keep what they hold.
     if box is None:
         return
     run = _Run(program, values, inputs, box, meaning)
@@ -74,7 +78,7 @@ def box_size(program: Program, values: Mapping[str, int]) -> int:
 
 
 def instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equation, int]]:
-    """Every equation with how many instances it has, for values of the parameters."""
+    """Instance counts of equations, for values of the parameters."""
     box = _Box.around(program, values)
     if box is None:
         return
@@ -83,8 +87,9 @@ def instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equ
 
 
 def accessed(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str, Positions]]:
-    """Every reference to an input or an output: its array, and the index of each instance as a column. Indices that
-    repeat are not left out."""
+    """Array accesses: every reference to an input or an output with its array, and the index of each instance as a
+    column. Indices that repeat are not left out.
+    """
     box = _Box.around(program, values)
     if box is None:
         return
@@ -99,9 +104,10 @@ def accessed(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str,
 
 
 def _extents(program: Program, values: Mapping[str, int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """The first iteration of the least box around all condition spaces, and its extents; None where they are empty."""
+    """Bounding box of all condition spaces: its first iteration and its extents; None where they are empty."""
     constants = {name: Affine((), value) for name, value in values.items()}
     points = isl.Set.empty(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(program.dimensions)))
+    # Equations share conditions: isl is asked once for each.
     for condition in {e.condition for e in program.equations}:
         points = points.union(to_set(_substituted(condition, constants), program.dimensions, ()))
     if points.is_empty():
@@ -132,6 +138,7 @@ class _Box:
         reach = [max((abs(d[m]) for d in _distances(program)), default=0) for m in range(len(lower))]
         widths = [e + r for e, r in zip(extents, reach, strict=True)]
         strides = tuple(prod(widths[m + 1 :]) for m in range(len(widths)))
+        # Room in front of the first and behind the last position, for neighbours outside of the box.
         margin = sum(r * s for r, s in zip(reach, strides, strict=True))
         box = _Box(lower, extents, strides, margin, prod(widths) + 2 * margin)
         memory.require(
@@ -155,7 +162,7 @@ class _Box:
 
 
 def _bytes_each(program: Program) -> int:
-    """What is kept for each iteration, without its coordinates: values, operands from inputs, counters."""
+    """Memory per iteration of the box, in bytes, without its coordinates: values, operands from inputs, counters."""
     internal = {v.name for v in program.variables}
     gathered = sum(isinstance(o, Reference) and o.name not in internal for e in program.equations for o in e.operands)
     return 4 * (len(internal) + gathered) + 5 * len(program.equations)
@@ -163,8 +170,7 @@ def _bytes_each(program: Program) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One equation at run time. Operand n of the instance at p is `sources[n][0][p + sources[n][1]]`, or a constant.
-
+    """Equation at run time. Operand n of the instance at p is `sources[n][0][p + sources[n][1]]`, or a constant.
     `missing[p]` counts the operands that are not there yet (-1: no instance at p). `readers` are the tasks that use the
     result, with the offset of their instance.
     """
@@ -179,7 +185,7 @@ class _Task:
 
 
 class _Run:
-    """The state of one interpretation."""
+    """State of one interpretation."""
 
     def __init__(self, program: Program, values: dict[str, int], inputs: Arrays, box: _Box, meaning: Meaning) -> None:
         self.program, self.values, self.box, self.meaning = program, values, box, meaning
@@ -190,6 +196,7 @@ class _Run:
                 if isinstance(operand, Reference) and operand.name in self.internal:
                     for task in self.tasks:
                         if task.equation.target.name == operand.name:
+                            # The consumer's instance is at producer + d, because it reads at consumer - d.
                             task.readers.append((n, box.offset(program.distance(operand))))
 
     def task(self, equation: Equation, inputs: Arrays) -> _Task:
@@ -212,10 +219,12 @@ class _Run:
         if isinstance(operand, Constant):
             return self.meaning.constant(operand)
         if operand.name in self.internal:
+            # An operand x[I - d] lies a constant offset away in the flattened box.
             return self.internal[operand.name], -self.box.offset(self.program.distance(operand))
         array = inputs[operand.name]
         gathered = np.zeros(self.box.size, array.dtype)
         index = self.index(operand, coordinates)
+        # Before reading: NumPy would take a negative index from the end.
         self.check_inside(operand, index, array.shape, coordinates)
         gathered[positions] = array[index]
         return gathered, 0
@@ -235,7 +244,7 @@ class _Run:
                 raise input_error("PL0221", f"{element} is outside its shape {shape} at {where}", span=reference.span)
 
     def all(self) -> None:
-        """Evaluate every instance."""
+        """Data-driven evaluation of every instance (dataflow firing rule: Dennis 1974)."""
         waiting: list[list[Positions]] = [[t.positions[t.missing[t.positions] == 0]] for t in self.tasks]
         # The equation with most ready instances first: wide fronts are what NumPy is quick at.
         while most := max((sum(map(len, chunks)) for chunks in waiting), default=0):
@@ -279,6 +288,7 @@ class _Run:
                     missing[position + offset] = left - 1
                     if left == 1:
                         stack.append((reader, position + offset))
+            # The front has become wide: NumPy is quicker again.
             if len(stack) > BATCH:
                 for reader, position in stack:
                     waiting[reader].append(np.array([position]))
@@ -296,6 +306,7 @@ class _Run:
     def check_divisor(self, equation: Equation, divisor: Value, at: Positions | int) -> None:
         zero = np.atleast_1d(at)[np.atleast_1d(divisor == 0)]
         if zero.size:
+            # The first one in lexicographic order, whatever the batches were.
             where = self.box.iteration(int(zero.min()))
             raise division_by_zero(equation.name, _named(self.program.dimensions, where), equation.span)
 
@@ -346,6 +357,7 @@ def _iterations(box: _Box, dims: tuple[str, ...], condition: Condition, values: 
         holds = np.ones(box.extents, bool)
         for constraint in piece.constraints:
             holds &= _evaluate(constraint, dims, grid, values) >= 0
+        # Pieces may overlap: an iteration counts once.
         inside |= holds
     return np.array(np.nonzero(inside), np.int64).reshape(len(dims), -1) + np.array(box.lower)[:, None]
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of C's library as short programs over the operations of `ir.operations`, for machines without a unit.
+"""Elementary functions of C's library as short programs over the operations of `ir.operations`, for machines without a
+unit.
 
-`program` gives a function as steps. A nest contains these (transform/library.py), the oracles compute them: `evaluate`
-on NumPy's numbers, `c_text` as a function of C; all of them give the same bits. `ULP` are bounds of the errors, in
+`program` gives a function as steps. A nest contains these (transform/library.py), the oracles compute them, and all of
+them give the same bits: `evaluate` on NumPy's numbers, `c_text` as a function of C. `ULP` are bounds of the errors, in
 units of the last place, which tests/library measures over all singles by a stride. Roundings and counts are exact.
 
 exp: x = k ln 2 + r, e^r = 1 + r + r^2 q(r), and 2^k is made of its bits; exp2: x = k + r / ln 2. log: x = 2^k m with m
@@ -28,6 +29,7 @@ from polyloom.ir.semantics import apply
 
 ULP: Final = {"exp": 1.0, "exp2": 1.0, "log": 1.0, "sin": 0.51, "cos": 0.51, "tanh": 1.5}
 """Of f32. The result of sin and cos is a NaN where the operand is beyond `LARGEST_ANGLE`."""
+# The number of the quadrant, 2/pi times the angle, must fit an i32.
 LARGEST_ANGLE: Final = 2.0**30
 SINGLE: Final = tuple(ULP)
 """Functions that have a kernel of single precision alone."""
@@ -56,6 +58,7 @@ _SIN: Final = (2.718237179730375e-06, -0.00019839327124557293, 0.008333329362234
 _COS: Final = (-2.7209546579208187e-07, 2.4799511746961353e-05, -0.0013888883722545451, 0.041666666622475874)
 _LN2: Final = (0.693145751953125, 1.428606765330187e-06)
 """ln 2 as a number of 16 bits and the rest."""
+# pi/2 as the nearest double and the rest, for Cody and Waite's reduction (Muller 2016, chapter 11).
 _HALF_PI: Final = (1.5707963267948966, 6.123233995736766e-17)
 
 
@@ -78,7 +81,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What a step computes, while a program is written down: its steps grow."""
+    """Value of a step while a program is written down: its steps grow."""
 
     steps: list[Step]
     number: int
@@ -118,7 +121,7 @@ def _step(steps: list[Step], operation: str, dtype: ElementType, operands: Seque
 
 
 def _polynomial(x: _Value, coefficients: Sequence[float]) -> _Value:
-    """By Horner's rule, from the highest degree on."""
+    """Polynomial by Horner's rule, from the highest degree on (Knuth 1997, section 4.6.4)."""
     first, second, *others = coefficients
     found = x.apply("madd", first, second)
     for coefficient in others:
@@ -127,9 +130,12 @@ def _polynomial(x: _Value, coefficients: Sequence[float]) -> _Value:
 
 
 def _exp(x: _Value) -> _Value:
+    # Beyond these the result is 0 or infinity anyway, and k stays within what two factors hold.
+    """Exponential: argument reduction by ln 2 in two parts (Cody and Waite 1980), polynomial, scaling by 2^k."""
     near = x.apply("max", -104.0).apply("min", 89.0)
     turns = (near * 1.4426950408889634).apply("round_i32")
     n = turns.apply("to_f32")
+    # The high part of ln 2 has 16 bits, so that its product with k is exact.
     return _of_rest(x, turns, n.apply("madd", -_LN2[1], n.apply("madd", -_LN2[0], near)))
 
 
@@ -140,7 +146,7 @@ def _exp2(x: _Value) -> _Value:
 
 
 def _of_rest(x: _Value, turns: _Value, r: _Value) -> _Value:
-    """2^turns e^r, or x where that is a NaN."""
+    """Reconstruction of an exponential: 2^turns e^r, or x where that is a NaN."""
     value = (r * r).apply("madd", _polynomial(r, _EXP), r) + 1.0
     # Two powers of 2, as the result may be smaller than the least normal number.
     half = turns.apply("shr", 1)
@@ -149,16 +155,19 @@ def _of_rest(x: _Value, turns: _Value, r: _Value) -> _Value:
 
 
 def _log(x: _Value) -> _Value:
+    """Logarithm: the exponent's bits and a polynomial around 1 (Muller 2016, chapter 3)."""
     # The least normal number is 2^-126; smaller ones are made normal first.
     small = x.apply("lt", 1.1754943508222875e-38)
     bits = small.chosen(x * 8388608.0, x).apply("bits_i32")
     # From sqrt(1/2) on, a number belongs to the next power of 2.
     turns = (bits - 0x3F3504F3).apply("shr", 23)
+    # Without the exponent the bits are those of m, between sqrt(1/2) and sqrt(2).
     f = (bits - turns.apply("shl", 23)).apply("bits_f32") - 1.0
     k = small.chosen(turns - 23, turns).apply("to_f32")
     square = f * f
     rest = (square * f).apply("madd", _polynomial(f, _LOG), k * _LN2[1]) - square * 0.5
     value = k.apply("madd", _LN2[0], rest + f)
+    # Infinities and NaNs have no such bits: they are put in again.
     value = x.apply("lt", float("inf")).chosen(value, x)
     value = x.apply("lt", 0.0).chosen(float("nan"), value)
     return x.apply("eq", 0.0).chosen(float("-inf"), value)
@@ -170,6 +179,7 @@ def _tanh(x: _Value) -> _Value:
     small = (square * t).apply("madd", _polynomial(square, _TANH), t)
     whole = _exp(t + t) + 1.0
     large = _step(x.steps, "sub", "f32", (1.0, _step(x.steps, "div", "f32", (2.0, whole))))
+    # 1 - 2 / (e^2t + 1) cancels for small t: there the odd polynomial is used.
     value = t.apply("lt", 0.625).chosen(small, large)
     return _signed(value, x)
 
@@ -181,7 +191,9 @@ def _signed(value: _Value, x: _Value) -> _Value:
 
 
 def _quarter(x: _Value, turn: int) -> _Value:
-    """sin(x + turn pi/2)."""
+    """Sine of x + turn pi/2: reduction by pi/2 in double precision (Cody and Waite 1980), then sine or cosine
+    polynomial by the quadrant.
+    """
     y = x.apply("to_f64")
     turns = (y * (1 / _HALF_PI[0])).apply("round_i32")
     n = turns.apply("to_f64")
@@ -190,6 +202,7 @@ def _quarter(x: _Value, turn: int) -> _Value:
     sine = (z * r).apply("madd", _polynomial(z, _SIN), r)
     cosine = (z * z).apply("madd", _polynomial(z, _COS), z.apply("madd", -0.5, 1.0))
     quarter = turns + turn if turn else turns
+    # Odd quadrants take the other polynomial, the lower half plane the other sign.
     value = quarter.apply("and", 1).chosen(cosine, sine)
     value = quarter.apply("and", 2).chosen(-value, value).apply("to_f32")
     if not turn:
@@ -235,13 +248,17 @@ def _floor(x: _Value) -> _Value:
 
 
 def _ceil(x: _Value) -> _Value:
+    # ceil(x) = -floor(-x), the sign of zeros included.
     return -_floor(-x)
 
 
 def _popcount(x: _Value) -> _Value:
     """Population count: sums of neighbouring fields of 2, 4 and 8 bits, then of all bytes by one product (Warren,
-    Hacker's Delight, 2nd ed., 5-1)."""
+    Hacker's Delight, 2nd ed., section 5-1).
+    """
     v = x if x.dtype == "u32" else x.apply("to_u32")
+    # Of a pair of bits ab, 2a + b - a is its count: one `and` less than two masked terms (Hacker's Delight, section
+    # 5-1).
     v = v - v.apply("shr", 1).apply("and", 0x55555555)
     v = v.apply("and", 0x33333333) + v.apply("shr", 2).apply("and", 0x33333333)
     v = (v + v.apply("shr", 4)).apply("and", 0x0F0F0F0F)
@@ -278,7 +295,9 @@ def program(name: str, dtype: ElementType) -> Program:
 
 @cache
 def power(exponent: int, dtype: ElementType) -> Program:
-    """x to the power of an integer, by squares; a negative one is the reciprocal."""
+    """Integer power by repeated squaring, from the low bit of the exponent (Knuth 1997, section 4.6.3); a negative one
+    is the reciprocal.
+    """
     steps = list[Step]()
     x = _Value(steps, -1, dtype)
     found: _Value | None = None
@@ -287,8 +306,10 @@ def power(exponent: int, dtype: ElementType) -> Program:
         if left & 1:
             found = square if found is None else found * square
         left >>= 1
+        # No square beyond the highest bit, which would be a step for nothing.
         square = square * square if left else square
     if found is None:
+        # x^0 is 1 even of a NaN (C17, section F.10.4.4), but a program needs a step that has x's shape.
         _step(steps, "select", dtype, (x.apply("eq", x), 1.0, 1.0))
     elif exponent < 0:
         _step(steps, "div", dtype, (1.0, found))
@@ -312,6 +333,7 @@ def c_text(name: str, found: Program, prefix: str) -> str:
     """The function `name` in C. `prefix` stands before the names of what it calls, which `c_helpers` defines."""
     kind, lines = TYPES[found.dtype], list[str]()
     for n, step in enumerate(found.steps):
+        # Temporaries t0, t1, ... in the order of the steps: the compiler sees the same roundings.
         given = [
             f"t{o}" if isinstance(o, int) and o >= 0 else "x" if isinstance(o, int) else literal(o)
             for o in step.operands

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequential affine loop nests: what a Python function or a C file says, before any order is taken away.
+"""Sequential affine loop nests (static control programs, Feautrier 1991): what a Python function or a C file says,
+before any order is taken away.
 
     for i = max(lower...) .. min(upper...) step 1|-1 { if (affine) { S: A[f(i)] = operation(...) } else { ... } }
 
@@ -78,7 +79,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`name` from max(lower) up to, not including, min(upper); with step -1 the same values, downwards."""
+    """Loop: `name` from max(lower) up to, not including, min(upper); with step -1 the same values, downwards."""
 
     name: str
     lower: tuple[Affine, ...]
@@ -122,8 +123,8 @@ Step = tuple[int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An assignment with everything around it: `loops` outermost first, `domain` over them, and its place `order` in
-    the nest.
+    """Statement of a nest with everything around it: `loops` outermost first, `domain` over them, and its place `order`
+    in the nest (the schedule of Feautrier 1992, part II, also known as 2d + 1 form).
 
     Of two instances, the one whose sequence (position, direction * loop value, position, ...) is lexicographically
     smaller runs first.
@@ -141,7 +142,7 @@ def statements(nest: Nest) -> tuple[Statement, ...]:
 
 
 def names(nest: Nest) -> frozenset[str]:
-    """Of parameters, storage and loops; statements have names of their own."""
+    """Names of parameters, storage and loops; statements have names of their own."""
     return frozenset((*nest.parameters, *(s.name for s in nest.storage), *loops(nest.body)))
 
 
@@ -151,7 +152,7 @@ def loops(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def assignments(nodes: Iterable[Node]) -> Iterator[Assign]:
-    """All assignments, in the order of the text."""
+    """Assignments below nodes, in the order of the text."""
     for node in nodes:
         match node:
             case Assign():
@@ -163,7 +164,7 @@ def assignments(nodes: Iterable[Node]) -> Iterator[Assign]:
 
 
 def leaves(expression: Expression) -> Iterator[Reference | Constant | Index]:
-    """What the operations of `expression` are applied to, from left to right, repeated as written."""
+    """Leaves of an expression, the operands of its operations, from left to right, repeated as written."""
     if isinstance(expression, Apply):
         for operand in expression.operands:
             yield from leaves(operand)
@@ -185,7 +186,7 @@ def cell(reference: Reference) -> Cell:
 
 
 def loop_nodes(nodes: Iterable[Node]) -> Iterator[Loop]:
-    """All loops, in the order of the text."""
+    """Loops below nodes, in the order of the text."""
     for node in nodes:
         if isinstance(node, Loop):
             yield node
@@ -195,12 +196,13 @@ def loop_nodes(nodes: Iterable[Node]) -> Iterator[Loop]:
 
 
 def taken_names(nest: Nest) -> set[str]:
-    """All names of a nest, those of statements, too."""
+    """Names that a nest uses, those of statements, too."""
     return {*names(nest), *(assign.name for assign in assignments(nest.body))}
 
 
 def data(nest: Nest) -> frozenset[str]:
     """The scalars of a nest that may be symbols in indices, bounds and conditions."""
+    # i32 alone: a symbol is an integer that needs no conversion.
     return frozenset(s.name for s in nest.storage if s.role == "local" and not s.shape and s.dtype == "i32")
 
 
@@ -232,9 +234,10 @@ def dtype_of(expression: Expression, nest: Nest) -> ElementType:
 
 
 def negate(condition: Condition) -> Condition:
-    """The points outside `condition`, as disjoint pieces: not (a or b) = (not a) and (not b)."""
+    """Complement of a condition, as disjoint pieces: not (a or b) = (not a) and (not b)."""
     outside: tuple[Polyhedron, ...] = (Polyhedron(),)
     for piece in condition.pieces:
+        # Intersections of disjoint pieces with disjoint pieces stay disjoint.
         outside = _both(outside, tuple(_outside(piece)))
     return Condition(outside)
 
@@ -246,7 +249,9 @@ def _outside(piece: Polyhedron) -> Iterator[Polyhedron]:
 
 
 def _both(a: tuple[Polyhedron, ...], b: tuple[Polyhedron, ...]) -> tuple[Polyhedron, ...]:
-    """What both have, but for plainly empty pieces: the last `else` of a chain is a product of all negations."""
+    """Intersection of two unions, without plainly empty pieces: the last `else` of a chain is a product of all
+    negations.
+    """
     pieces = (Polyhedron((*p.constraints, *q.constraints)) for p in a for q in b)
     return tuple(piece for piece in pieces if not is_plainly_empty(piece))
 
@@ -258,11 +263,13 @@ def _walk(
     domain: tuple[Polyhedron, ...],
     at: int = 0,
 ) -> Iterator[Statement]:
+    """Statements below nodes, with their domains and orders; the branches of a condition count as siblings."""
     for node in nodes:
         match node:
             case Assign():
                 yield Statement(node, loops, Condition(domain), (*order, (at, "", 1)))
             case Loop(name=name):
+                # Bounds are lower <= i < upper, however the loop runs: the direction is in the order alone.
                 symbol = Affine.symbol(name)
                 bounds = Polyhedron(
                     (*(symbol - low for low in node.lower), *(high - symbol - 1 for high in node.upper))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A nest as a C function that the C front end reads back as an equal nest, and that any C compiler compiles to its
-meaning.
+"""C printer of a nest: a function that the C front end reads back as an equal nest, and that any C compiler compiles to
+its meaning (C17, section 6.5).
 
 Operations have their spelling in C where that says exactly the same: elements of signed char and short are cast back to
 their type after every operation. Others are calls of `polyloom_OPERATION_TYPE`, which are defined before the function.
@@ -81,8 +81,10 @@ _BODIES = {
     "add": "a + b",
     "sub": "a - b",
     "mul": "a * b",
+    # INT_MIN / -1 is undefined in C (section 6.5.5), and wraps here.
     "div": "b == -1 ? -a : a / b",
     "rem": "b == -1 ? 0 : a % b",
+    # Rounded down: one less where a remainder is left and the signs differ (Hacker's Delight, section 9-1).
     "floordiv": "b == -1 ? -a : a / b - (a % b != 0 && (a < 0) != (b < 0))",
     "mod": "b == -1 || a % b == 0 ? 0 : (a % b < 0) != (b < 0) ? a % b + b : a % b",
     "and": "a & b",
@@ -112,6 +114,7 @@ def print_c(nest: Nest) -> str:
     printer = _Printer(nest, identifiers)
     body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
     lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
+    # Prototypes instead of headers: the text depends on no file.
     declared = sorted(
         {f"{kind} {call}({', '.join([kind] * BY_NAME[operation].arity)});" for operation, call, kind in printer.called}
     )
@@ -119,20 +122,23 @@ def print_c(nest: Nest) -> str:
 
 
 def c_name(nest: Nest) -> str:
-    """What `print_c` calls the function."""
+    """Name of the function that `print_c` prints."""
     return _identifiers(nest)[0]
 
 
 def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
-    """What holds for a C function's parameters unless it says more: they, and extents that subtract, are >= 0."""
+    """Default assumptions on a C function's parameters unless it says more: they, and extents that
+    subtract, are >= 0.
+    """
     # Other extents are sums of parameters, and not negative when these are not.
     extents = [e for s in storage for e in s.shape if e.constant < 0 or any(c < 0 for _, c in e.terms)]
     return normalize(Condition((Polyhedron((*map(Affine.symbol, parameters), *extents)),)))
 
 
 def _identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
-    """What the text calls the function; and parameters, storage and loops: as the nest does, where C can, no two
-    alike."""
+    """Identifiers of a nest: what the text calls the function; and parameters, storage and loops: as the nest does,
+    where C can, no two alike.
+    """
     taken = {*RESERVED}
     function = _identifier(nest.name, taken | FUNCTIONS)
     taken.add(function)
@@ -143,9 +149,10 @@ def _identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
 
 
 def _identifier(name: str, taken: set[str]) -> str:
-    """Of ASCII letters, which every tool writes as they are."""
+    """Identifier of C for a name (C17, section 6.4.2): of ASCII letters, which every tool writes as they are."""
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
     return fresh(
+        # Names of the implementation (C17, section 7.1.3), and what begins with a digit.
         f"v_{plain}" if _IMPLEMENTATION.match(plain) or plain[:1].isdigit() else plain,
         taken,
         lambda base, number: base + "_" * number,
@@ -175,7 +182,9 @@ def _body(operation: str, dtype: ElementType) -> str:
 
 
 def _truncated(result: ElementType) -> str:
-    """A float as an integer, toward zero, saturated, a NaN as 0; C's own conversion is undefined beyond the range."""
+    """Truncation of a float to an integer, toward zero, saturated, a NaN as 0; C's own conversion is undefined beyond
+    the range (C17, section 6.3.1.4).
+    """
     limits, wide = np.iinfo(NUMPY[result]), "unsigned int" if result == "u32" else "int"
     least = f"-{limits.max} - 1" if limits.min else "0"
     most = f"{limits.max}u" if result == "u32" else f"{limits.max}"
@@ -204,9 +213,12 @@ class _Printer:
         return [f"  {self.declaration(s)};" for s in self.nest.storage if s.role == "local"]
 
     def assumptions(self) -> list[str]:
-        """What the reader would not assume by itself, also of parameters that nothing else shows to be parameters."""
+        """Assumptions that the reader would not make by itself, also of parameters that nothing else shows to be
+        parameters.
+        """
         if normalize(self.nest.assumptions) != assumed(self.nest.parameters, self.nest.storage):
             return [f"  __builtin_assume({self.condition(self.nest.assumptions)});"]
+        # Without a use as a size, the reader would take them for data.
         unseen = [p for p in self.nest.parameters if p not in self.needed()]
         return [f"  __builtin_assume({' && '.join(f'{self.names[p]} >= 0' for p in unseen)});"] if unseen else []
 
@@ -270,6 +282,7 @@ class _Printer:
             case Constant():
                 return literal(value)
             case Index(dtype=dtype, value=form):
+                # The cast wraps or rounds the affine value, as `Index` does.
                 return f"{_cast(dtype)}({self.affine(form)})"
             case Apply():
                 return self.apply(value)
@@ -281,6 +294,7 @@ class _Printer:
         if call:
             self.called.add((operation, call, TYPES[dtype]))
             return f"{call}({', '.join(operands)})"
+        # A call by the operation's own name, which the reader takes back as that operation (frontend/c/library.py).
         if not _is_spelled(value):
             self.helpers.add((operation, dtype))
             return f"{PREFIX}{operation}_{dtype}({', '.join(operands)})"
@@ -315,7 +329,7 @@ def _bounds(nodes: Sequence[Node]) -> Iterator[Affine]:
 
 
 def _cast(dtype: ElementType) -> str:
-    """What makes a number in C one of the element type."""
+    """Cast that makes a number of C one of the element type."""
     return "" if dtype == "i32" else f"({TYPES[dtype]})"
 
 
@@ -331,6 +345,7 @@ def _double(number: float) -> str:
     if math.isnan(number):
         return '__builtin_nan("")'
     sign = "-" if math.copysign(1.0, number) < 0 else ""
+    # repr is the shortest decimal that reads back as the same double (Steele and White 1990).
     return f"{sign}__builtin_inf()" if math.isinf(number) else f"{sign}{abs(number)!r}"
 
 
@@ -343,6 +358,7 @@ def _is_spelled(value: Apply) -> bool:
     if operation == "select":
         return _is_plain_choice(value)
     if operation in ("shl", "shr"):
+        # C leaves other amounts undefined (C17, section 6.5.7): those are masked by a helper.
         amount = operands[1]
         return (
             isinstance(amount, Constant)
@@ -350,6 +366,7 @@ def _is_spelled(value: Apply) -> bool:
             and not isinstance(operands[0], Constant | Index)
         )
     if operation == "neg":
+        # The reader folds operations on constants and affine forms: the nest read back would be another.
         return not isinstance(operands[0], Constant | Index)
     return operation in _INFIX and (
         dtype == "f32" or not all(isinstance(operand, Constant | Index) for operand in operands)
@@ -365,12 +382,15 @@ def _is_widened(value: Apply) -> bool:
 
 def _is_plain_choice(value: Apply) -> bool:
     condition, *arms = value.operands
+    # The reader makes a branch of an affine condition.
     if any(isinstance(part, Index) for part in _parts(condition)) or not any(
         isinstance(part, Reference) for part in _parts(condition)
     ):
         return False
+    # A division in an arm is guarded when it is read: the guard would be another term.
     if any(isinstance(part, Apply) and divides(part.operation, part.dtype) for arm in arms for part in _parts(arm)):
         return False
+    # The reader takes such a choice of integers for a minimum or a maximum.
     return not (value.dtype not in FLOATS and isinstance(condition, Apply) and set(condition.operands) == set(arms))
 
 

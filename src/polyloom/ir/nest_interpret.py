@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executes a nest in its order: each assignment when its turn comes, with the exact semantics of `ir.semantics`.
+"""Reference interpreter of nests in program order: each assignment when its turn comes, with the exact semantics of
+`ir.semantics`.
 
 The nest becomes one Python function over NumPy arrays, which is compiled and called: about a microsecond per operation.
 This is what the source says; everything that the compiler makes of a nest is compared with it in the tests.
@@ -25,8 +26,8 @@ from polyloom.sets import Affine
 
 
 def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
-    """Every argument array that the checked `nest` assigns to. Those that `inputs` leaves out begin with 0, like
-    locals.
+    """Interpretation of a checked nest: every argument array that it assigns to. Those that `inputs` leaves out begin
+    with 0, like locals.
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero.
     """
@@ -35,14 +36,16 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
     zeros = {s.name: np.zeros(shape_of(array_of(s), values), NUMPY[s.dtype]) for s in nest.storage}
     # An argument that the nest assigns to need not be given.
     blank = {a.name: zeros[a.name] for a in signature.outputs if a.name not in inputs}
+    # The caller's arrays stay as they are.
     given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
+    # Floats overflow and become NaN without a fault (IEEE 754, section 7).
     with np.errstate(all="ignore"):
         compiled(nest, Scope())(values, zeros | given)
     return {a.name: given[a.name] for a in signature.outputs}
 
 
 def signature_of(nest: Nest) -> Plan:
-    """What a caller gives and gets: all arguments are inputs, those assigned to are outputs."""
+    """Signature of a nest: all arguments are inputs, those assigned to are outputs."""
     arguments = tuple(array_of(s) for s in nest.storage if s.role == "argument")
     written = {s.assign.target.name for s in statements(nest)}
     return Plan(
@@ -62,7 +65,7 @@ def array_of(storage: Storage) -> Array:
 
 
 class _Source:
-    """The text of a nest's function; arrays are a0, a1, ... in the order of the storage."""
+    """Python source of a nest's function; arrays are a0, a1, ... in the order of the storage."""
 
     def __init__(self, nest: Nest, scope: Scope) -> None:
         self.scope, self.nest = scope, nest
@@ -70,10 +73,12 @@ class _Source:
         self.scope.values |= {"fault": _fault, "inside": _inside}
         self.data = data(nest)
         for name in self.data:
+            # A data symbol is read anew at each use: the scalar may have been assigned in between.
             self.scope.bind(name, f"int({self.arrays[name]}[()])")
 
     def function(self) -> str:
         lines = [f"    {self.scope.name(p)} = values[{p!r}]" for p in self.nest.parameters]
+        # Local names of Python's, which are read faster than entries of a dictionary.
         lines += [f"    {text} = arrays[{name!r}]" for name, text in self.arrays.items()]
         return "\n".join(["def run(values, arrays):", *lines, *self.block(self.nest.body, (), "    ")])
 
@@ -85,6 +90,7 @@ class _Source:
                 case Assign():
                     yield from self.assign(node, loops, margin)
                 case Loop(name=name):
+                    # `reversed` has the same values downwards, as a loop of step -1 does.
                     ends = f"range({self.extreme('max', node.lower)}, {self.extreme('min', node.upper)})"
                     yield f"{margin}for {self.scope.name(name)} in {ends if node.step == 1 else f'reversed({ends})'}:"
                     yield from self.block(node.body, (*loops, name), margin + " ")
@@ -116,6 +122,7 @@ class _Source:
 
     def element(self, reference: Reference) -> str:
         index = self.scope.tuple(reference.index)
+        # Affine indices are proved to be inside; those that are data are checked when they are used.
         if any(form.symbols & self.data for form in reference.index):
             index = f"inside({index})"
         return f"{self.arrays[reference.name]}[{index}]"
@@ -131,6 +138,7 @@ def compiled(nest: Nest, scope: Scope) -> Any:
     says what operations mean."""
     source = _Source(nest, scope)
     text = source.function()
+    # Compiled once: walking the tree for each instance would take many times as long.
     exec(compile(text, f"<{nest.name}>", "exec"), source.scope.values)
     return source.scope.values["run"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewriting of nests: a copy in which affine forms, elements or statements are others.
+"""Nest rewriting: a copy in which affine forms, elements or statements are others (visitor pattern).
 
 `Rewriter` rebuilds every node as it is; a transformation overrides what it changes. A node becomes any number of nodes.
 """
@@ -16,7 +16,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 
 class Rewriter:
-    """The identity."""
+    """Identity rewriting, of which others are subclasses."""
 
     def nodes(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
         # A list, not a generator: Python resumes each level of nested generators anew for every node.
@@ -69,7 +69,7 @@ class Rewriter:
 
 
 class Substitution(Rewriter):
-    """With affine forms in the place of symbols."""
+    """Substitution of affine forms for symbols."""
 
     def __init__(self, values: Mapping[str, Affine]) -> None:
         self.values = dict(values)
@@ -96,6 +96,7 @@ class Copy(Substitution):
         return (replace(node, name=name, lower=lower, upper=upper, body=self.nodes(node.body)),)
 
     def reference(self, reference: Reference) -> Reference:
+        # Looked up before anything is substituted: cells are named as the original nest has them.
         return self.cells.get(cell(reference)) or super().reference(reference)
 
 

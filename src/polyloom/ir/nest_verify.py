@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a `Nest` well formed, as a list of rules; each is local to names and types and needs no integer sets.
+"""Verifier of nests, as a list of rules; each is local to names and types and needs no integer sets.
 
 Front ends make well-formed nests of what they accept; the rules find mistakes in nests made by hand or by a
 transformation. What must hold for all parameter values is checked by `analysis.nest_check`.
@@ -58,6 +58,7 @@ def _expressions(expression: Expression) -> Iterator[Expression]:
 def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
     loops = [(p.node.name, p.node.span) for p in _places(nest.body) if isinstance(p.node, Loop)]
     items: list[tuple[str, Span | None]] = [(n, nest.span) for n in nest.parameters]
+    # Statements have a name space of their own: no symbol can be one.
     for group in (
         [*items, *((s.name, s.span) for s in nest.storage), *loops],
         [(a.name, a.span) for a in _assigns(nest)],
@@ -71,6 +72,7 @@ def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
 
 def symbols_are_known(nest: Nest) -> Iterator[Diagnostic]:
     parameters = frozenset(nest.parameters)
+    # Indices that are data are well formed; targets that cannot have them say so.
     scalars = parameters | data(nest)
     yield from _unknown(nest.assumptions.symbols, parameters, nest.span)
     for storage in nest.storage:
@@ -147,6 +149,7 @@ def types_agree(nest: Nest) -> Iterator[Diagnostic]:
 
 def _operands_agree(expression: Apply, nest: Nest) -> Iterator[Diagnostic]:
     for n, operand in enumerate(expression.operands):
+        # The condition of a select is i32, whatever is selected.
         wanted = "i32" if expression.operation == "select" and n == 0 else expression.dtype
         found = dtype_of(operand, nest)
         if found != wanted:
@@ -170,6 +173,7 @@ def targets_are_writable(nest: Nest) -> Iterator[Diagnostic]:
             )
 
 
+# Later rules rely on earlier ones: types are those of names that are known by then.
 RULES: tuple[Rule, ...] = (
     names_are_unique,
     symbols_are_known,

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of the element types: their ranges, their rounding, their NumPy types."""
+"""Number formats of the element types: their ranges, their rounding (IEEE 754, section 4.3.1: to nearest, ties to
+even), their NumPy types.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +31,7 @@ WIDTH: dict[ElementType, int] = {t: 8 * kind.itemsize for t, kind in NUMPY.items
 
 def element(value: int, dtype: ElementType) -> Any:
     """An integer as an element of `dtype`: wrapped, or rounded once to a float."""
+    # `astype` wraps; a constructor of NumPy raises an error out of range.
     return np.int64(value).astype(NUMPY[dtype])
 
 
@@ -43,7 +46,9 @@ def limits(dtype: ElementType) -> tuple[int, int] | None:
 
 
 def constant_in(value: int | float, dtype: ElementType) -> int | float | None:
-    """`value` as an element of `dtype`, floats rounded to nearest; None when it is out of range or not an integer."""
+    """Constant of an element type: `value` as an element of `dtype`, floats rounded to nearest; None when it is out of
+    range or not an integer.
+    """
     if dtype == "f32":
         return single(value)
     if dtype == "f16":
@@ -51,6 +56,7 @@ def constant_in(value: int | float, dtype: ElementType) -> int | float | None:
     bounds = limits(dtype)
     if bounds is None:
         return double(value)
+    # A float is no integer constant, even one without a fraction.
     return value if isinstance(value, int) and bounds[0] <= value <= bounds[1] else None
 
 
@@ -71,6 +77,7 @@ def double(value: int | float) -> float | None:
 def single(value: int | float) -> float | None:
     """Rounded once to f32; None for a finite number beyond its range."""
     try:
+        # struct rounds to nearest, ties to even, and raises an error beyond the range.
         return struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:
         return float(value) if isinstance(value, float) and math.isinf(value) else None

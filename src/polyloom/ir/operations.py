@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The named operations of a piecewise linear algorithm: one table row each.
+"""Operation table of piecewise linear algorithms: one row per named operation.
 
 Semantics: two's complement, wrapping; `shr` is arithmetic where the operand has a sign, and shift amounts count modulo
-the width; comparisons give i32 0 or 1; f32 and f64 are IEEE single and double, `madd` rounds once. Integer `div` and
-`rem` truncate as C's / and %, `floordiv` and `mod` floor as Python's // and %; all four fault on a zero divisor.
-Division, shifts to the right, comparisons, min and max are those of the operand's type: u8, u16 and u32 have no sign.
-min(a, b) and max(a, b) are NaN-aware and ties return the first operand: b if a is a NaN, else b if b < a (max: b > a),
-else a. All operands of an operation have one element type, except the first operand of `select`, which is i32.
-A bool is 0 or 1, in one byte of memory.
+the width; comparisons give i32 0 or 1; f32 and f64 are IEEE 754 single and double, `madd` rounds once. Integer `div`
+and `rem` truncate as C's / and % (C17, section 6.5.5), `floordiv` and `mod` floor as Python's // and % (Python language
+reference, section 6.7); all four fault on a zero divisor. Division, shifts to the right, comparisons, min and max are
+those of the operand's type: u8, u16 and u32 have no sign. min(a, b) and max(a, b) are NaN-aware and ties return the
+first operand: b if a is a NaN, else b if b < a (max: b > a), else a. All operands of an operation have one element
+type, except the first operand of `select`, which is i32. A bool is 0 or 1, in one byte of memory.
 
-Conversions are C's. Integers wrap to narrower ones. Floats go to integers toward zero and saturate: beyond the range of
-the result's type, the result is its smallest or largest number; of a NaN it is 0. C leaves that undefined and NumPy to
-the processor; this is total, the same for all widths, and what LLVM calls `fptosi.sat`. `to_bool` is "not equal to
-zero". What is converted to a float is rounded to nearest, ties to even. `round_i32` of a float rounds so, too, and
-saturates; of a NaN it gives the largest number. `sat8` and `satu8` saturate an i32. `bits_i32` and `bits_f32` keep the
-32 bits.
+Conversions are C's (C17, section 6.3.1). Integers wrap to narrower ones. Floats go to integers toward zero and
+saturate: beyond the range of the result's type, the result is its smallest or largest number; of a NaN it is 0. C
+leaves that undefined and NumPy to the processor; this is total, the same for all widths, and what the LLVM Language
+Reference Manual calls `llvm.fptosi.sat`. `to_bool` is "not equal to zero". What is converted to a float is rounded to
+nearest, ties to even. `round_i32` of a float rounds so, too, and saturates; of a NaN it gives the largest number.
+`sat8` and `satu8` saturate an i32. `bits_i32` and `bits_f32` keep the 32 bits.
+
 Elements of the types `STORED` are moved, chosen and converted; arithmetic is on the others.
 """
 
@@ -26,12 +27,14 @@ from typing import Literal
 ElementType = Literal["i8", "i16", "i32", "f32", "u8", "u16", "u32", "bool", "f64", "f16"]
 # The position in this table is the type's number in machine words: append only.
 ELEMENT_TYPES: tuple[ElementType, ...] = ("i8", "i16", "i32", "f32", "u8", "u16", "u32", "bool", "f64")
+# Types without a number in machine words: no unit computes in them.
 STORED: tuple[ElementType, ...] = ("f16",)
 ALL_TYPES: tuple[ElementType, ...] = (*ELEMENT_TYPES, *STORED)
 SIGNED: tuple[ElementType, ...] = ("i8", "i16", "i32")
 UNSIGNED: tuple[ElementType, ...] = ("u8", "u16", "u32")
 INTEGERS: tuple[ElementType, ...] = (*SIGNED, *UNSIGNED)
 FLOATS: tuple[ElementType, ...] = ("f32", "f64")
+# A bool has no arithmetic: front ends widen it first.
 _NUMBERS: tuple[ElementType, ...] = tuple(t for t in ELEMENT_TYPES if t != "bool")
 _BITWISE: tuple[ElementType, ...] = tuple(t for t in ELEMENT_TYPES if t not in FLOATS)
 
@@ -64,6 +67,7 @@ def _to(dtype: ElementType) -> Operation:
     return Operation(f"to_{dtype}", 1, types, stored=dtype != "f16", gives=dtype)
 
 
+# Their order, too, is that of numbers in machine words.
 _CONVERTED: tuple[ElementType, ...] = (*SIGNED, *UNSIGNED, "bool", *FLOATS, *STORED)
 CONVERSIONS: tuple[Operation, ...] = (
     *map(_to, _CONVERTED),

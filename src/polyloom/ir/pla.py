@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Piecewise linear algorithms: single-assignment equations quantified over an iteration space (paper section 4, Eq. 1).
+"""Piecewise linear algorithms: single-assignment equations quantified over an iteration space (array paper, section 4,
+Eq. (1); uniform recurrences: Karp, Miller and Winograd 1967).
 
     Si: x[I] = op(y[I - d], in[Q I + q], constant, ...) if I in condition
 
@@ -59,8 +60,10 @@ Operand = Reference | Constant
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """`name: target = operation(operands) if condition`. `dtype` is the operands' element type (the last operand's).
-    `span` is what the user wrote it for; of one that the user did not write, `reason` says why it exists."""
+    """Equation Si (array paper, section 4, Eq. (1)): `name: target = operation(operands) if condition`. `dtype` is the
+    operands' element type (the last operand's). `span` is what the user wrote it for; of one that the user did not
+    write, `reason` says why it exists.
+    """
 
     name: str
     target: Reference

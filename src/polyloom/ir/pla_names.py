@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names in a text of the equation language. Those that it has other uses for, or no letters, stand in backquotes: ``
-`max`[i] ``.
+"""Names in a text of the equation language. Those that it has other uses for, or no letters, stand in backquotes:
+```max`[i]``.
 
 Functions may have any name that Python or C has, and what is made of them prints and reads back.
 """
@@ -38,6 +38,7 @@ KEYWORDS: Final = frozenset(
 )
 RESERVED: Final = KEYWORDS | set(BY_NAME) | set(ALL_TYPES)
 PLAIN: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z]*[0-9]+)*"
+# Letters of any script, and `$`: what Python and C compilers take as names.
 QUOTED: Final = r"`(?u:[^\W\d][\w$]*)(?:\.[a-z]*[0-9]+)*`"
 _PLAIN: Final = re.compile(PLAIN)
 
@@ -57,6 +58,7 @@ def spelled(program: Program) -> Program:
     symbols = (*program.parameters, *program.dimensions)
     objects = (a.name for a in (*program.inputs, *program.outputs, *program.variables))
     names = {name: quoted(name) for name in (*symbols, *objects, *(e.name for e in program.equations))}
+    # The usual program has plain names, and is not rebuilt.
     return program if all(name == text for name, text in names.items()) else _renamed(program, names)
 
 

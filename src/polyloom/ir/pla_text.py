@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a program in the equation language; `frontend.pla.parse` reads back an equal program, up to spans."""
+"""Printer of the equation language; `frontend.pla.parse` reads back an equal program, up to spans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def print_program(program: Program) -> str:
 
 
 def digest(program: Program) -> str:
-    """What files name the program by: 16 hexadecimal digits of the SHA-256 of its text."""
+    """Digest of a program, by which files name it: 16 hexadecimal digits of the SHA-256 of its text."""
     return hashlib.sha256(print_program(program).encode()).hexdigest()[:16]
 
 
@@ -41,6 +41,7 @@ def print_operand(operand: Operand) -> str:
         case Reference(name=name, index=index):
             return f"{name}[{', '.join(map(str, index))}]"
         case Constant(value=value, dtype="f32"):
+            # The shortest decimal that reads back as the same single.
             return str(float(str(np.float32(value))))
         case Constant(value=value, dtype="f64"):
             return str(float(value))
@@ -51,6 +52,7 @@ def print_operand(operand: Operand) -> str:
 def _equation(program: Program, equation: Equation, width: int) -> str:
     if equation.condition == program.space:
         return f"  {_definition(equation)}"
+    # The space is printed once, at the head: conditions show what they add to it.
     extra = tuple(_without(piece, program.space.pieces[0]) for piece in equation.condition.pieces)
     return f"  {_definition(equation):<{width}} if {print_condition(Condition(extra), program.dimensions)}"
 
@@ -82,6 +84,7 @@ def _parameters(program: Program) -> list[str]:
     """Bare names, then what is known beyond `parameter >= 0`."""
     names = list(program.parameters)
     extra = [_without(piece, Polyhedron(tuple(map(Affine.symbol, names)))) for piece in program.assumptions.pieces]
+    # One polyhedron is a list of relations; a union needs a whole condition.
     if len(extra) == 1:
         return names + [_relation(c, program.parameters) for c in extra[0].constraints]
     return [*names, print_condition(Condition(tuple(extra)), program.parameters)]
@@ -131,6 +134,7 @@ def _relation(affine: Affine, first: tuple[str, ...]) -> str:
     leading = min(
         affine.terms, key=lambda t: (t[0] not in first, first.index(t[0]) if t[0] in first else 0), default=("", 1)
     )
+    # a - b - 1 >= 0 is printed as a > b, as people write it.
     strict = constant == -1 and bool(left.terms) and bool(right.terms)
     if leading[1] > 0:
         return f"{left} > {right}" if strict else f"{left} >= {right - constant}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a `Program` well formed, as a list of rules; each is local to names and types and needs no integer sets.
+"""Verifier of programs, as a list of rules; each is local to names and types and needs no integer sets.
 
-The rules follow section 4 of the paper: inputs are only read, outputs only written, internal variables indexed
+The rules follow section 4 of the array paper: inputs are only read, outputs only written, internal variables indexed
 uniformly. What must hold for all parameter values is checked by `analysis.check`.
 """
 
@@ -91,6 +91,9 @@ def inputs_are_read_and_outputs_written(program: Program) -> Iterator[Diagnostic
 
 
 def internal_variables_are_uniform(program: Program) -> Iterator[Diagnostic]:
+    """Uniformity (array paper, section 4; Karp, Miller and Winograd 1967): an internal variable is defined at the
+    iteration itself, and read a constant vector away.
+    """
     internal, identity = _internal(program), tuple(map(Affine.symbol, program.dimensions))
     for equation in program.equations:
         target = equation.target
@@ -116,6 +119,7 @@ def types_agree(program: Program) -> Iterator[Diagnostic]:
     for equation in program.equations:
         wanted: list[tuple[Operand, ElementType]] = [(o, equation.dtype) for o in equation.operands]
         if equation.operation == "select":
+            # The condition of a select is i32, whatever is selected.
             wanted[0] = (equation.operands[0], "i32")
         wanted.append((equation.target, BY_NAME[equation.operation].result(equation.dtype)))
         for operand, dtype in wanted:
@@ -155,6 +159,7 @@ def variables_are_defined(program: Program) -> Iterator[Diagnostic]:
             )
 
 
+# Later rules rely on earlier ones: operations are known before their types are compared.
 RULES: tuple[Rule, ...] = (
     names_are_unique,
     symbols_are_known,
@@ -170,6 +175,7 @@ RULES: tuple[Rule, ...] = (
 
 def explain(program: Program) -> None:
     """The rule of transforms: in a program that has places in a source, every equation has one, or a reason."""
+    # A program made without a source has no places to keep.
     if any(e.span is not None for e in program.equations):
         enforce((equations_have_origins,), program)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan: one or more piecewise linear algorithms, the phases, that run one after another on named arrays, and loops
-of steps around them.
+"""Plan: one or more piecewise linear algorithms, the phases, that run one after another on named arrays, and loops of
+steps around them.
 
 Arrays live beside the processor array. A phase reads some and writes others; which array an input or output of its
 program is, its bindings say. An argument that a function reads and writes is one array here, although a program knows
@@ -62,17 +62,18 @@ class Plan:
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """All of them, in the order of the text."""
+        """Phases of the plan, in the order of the text."""
         return tuple(leaf for leaf, _ in leaves(self.body))
 
     @property
     def loops(self) -> tuple[Steps[Phase], ...]:
-        """All loops of steps, outer ones before those in them."""
+        """Step loops of the plan, outer ones before those in them."""
         return tuple(loops(self.body))
 
     @property
     def parametric(self) -> tuple[Parametric, ...]:
-        """Those of all phases."""
+        """Parametric scalars of all phases."""
+        # Phases share scalars: each is one.
         return tuple(dict.fromkeys(p for phase in self.phases for p in phase.parametric))
 
 

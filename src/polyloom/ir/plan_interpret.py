@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of a plan: its phases one after another on named arrays, each by the interpreter of its equations; loops
-of steps repeat theirs.
+"""Reference interpreter of plans: phases one after another on named arrays, each by the interpreter of its equations;
+loops of steps repeat theirs.
 
-`chain` is the one place that knows how arrays pass from phase to phase; whoever executes phases, interpreter or model,
-goes through it, and an execution of one phase overwrites elements of what its outputs held before.
+`chain` alone knows how arrays pass from phase to phase. Whoever executes phases, interpreter or model, goes through it,
+and an execution of one phase overwrites elements of what its outputs held before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from polyloom.ir.steps import Tree, numbered, walk
 
 
 class Bindings(Protocol):
-    """What a phase calls its inputs and outputs, each with the array outside that it is."""
+    """Bindings of a phase: its names of inputs and outputs, each with the array outside that it is."""
 
     @property
     def inputs(self) -> tuple[tuple[str, str], ...]: ...
@@ -63,6 +63,7 @@ def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, An
         try:
             return interpret_program(program, {name: around[name] for name in program.parameters}, read, held)
         except PolyloomError as error:
+            # Parameters are the same in every step: only counters tell which one it was.
             counters = {name: value for name, value in around.items() if name not in plan.parameters}
             raise PolyloomError(*(in_step(d, counters) for d in error.diagnostics)) from None
 
@@ -83,15 +84,18 @@ def chain(
     inputs: Mapping[str, Any],
     execute: Execute,
 ) -> Arrays:
-    """The outputs after all steps of `tree`, whose leaves number `phases`. Given arrays are not changed. Errors: PL0231
-    and PL0232 for the inputs."""
+    """Execution of phases in order: the outputs after all steps of `tree`, whose leaves number `phases`. Given arrays
+    are not changed. Errors: PL0231 and PL0232 for the inputs.
+    """
     made = (*signature.outputs, *signature.intermediates)
+    # Before anything is allocated: sizes are the user's, and may be far beyond the memory.
     memory.require(
         sum(prod(shape_of(a, values)) * _COPIES for a in made),
         f"the outputs of `{signature.name}`",
         "use smaller loop bounds",
     )
     arrays = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in made}
+    # Behind the zeros: an output that is given begins with what is given.
     arrays |= check_inputs(signature, values, inputs)
     known = {p.name: p for p in signature.parametric}
     for number, around in walk(tree, values):
@@ -99,6 +103,7 @@ def chain(
         # Counters are in scope only here.
         used = [known[outer] for _, outer in phase.inputs if outer in known]
         arrays |= {p.name: element(p.value.evaluate(around), p.dtype) for p in used}
+        # Arrays are handed over, not copied: a phase returns new ones for its outputs.
         read = {inner: arrays[outer] for inner, outer in phase.inputs}
         held = {inner: arrays[outer] for inner, outer in phase.outputs}
         written = execute(number, around, read, held)

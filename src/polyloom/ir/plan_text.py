@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a plan: its arrays, then its phases in the order in which they run, those of a loop of steps under its head.
+"""Printer of plans: arrays, then phases in the order in which they run, those of a loop of steps under its head.
 
     plan floyd_warshall
     parameter N
@@ -10,8 +10,8 @@
       phase 1 where path_in is path, path is path
         parameter N, k, ...
 
-A phase is a program of the equation language, further to the right. `frontend.pla.plan` reads it back, without
-spans and reasons, and with simplified conditions.
+A phase is a program of the equation language, further to the right. `frontend.pla.plan` reads it back, without spans
+and reasons, and with simplified conditions.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ MARGIN = "  "
 
 def print_plan(plan: Plan) -> str:
     """The whole text, ending in a newline."""
+    # A program without equations prints the plan's head: names and shapes are spelled by the same rules.
     outline = spelled(
         Program(
             plan.name,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a `Plan` well formed, as a list of rules: names, bindings and scopes. Its programs have rules of their own
+"""Verifier of plans, as a list of rules: names, bindings and scopes. Its programs have rules of their own
 (`ir.pla_verify`).
 """
 
@@ -25,6 +25,7 @@ def verify(plan: Plan) -> None:
 
 
 def names_are_unique(plan: Plan) -> Iterator[Diagnostic]:
+    # An array in both lists is one array, which keeps its elements where no phase writes them.
     both = {a.name for a in plan.inputs} & {a.name for a in plan.outputs}
     arrays = [a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates)]
     for name in both:
@@ -45,6 +46,7 @@ def bounds_are_known(plan: Plan) -> Iterator[Diagnostic]:
         if not (loop.lower and loop.upper):
             help = "give a lower and an upper bound"
             yield Diagnostic("PL0215", f"the loop `{loop.counter}` is unbounded", span=loop.span, help=help)
+        # Neither its own counter nor those of loops in it.
         known = {*plan.parameters, *(other.counter for other in around)}
         used = frozenset[str]().union(*(bound.symbols for bound in (*loop.lower, *loop.upper)))
         for name in sorted(used - known):
@@ -53,7 +55,7 @@ def bounds_are_known(plan: Plan) -> Iterator[Diagnostic]:
 
 
 def parameters_of_phases_are_known(plan: Plan) -> Iterator[Diagnostic]:
-    """Those of the plan, then counters around the phase, outermost first."""
+    """Scoping of parameters: those of the plan, then counters around the phase, outermost first."""
     for phase, around in leaves(plan.body):
         counters = [loop.counter for loop in around]
         own = phase.program.parameters[len(plan.parameters) :]
@@ -68,7 +70,9 @@ def parameters_of_phases_are_known(plan: Plan) -> Iterator[Diagnostic]:
 
 
 def bindings_agree(plan: Plan) -> Iterator[Diagnostic]:
-    """What a phase calls its arrays, in its order, is bound to an array of the plan of the same type and shape."""
+    """Typing of bindings: each name of a phase, in its order, is bound to an array of the plan of the same type and
+    shape.
+    """
     arrays = {a.name: a for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
     arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
     for phase in plan.phases:

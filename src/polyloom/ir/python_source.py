@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Affine expressions, conditions and values as Python source, for interpreters that compile what they execute.
+"""Python source of affine expressions, conditions and values, for interpreters that compile what they execute.
 
 `Scope` gives every symbol an identifier and collects the functions and constants that the source mentions, under the
 names that it uses: NumPy scalars, and the operations of `ir.semantics`. An integer division by zero raises
@@ -21,14 +21,14 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 
 class Scope:
-    """`values` is the dictionary to compile with; it grows while source is written."""
+    """Namespace of compiled source: `values` is the dictionary to compile with; it grows while source is written."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self._names: dict[str, str] = {}
 
     def function(self, operation: str, dtype: ElementType) -> Function:
-        """What an operation means; other arithmetic than that of `ir.semantics` overrides it."""
+        """Function of an operation; other arithmetic than that of `ir.semantics` overrides it."""
         return function(operation, dtype)
 
     def name(self, symbol: str) -> str:
@@ -36,10 +36,11 @@ class Scope:
         return self._names.setdefault(symbol, f"x{len(self._names)}")
 
     def bind(self, symbol: str, source: str) -> None:
-        """What a symbol is that is neither a loop nor a parameter."""
+        """Binding of a symbol that is neither a loop nor a parameter to an expression."""
         self._names[symbol] = source
 
     def affine(self, value: Affine) -> str:
+        # On Python's integers, which never wrap: an index is exact.
         return " + ".join([*(f"{factor} * {self.name(symbol)}" for symbol, factor in value.terms), str(value.constant)])
 
     def tuple(self, index: Sequence[Affine]) -> str:
@@ -57,10 +58,12 @@ class Scope:
             case Constant(value=value, dtype=dtype):
                 return self._constant(value, dtype)
             case Index(value=value, dtype=dtype):
+                # An affine value is exact: it is wrapped or rounded once.
                 self.values[f"to_{dtype}"] = partial(element, dtype=dtype)
                 return f"to_{dtype}({self.affine(value)})"
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 meaning = self.function(operation, dtype)
+                # NumPy divides integers by zero with a warning and the result 0: that would hide the fault.
                 self.values[f"{operation}_{dtype}"] = _faulting(meaning) if divides(operation, dtype) else meaning
                 return f"{operation}_{dtype}({', '.join([self.value(o, reads) for o in operands])})"
             case _:
@@ -68,6 +71,7 @@ class Scope:
 
     def _constant(self, value: int | float, dtype: ElementType) -> str:
         name = f"c{len(self.values)}"
+        # A NumPy scalar, so that what is computed with it rounds and wraps in its type.
         self.values[name] = NUMPY[dtype].type(value)
         return name
 

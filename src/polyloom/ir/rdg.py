@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reduced dependence graph (the paper, section 4, Figure 3): equations are nodes, uses of internal variables are
-edges.
+"""Reduced dependence graph (array paper, section 4, Figure 3; Karp, Miller and Winograd 1967): equations are nodes,
+uses of internal variables are edges.
 
 A use is one operand x[I - d] of one consumer. Its edges come from every equation that defines x for some iteration that
 the consumer reads; each carries the producer iterations whose value is read, because what a producer writes, and when,

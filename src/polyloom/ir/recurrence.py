@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems of affine recurrence equations: a nest in single assignment, where every read names the instance that wrote
-it.
+"""Systems of affine recurrence equations (Karp, Miller and Winograd 1967; Feautrier 1991): a nest in single assignment,
+where every read names the instance that wrote it.
 
     S[I] = value(R[f(I)], A[g(I)], ...) for I in domain
 
@@ -32,7 +32,7 @@ class Produced:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the argument `name[index]` held at entry."""
+    """Initial value: what the argument `name[index]` held at entry."""
 
     name: str
     index: tuple[Affine, ...]
@@ -51,7 +51,9 @@ Origin = Produced | Stored | Immediate
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """In `domain` (over the reader's loops, already inside the reader's domain) the value comes from `origin`."""
+    """Piece of a read (a leaf of Feautrier's quasi-affine selection tree, 1991): in `domain` (over the reader's loops,
+    already inside the reader's domain) the value comes from `origin`.
+    """
 
     domain: Condition
     origin: Origin
@@ -92,7 +94,7 @@ class Recurrence:
 
 
 def origins(equations: Iterable[Recurrence]) -> Iterator[Origin]:
-    """Where the reads of all `equations` find their values."""
+    """Origins of the reads of all `equations`."""
     return (piece.origin for e in equations for read in e.reads for piece in read)
 
 
@@ -127,7 +129,7 @@ class System:
 
     @property
     def names(self) -> frozenset[str]:
-        """Of parameters, arrays and variables. Equations and the loops of each have names to themselves."""
+        """Names of parameters, arrays and variables. Equations and the loops of each have names to themselves."""
         return frozenset(
             (
                 *self.parameters,

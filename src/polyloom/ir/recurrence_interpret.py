@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of a system of recurrence equations, without an order: an instance is computed when something needs it,
-once.
+"""Reference interpreter of recurrence equations, without an order (demand-driven evaluation): an instance is computed
+when something needs it, once.
 
 Evaluation starts at the finals and follows origins with a stack of its own. It checks what the system promises: each
 read has exactly one piece, each origin is inside its statement's domain, no instance needs itself, no element has two
@@ -32,7 +32,7 @@ Instance = tuple[int, Point]
 
 
 def interpret(system: System, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
-    """Every array that a final writes; the rest of it is as given, or 0.
+    """Interpretation of a system: every array that a final writes; the rest of it is as given, or 0.
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero, PL0222 where the system breaks
     a promise.
@@ -54,6 +54,7 @@ def points(final: Final, system: System, values: Mapping[str, int]) -> list[Poin
     domain = to_set(final.domain, loops, system.parameters)
     for n, name in enumerate(system.parameters):
         domain = domain.fix_val(isl.dim_type.param, n, isl.Val(values[name]))
+    # isl enumerates the points of sets without parameters only.
     flat = domain.project_out(isl.dim_type.param, 0, len(system.parameters))
     flat.foreach_point(
         lambda p: found.append(tuple(int(str(p.get_coordinate_val(isl.dim_type.set, n))) for n in range(len(loops))))
@@ -73,6 +74,8 @@ class _Compiled:
 
 
 class _Run:
+    """State of one interpretation: arrays, compiled equations, and the values that are computed."""
+
     def __init__(self, system: System, values: dict[str, int], arrays: Arrays) -> None:
         self.system, self.values, self.scope = system, values, Scope()
         self.arrays = [arrays[s.name] for s in system.storage]
@@ -92,6 +95,7 @@ class _Run:
         return _Compiled(equation, self.function(loops, self.scope.condition(equation.domain)), origins, value)
 
     def function(self, arguments: list[str], text: str) -> Callable[..., Any]:
+        # Compiled: domains and indices are evaluated once per instance.
         return eval(f"lambda {', '.join(arguments)}: {text}", self.scope.values)
 
     def piece(self, piece: Piece) -> str:
@@ -118,12 +122,14 @@ class _Run:
             for point in points(final, self.system, self.values):
                 at = self.values | dict(zip(loops, point, strict=True))
                 element = tuple(a.evaluate(at) for a in final.index)
+                # With two final writers the result would depend on the order of the finals.
                 if (final.name, element) in written:
                     raise input_error("PL0222", f"{final.name}{list(element)} has two final writers")
                 written.add((final.name, element))
                 outputs[final.name][element] = self.demanded((self.number[final.statement], point))
 
     def demanded(self, instance: Instance) -> Any:
+        """Demand-driven evaluation of an instance: depth first over its origins, with a stack instead of recursion."""
         stack, begun = [instance], set[Instance]()
         while stack:
             top = stack[-1]
@@ -133,14 +139,16 @@ class _Run:
             if missing and top in begun:
                 raise self.broken(top, "needs itself")
             if not missing:
+                # An instance may be on the stack twice, and done when it is met again.
                 self.done.setdefault(top, None if top in self.done else self.computed(top, sources))
                 stack.pop()
+            # Seen a second time with origins still missing, the instance lies on a cycle.
             begun.add(top)
             stack += missing
         return self.done[instance]
 
     def sources(self, instance: Instance) -> list[Instance]:
-        """Where the reads of `instance` find their values; an element has none."""
+        """Origins of the reads of `instance`; an element of an array has none."""
         number, point = instance
         if number < 0:
             return []

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the dataflow of a nest: what every statement computes, and which instance each of its reads takes its value
+"""Printer of a nest's dataflow: what every statement computes, and which instance each of its reads takes its value
 from.
 
-S2[i, k, j]: C[i, j] = C[i, j] + (A[i, k] * B[k, j]) for 0 <= i < N and 0 <= k < K and 0 <= j < M
-  reads C[i, j] from S1[i, j] if k = 0
-  reads C[i, j] from S2[i, k - 1, j] if k >= 1
-  reads A[i, k] as given
-C[i, j] becomes S2[i, k, j] if k = K - 1
+    S2[i, k, j]: C[i, j] = C[i, j] + (A[i, k] * B[k, j]) for 0 <= i < N and 0 <= k < K and 0 <= j < M
+      reads C[i, j] from S1[i, j] if k = 0
+      reads C[i, j] from S2[i, k - 1, j] if k >= 1
+      reads A[i, k] as given
+    C[i, j] becomes S2[i, k, j] if k = K - 1
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def print_value(expression: Expression) -> str:
 
 def _equation(equation: Recurrence, system: System) -> Iterator[str]:
     assign = equation.statement.assign
+    # Simplified by isl: a domain is the product of all bounds and conditions around.
     domain = from_set(to_set(equation.domain, equation.loops, system.parameters))
     where = f" for {print_condition(domain, equation.loops)}" if equation.loops else ""
     yield (
@@ -92,5 +93,6 @@ def _where(condition: Condition, equation: Recurrence, system: System) -> str:
     domain = to_set(equation.domain, equation.loops, system.parameters).intersect_params(
         parameter_set(system.assumptions, system.parameters)
     )
+    # isl's gist: the constraints that the domain does not imply already.
     left = from_set(to_set(condition, equation.loops, system.parameters), domain)
     return "" if Polyhedron() in left.pieces else f" if {print_condition(left, (*equation.loops, *system.parameters))}"

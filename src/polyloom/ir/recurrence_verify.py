@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a system of recurrence equations well formed, as a list of rules local to names and dimensions."""
+"""Verifier of recurrence equations, as a list of rules local to names and dimensions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def names_are_unique(system: System) -> Iterator[Diagnostic]:
 
 
 def reads_have_origins(system: System) -> Iterator[Diagnostic]:
-    """One tuple of pieces for each read of the value."""
+    """Completeness of dataflow: one tuple of pieces for each read of the value."""
     for equation in system.equations:
         wanted = len(tuple(accesses(equation.value)))
         if len(equation.reads) != wanted:

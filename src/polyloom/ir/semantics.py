@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations on NumPy arrays and on NumPy scalars alike: one executable definition (ir/operations.py says what they
+"""Executable semantics of the operations, on NumPy arrays and on NumPy scalars alike (ir/operations.py says what they
 mean).
 
 Integer arithmetic wraps because NumPy's does. f32 multiply-add rounds once: the product of two singles is exact in
@@ -35,8 +35,9 @@ def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an interpreter computes with: how elements are stored, the element of a constant, operations, and which of
-    them fault on a divisor of zero."""
+    """Interpretation of operations by an interpreter: how elements are stored, the element of a constant, operations,
+    and which of them fault on a divisor of zero.
+    """
 
     stored: Callable[[ElementType], np.dtype[Any]]
     constant: Callable[[Constant], Any]
@@ -53,6 +54,7 @@ def division_by_zero(name: str, at: str, span: Span | None) -> PolyloomError:
 def function(operation: str, dtype: ElementType) -> Function:
     """The function of the operands that `apply` applies."""
     table = _BOOL if dtype == "bool" else _INTEGER if dtype in INTEGERS else _FLOAT
+    # Tables by kind of type have what differs from NumPy's operation.
     special = table.get(operation)
     return partial(special, dtype) if special is not None else _COMMON[operation]
 
@@ -63,6 +65,7 @@ def _select(condition: Value, a: Value, b: Value) -> Value:
 
 def _compare(relation: Function) -> Function:
     def compare(a: Value, b: Value) -> Value:
+        # Comparisons give i32, not NumPy's bool.
         return relation(a, b).astype(np.int32)
 
     return compare
@@ -78,26 +81,32 @@ def _widely(function: Function) -> Function:
 
 
 def _truncated(a: Value, b: Value) -> Value:
+    # fmod has the sign of the dividend, so that what is divided is an exact multiple.
     return (a - np.fmod(a, b)) // b
 
 
 def _shift(direction: Function) -> Function:
     def shift(dtype: ElementType, a: Value, b: Value) -> Value:
+        # Amounts modulo the width: NumPy's result of larger ones is the host's.
         return direction(a, b & NUMPY[dtype].type(WIDTH[dtype] - 1))
 
     return shift
 
 
 def _number_first(better: Function) -> Function:
-    """min or max: the operand that is a number, and the first one of equals (so of two zeros)."""
+    """Minimum or maximum of IEEE 754-2008 (minNum, maxNum): the operand that is a number, and the first one of equals
+    (so of two zeros).
+    """
 
     def choose(dtype: ElementType, a: Value, b: Value) -> Value:
+        # `better` is strict and false for NaNs: of equals, and where b is a NaN, a stays.
         return np.where(better(b, a) | np.isnan(a), b, a)
 
     return choose
 
 
 def _move_bool(dtype: ElementType, a: Value) -> Value:
+    # NumPy has no `positive` of bool; or of a value with itself copies it.
     return np.bitwise_or(a, a)
 
 
@@ -108,6 +117,7 @@ def _multiply_add(a: Value, b: Value, c: Value) -> Value:
 def _fused(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
     if dtype == "f64":
         return fused.multiply_add(a, b, c)
+    # 24 + 24 bits fit the 53 of a double: the product has no error.
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
     return fused.odd_sum(product, addend).astype(np.float32)
 
@@ -128,6 +138,7 @@ def _round_i32(a: Value) -> Value:
 def _saturated(a: Value, result: ElementType) -> Value:
     """A float without a fraction as the nearest element of the type; the greatest one for a NaN."""
     least, most = int(np.iinfo(NUMPY[result]).min), int(np.iinfo(NUMPY[result]).max)
+    # NaNs get here by `round_i32` alone: truncation has made 0 of them.
     return np.where(np.isnan(a), most, np.clip(a, least, most)).astype(NUMPY[result])
 
 

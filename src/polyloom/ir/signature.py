@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program takes and gives: its parameters, and its arguments with types, shapes and roles.
+"""Signature of a program: its parameters, and its arguments with types, shapes and roles.
 
 Plans, C functions, configurations and executables have a signature of this one type, so that inputs are made up,
 checked and named in one place for every target. A scalar is an argument of rank 0.
@@ -30,7 +30,9 @@ RESULT = "return"
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A sum of products of parameters: `(names, coefficient)` pairs, sorted by names, without a coefficient of 0."""
+    """Extent of a dimension, a polynomial: a sum of products of parameters as `(names, coefficient)` pairs, sorted by
+    names, without a coefficient of 0.
+    """
 
     terms: tuple[tuple[tuple[str, ...], int], ...] = ()
 
@@ -41,8 +43,9 @@ class Extent:
 
     @staticmethod
     def read(text: str) -> Extent | None:
-        """Of a text such as `2 * n + 1` or `n*m`, of C or of Python; None where it is something else."""
+        """Extent of a text such as `2 * n + 1` or `n*m`, of C or of Python; None where it is something else."""
         words = list(dict.fromkeys(_WORD.findall(text)))
+        # Sums and products are written alike in C and Python, whose parser is at hand.
         plain = _WORD.sub(lambda word: f"v{words.index(word[0])}", text)  # a name may be a word of Python's
         try:
             found = _read(ast.parse(plain.strip(), mode="eval").body)
@@ -51,7 +54,7 @@ class Extent:
         return found.renamed({f"v{n}": word for n, word in enumerate(words)})
 
     def renamed(self, names: Mapping[str, str]) -> Extent:
-        """With other names; those that `names` does not mention stay."""
+        """Extent with other names; those that `names` does not mention stay."""
         return _extent({tuple(sorted(names.get(n, n) for n in product)): value for product, value in self.terms})
 
     @property
@@ -64,6 +67,7 @@ class Extent:
 
     def __str__(self) -> str:
         text = ""
+        # The constant stands last, as people write it: `2*n + 1`.
         for names, coefficient in sorted(self.terms, key=lambda term: (not term[0], term[0])):
             factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not names else []
             sign = "-" if coefficient < 0 else ""
@@ -73,6 +77,7 @@ class Extent:
 
 
 def _extent(terms: Mapping[tuple[str, ...], int]) -> Extent:
+    # A normal form: equal polynomials are equal objects.
     return Extent(tuple(sorted((names, value) for names, value in terms.items() if value)))
 
 
@@ -181,6 +186,7 @@ def of_plan(plan: arguments.Signature, nest: Nest | None = None) -> Signature:
     passed = tuple(of_array(a, is_input=a.name in given, is_output=a.name in results) for a in arrays)
     known = {a.name for a in arrays} | {*plan.parameters, RESULT}
     declared = () if nest is None else (s for s in nest.storage if s.role == "argument" and s.name not in known)
+    # An argument on which nothing depends may still be given: the user's call need not change.
     unread = tuple(Argument(s.name, NUMPY[s.dtype], tuple(map(Extent.of, s.shape)), False) for s in declared)
     return Signature(plan.name, plan.parameters, plan.parameters, passed, plan.assumptions, unread=unread)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signatures as JSON data, for notes in the files of targets (docs/formats.md, Executables)."""
+"""JSON form of signatures, for notes in the files of targets (docs/formats.md, Executables)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def as_json(signature: Signature) -> dict[str, object]:
 
 
 def of_json(made: Mapping[str, Any]) -> Signature:
-    """The signature of such keys. Errors: ValueError, KeyError, TypeError, OverflowError for whatever does not fit."""
+    """Signature of such keys. Errors: ValueError, KeyError, TypeError, OverflowError for whatever does not fit."""
     arguments = tuple(map(_read_argument, made["arguments"]))
     scalars = tuple(a.name for a in arguments if a.is_scalar and a.is_input)
     sizes = tuple(str(size) for size in made["sizes"])
+    # A file may be damaged or made by hand: everything that later code relies on is checked here.
     if not set(sizes) <= set(scalars) or len({a.name for a in arguments}) < len(arguments):
         raise ValueError
     assumptions = Condition()
@@ -64,7 +65,7 @@ def _read_argument(made: Mapping[str, Any]) -> Argument:
 
 
 def _affine(text: Any) -> Affine:
-    """Of an extent without products."""
+    """Affine form of an extent without products; raises ValueError."""
     terms = _extent(str(text)).terms
     if any(len(names) > 1 for names, _ in terms):
         raise ValueError
@@ -84,9 +85,11 @@ def _dtype(made: Any, depth: int = 0) -> Dtype:
             dtype = np.dtype(made)
         except SyntaxError:  # what NumPy raises for a text such as "<04"
             raise ValueError from None
+        # Objects, texts and dates of NumPy are no elements that a machine has.
         if dtype.kind not in "biuf":
             raise ValueError
         return dtype
+    # A damaged file must not exhaust Python's stack.
     if depth == _DEEPEST:
         raise ValueError
     names, formats, offsets = list[str](), list[Any](), list[int]()

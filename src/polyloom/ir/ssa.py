@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions in static single assignment form: basic blocks with arguments, over bytes of memory.
+"""Functions in static single assignment form (Cytron et al. 1991): basic blocks with arguments, over bytes of memory.
 
     function f(%n: i32, %a: ptr) -> i32 { entry: ... loop(%i: i32): %x: i32 = load %p align 4 ... branch %c, loop(%j),
     done }
 
 A value has one definition, a parameter of a block or the result of an instruction, which dominates its uses. A jump
-passes arguments to its target (what others write as phi functions). Integers have no sign, operations do; arithmetic
-wraps, except that `nsw`, `nuw` and `exact` make a result undefined that they exclude. Pointers have the width of the
-data model that the source was read for, memory is little-endian. What computes lane by lane takes vectors of one number
-of lanes as it takes scalars (`ir.ssa_types`). `ir.ssa_text` prints and reads it, `ir.ssa_verify` has its rules,
-`ir.ssa_interpret` its meaning; C becomes it in `frontend.c.llvm`.
+passes arguments to its target (what others write as phi functions: Appel 1998). Integers have no sign, operations do;
+arithmetic wraps, except that `nsw`, `nuw` and `exact` make a result undefined that they exclude (LLVM Language
+Reference Manual). Pointers have the width of the data model that the source was read for, memory is little-endian. What
+computes lane by lane takes vectors of one number of lanes as it takes scalars (`ir.ssa_types`). `ir.ssa_text` prints
+and reads it, `ir.ssa_verify` has its rules, `ir.ssa_interpret` its meaning; C becomes it in `frontend.c.llvm`.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ A `select` between vectors takes a mask, or an i1 for all lanes. `load p, m, v` 
 that the mask m has; a load gives those of v for the others. Of a scalar, m is an i1 and decides about all of it. Where
 p is a vector of pointers, each lane has an address of its own.
 """
+# Operations and names of the Mill, whose vectorized loops leave early by them.
 SMEARS: Final = ("smearx", "smeari")
 LANES: Final = ("splat", "extract", "insert", "iota", *SMEARS)
 """`splat x` has x in every lane, `extract v, k` is lane k, `insert v, x, k` has x there (k is an i32; beyond the last
@@ -137,7 +138,7 @@ ORDERS: Final[dict[str, tuple[Order, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a parameter or an instruction defines; names are unique in the function."""
+    """Value: what a parameter or an instruction defines; names are unique in the function."""
 
     name: str
     type: Type
@@ -154,7 +155,9 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Undef:
-    """No particular value: to pass it on is allowed, to compute with it is not."""
+    """Undefined value (LLVM Language Reference Manual, "Undefined Values"): no particular value; to pass it on is
+    allowed, to compute with it is not.
+    """
 
     type: Type
 
@@ -176,8 +179,9 @@ Operand = Value | Constant | Undef | Address
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in the source: line and column from 1 on, 0 where that is not known. The file is named as
-    the compiler found it. `reason` says why what the user did not write is there."""
+    """Source position: line and column from 1 on, 0 where that is not known. The file is named as the compiler found
+    it. `reason` says why what the user did not write is there.
+    """
 
     file: str = ""
     line: int = 0
@@ -191,11 +195,11 @@ class Place:
 
     @property
     def shown_file(self) -> str:
-        """As a file of ours calls it."""
+        """Name of the file as files of ours record it."""
         return recorded_name(self.file)
 
     def words(self, home: str = "") -> str:
-        """For a message: the line, and the file where it is not `home`. Nothing where there is no line."""
+        """Words for a message: the line, and the file where it is not `home`. Nothing where there is no line."""
         file = f"{self.file}, " if self.file not in ("", home) else ""
         return f"{file}line {self.line}" if self.line else ""
 
@@ -205,7 +209,9 @@ NOWHERE: Final = Place()
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How memory is accessed; `align` in bytes. A fence has an order alone, an alloca an alignment."""
+    """Memory access; `align` in bytes, `order` is an atomic order of C11, section 7.17.3. A fence has an order alone,
+    an alloca an alignment.
+    """
 
     align: int = 1
     volatile: bool = False
@@ -230,7 +236,7 @@ class Instruction:
 
     @property
     def result(self) -> Value | None:
-        """That of an instruction which has at most one."""
+        """Result of an instruction which has at most one."""
         assert len(self.results) < 2, f"`{self.callee or self.operation}` has {len(self.results)} results"
         return self.results[0] if self.results else None
 
@@ -250,13 +256,15 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
+    """Unconditional jump."""
+
     target: Edge
     place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """To `then` where the condition, an i1, is 1."""
+    """Conditional branch: to `then` where the condition, an i1, is 1."""
 
     condition: Operand
     then: Edge
@@ -266,7 +274,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """To the edge beside the value, or to `default`."""
+    """Multiway branch: to the edge beside the value, or to `default`."""
 
     value: Operand
     default: Edge
@@ -276,13 +284,15 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Return:
+    """Return, with a value where the function has a result."""
+
     value: Operand | None = None
     place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """To come here is undefined."""
+    """Unreachable end: to come here is undefined (LLVM Language Reference Manual, `unreachable`)."""
 
     place: Place = NOWHERE
 
@@ -292,6 +302,8 @@ Terminator = Jump | Branch | Switch | Return | Unreachable
 
 @dataclass(frozen=True, slots=True)
 class Block:
+    """Basic block: its parameters, its instructions in order, and the terminator that leaves it."""
+
     name: str
     parameters: tuple[Value, ...]
     instructions: tuple[Instruction, ...]
@@ -317,13 +329,13 @@ NARROW: Final = (I8, I16)
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """Control enters at the first block, whose parameters are the function's and to which nothing jumps.
+    """Function: control enters at the first block, whose parameters are the function's and to which nothing jumps.
 
     `unsigned` has the positions of parameters of type i8 or i16, and `RESULT`, that are unsigned in C: conventions of
     calls extend them with zeros. Nothing else depends on it. `others` are the functions that it and they call, itself
     left out: they have no others, and its data and external functions. `pointers` is the width of pointers in bits, 32
     or 64, for the whole program; `place` that of the definition. `restricted` has the positions of pointers that are
-    `restrict` in C: what is accessed through one is accessed through no other parameter.
+    `restrict` in C (C17, section 6.7.3.1): what is accessed through one is accessed through no other parameter.
     """
 
     name: str
@@ -367,7 +379,7 @@ def with_distinct_arrays(function: Function) -> Function:
 
 
 def edges_of(terminator: Terminator) -> tuple[Edge, ...]:
-    """Where control may go on: then before else, cases in their order before the default."""
+    """Successor edges: then before else, cases in their order before the default."""
     match terminator:
         case Jump(target):
             return (target,)
@@ -380,7 +392,7 @@ def edges_of(terminator: Terminator) -> tuple[Edge, ...]:
 
 
 def operand_of(terminator: Terminator) -> Operand | None:
-    """What decides or is returned."""
+    """Operand of a terminator: what decides or is returned."""
     match terminator:
         case Branch(value) | Switch(value) | Return(value):
             return value
@@ -399,6 +411,7 @@ def with_edges(
         case Branch(condition, then, orelse):
             return Branch(operand(condition), edge(then), edge(orelse), place)
         case Switch(value, default, cases):
+            # In the order of `edges_of`, on which callers with state of their own rely.
             moved = tuple([(case, edge(target)) for case, target in cases])
             return Switch(operand(value), edge(default), moved, place)
         case Return(value) if value is not None:
@@ -408,7 +421,7 @@ def with_edges(
 
 
 def flow_edges(function: Function) -> npt.NDArray[np.int32]:
-    """(m, 2): blocks by position, from and to, in the order of the text."""
+    """Control flow graph as an array of shape (m, 2): blocks by position, from and to, in the order of the text."""
     position = {block.name: k for k, block in enumerate(function.blocks)}
     pairs = [
         (k, position[edge.block]) for k, block in enumerate(function.blocks) for edge in edges_of(block.terminator)
@@ -443,11 +456,12 @@ def number(constant: Constant) -> float:
     return found
 
 
+# Patterns of binary32 and binary64 (IEEE 754, section 3.4), little-endian.
 _FORMS: Final = {32: "<f", 64: "<d"}
 
 
 def wrapped(type: Type, number: int) -> int:
-    """An integer in the type's range: signed, but for i1 and ptr."""
+    """Integer in a type's range, modulo 2^width (C17, section 6.3.1.3): signed, but for i1 and ptr."""
     width = type.bits
     low = number & ((1 << width) - 1)
     return low - (1 << width) if type.element not in ("i1", "ptr") and low >> (width - 1) else low

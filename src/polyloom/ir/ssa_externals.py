@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that are defined elsewhere, such as the intrinsics of a machine: their types, and what passes may do with
-calls.
+"""External functions, such as the intrinsics of a machine: their types, and what passes may do with calls (effects).
 
 Effects are a set. Without any, a call is a function of its operands without faults: it may be left out, merged with an
 equal one, and run where nobody asked for it. Any effect keeps every call, once, in the order of the program. `reads`
@@ -32,7 +31,8 @@ class External:
 
 @dataclass(frozen=True, slots=True)
 class Externals:
-    """What a frontend may call beyond the file: functions by name, and what a pointer into an address space stands for.
+    """External functions of a front end: what it may call beyond the file, by name, and what a pointer into an address
+    space stands for.
 
     C has a vector as a pointer to an incomplete type, in an address space of its own: `spaces` maps that to the
     vector's type, everywhere. Lines of files in `headers`, files or folders, are not shown: what stands there is placed

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a function of `ir.ssa` over NumPy arrays: the meaning that every transformation and every target must keep.
+"""Reference interpreter of `ir.ssa` over NumPy arrays: the meaning that every transformation and every target must keep
+(LLVM Language Reference Manual, for what LLVM has).
 
 Arrays are passed as pointers to their bytes and are changed in place. An access outside of objects or misaligned and a
 division by zero are faults. What too large a shift, overflow against a flag or a variable that was never set gives is a
@@ -66,6 +67,7 @@ Given = Argument | Sequence[int | float]
 Hook = Callable[..., Any]
 """`hook(memory, *operands)` gives the result, a tuple of several, or None where there is none; vectors are sequences of
 lanes."""
+# Blocks and instructions: an endless loop ends in a message.
 STEPS: Final = 10**8
 
 
@@ -77,7 +79,8 @@ def interpret(
     externals: Mapping[str, Hook] | None = None,
     lanes: Mapping[str, int] | None = None,
 ) -> Number | None:
-    """What the function returns: integers in the range of their type taken as signed, None where there is nothing.
+    """Interpretation of a function: its result, integers in the range of their type taken as signed, None where there
+    is nothing.
 
     One argument per parameter: arrays (contiguous, writable) for pointers, the lanes of vectors. `externals` are the
     functions of other places by name, `lanes` what named numbers of lanes are. Raises PL0972 for what is undefined,
@@ -99,13 +102,15 @@ def evaluate(
     externals: Mapping[str, Hook] | None = None,
     lanes: Mapping[str, int] | None = None,
 ) -> Number | tuple[Number, ...] | None:
-    """As `interpret`; the lanes of a vector as a tuple."""
+    """Interpretation as by `interpret`; the lanes of a vector as a tuple."""
     return _Run(function, steps, externals or {}, lanes or {}).run(arguments)
 
 
 @dataclass(slots=True)
 class _Frame:
-    """A call that has not returned: its values, the next instruction, and how many objects there were before."""
+    """Activation record: a call that has not returned, with its values, the next instruction, and how many objects
+    there were before.
+    """
 
     function: Function
     block: Block
@@ -115,7 +120,7 @@ class _Frame:
 
 
 class _Run:
-    """Mutable: memory, the frames of calls, of which the last one runs, and its values."""
+    """State of a run. Mutable: memory, the frames of calls, of which the last one runs, and its values."""
 
     def __init__(self, function: Function, steps: int, hooks: Mapping[str, Hook], lanes: Mapping[str, int]) -> None:
         self.function, self.steps, self.hooks, self.lanes = function, steps, hooks, lanes
@@ -124,6 +129,7 @@ class _Run:
         self.blocks = {member.name: {block.name: block for block in member.blocks} for member in function.program}
         self.memory = Memory(function.pointers)
         self.spaces = defaultdict[int, Memory](lambda: Memory(function.pointers), {0: self.memory})
+        # Before the arguments, so that addresses of data do not depend on them.
         self.placed = placed(function, self.memory)
         self.places: dict[tuple[int, int], int] = {}
         self.frames: list[_Frame] = []
@@ -131,6 +137,7 @@ class _Run:
 
     def run(self, arguments: Sequence[Given]) -> Number | tuple[Number, ...] | None:
         self._call(self.function, self._arguments(arguments))
+        # Frames instead of Python's recursion: the depth of calls is the program's affair.
         while True:
             frame = self.frames[-1]
             if self._calls(frame):
@@ -151,7 +158,7 @@ class _Run:
         self._enter(function.blocks[0], arguments)
 
     def _return(self, value: Result | None) -> None:
-        """What an inner call returns may be undefined, as long as nobody uses it."""
+        """Return from an inner call, whose result may be undefined, as long as nobody uses it."""
         # Local variables of the callee are gone; a pointer to one of them now points to nothing.
         self.memory.forget(self.frames.pop().objects)
         caller = self.frames[-1]
@@ -168,7 +175,7 @@ class _Run:
         return [self._argument(parameter, argument) for parameter, argument in zip(parameters, arguments, strict=True)]
 
     def _argument(self, parameter: Value, argument: Given) -> Result:
-        """The same array twice is one object."""
+        """Argument of the run; the same array twice is one object."""
         type = parameter.type
         match argument:
             case np.ndarray() | list() | tuple() if type.lanes:
@@ -178,7 +185,10 @@ class _Run:
                 key = id(argument), type.space
                 if key not in self.places:
                     self.places[key] = self.spaces[type.space].place(
-                        _bytes(argument), 64, writable=argument.flags.writeable
+                        # 64 bytes: aligned for every vector that a target loads.
+                        _bytes(argument),
+                        64,
+                        writable=argument.flags.writeable,
                     )
                 return self.places[key]
             case int() | float() if not type.lanes and not (isinstance(argument, float) and type not in FLOATS):
@@ -215,7 +225,7 @@ class _Run:
             self.values[parameter.name] = argument
 
     def _calls(self, frame: _Frame) -> bool:
-        """The rest of the block, up to a call, which is begun."""
+        """Execution of the rest of the block, up to a call, which is begun; whether there was one."""
         instructions = frame.block.instructions
         while frame.next < len(instructions):
             instruction = instructions[frame.next]
@@ -238,6 +248,7 @@ class _Run:
                     continue
                 result = self._instruction(instruction)
             except Undefined as fault:
+                # Control speculation: a fault becomes a value that nobody may use, as IA-64's NaT.
                 if SPECULATIVE not in instruction.flags:
                     raise self._fault(str(fault), instruction.place) from None
                 result = self._spread(instruction.results[0].type, Poison(str(fault)))
@@ -272,7 +283,7 @@ class _Run:
         return found
 
     def _external(self, instruction: Instruction) -> None:
-        """One call of Python, which gives all results."""
+        """Call of an external function, a callable of Python, which gives all results."""
         name, results = instruction.called, instruction.results
         if name not in self.hooks:
             help = (
@@ -282,6 +293,7 @@ class _Run:
                 "PL0973", f"the external function @{name} is called, and nothing is given for it", help=help
             )
         given = self.hooks[name](self.memory, *self._given_to(instruction))
+        # One result need not be wrapped in a tuple.
         many: Sequence[Any] = given if len(results) > 1 else [given] * len(results)
         if not isinstance(many, list | tuple) or len(many) != len(results):
             raise input_error(
@@ -322,6 +334,7 @@ class _Run:
                 raise Undefined("control comes to a place that the source says it never reaches")
 
     def _jump(self, frame: _Frame, edge: Edge) -> None:
+        # All arguments before any parameter is set: a loop may exchange two values.
         arguments = [self._value(argument) for argument in edge.arguments]
         frame.block, frame.next = self.blocks[frame.function.name][edge.block], 0
         self._enter(frame.block, arguments)
@@ -338,7 +351,7 @@ class _Run:
                 return self._spread(type, Poison("a variable is used that was never set"))
 
     def _spread(self, type: Type, lane: Number | Poison) -> Result:
-        """The same in every lane."""
+        """Splat: the same in every lane."""
         return (lane,) * self._count(type) if type.lanes else lane
 
     def _lanes(self, operand: Operand) -> Vector:
@@ -361,7 +374,7 @@ class _Run:
         return found
 
     def _check_arrays(self) -> None:
-        """What the caller gets back has values."""
+        """Check of the arrays that the caller gets back: all of their bytes have values."""
         for (_, space), array in self.places.items():
             if not self.spaces[space].at(array).defined.all():
                 raise Undefined("an array was given values that were never set")
@@ -378,6 +391,7 @@ class _Run:
                 return self._value(operands[0])
             case "select":
                 return lanes.select(*map(self._value, operands))
+            # Undefined at first: a read before a write is poison.
             case "alloca":
                 align = instruction.access.align if instruction.access else 1
                 return self.memory.place(np.zeros(int(self._defined(operands[0])), np.uint8), align, defined=False)
@@ -416,6 +430,7 @@ class _Run:
             type, self._lanes(pointer) if pointer.type.lanes else self._defined(pointer), count, align
         )
         mask = self._lanes(more[0]) if more else (1,) * count
+        # One address for all lanes is aligned as a whole, which `places` has checked.
         each = align if pointer.type.lanes else 1
         if stored is None:
             others = self._lanes(more[1]) if more else (0,) * count
@@ -424,7 +439,7 @@ class _Run:
         return None
 
     def _atomic(self, instruction: Instruction, type: Type) -> Number | Poison:
-        """What was loaded. Nothing comes between the load and the store: there is one hart."""
+        """Atomic access: what was loaded. Nothing comes between the load and the store: there is one hart."""
         pointer, *given = instruction.operands
         memory, align = self.spaces[pointer.type.space], instruction.access.align if instruction.access else 1
         address = self._defined(pointer)
@@ -433,11 +448,13 @@ class _Run:
             expected, stored = self._defined(given[0]), self._value(given[1])
             if isinstance(found, Poison):
                 raise Undefined(str(found))
+            # By bits, as hardware compares: a NaN equals itself here.
             if semantics.bits(type, found) == semantics.bits(type, expected):
                 memory.store(type, cast("Number | Poison", stored), address, align)
         else:
             operand = cast("Number | Poison", self._value(given[0]))
             is_lost = isinstance(found, Poison) and instruction.callee != "xchg"
+            # What is made of poison is poison, and stored as such.
             whole = found if is_lost else operand
             if not (isinstance(found, Poison) or isinstance(operand, Poison)):
                 whole = modified(instruction.callee, type, found, operand)
@@ -461,7 +478,8 @@ class _Run:
                 return tuple(wrapped(type.scalar, k) for k in range(self._count(type)))
 
     def _computed(self, instruction: Instruction, type: Type, *operands: Any) -> Number | Poison:
-        """One lane."""
+        """Operation on one lane; poison passes through it."""
+        # A divisor without a value may be 0, and that is a fault (LLVM Language Reference Manual, `udiv`).
         if instruction.operation in ("sdiv", "udiv", "srem", "urem") and isinstance(operands[1], Poison):
             raise Undefined(str(operands[1]))
         for operand in operands:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the intrinsics of `ir.ssa` that have a result give, on the numbers of `ir.ssa_semantics`."""
+"""Intrinsics of `ir.ssa` that have a result (LLVM Language Reference Manual, "Standard C/C++ Library Intrinsics", "Bit
+Manipulation Intrinsics"), on the numbers of `ir.ssa_semantics`.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from polyloom.ir.ssa_types import F32, F64, FLOATS, Type
 
 def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[str, ...] = ()) -> Number:
     """An operation of `ssa.INTRINSICS`."""
+    # LLVM's `is_int_min_poison` is imported as the flag nsw.
     if callee == "abs" and flags and operands[0] == -(1 << (type.bits - 1)):
         raise Poison("the absolute value of the least number is no number, and nsw is set")
     if callee == "fma":
@@ -26,7 +29,9 @@ def intrinsic(callee: str, type: Type, operands: tuple[Any, ...], flags: tuple[s
 
 
 def modified(name: str, type: Type, old: Any, operand: Any) -> Number:
-    """What `rmw` stores, an operation of `ssa.MODIFICATIONS`, from what was there."""
+    """Stored value of an `rmw`, an operation of `ssa.MODIFICATIONS`, from what was there (LLVM Language Reference
+    Manual, `atomicrmw`).
+    """
     if name == "xchg":
         return operand
     if name == "nand":
@@ -53,8 +58,13 @@ def _saturated(
 
 
 def _funnel(left: bool) -> Callable[[Type, int, int, int], int]:
+    """Funnel shift, `fshl` or `fshr`: a window of one width on the concatenation of two values, the amount modulo the
+    width.
+    """
+
     def shift(type: Type, a: int, b: int, c: int) -> int:
         width = type.bits
+        # Modulo the width (LLVM Language Reference Manual, `llvm.fshl`), where a plain shift would be poison.
         amount = unsigned(type, c) % width
         return (
             ((unsigned(type, a) << width | unsigned(type, b)) << amount) >> width
@@ -66,10 +76,12 @@ def _funnel(left: bool) -> Callable[[Type, int, int, int], int]:
 
 
 def _number_first(choose: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    # min and max of Python give the first of equals, and so of two zeros.
     return lambda a, b: b if math.isnan(a) else a if math.isnan(b) else choose(a, b)
 
 
 def _trailing(type: Type, a: int) -> int:
+    """Trailing zeros: a & -a isolates the lowest set bit (Hacker's Delight, section 2-1); of 0 the width."""
     return type.bits if a == 0 else (a & -a).bit_length() - 1
 
 
@@ -96,15 +108,19 @@ _INTEGER: Final[dict[str, Callable[..., int]]] = {
 
 
 def _root(a: float) -> float:
+    # Python raises an error there; IEEE 754, section 7.2, has a NaN.
     return math.nan if a < 0 else math.sqrt(a)
 
 
 def _fused(type: Type, a: float, b: float, c: float) -> float:
-    """a * b + c rounded once. For a single the exact sum is first rounded to odd in double."""
+    """Fused multiply-add, rounded once (IEEE 754, section 5.4.1). For a single the exact sum is first rounded to odd in
+    double (Boldo and Melquiond 2008).
+    """
     if not all(map(math.isfinite, (a, b, c))):
         return c if math.isfinite(a) and math.isfinite(b) else a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
+        # An exact zero has the sign that IEEE 754, section 6.3, gives to a sum of zeros, or + where terms cancel.
         return a * b + c if a == 0 or b == 0 else 0.0
     try:
         near = float(exact)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors for the interpreter of `ir.ssa`: tuples of lanes, each a number or a `Poison` of its own; a mask has 0 and 1.
+"""Vector lanes for the interpreter of `ir.ssa`: tuples of lanes, each a number or a `Poison` of its own; a mask has 0
+and 1.
 
 What computes on scalars computes on vectors lane by lane. A lane without a value makes only that lane of a result one
 without.
@@ -20,8 +21,9 @@ Vector = tuple[Lane, ...]
 
 
 class Opaque:
-    """What stands for a vector where its lanes are a machine's affair: external functions make it and get it, the
-    interpreter passes it on and looks at no lane."""
+    """Opaque vector, whose lanes are a machine's affair: external functions make it and get it, the interpreter passes
+    it on and looks at no lane.
+    """
 
     __slots__ = ()
 
@@ -35,7 +37,9 @@ def by_lane(compute: Callable[..., Lane], operands: Sequence[Any], count: int) -
 
 
 def select(condition: Result, then: Result, orelse: Result) -> Result:
-    """By an i1 whole, by a mask lane by lane; where the condition has no value, neither has the result."""
+    """Selection by an i1 as a whole, by a mask lane by lane; where the condition has no value, neither has
+    the result.
+    """
     if not isinstance(condition, tuple):
         return condition if isinstance(condition, Poison) else then if condition else orelse
     rows: list[tuple[Lane, Lane, Lane]] = list(
@@ -51,15 +55,18 @@ def extract(vector: Vector, index: Lane) -> Lane:
 
 def insert(vector: Vector, lane: Lane, index: Lane) -> Vector:
     place = _place(vector, index)
+    # An index without a value may stand for any lane: none has a value then.
     return (place,) * len(vector) if isinstance(place, Poison) else (*vector[:place], lane, *vector[place + 1 :])
 
 
 def smear(mask: Vector, inclusive: bool) -> Vector:
-    """The lanes behind the first one that is set, with that one or without; behind a lane without a value, none has
-    one."""
+    """Smear of a mask: the lanes behind the first one that is set, with that one or without; behind a lane without a
+    value, none has one.
+    """
     found: list[Lane] = []
     before: Lane = 0
     for lane in mask:
+        # Once set, or unknown, it stays so for all lanes behind.
         here = before if isinstance(before, Poison) or before else lane
         found.append(here if inclusive else before)
         before = here
@@ -73,7 +80,7 @@ def _place(vector: Vector, index: Lane) -> int | Poison:
 
 
 def reduced(callee: str, type: Type, vector: Vector) -> Lane:
-    """A call of `ssa.REDUCTIONS`: lane 0 first, then one lane after the other."""
+    """Reduction of a vector, a call of `ssa.REDUCTIONS`: lane 0 first, then one lane after the other."""
     name = REDUCTIONS[callee][0]
     total = vector[0]
     for lane in vector[1:]:

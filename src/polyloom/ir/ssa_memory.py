@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory for the interpreter of `ir.ssa`: objects of bytes (NumPy arrays, or new ones) at addresses with gaps between
-them.
+"""Memory model of the interpreter of `ir.ssa`: objects of bytes (NumPy arrays, or new ones) at addresses with gaps
+between them.
 
-An access must lie within one object and be aligned as it says. Objects that begin undefined remember which bytes were
-written; a value read from undefined bytes is undefined. Addresses are made in order of allocation, so that runs repeat.
+An access must lie within one object (C17, section 6.5.6, paragraph 8) and be aligned as it says. Objects that begin
+undefined remember which bytes were written; a value read from undefined bytes is undefined. Addresses are made in order
+of allocation, so that runs repeat.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ class Memory:
 
     def forget(self, count: int) -> None:
         """Leaves the first objects, whose number is given; addresses of the others are not used again."""
+        # `end` stays: a pointer to a variable of a finished call must never hit a new one.
         del self.objects[count:], self.bases[count:]
 
     def at(self, base: int) -> Object:
@@ -124,9 +126,10 @@ class Memory:
                 self.store(type.scalar, lane, _known(at), align)
 
     def copy(self, target: int, source: int, size: int, may_overlap: bool) -> None:
-        """memcpy, and with `may_overlap` memmove; undefined bytes stay so."""
+        """Copy of bytes: memcpy, and with `may_overlap` memmove (C17, section 7.24.2); undefined bytes stay so."""
         if size == 0:
             return
+        # Equal addresses are allowed by LLVM, whose structure assignments are such copies.
         if not may_overlap and target != source and abs(target - source) < size:
             raise Undefined("memcpy between bytes that overlap")
         (to, a), (of, b) = self._object(target, size, 1, writes=True), self._object(source, size, 1)
@@ -141,6 +144,7 @@ class Memory:
             found.defined[start : start + size] = not isinstance(byte, Poison)
 
     def _object(self, address: int, size: int, align: int, writes: bool = False) -> tuple[Object, int]:
+        # Objects ascend by address: the last one that begins at or before it is the only candidate.
         k = bisect_right(self.bases, address) - 1
         start = address - self.bases[k] if k >= 0 else 0
         if k < 0 or start + size > len(self.objects[k].data):
@@ -160,7 +164,7 @@ class Memory:
 
 
 def _known(lane: Number | Poison) -> int:
-    """What decides and where memory is accessed has a value."""
+    """Value that decides whether or where memory is accessed; raises `Undefined` for poison."""
     if isinstance(lane, Poison):
         raise Undefined(str(lane))
     return int(lane)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program's data and functions are in the interpreter's memory.
+"""Memory layout of a program: where its data and functions are in the interpreter's memory.
 
 A function whose address is taken has one of its own, at which no byte can be accessed. Pointers that a datum contains
-are written when all have their places, as a linker does.
+are written when all have their places, as a linker does (relocation).
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def placed(function: Function, memory: Memory) -> Placed:
     for datum in function.data:
         data = memory.at(found[datum.name]).data
         for distance, address in datum.addresses:
+            # Modulo the address space: offsets may be negative.
             value = (found[address.name] + address.offset) % (1 << function.pointers)
             size = function.pointers // 8
             data[distance : distance + size] = np.frombuffer(value.to_bytes(size, "little"), np.uint8)
@@ -53,4 +54,5 @@ def placed(function: Function, memory: Memory) -> Placed:
 
 def _entries(function: Function, memory: Memory) -> Iterator[tuple[int, Function]]:
     for member in addressed(function):
+        # No bytes: a load or a store at the address of a function is a fault.
         yield memory.place(np.zeros(0, np.uint8), _ALIGNMENT, writable=False), member

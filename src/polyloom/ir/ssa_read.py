@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the text of a function that `ir.ssa_text` prints: `read(print_ssa(f)) == f`.
+"""Reader of the text that `ir.ssa_text` prints: `read(print_ssa(f)) == f`.
 
-Where files and columns of places matter, the text is that of `print_ssa(f, places=True)`. By recursive descent, line by
-line; lines that begin with `#` are none. The types of values are collected first, because a use may stand before its
-definition.
+Where files and columns of places matter, the text is that of `print_ssa(f, places=True)`. By recursive descent (Aho,
+Sethi and Ullman 1986, section 2.4), line by line; lines that begin with `#` are none. The types of values are collected
+first, because a use may stand before its definition.
 """
 
 from __future__ import annotations
@@ -94,6 +94,7 @@ class _Reader:
 
     def _function(self) -> Function:
         end = next((place for place, text in self.lines[self.next :] if text.lstrip().startswith("function ")), None)
+        # In a pass of its own over the function's text: uses may stand before definitions.
         self.values = {
             n: Value(n, t) for n, text in _DEFINED.findall(self.source.text[self.line : end]) if (t := Type.read(text))
         }
@@ -145,7 +146,7 @@ class _Reader:
             self._advance()
 
     def _types(self) -> Iterator[Type]:
-        """Up to a parenthesis, which is taken."""
+        """Types up to a parenthesis, which is taken."""
         while not self._take(")"):
             yield self._type()
             self._take(",")
@@ -173,7 +174,7 @@ class _Reader:
             self._advance()
 
     def _addresses(self) -> Iterator[tuple[int, Address]]:
-        """Such as `8=@f`, up to the end of the line."""
+        """Pointers of a datum, such as `8=@f`, up to the end of the line."""
         while self.words:
             place = self._integer()
             self._mark("=")
@@ -184,6 +185,7 @@ class _Reader:
 
     def _block(self, parameters: tuple[Value, ...]) -> Block:
         name = self._word("the name of a block")
+        # The parameters of the entry stand in the function's head.
         parameters = self._parameters() if self.words and self.words[0][1] == "(" else parameters
         self._mark(":")
         instructions: list[Instruction] = []
@@ -210,6 +212,7 @@ class _Reader:
         align = self._integer() if self._take("align") else 1
         volatile = self._take("volatile")
         order = cast("Order", self._word("an order")) if self.words and self.words[0][1] in _ALL_ORDERS else ""
+        # Alignments are always printed: the default serves hand-written texts.
         access = Access(align, volatile, order) if operation in (*ORDERS, "alloca") else None
         return Instruction(operation, operands, tuple(results), flags, access, callee, self._end())
 
@@ -319,6 +322,7 @@ class _Reader:
             return Undef(type)
         try:
             if type.scalar in FLOATS:
+                # Floats that decimals do not give, NaNs with a payload, are written as bits.
                 return Constant(type, int(value, 16)) if value.startswith("0x") else floating(type, float(value))
             found = integer(type, int(value))
         except (ValueError, OverflowError):
@@ -331,6 +335,7 @@ class _Reader:
         word = self.words[0] if self.words else None
         name = self._word("a type")
         if (type := Type.read(name)) is None:
+            # Put back, so that the message points at it.
             self.words[:0] = [word] if word else []
             self._fail(
                 f"there is no type '{name}'; the types are {', '.join(map(str, SCALARS))}, ptr.1 and so on, vectors "
@@ -389,7 +394,7 @@ class _Reader:
         return False
 
     def _more(self) -> bool:
-        """On to the next line, if there is one."""
+        """Step to the next line, if there is one."""
         if self.next < len(self.lines):
             self._advance()
             return True
@@ -398,7 +403,7 @@ class _Reader:
         return False
 
     def _advance(self) -> None:
-        """On to the next line; the text must not end before the function does."""
+        """Step to the next line; the text must not end before the function does."""
         if self.words:
             self._fail(f"'{self.words[0][1]}' does not belong here")
         if self.next == len(self.lines):

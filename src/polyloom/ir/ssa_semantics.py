@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operations of `ir.ssa` give, on Python's numbers: integers in the range of their type taken as signed,
-floats as float.
+"""Executable semantics of the operations of `ir.ssa`, on Python's numbers: integers in the range of their type taken as
+signed, floats as float.
 
-Sources are LLVM's language reference and, for floats, IEEE 754 with rounding to nearest. A single is computed in double
-and rounded once more, which for + - * / and square roots is exact (Figueroa, 1995). What is undefined raises
+Sources are the LLVM Language Reference Manual and, for floats, IEEE 754 with rounding to nearest. A single is computed
+in double and rounded once more, which for + - * / and square roots is exact (Figueroa, 1995). What is undefined raises
 `Undefined`.
 """
 
@@ -28,8 +28,9 @@ class Undefined(Exception):
 
 
 class Poison(Undefined):
-    """The operation has no result, which matters only if that is used: LLVM moves such operations to where they were
-    not asked for."""
+    """Poison value (LLVM Language Reference Manual, "Poison Values"): the operation has no result, which matters only
+    if that is used; LLVM moves such operations to where they were not asked for.
+    """
 
 
 def arithmetic(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...] = ()) -> int:
@@ -60,6 +61,7 @@ def compare(operation: str, type: Type, a: int, b: int) -> int:
 
 
 def compare_floats(operation: str, a: float, b: float) -> int:
+    """Comparison of floats (IEEE 754, section 5.11): ordered ones are false for a NaN, unordered ones true."""
     ordered = not (math.isnan(a) or math.isnan(b))
     match operation:
         case "ford":
@@ -72,6 +74,7 @@ def compare_floats(operation: str, a: float, b: float) -> int:
 
 def floating(operation: str, type: Type, a: float, b: float) -> float:
     """An operation of `ssa.FLOATING`."""
+    # NumPy divides by zero as IEEE 754, section 7.3, says, where Python raises an error.
     with np.errstate(all="ignore"):
         return rounded(type, float(_FLOATING[operation](np.float64(a), np.float64(b))))
 
@@ -116,9 +119,12 @@ def value(type: Type, pattern: int) -> Number:
 
 
 def _nearest(type: Type, a: int) -> float:
-    """An integer as a float, rounded once: to odd in double first where that is to become a single."""
+    """Integer as a float, rounded once: to odd in double first where that is to become a single (Boldo and Melquiond
+    2008).
+    """
     if type == F64:
         return float(a)
+    # 40 bits and a sticky bit are more than 24 + 2, and a double holds them.
     shift = max(0, abs(a).bit_length() - 40)
     kept = (abs(a) >> shift) | int(abs(a) & ((1 << shift) - 1) != 0)
     return rounded(F32, math.copysign(float(kept << shift), a))
@@ -127,6 +133,7 @@ def _nearest(type: Type, a: int) -> float:
 def _truncated(operation: str, source: Type, target: Type, a: float) -> int:
     least = -(1 << (target.bits - 1)) if operation == "fptosi" else 0
     most = (1 << (target.bits - (operation == "fptosi"))) - 1
+    # LLVM Language Reference Manual, `fptosi`: what does not fit is poison.
     if not math.isfinite(a) or not least <= int(a) <= most:
         raise Poison(f"{a} of type {source} does not fit into {target}")
     return wrapped(target, int(a))
@@ -140,6 +147,7 @@ def _check(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...]) -
             lost = _lost(operation, type, a, b)
         else:
             view = views[flag]
+            # On integers without bounds: the flag holds if the exact result is in range.
             exact = _EXACT[operation](view(type, a), view(type, b) if operation != "shl" else unsigned(type, b))
             lost = view(type, wrapped(type, exact)) != exact
         if lost:
@@ -164,6 +172,7 @@ def _divisor(type: Type, b: int) -> int:
 def _quotient(type: Type, a: int, b: int) -> int:
     a, b = signed(type, a), signed(type, _divisor(type, b))
     quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    # The only overflow of a division, which some processors answer with a trap.
     if signed(type, wrapped(type, quotient)) != quotient:
         raise Undefined("the least number divided by -1 is no number of the type")
     return quotient

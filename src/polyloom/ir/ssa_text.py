@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a function of `ir.ssa`, printed completely; `ir.ssa_read` reads it back.
+"""Printer of functions of `ir.ssa`, completely; `ir.ssa_read` reads them back.
 
     data @g align 4 constant 01000000
     function f(%n: i32, %k: i8 zeroext) -> i32 {
@@ -10,8 +10,8 @@
 
 `!7` is the line of the source, and with `places` `!7:3` that and the column, `!"util.h":7:3` where the file is not the
 function's. A datum's bytes are in hexadecimal; `8=@f` behind them is a pointer to f at byte 8. Constants carry their
-type, floats that decimals do not give are bits (`0x7fc00000:f32`). What is called, as in `call @g %n`, follows.
-Lines `external @f(i32x8, ptr) -> (i32x8, i32) reads ordered` come before all that; a line `pointers 32` comes first.
+type, floats that decimals do not give are bits (`0x7fc00000:f32`). What is called, as in `call @g %n`, follows. Lines
+`external @f(i32x8, ptr) -> (i32x8, i32) reads ordered` come before all that; a line `pointers 32` comes first.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ def _function(function: Function, places: bool) -> Iterator[str]:
     def place(of: Place) -> str:
         if not places:
             return f" !{of.line}" if of.line else ""
+        # A file is named only where it is another than the function's: most lines stay short.
         file = f"{_quoted(of.file)}:" if of.file != home else ""
         return f" !{file}{of.line}{f':{of.column}' if of.column else ''}" if of != NOWHERE else ""
 
@@ -117,7 +118,7 @@ def _quoted(file: str) -> str:
 
 
 def print_instruction(instruction: Instruction) -> str:
-    """One line, without indentation."""
+    """Text of an instruction: one line, without indentation."""
     return _instruction(instruction) + (f" !{instruction.place.line}" if instruction.place.line else "")
 
 

@@ -5,7 +5,8 @@
     i32x8, f32xN, ptrx4, ptr.3xN       vectors of 8 lanes, of as many as the target's N has, ...
     maskx8, maskxN                     a bit for each lane, which comparisons give and selects, loads and stores obey
 
-A type is made once: two that are equal are the same object, so that comparing and hashing them costs no call of Python.
+A type is made once (hash consing: Ershov 1958): two that are equal are the same object, so that comparing and hashing
+them costs no call of Python.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Type:
 
     @property
     def bits(self) -> int:
-        """Of a lane; of a pointer where it is as wide as possible (`Function.pointers` has its width)."""
+        """Width of a lane in bits; of a pointer where it is as wide as possible (`Function.pointers` has its width)."""
         return _BITS[self.element]
 
     def with_lanes(self, lanes: Lanes) -> Type:
@@ -115,6 +116,6 @@ ADDRESSES: Final[dict[int, Type]] = {32: I32, 64: I64}
 
 
 def size_of(type: Type, pointers: int, lanes: int = 1) -> int:
-    """Bytes in memory; `lanes` is what a named number of lanes is."""
+    """Memory size of a type in bytes; `lanes` is what a named number of lanes is."""
     one = pointers // 8 if type.element == "ptr" else (type.bits + 7) // 8
     return one * (type.lanes or 1) if isinstance(type.lanes, int) else one * lanes

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a function of `ir.ssa` well formed, as a list of rules: names, types, arguments of jumps, and that
-definitions dominate uses.
+"""Verifier of `ir.ssa`, as a list of rules: names, types, arguments of jumps, and that definitions dominate uses.
 
 Blocks that the entry does not reach obey all rules but the last: nothing dominates there (so LLVM's verifier has it,
 too).
@@ -61,7 +60,7 @@ def verify(function: Function) -> Function:
 
 
 def verify_variables(function: Function) -> Function:
-    """The same for a function out of SSA form, whose values are variables: they may be defined several times."""
+    """Verifier of a function out of SSA form, whose values are variables: they may be defined several times."""
     return _verified(function, tuple(rule for rule in RULES if rule not in (_single, _dominance)))
 
 
@@ -113,7 +112,7 @@ def _names(function: Function) -> Iterator[str]:
 
 
 def _single(function: Function) -> Iterator[str]:
-    """Values have one definition each."""
+    """Single static assignment (Cytron et al. 1991): values have one definition each."""
     yield from (
         f"%{name} is defined {n} times"
         for name, n in Counter(v.name for b in function.blocks for v in definitions(b)).items()
@@ -139,6 +138,7 @@ def _pointers(function: Function) -> Iterator[str]:
     for datum in function.data:
         end = 0
         for place, address in datum.addresses:
+            # Zeros, because a linker writes the whole word.
             if place < end or place + size > len(datum.initial) or any(datum.initial[place : place + size]):
                 yield f"the datum @{datum.name} has no room for a pointer of {size} bytes at {place}"
             if address.name not in known | names:
@@ -147,7 +147,7 @@ def _pointers(function: Function) -> Iterator[str]:
 
 
 def _uses(function: Function) -> Iterator[str]:
-    """What is used is defined, with the same type; addresses are those of data and of functions."""
+    """Definedness: what is used is defined, with the same type; addresses are those of data and of functions."""
     values = {value for block in function.blocks for value in definitions(block)}
     data = {datum.name for datum in function.data} | {member.name for member in function.program}
     for block in function.blocks:
@@ -167,6 +167,7 @@ def _jumps(function: Function) -> Iterator[str]:
             target = blocks.get(edge.block)
             if target is None:
                 yield f"block {block.name}: there is no block {edge.block}"
+            # The parameters of the entry are the function's: a jump would change them.
             elif target is function.blocks[0]:
                 yield f"block {block.name}: jumps to the entry {edge.block}"
             elif [a.type for a in edge.arguments] != [p.type for p in target.parameters]:
@@ -254,7 +255,7 @@ def _well_typed(instruction: Instruction, pointers: int) -> bool:
 
 
 def _scalars(instruction: Instruction, types: tuple[Type, ...], result: Type, pointers: int) -> bool:
-    """What computes, by the types of one lane."""
+    """Typing of operations by the types of one lane."""
     match instruction.operation:
         case name if name in ARITHMETIC:
             return result in INTEGERS and types == (result, result)
@@ -360,6 +361,7 @@ def _well_accessed(instruction: Instruction) -> bool:
     return (
         access is not None
         and access.align > 0
+        # A power of two: x & (x - 1) clears the lowest set bit (Hacker's Delight, section 2-1).
         and access.align & (access.align - 1) == 0
         and access.order in ORDERS.get(instruction.operation, ("",))
     )
@@ -370,8 +372,9 @@ def _is_vector(instruction: Instruction) -> bool:
 
 
 def _dominance(function: Function) -> Iterator[str]:
-    """A definition dominates its uses: within a block it stands before them; an argument is used at the end of the
-    block that jumps."""
+    """Dominance (Cytron et al. 1991, section 3): a definition dominates its uses; within a block it stands before them;
+    an argument is used at the end of the block that jumps.
+    """
     tree = DominatorTree(len(function.blocks), flow_edges(function), 0, 2)
     position, size = tree.position, tree.size
     place = {value.name: (k, order) for k, block in enumerate(function.blocks) for value, order in _ordered(block)}
@@ -381,6 +384,7 @@ def _dominance(function: Function) -> Iterator[str]:
                 if not isinstance(operand, Value):
                     continue
                 where, defined = place[operand.name]
+                # By preorder numbers: a block dominates those in its interval of the dominator tree (Dietz 1982).
                 above = position[where] >= 0 and position[where] <= position[k] < position[where] + size[where]
                 if not above or (where == k and defined >= order):
                     yield (
@@ -428,6 +432,7 @@ def _restricted(function: Function) -> Iterator[str]:
             yield f"parameter {k} is restricted, but is no pointer"
 
 
+# Dominance is last: it needs blocks, names and jumps that exist.
 RULES: tuple[Rule, ...] = (
     _functions,
     _program,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of stages: each stage computes all of one array, of arguments and of what stages before it computed.
+"""Stage programs: each stage computes all of one array, of arguments and of what stages before it computed.
 
     program = arrays, stages, outputs
     stage   = product R[i, j] = B[i, j] + sum k: X[i, k] * Y[k, j]       matrix units
@@ -22,10 +22,12 @@ from polyloom.sets import Affine
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`result`[`dims`] = sum over `over` of `left` * `right`: whole arrays, which share no other dimension; `left` has
-    the first of `dims`. Factors are converted by `widened` first; each sum begins with the element of `begins` at the
-    same place, if that is named. `is_ordered`: products and sums are those of the source, in its order. `roundings`:
-    what the source rounds in each term beside one product. `label` is what the source calls the result."""
+    """Matrix product: `result`[`dims`] = sum over `over` of `left` * `right`: whole arrays, which share no other
+    dimension; `left` has the first of `dims`. Factors are converted by `widened` first; each sum begins with the
+    element of `begins` at the same place, if that is named. `is_ordered`: products and sums are those of the source, in
+    its order. `roundings`: what the source rounds in each term beside one product. `label` is what the source calls the
+    result.
+    """
 
     result: str
     dims: tuple[str, ...]
@@ -46,8 +48,9 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """`result`[`dims`] = `term`, which has no sums. `summed`: lengths of sums that the source begins with this formula,
-    so that it rounds that value in each of so many steps."""
+    """Element-wise formula: `result`[`dims`] = `term`, which has no sums. `summed`: lengths of sums that the source
+    begins with this formula, so that it rounds that value in each of so many steps.
+    """
 
     result: str
     dims: tuple[str, ...]
@@ -81,5 +84,5 @@ class Program:
         return frozenset(stage.result for stage in self.stages)
 
     def label_of(self, array: str) -> str:
-        """What the source calls an array."""
+        """Label of an array: what the source calls it."""
         return next((each.label for each in self.stages if each.result == array), array)

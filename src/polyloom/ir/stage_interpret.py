@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of programs of stages: each product sums in the order of its dimension, each formula is one NumPy
-expression over all of its elements, by `ir.semantics`."""
+"""Reference interpreter of stage programs: each product sums in the order of its dimension, each formula is one NumPy
+expression over all of its elements, by `ir.semantics`.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +43,13 @@ def interpret(
 
 
 def part(whole: Array, at: tuple[int, ...]) -> Array:
-    """Of each dimension of an array: the position of the part's own, or where it is fixed, as -1 - n."""
+    """Part of a computed array. `at` has, for each of its dimensions, the position of the part's own, or where it is
+    fixed, as
+    -1 - n.
+    """
     fixed = tuple(slice(None) if place >= 0 else -1 - place for place in at)
     kept = [place for place in at if place >= 0]
+    # argsort inverts a permutation: axis k of the part is where k stands in `at`.
     found = np.asarray(whole[fixed]).transpose(np.argsort(kept) if kept else ())
     return np.ascontiguousarray(found).reshape(found.shape)
 
@@ -60,11 +65,13 @@ def _multiply(
         right = semantics.apply(p.widened, program.types[p.right.array], [right])
         kind = program.types[p.result]
     total = arrays[p.begins] if p.begins else None
+    # Term by term, as the source sums: NumPy's own product adds pairwise, with other roundings.
     for k in range(left.shape[-1]):
         a, b = np.broadcast_arrays(left[..., k], right[..., k])
         if total is not None and fused:
             total = semantics.apply("madd", kind, [a, b, total])
             continue
+        # The first product begins the sum: adding it to 0 would lose the sign of a zero.
         product = semantics.apply("mul", kind, [a, b])
         total = product if total is None else semantics.apply("add", kind, [total, product])
     shape = shapes[p.result]
@@ -101,6 +108,7 @@ def _value(
     own = operand_type(term, types) or dtype
     kinds: list[ElementType] = [own] * len(term.operands)
     if term.operation == "select":
+        # The condition of a select has a type of its own.
         kinds[0] = type_of(term.operands[0], types) or "i32"
     operands = [_value(o, kind, types, arrays, grid) for o, kind in zip(term.operands, kinds, strict=True)]
     return _called(term.operation, own, operands)
@@ -125,5 +133,6 @@ def _element(leaf: Leaf, array: Array, grid: Mapping[str, Any]) -> Array:
     if not leaf.padded:
         return np.asarray(array[at])
     inside = [(n >= 0) & (n < extent) for n, extent in zip(at, array.shape, strict=True)]
+    # Clipped indices read something harmless where the element does not exist; `where` replaces it.
     held = array[tuple(np.clip(n, 0, extent - 1) for n, extent in zip(at, array.shape, strict=True))]
     return np.where(np.logical_and.reduce(np.broadcast_arrays(*inside)), held, array.dtype.type(0))

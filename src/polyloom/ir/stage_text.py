@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of stages as text, and back.
+"""Printer and reader of stage programs.
 
     array A: f32[N, K]
     product R[i, j] = sum k: A[i, k] * B[k, j]; label C; roundings 1
@@ -110,7 +110,7 @@ def _ill_formed(line: str) -> PolyloomError:
 
 
 class _Reader:
-    """A line, token by token (mutable)."""
+    """Reader of a line, token by token, by recursive descent (mutable)."""
 
     def __init__(self, line: str) -> None:
         self.line = line

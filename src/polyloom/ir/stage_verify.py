@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a program of stages well formed, as a list of rules: names, dimensions, the order of stages."""
+"""Verifier of stage programs, as a list of rules: names, dimensions, the order of stages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def indices_have_the_rank(program: Program) -> Iterator[Diagnostic]:
 
 
 def stages_follow_what_they_read(program: Program) -> Iterator[Diagnostic]:
-    """What a stage computes is read behind it; before, only an argument that it overwrites is."""
+    """Order of stages: what a stage computes is read behind it; before, only an argument that it overwrites is."""
+    # An output may be an argument, too: before its stage, its name means what was given.
     later = program.computed - {o.array for o in program.outputs}
     for stage in program.stages:
         for name in sorted({*stage.reads} & later):
@@ -58,6 +59,7 @@ def products_are_of_matrices(program: Program) -> Iterator[Diagnostic]:
         if not isinstance(stage, Product):
             continue
         left, right = (tuple(map(loop_of, leaf.index)) for leaf in (stage.left, stage.right))
+        # Matrix units read whole rows: neither padding nor a loop that indexes two places.
         if stage.left.padded or stage.right.padded or any(len({*d, ""}) != len(d) + 1 for d in (left, right)):
             yield _fault(f"a factor of {stage.result} is not indexed by one loop in each place")
         elif {*left} & {*right} != {stage.over} or {*left} ^ {*right} != {*stage.dims}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of steps: a tree whose leaves run in the order of the text, and whose loops repeat what is in them.
+"""Step loops: a tree whose leaves run in the order of the text, and whose loops repeat what is in them.
 
 Plans have phases for leaves, files the numbers of phases. A loop's counter takes the values from max(lower) up to, not
 including, min(upper), which are affine in the parameters and in the counters around it; every step needs what the one
@@ -35,6 +35,7 @@ class Steps(Generic[T]):
     def values(self, around: Mapping[str, int]) -> range:
         """The values of the counter in their order, for those of the symbols around the loop."""
         low = max(bound.evaluate(around) for bound in self.lower)
+        # An empty interval is an empty range, not one that counts backwards.
         values = range(low, max(low, min(bound.evaluate(around) for bound in self.upper)))
         return values if self.step == 1 else values[::-1]
 
@@ -48,7 +49,7 @@ def as_loop(node: T | Steps[T]) -> Steps[T] | None:
 
 
 def leaves(tree: Tree[T], around: tuple[Steps[T], ...] = ()) -> Iterator[tuple[T, tuple[Steps[T], ...]]]:
-    """Every leaf with the loops around it, outermost first."""
+    """Leaves of the tree, each with the loops around it, outermost first."""
     for node in tree:
         if (loop := as_loop(node)) is not None:
             yield from leaves(loop.body, (*around, loop))
@@ -57,7 +58,7 @@ def leaves(tree: Tree[T], around: tuple[Steps[T], ...] = ()) -> Iterator[tuple[T
 
 
 def loops(tree: Tree[T]) -> Iterator[Steps[T]]:
-    """All loops, outer ones before those in them."""
+    """Step loops of the tree, outer ones before those in them."""
     for loop in map(as_loop, tree):
         if loop is not None:
             yield loop
@@ -65,7 +66,7 @@ def loops(tree: Tree[T]) -> Iterator[Steps[T]]:
 
 
 def warnings(tree: Tree[Any]) -> Iterator[Diagnostic]:
-    """What the user is told of loops of steps, of the outermost ones alone."""
+    """Warnings about step loops, of the outermost ones alone."""
     for loop in map(as_loop, tree):
         if loop is not None:
             yield from [loop.slow] if loop.slow is not None else warnings(loop.body)
@@ -74,8 +75,9 @@ def warnings(tree: Tree[Any]) -> Iterator[Diagnostic]:
 def walk(
     tree: Tree[T], values: Mapping[str, int], tick: Callable[[], object] | None = None
 ) -> Iterator[tuple[T, Mapping[str, int]]]:
-    """Every leaf as often as it runs, with the values of parameters and counters then; `tick` is called in every
-    iteration of a loop."""
+    """Execution order of leaves: every leaf as often as it runs, with the values of parameters and counters then;
+    `tick` is called in every iteration of a loop.
+    """
     for node in tree:
         if (loop := as_loop(node)) is None:
             yield cast(T, node), values
@@ -122,7 +124,7 @@ def outline(tree: Tree[int], margin: str = "") -> Iterator[str]:
 
 
 def as_data(tree: Tree[int]) -> list[Any]:
-    """The same as plain values: a phase is its number, counted from 1."""
+    """Plain data of a tree: a phase is its number, counted from 1."""
     return [
         {
             "counter": node.counter,

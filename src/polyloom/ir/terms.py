@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terms in the place of numbers: what a value is made of, whatever the data are (native/tcpa/terms.hpp).
+"""Symbolic terms in the place of numbers (value numbering: Cocke and Schwartz 1970): what a value is made of, whatever
+the data are (native/tcpa/terms.hpp).
 
 A term is an input, a constant, or an operation on terms, and has a number; numbers of terms fill arrays as values do.
 Equal numbers are equal values for all inputs: what the arithmetic makes equal bit for bit, such as integer sums in
@@ -57,7 +58,7 @@ class Operated:
 
 
 class Terms:
-    """The terms of both sides of a comparison. With `reassociate` sums and products of floats have no order."""
+    """Term table of both sides of a comparison. With `reassociate` sums and products of floats have no order."""
 
     def __init__(self, reassociate: bool = False) -> None:
         # Nobody who writes a file can know the seed under which two terms would be taken for one.
@@ -76,7 +77,7 @@ class Terms:
         return np.full(shape, self.constant(0, dtype), ID)
 
     def inputs(self, arrays: Sequence[Array], values: Mapping[str, int]) -> dict[str, Ids]:
-        """One term per element; the n-th array is number n."""
+        """Input terms, one per element; the n-th array is number n."""
         found: dict[str, Ids] = {}
         for number, array in enumerate(arrays):
             shape = shape_of(array, values)
@@ -85,9 +86,10 @@ class Terms:
         return found
 
     def apply(self, operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
-        """Of numbers or of arrays of them, all of one shape."""
+        """Operation on numbers of terms, or on arrays of them, all of one shape."""
         own, kind = NUMBER[operation], ELEMENT_TYPES.index(dtype)
         if not any(isinstance(o, np.ndarray) for o in operands):
+            # The native table takes three operands; those that an operation lacks are 0.
             a, b, c = (*map(int, operands), 0, 0)[:3]
             return self.native.apply_one(own, kind, a, b, c)
         one = np.zeros(1, ID)
@@ -95,7 +97,7 @@ class Terms:
         return self.native.apply(own, kind, a, b, c)
 
     def meaning(self) -> Meaning:
-        """What equations mean on terms."""
+        """Semantics of equations on terms."""
         return Meaning(_stored, lambda c: self.constant(c.value, c.dtype), self.apply, _never)
 
     def __getitem__(self, number: int) -> Input | Value | Operated | None:
@@ -107,6 +109,7 @@ class Terms:
         if kind == 1:
             return Value(_element(bits, own), own)
         if kind == 2:
+            # An index has 64 bits, in two words of the table.
             return Input(operands[0], operands[1] | operands[2] << 32)
         name = OPERATIONS[operation].name
         return Operated(name, own, tuple(operands[: BY_NAME[name].arity]))

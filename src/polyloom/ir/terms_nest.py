@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A nest on terms: the function of `ir.nest_interpret`, whose operations make terms instead of numbers."""
+"""Symbolic execution of a nest (King 1976): the function of `ir.nest_interpret`, whose operations make terms instead of
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from polyloom.ir.terms import ID, Ids, Terms
 
 
 def interpret(nest: Nest, values: Mapping[str, int], inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
-    """What every argument holds in the end. Those that `inputs` leaves out begin with 0, like locals."""
+    """Symbolic execution: what every argument holds in the end. Those that `inputs` leaves out begin with 0, like
+    locals.
+    """
     held: dict[str, dict[tuple[int, ...], int]] = {}
     shapes = {s.name: shape_of(array_of(s), values) for s in nest.storage}
     for storage in nest.storage:
@@ -40,6 +44,7 @@ class _Scope(Scope):
     def __init__(self, terms: Terms) -> None:
         super().__init__()
         self.terms = terms
+        # The native function itself: there is one call per operation that executes.
         self.values["apply"] = terms.native.apply_one
 
     def value(self, expression: Expression, reads: Iterator[str]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terms as expressions in the user's names, and where two terms differ."""
+"""Printer of terms as expressions in the user's names, and where two terms differ."""
 
 from __future__ import annotations
 
@@ -69,12 +69,14 @@ def _element(name: str, shape: tuple[int, ...], index: int) -> str:
 
 
 def difference(one: int, other: int, terms: Terms) -> tuple[int, int]:
-    """The smallest parts of two terms that differ by their own operation, constant or input, not by parts of theirs;
-    constants with the operation that they stand in. Members of a sum, a product and the like are compared whatever
-    their order, comparisons in either direction."""
+    """Difference of two terms: the smallest parts that differ by their own operation, constant or input, not by parts
+    of theirs; constants with the operation that they stand in. Members of a sum, a product and the like are compared
+    whatever their order, comparisons in either direction.
+    """
     first = (one, other)
     waiting, seen = deque([(first, first)]), {first}
     found: list[tuple[int, int]] = []
+    # Breadth first and bounded: terms share parts, and their trees may be exponentially larger than their tables.
     while waiting and len(seen) < _PAIRS:
         pair, around = waiting.popleft()
         a, b = (terms[number] for number in pair)
@@ -109,6 +111,7 @@ def _members(number: int, terms: Terms) -> tuple[tuple[str, str], list[tuple[int
     top = terms[number]
     assert isinstance(top, Operated)
     name, turned = _TURNED.get(top.operation, (top.operation, False))
+    # Integer sums have no order: terms are compared as multisets with signs; sums of floats keep theirs.
     kind = (_SUM if name in _SIGNS and top.dtype[0] != "f" else name), top.dtype
     if kind[0] not in _FREE or top.dtype[0] == "f":
         parts = [(1, o) for o in top.operands]

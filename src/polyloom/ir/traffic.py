@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compulsory bytes of a source: what has to enter a machine once and to leave it once, whatever runs it.
+"""Compulsory traffic of a source in bytes (Hong and Kung 1981; the roofline model's least traffic: Williams et al.
+2009): what has to enter a machine once and to leave it once, whatever runs it.
 
 An element enters if the source reads it before it writes it; it leaves if the source writes it. Arrays and scalars of
 the function count, its own locals and the values of parameters do not. A nest is interpreted in its order over arrays
@@ -28,17 +29,18 @@ MOST: Final = 1 << 21
 
 
 def of_nest(nest: Nest, values: Mapping[str, int]) -> int | None:
-    """Of a function; None where it executes more than `MOST` assignments."""
+    """Compulsory bytes of a function; None where it executes more than `MOST` assignments."""
     if assignments_of(nest, values) > MOST:
         return None
     arrays = {s.name: _Recorder() for s in nest.storage}
+    # Only addresses matter: the nest runs without arithmetic.
     compiled(nest, _Blank())(dict(values), arrays)
     arguments = [s for s in nest.storage if s.role == "argument"]
     return sum((len(arrays[s.name].read) + len(arrays[s.name].written)) * _size(s.dtype) for s in arguments)
 
 
 def of_plan(plan: Plan, values: Mapping[str, int]) -> int | None:
-    """Of equations in one phase, whose arrays are either read or written; None of others."""
+    """Compulsory bytes of equations in one phase, whose arrays are either read or written; None of others."""
     if len(plan.phases) != 1 or plan.loops:
         return None
     program = plan.phases[0].program
@@ -46,6 +48,7 @@ def of_plan(plan: Plan, values: Mapping[str, int]) -> int | None:
     touched: dict[str, list[Any]] = {name: [] for name in sizes}
     for name, index in accessed(program, values):
         touched[name].append(index)
+    # An array is either input or output here: an element counts once.
     return sum(_distinct(rows) * sizes[name] for name, rows in touched.items())
 
 
@@ -54,6 +57,7 @@ def _distinct(rows: list[Any]) -> int:
     if not rows:
         return 0
     together = np.concatenate(rows, axis=1)
+    # A scalar has no index: all of its columns are the same empty one.
     if not together.shape[0]:
         return min(1, together.shape[1])
     return int(np.unique(together, axis=1).shape[1])
@@ -64,7 +68,7 @@ def _size(dtype: ElementType) -> int:
 
 
 class _Recorder:
-    """In the place of an array: what is read before it is written, and what is written."""
+    """Access recorder in the place of an array: what is read before it is written, and what is written."""
 
     def __init__(self) -> None:
         self.read: set[tuple[int, ...]] = set()
@@ -73,6 +77,7 @@ class _Recorder:
     def __getitem__(self, index: tuple[int, ...]) -> int:
         if index not in self.written:
             self.read.add(index)
+        # A divisor that never faults; which statements execute does not depend on data.
         return 1
 
     def __setitem__(self, index: tuple[int, ...], value: object) -> None:

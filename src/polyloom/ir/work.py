@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many arithmetic operations a source executes, by operation and element type, for values of its parameters.
+"""Operation counts of a source by operation and element type, for values of its parameters.
 
 Instances of statements are counted by their bounds, and those of equations over their conditions: nothing is computed,
-because no condition of either depends on data. Every operator that the user wrote counts wherever it is
-evaluated, so that an invariant product in a loop counts in every iteration. What only moves, chooses or converts a
-value, and the arithmetic of indices and loops, count nothing.
+because no condition of either depends on data. Every operator that the user wrote counts wherever it is evaluated, so
+that an invariant product in a loop counts in every iteration. What only moves, chooses or converts a value, and the
+arithmetic of indices and loops, count nothing.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _TWO: Final = frozenset({"madd"})
 
 
 def total(work: Work) -> int:
-    """All operations; `madd` is two."""
+    """Number of all operations; `madd` is two."""
     return sum(count * (2 if operation in _TWO else 1) for (operation, _), count in work.items())
 
 
 def of_nest(nest: Nest, values: Mapping[str, int]) -> Work:
-    """Of a function."""
+    """Operation counts of a function."""
     found: Counter[Class] = Counter()
     for statement in statements(nest):
         _add(found, operators(statement.assign.value), count_instances(statement, values) or 0)
@@ -41,13 +41,14 @@ def of_nest(nest: Nest, values: Mapping[str, int]) -> Work:
 
 
 def assignments_of(nest: Nest, values: Mapping[str, int]) -> int:
-    """How many assignments a function executes."""
+    """Number of assignments that a function executes."""
     return sum(count_instances(statement, values) or 0 for statement in statements(nest))
 
 
 def of_plan(plan: Plan, values: Mapping[str, int]) -> Work:
-    """Of equations; where there are loops of steps, of every step."""
+    """Operation counts of equations; where there are loops of steps, of every step."""
     found: Counter[Class] = Counter()
+    # Step by step: how many instances a phase has may depend on counters.
     for phase, around in walk(plan.body, values):
         for equation, count in instances(phase.program, {n: around[n] for n in phase.program.parameters}):
             _add(found, [(equation.operation, equation.dtype)], count)
@@ -55,7 +56,7 @@ def of_plan(plan: Plan, values: Mapping[str, int]) -> Work:
 
 
 def operators(value: Expression) -> Iterator[Class]:
-    """Those of an expression, as often as they are written."""
+    """Operators of an expression, as often as they are written."""
     if isinstance(value, Apply):
         yield value.operation, value.dtype
         for operand in value.operands:

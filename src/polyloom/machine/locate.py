@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the keys and values of a TOML text stand.
+"""Source positions in TOML v1.0.0 (2021) texts: where keys and values stand.
 
 The standard library's reader gives values without positions. `locate` walks the tokens of a text that this reader has
 already accepted, so it need not check anything, and records for every path, such as `("unit", 2, "latency", "add")`,
@@ -37,7 +37,7 @@ class Places:
 
 
 def locate(text: str) -> Places:
-    """The places in a valid TOML text with `\\n` line ends."""
+    r"""Positions in a valid TOML text with `\n` line ends."""
     tokens = [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text) if m.group()[0] not in "# \t\r"]
     walk = _Walk(tokens)
     walk.document()
@@ -46,7 +46,7 @@ def locate(text: str) -> Places:
 
 @dataclass(slots=True)
 class _Walk:
-    """A cursor over the tokens; mutable because it is one pass that fills two tables."""
+    """Cursor over the tokens; mutable because it is one pass that fills two tables."""
 
     tokens: list[tuple[str, int, int]]
     at: int = 0
@@ -56,6 +56,7 @@ class _Walk:
     """The number of tables so far in every array of tables."""
 
     def document(self) -> None:
+        """Walk all lines: headers and pairs below them."""
         table: Path = ()
         while self.at < len(self.tokens):
             if self.skip("\n"):
@@ -66,11 +67,13 @@ class _Walk:
                 self.pair(table)
 
     def header(self) -> Path:
+        """Header of a table or of an item of an array of tables; the path of the entries below it."""
         start = self.tokens[self.at - 1][1]
         is_item = self.skip("[")
         path: Path = ()
         names = self.dotted()
         for name in names[:-1]:
+            # A header names the last item of an array of tables so far (TOML v1.0.0, Array of Tables).
             path = self.last_item((*path, name))
         path = (*path, names[-1])
         while self.skip("]"):
@@ -98,6 +101,7 @@ class _Walk:
         return names
 
     def value(self, path: Path) -> None:
+        """Value at a path, with the places of what is in it."""
         first = self.at
         if self.skip("["):
             self.array(path)
@@ -106,6 +110,7 @@ class _Walk:
                 if not (self.skip("\n") or self.skip(",")):
                     self.pair(path)
         else:
+            # A date or a number can be several tokens: everything up to the next separator.
             while self.at < len(self.tokens) and self.tokens[self.at][0] not in ("\n", ",", "]", "}"):
                 self.at += 1
         self.values[path] = (self.tokens[first][1], self.tokens[self.at - 1][2])

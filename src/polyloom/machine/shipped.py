@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine files of a target: its shipped members, files of users, and `based_on`.
+"""Machine members of a target: its shipped ones, files of users, and `based_on` (docs/machines.md).
 
 A table that names a member by `based_on` has that member's entries wherever it gives none of its own: whole entries,
 tables and lists included. Only shipped members can be a base.
@@ -20,8 +20,8 @@ from polyloom.machine.table import Table, parse
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The members in a folder, one TOML file each. `code` is that of errors, `what` a machine is called in them
-    ("Minion machine"), `member` what one of the family is."""
+    """Members in a folder, one TOML file each. `code` is that of errors, `what` a machine is called in them ("Minion
+    machine"), `member` what one of the family is."""
 
     folder: Path
     code: str
@@ -29,15 +29,15 @@ class Members:
     member: str = "member"
 
     def names(self) -> tuple[str, ...]:
-        """Sorted."""
+        """Names of the members, sorted."""
         return _names(self.folder)
 
     def text(self, name: str) -> str:
-        """Of a member."""
+        """Text of a member."""
         return (self.folder / f"{name}.toml").read_text(encoding="utf-8")
 
     def find(self, name_or_path: str) -> tuple[str, str]:
-        """The text of a member, or of a file whose name ends in `.toml`, and what messages call it."""
+        """Text of a member, or of a file whose name ends in `.toml`, and what messages call it."""
         if name_or_path.endswith(".toml"):
             return self._file(name_or_path), name_or_path
         if name_or_path not in self.names():
@@ -45,13 +45,15 @@ class Members:
         return self.text(name_or_path), f"{name_or_path}.toml"
 
     def table(self, text: str, name: str, keys: Iterable[str]) -> Table:
-        """The table of `text`, over the entries of the member that it is based on; PL0303 for keys not in `keys`."""
+        """Table of `text`, over the entries of the member that it is based on; PL0303 for keys not in `keys`."""
         table = parse(text, name)
+        # Before the base's entries are merged in: an unknown key is reported where the user wrote it.
         table.only(known := (*keys, stated.KEY))
         stated.of_table(table)
         if "based_on" not in table.content:
             return table
         base = table.text("based_on")
+        # A member cannot be its own base, or reading it would not end.
         others = tuple(each for each in self.names() if each != table.content.get("name"))
         if base not in others:
             raise self._absent(base, others, table.value_span("based_on"))
@@ -62,6 +64,7 @@ class Members:
         return input_error(self.code, message, span=span, help=nearest(name, known, self.member) + hint)
 
     def _file(self, path: str) -> str:
+        """Text of a user's file; the members' error where it cannot be read."""
         try:
             return regular(path).decode()
         except (OSError, ValueError) as error:

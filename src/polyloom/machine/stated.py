@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the author of a machine file states of a machine that Polyloom cannot know: its clock, and energy per event.
+"""Stated figures: what the author of a machine file states of a machine that Polyloom cannot know, its clock, and
+energy per event (docs/machines.md).
 
 The table `[stated]` of a file of the user's; no shipped member has one. Figures that follow from it are named as the
 user's wherever they are shown.
@@ -22,7 +23,8 @@ _MOST: Final = 1e12
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """The clock in MHz, picojoules per issued operation and per byte at the boundary; None where nothing is stated."""
+    """Figures of a user: the clock in MHz, picojoules per issued operation and per byte at the boundary; None where
+    nothing is stated."""
 
     clock_mhz: float | None = None
     operation_pj: float | None = None
@@ -30,7 +32,7 @@ class Stated:
 
 
 def of_place(text: str) -> Stated:
-    """What the machine file in a place such as `mine.toml:4x4` states; nothing for a shipped member."""
+    """Stated figures of the machine file in a place such as `mine.toml:4x4`; nothing for a shipped member."""
     found = _FILE.fullmatch(text)
     if found is None:
         return Stated()
@@ -38,7 +40,7 @@ def of_place(text: str) -> Stated:
 
 
 def of_table(table: Table) -> Stated:
-    """Of the root table of a machine file. Errors: PL0303, PL0304, PL0306."""
+    """Stated figures of the root table of a machine file. Errors: PL0303, PL0304, PL0306."""
     if KEY not in table.content:
         return Stated()
     section = table.table(KEY)
@@ -47,7 +49,9 @@ def of_table(table: Table) -> Stated:
 
 
 def _number(section: Table, key: str) -> float:
+    """Positive number of a key; PL0304, PL0306."""
     value = section.content[key]
+    # In Python a bool is an int: `true` would pass as 1.
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise section.wrong_type(key, "a number")
     if not 0 < value <= _MOST:

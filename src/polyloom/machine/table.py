@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of a TOML text, read by type: a wrong, missing, unknown or out-of-range entry is an error at its line and
-column.
+"""Typed reader of TOML tables (TOML v1.0.0, 2021): a wrong, missing, unknown or out-of-range entry is an error at its
+line and column.
 
 A `Table` hands out entries by key and expected type. `Table.only` refuses the keys that nothing reads.
 """
@@ -31,7 +31,7 @@ _KINDS: Final[Mapping[type, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of a parsed text; `path` leads to it."""
+    """Table of a parsed text; `path` leads to it."""
 
     source: Source
     places: Places
@@ -39,11 +39,11 @@ class Table:
     path: Path = ()
 
     def integer(self, key: str, least: int, most: int) -> int:
-        """The integer at `key`; errors PL0304 (type), PL0305 (missing), PL0306 (not within `least` to `most`)."""
+        """Integer at `key`; errors PL0304 (type), PL0305 (missing), PL0306 (not within `least` to `most`)."""
         return self._ranged(key, self._entry(key), least, most, "an integer")
 
     def capacity(self, key: str, least: int, most: int) -> int | None:
-        """An integer as above, or `None` where the text says "unlimited"."""
+        """Capacity at `key`: an integer as above, or `None` where the text says "unlimited"."""
         value = self._entry(key)
         return None if value == UNLIMITED else self._ranged(key, value, least, most, f'an integer or "{UNLIMITED}"')
 
@@ -60,7 +60,7 @@ class Table:
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """An array of texts."""
+        """Array of texts."""
         value = self._entry(key)
         if not isinstance(value, list):
             raise self.wrong_type(key, "an array of texts")
@@ -77,7 +77,7 @@ class Table:
         return Table(self.source, self.places, cast("dict[str, object]", value), (*self.path, key))
 
     def tables(self, key: str) -> tuple[Table, ...]:
-        """An array of tables: `[[key]]` sections."""
+        """Array of tables: `[[key]]` sections."""
         value = self._entry(key)
         items = cast("list[object]", value) if isinstance(value, list) else []
         if not items or not all(isinstance(item, dict) for item in items):
@@ -88,7 +88,7 @@ class Table:
         )
 
     def only(self, known: Iterable[str]) -> None:
-        """Error PL0303 at the first key that is not `known`."""
+        """Reject unknown keys: error PL0303 at the first key that is not `known`."""
         names = tuple(known)
         for key in self.content:
             if key not in names:
@@ -111,18 +111,21 @@ class Table:
         )
 
     def span(self, key: str | None = None) -> Span:
-        """The place of a key, or the header of this table."""
+        """Span of a key, or of the header of this table."""
         return self._span(self.places.keys.get(self.path if key is None else (*self.path, key)))
 
     def value_span(self, key: str, *inner: int) -> Span:
-        """The place of a value, or of an item in it; of its header where the value is a section."""
+        """Span of a value, or of an item in it; of its header where the value is a section."""
+        # A section has no value of its own in the text: its header stands for it.
         path = (*self.path, key, *inner)
         return self._span(self.places.values.get(path) or self.places.keys.get(path))
 
     def _span(self, place: tuple[int, int] | None) -> Span:
+        # An entry that came from a base is nowhere in this text: the error points to its beginning.
         return Span(self.source, *(place or (0, 0)))
 
     def _entry(self, key: str) -> object:
+        """Entry of a key; PL0305."""
         if key in self.content:
             return self.content[key]
         raise input_error(
@@ -133,6 +136,7 @@ class Table:
         )
 
     def _ranged(self, key: str, value: object, least: int, most: int, expected: str) -> int:
+        """Integer within a range; PL0304, PL0306."""
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.wrong_type(key, expected)
         if least <= value <= most:
@@ -144,19 +148,20 @@ class Table:
 
 
 def parse(text: str, name: str) -> Table:
-    """The root table of a TOML text (a byte order mark and CRLF are accepted); error PL0302 for a syntax error."""
+    """Root table of a TOML text (a byte order mark and CRLF are accepted); error PL0302 for a syntax error."""
     source = Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n"))
     try:
         content = tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(source, str(error)) from error
+    # The library lets these out: Python's limit of an integer's digits, and of nested brackets.
     except (ValueError, RecursionError):
         raise _syntax_error(source, "an integer is too long, or brackets are nested too deeply") from None
     return Table(source, locate(source.text), content)
 
 
 def _syntax_error(source: Source, message: str) -> PolyloomError:
-    """The library's message, its position turned into a span."""
+    """Syntax error PL0302: the library's message, its position turned into a span."""
     place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
     what = message[: place.start()] if place else message
     offset = len(source.text)

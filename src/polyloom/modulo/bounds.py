@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lower bounds on the initiation interval that need no search, with reasons for people.
+"""Lower bounds on the initiation interval (ResMII and RecMII; Rau 1994) that need no search, with reasons
+for people.
 
 Resources: operations need at least a number of cells of a set of resources, whatever they choose; an interval offers
 `limit` cells of each per row. For a single resource this is the sum of `busy` over its limit. Where choices overlap,
-the worst set is a union of operations' own sets (Hall's condition). Capacities: the sum of ceil(busy / II) falls as
-II grows. Recurrences: the maximum cycle ratio.
+the worst set is a union of operations' own sets (Hall 1935). Capacities: the sum of ceil(busy / II) falls as II grows.
+Recurrences: the maximum cycle ratio (Reiter 1968).
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _NAMED: Final = 12
 
 
 def resource_bound(problem: Problem) -> LowerBound:
-    """The greatest bound by resources and capacities, at least 1. PL0987 for a capacity that no interval satisfies."""
+    """ResMII: the greatest bound by resources and capacities, at least 1 (Rau 1994). PL0987 for a capacity
+    that no interval satisfies.
+    """
     choices = possible(problem)
     found = [_set_bound(problem, choices, union) for union in _unions(problem, choices)]
     found += [
@@ -37,8 +40,9 @@ def resource_bound(problem: Problem) -> LowerBound:
 
 
 def _unions(problem: Problem, choices: Sequence[tuple[int, ...]]) -> list[frozenset[int]]:
-    """Limited resources alone, the sets that operations choose from, and unions of these that overlap: of two disjoint
-    ones, one alone binds as much."""
+    """Resource sets of Hall's condition (1935): limited resources alone, the sets that operations choose from, and
+    unions of these that overlap. Of two disjoint sets, one alone binds as much as their union.
+    """
     sets = {
         frozenset(r for k in ks for r in _limited(problem, problem.operations[v].choices[k]))
         for v, ks in enumerate(choices)
@@ -113,13 +117,16 @@ def _cell_bound(problem: Problem, choices: Sequence[tuple[int, ...]], resource: 
 
 
 def _least_alone(busy: Sequence[int], limit: int) -> int:
-    """The least interval at which something that is busy for so many cycles, once for each number, holds no row too
-    often.
+    """Least interval, in cycles, at which one operation does not meet itself in the reservation table: it is busy for
+    these numbers of cycles, and holds no row more than `limit` times.
     """
     return _least(lambda interval: max(run.times for run in profile(busy, interval)) <= limit, max(busy))
 
 
 def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capacity: Capacity) -> LowerBound:
+    """Least interval at which the holds of a capacity fit: the sum of ceil(busy / II) is at most the limit. PL0987 if
+    none is long enough.
+    """
     busy = [least_hold(problem, choices, h.operation, h.busy) for h in capacity.holds]
     members = tuple(dict.fromkeys(h.operation for h, b in zip(capacity.holds, busy, strict=True) if b))
     # ceil(busy / II) is at least 1 however long the interval: no interval helps.
@@ -140,15 +147,15 @@ def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capaci
 
 
 def least_hold(problem: Problem, choices: Sequence[tuple[int, ...]], operation: int, busy: int | None) -> int:
-    """For how many cycles an operation holds a place at least."""
+    """Shortest time in cycles for which an operation holds a place of a capacity."""
     return (
         busy if busy is not None else min(problem.operations[operation].choices[k].latency for k in choices[operation])
     )
 
 
 def _least(holds: Callable[[int], bool], most: int) -> int:
-    """The least interval, up to one that is known to be enough, for which a condition holds that stays true from
-    there on.
+    """Bisection: the least interval up to `most` at which a monotone condition holds. The condition is known to hold at
+    `most`, and stays true from its first interval on.
     """
     low, high = 1, max(1, most)
     while low < high:
@@ -158,7 +165,9 @@ def _least(holds: Callable[[int], bool], most: int) -> int:
 
 
 def recurrence_bound(problem: Problem) -> LowerBound:
-    """The bound by the circuits of dependences, at least 1. PL0985 for a circuit that no interval satisfies."""
+    """RecMII: the bound by the circuits of dependences, at least 1 (Rau 1994). PL0985 for a circuit that
+    no interval satisfies.
+    """
     graph = build(problem, possible(problem), Demand.LEAST)
     circuit = critical_circuit(len(graph.owner), graph.arcs)
     if circuit is None:

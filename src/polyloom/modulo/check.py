@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independent check of a modulo schedule: every constraint of the problem, read off the definitions, without a
-solver.
+"""Verifier of modulo schedules: every constraint of the problem, read off the definitions of `problem` (Rau 1994),
+without a solver.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ def _malformed(problem: Problem, schedule: Schedule) -> Iterator[str]:
 
 
 def _early(problem: Problem, schedule: Schedule) -> Iterator[str]:
+    """Dependence rule: start(sink) + II * distance >= start(source) + latency + delay (Rau and Glaeser 1981)."""
     for d in problem.dependences:
         latency = schedule.latency[d.source] if d.latency is None else d.latency
         ready = schedule.start[d.source] + latency + d.delay
@@ -63,6 +64,7 @@ def _early(problem: Problem, schedule: Schedule) -> Iterator[str]:
 
 
 def _crowded(problem: Problem, schedule: Schedule) -> Iterator[str]:
+    """Modulo reservation table rule: no row holds a resource more often than its limit (Lam 1988)."""
     for number, resource in enumerate(problem.resources):
         if resource.limit is None:
             continue
@@ -72,7 +74,7 @@ def _crowded(problem: Problem, schedule: Schedule) -> Iterator[str]:
 
 
 def _changes(problem: Problem, schedule: Schedule, resource: int) -> Iterator[tuple[int, int]]:
-    """How often a resource is held in row 0, and in each row in which that may change."""
+    """Occupancy of a resource in row 0 and in each row in which it may change: (row, times held), rows ascending."""
     interval, held = schedule.interval, 0
     changes: Counter[int] = Counter({0: 0})
     for v, operation in enumerate(problem.operations):
@@ -92,6 +94,7 @@ def _changes(problem: Problem, schedule: Schedule, resource: int) -> Iterator[tu
 
 
 def _beyond(problem: Problem, schedule: Schedule) -> Iterator[str]:
+    """Capacity rule: the sum of ceil(busy / II) over the holds is at most the limit."""
     for capacity in problem.capacities:
         busy = [schedule.latency[h.operation] if h.busy is None else h.busy for h in capacity.holds]
         places = sum(-(-cycles // schedule.interval) for cycles in busy)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Circuits first: the operations that are tied by circuits choose their rows before all others.
+"""Placement of recurrences first: the operations that are tied by circuits choose their rows before all others.
 
-Dependences between components never make an interval infeasible, see `settle`. So only components matter, and the
-operations that hold more than one row or resource at once; the others fill what is left, which is a matching of
-operations and resources. A component is placed as a whole: from the row of one body on, the body with the least
-freedom comes next, in its earliest free row. A component that finds no row is placed before the others in the next
-round.
+Dependences between components never make an interval infeasible (Lam 1988 schedules strongly connected components first
+for the same reason), see `settle`. So only components matter, and the operations that hold more than one row or
+resource at once; the others fill what is left, which is a matching of operations and resources. A component is placed
+as a whole: from the row of one body on, the body with the least freedom comes next, in its earliest free row. A
+component that finds no row is placed before the others in the next round.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Placed = tuple[int, int, int]
 
 
 def place(room: Room) -> Schedule | None:
-    """A schedule, or None where none was found. The table is empty."""
+    """Circuits-first schedule at the interval of `room`, whose table is empty; None where none was found."""
     closures = closures_of(room)
     if closures is None or not closures:
         return None if closures is None else complete(room, [])
@@ -60,13 +60,16 @@ def needs_row(room: Room, operation: int) -> bool:
 
 
 def closures_of(room: Room) -> list[Closure] | None:
-    """The closures of all components with operations that choose their rows first; None where one is infeasible."""
+    """Transitive closures of all components with operations that choose their rows first; None where a circuit is
+    positive at this interval.
+    """
     graph = room.graph
     found: list[Closure] = []
     for number, members in enumerate(graph.components):
         kept = frozenset(v for v in members if needs_row(room, v))
         if not kept:
             continue
+        # A component of one operation has no circuit with others: its closure is a single body.
         if len(members) == 1:
             found.append(Closure(number, (Body(((members[0], 0),)),), np.zeros((1, 1), np.int64)))
             continue
@@ -78,6 +81,10 @@ def closures_of(room: Room) -> list[Closure] | None:
 
 
 class _Search:
+    """Search state of one attempt: components by urgency, bodies by failures (weighted degrees; Boussemart et al.
+    2004).
+    """
+
     def __init__(self, room: Room, closures: list[Closure]) -> None:
         self.room, self.closures = room, closures
         self.effort = _EFFORT
@@ -124,7 +131,9 @@ class _Search:
         return False
 
     def _from(self, number: int, first: int, at: int) -> list[Placed] | None:
-        """The component with this body placed there."""
+        """Placement of component `number` with body `first` at time `at`; None, and nothing placed, where a body finds
+        no row.
+        """
         closure = self.closures[number]
         after: Matrix = closure.after
         # The closure is transitive, so that one placed body bounds all others at once, on both sides.
@@ -196,8 +205,8 @@ class _Search:
 
 
 def complete(room: Room, placed: Sequence[Placed]) -> Schedule | None:
-    """A schedule with these operations in the rows of these times, which the table holds; the simple ones fill what
-    is left.
+    """Complete schedule from the placed operations, whose rows the table holds: the simple ones fill what is left. None
+    where they find no cell.
     """
     graph = room.graph
     fixed = {v: (time, way) for v, time, way in placed}
@@ -229,7 +238,8 @@ def complete(room: Room, placed: Sequence[Placed]) -> Schedule | None:
 
 
 def _ready(graph: Graph, interval: int, operation: int, time: Sequence[int], number: int) -> int:
-    """When the operands from earlier components are ready; estimated where the latency is still to be chosen."""
+    """Cycle in which the operands from earlier components are ready; an estimate where a latency is still to be
+    chosen."""
     ready = 0
     for source, _, weight, distance in graph.incoming[operation]:
         if graph.component_of[graph.owner[source]] != number:
@@ -238,7 +248,9 @@ def _ready(graph: Graph, interval: int, operation: int, time: Sequence[int], num
 
 
 def _match(room: Room, fixed: dict[int, tuple[int, int]]) -> list[int] | None:
-    """A way for every operation: the simple ones on resources that have cells left (augmenting paths)."""
+    """Bipartite matching with capacities: a way for every operation, the simple ones on resources that have cells left.
+    None if some operation is unmatched (Berge 1957).
+    """
     way = [fixed[v][1] if v in fixed else 0 for v in range(len(room.ways))]
     # Simple operations hold one cell each, so only the number of free cells of a resource counts, not which rows.
     left = [0 if r.limit is None else r.limit * room.interval for r in room.graph.problem.resources]
@@ -257,7 +269,9 @@ def _match(room: Room, fixed: dict[int, tuple[int, int]]) -> list[int] | None:
 
 
 def _augment(room: Room, operation: int, way: list[int], left: list[int], users: list[dict[int, None]]) -> bool:
-    """Give the operation a cell, moving others to resources of theirs: a breadth-first search for a free one."""
+    """Augmenting path by breadth-first search: give the operation a cell, moving others to resources of theirs (Berge
+    1957).
+    """
     # A bipartite matching of operations and resources with capacities: one augmenting path per operation (Berge).
     came: dict[int, tuple[int, int]] = {}  # resource -> (operation that would take it, by this way)
     queue: list[int] = []
@@ -286,6 +300,7 @@ def _shift(
     left: list[int],
     users: list[dict[int, None]],
 ) -> None:
+    # Only the last resource of the path loses a cell; those before it exchange one user for another.
     left[resource] -= 1
     while True:
         taker, n = came[resource]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the circuits of a component leave open at one interval: how far apart its operations are, at least and at
+"""Transitive closure of a component's constraints at one interval: how far apart its operations are, at least and at
 most.
 
-Longest paths between all points of a strongly connected component (Floyd, Warshall) imply all its arcs, so that
-points which hold no resource drop out. Operations whose distance is fixed form a rigid *body*, which has one row to
-choose.
+Longest paths between all points of a strongly connected component (Floyd 1962, Warshall 1962) imply all its arcs, so
+that points which hold no resource drop out. Operations whose distance is fixed form a rigid *body*, which has one row
+to choose.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class Closure:
 
 
 def longest_paths(graph: Graph, component: int, interval: int) -> Matrix | None:
-    """Between the points of a component, in their order; None where a circuit is positive."""
+    """All-pairs longest paths in cycles between the points of a component, in their order; None where a circuit is
+    positive (Floyd 1962).
+    """
     points = graph.points[component]
     local = {point: n for n, point in enumerate(points)}
     path = np.full((len(points), len(points)), _NEVER, dtype=np.int64)
@@ -60,7 +62,7 @@ def longest_paths(graph: Graph, component: int, interval: int) -> Matrix | None:
 
 
 def close(graph: Graph, component: int, interval: int, kept: frozenset[int]) -> Closure | None:
-    """The bodies of the kept operations of a component; None where a circuit is positive."""
+    """Closure of the kept operations of a component, as rigid bodies; None where a circuit is positive."""
     path = longest_paths(graph, component, interval)
     if path is None:
         return None

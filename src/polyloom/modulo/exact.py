@@ -44,7 +44,9 @@ class Decision:
 
 
 def decide(case: Case, interval: int, effort: float) -> Decision:
-    """Search one interval, with this much deterministic work at most."""
+    """Feasibility of one interval by CP-SAT, with this much deterministic work at most (Eichenberger and Davidson
+    1997).
+    """
     room = _room(case, interval)
     if room is None:
         return Decision(None, True)
@@ -314,10 +316,11 @@ class _Model:
 
 
 def decide_open(case: Case, effort: float) -> Decision:
-    """Whether any interval has a schedule, and one that has: iterations that do not overlap.
+    """Open-code schedule: whether any interval has a schedule, and one that has, in which iterations do not overlap.
 
-    A schedule of some interval is one of an iteration alone; that is one of every interval that is long enough.
-    Between two starts that follow each other no more time is needed than the greatest weight or busy time.
+    A schedule of some interval is one of an iteration alone; that is one of every interval that is long enough. Between
+    two starts that follow each other no more time is needed than the greatest weight or busy time (left-shifted
+    schedules; Baker 1974).
     """
     problem = case.problem
     model = cp_model.CpModel()
@@ -402,7 +405,9 @@ def _total(terms: Sequence[cp_model.LinearExpr]) -> cp_model.LinearExpr:
 
 
 def _needed(after: Matrix) -> list[tuple[int, int]]:
-    """The pairs whose distance does not follow from those of others."""
+    """Transitive reduction of a closure: the pairs whose distance does not follow from those of others (Aho, Garey and
+    Ullman 1972).
+    """
     found: list[tuple[int, int]] = []
     count = len(after)
     for a in range(count):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dependences of a problem as differences between points in time.
+"""Constraint graph of a modulo-scheduling problem: its dependences as differences between points in time (Rau 1994).
 
-A point is the start of an operation, numbered like it, or, after all of these, the result of an operation whose
-latency the solver chooses and whose result must wait for something. An arc says `time(sink) + II * distance >=
-time(source) + weight`.
+A point is the start of an operation, numbered like it, or, after all of these, the result of an operation whose latency
+the solver chooses and whose result must wait for something. An arc says `time(sink) + II * distance >= time(source) +
+weight`.
 
-Where an operation's latency depends on its choice, an arc takes the least that any choice demands (`Demand.LEAST`,
-for bounds) or the most (`Demand.MOST`, for schedules that hold whatever is chosen).
+Where an operation's latency depends on its choice, an arc takes the least that any choice demands (`Demand.LEAST`, for
+bounds) or the most (`Demand.MOST`, for schedules that hold whatever is chosen).
 """
 
 from __future__ import annotations
@@ -93,14 +93,14 @@ def _by(arcs: Iterable[Arc], count: int, key: Callable[[Arc], int]) -> tuple[tup
 
 
 def possible(problem: Problem) -> tuple[tuple[int, ...], ...]:
-    """The choices of each operation that some interval has room for."""
+    """Choices of each operation that some interval has room for."""
     return tuple(tuple(k for k, c in enumerate(o.choices) if is_possible(problem, c)) for o in problem.operations)
 
 
 def build(
     problem: Problem, choices: Sequence[tuple[int, ...]], demand: Demand, most: Sequence[int | None] | None = None
 ) -> Graph:
-    """The graph for these choices; `most[v]` limits the latency of v further."""
+    """Constraint graph for these choices; `most[v]` limits the latency of v further, in cycles."""
     waiting = {d.sink for d in problem.dependences if d.to_result}
     kept = tuple(_consistent(problem, v, ks) if demand is Demand.MOST else ks for v, ks in enumerate(choices))
     owner = list(range(len(problem.operations)))
@@ -134,9 +134,7 @@ def _consistent(problem: Problem, operation: int, choices: tuple[int, ...]) -> t
 
 
 def _range(choices: Sequence[Choice], demand: Demand) -> tuple[int, int]:
-    """What the latency can be at least and at most, whatever is chosen (`MOST`) or with the best choice for it
-    (`LEAST`).
-    """
+    """Latency range in cycles, whatever is chosen (`MOST`) or with the best choice for it (`LEAST`)."""
     if demand is Demand.LEAST:
         return min(c.latency for c in choices), max(c.longest for c in choices)
     return max(c.latency for c in choices), max(max(c.latency for c in choices), min(c.longest for c in choices))
@@ -163,7 +161,7 @@ def _arc(
 
 
 def strong_components(successors: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Strongly connected components, each after those that lead to it (Tarjan, without recursion)."""
+    """Strongly connected components, each after those that lead to it (Tarjan 1972, without recursion)."""
     order, low = [-1] * len(successors), [0] * len(successors)
     stack: list[int] = []
     is_open = [False] * len(successors)
@@ -179,6 +177,7 @@ def strong_components(successors: Sequence[Sequence[int]]) -> tuple[tuple[int, .
         is_open[root] = True
         while trail:
             node, rest = trail[-1]
+            # A visited point that is no longer on the stack belongs to a finished component: its arc says nothing here.
             child = next((s for s in rest if order[s] < 0 or is_open[s]), None)
             if child is None:
                 trail.pop()
@@ -194,6 +193,7 @@ def strong_components(successors: Sequence[Sequence[int]]) -> tuple[tuple[int, .
                 stack.append(child)
                 is_open[child] = True
                 trail.append((child, iter(successors[child])))
+    # Tarjan's algorithm finishes a component before those that lead to it; callers want producers first.
     return tuple(reversed(found))
 
 

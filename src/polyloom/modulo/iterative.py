@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterative modulo scheduling (B. R. Rau, "Iterative modulo scheduling", MICRO 27, 1994).
 
-Operations are placed by height, the longest path to the end: each in the first free row from the cycle on in which
-its operands are ready. If none is free it takes a row by force, later than the last time, and whoever held it, or
-comes too early now, is placed again. A budget of placements ends an attempt at an interval. Then `circuits` tries the
-same interval.
+Operations are placed by height, the longest path to the end: each in the first free row from the cycle on in which its
+operands are ready. If none is free it takes a row by force, later than the last time, and whoever held it, or comes too
+early now, is placed again. A budget of placements ends an attempt at an interval. Then `circuits` tries the same
+interval.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONG: Final = 20
 
 
 def place(case: Case, interval: int) -> Schedule | None:
-    """A schedule at this interval, or None where none was found."""
+    """Iterative modulo schedule at this interval, or None where none was found within the budget (Rau 1994)."""
     for room in case.rooms(interval):
         if (found := _Attempt(room).run(RATIO)) is not None:
             return found
@@ -122,7 +122,9 @@ class _Attempt:
         self.time[point] = None
 
     def _force(self, point: int, at: int) -> list[int]:
-        """Make room for it at this time, in the way that evicts the least height; who was evicted."""
+        """Eviction (Rau 1994): make room for the point at this time, in the way that evicts the least height. Returns
+        who was evicted.
+        """
         best = min(range(len(self.room.ways[point])), key=lambda way: (self._cost(point, way, at), way))
         self.way[point] = best
         evicted: list[int] = []

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the placing solvers share: a table of rows, the footprints of every operation's choices, and how to finish."""
+"""Common part of the placing solvers: the modulo reservation table (Lam 1988), the footprints of every operation's
+choices, height priorities, and how a schedule is finished.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ class Room:
         return settle(self.graph.problem, self.interval, Placement(rows, tuple(k for k, _ in chosen), self.most))
 
     def earliest(self, operation: int, time: int) -> tuple[int, int] | None:
-        """(time, way) from `time` on, all rows once, with the earliest result."""
+        """Earliest free (time, way) from `time` on, all rows once; of several ways, the one with the earliest
+        result."""
         best: tuple[int, int, int] | None = None
         for n, (k, footprint) in enumerate(self.ways[operation]):
             found = self.table.first(self.table.free(footprint), time) if footprint else time
@@ -93,7 +96,9 @@ def _fastest(problem: Problem, operation: int, choices: tuple[int, ...]) -> tupl
 
 
 def heights(graph: Graph, interval: int) -> list[int] | None:
-    """The longest path from each point on, an arc weighing weight - II * distance; None where a circuit is positive."""
+    """Height-based priority (Rau 1994): the longest path from each point on, an arc weighing weight - II * distance;
+    None where a circuit is positive.
+    """
     height = [0] * len(graph.owner)
     for number in range(len(graph.components) - 1, -1, -1):
         points = graph.points[number]

@@ -116,12 +116,12 @@ class Schedule:
 
     @property
     def length(self) -> int:
-        """Cycles from the first start to the last result of an iteration."""
+        """Schedule length: cycles from the first start to the last result of an iteration."""
         return max(s + latency for s, latency in zip(self.start, self.latency, strict=True))
 
     @property
     def stages(self) -> int:
-        """Iterations that are under way at once."""
+        """Stage count: iterations that are under way at once (Rau 1994)."""
         # Counted by starts, not by results: an operation that has started is in the pipeline, and needs no stage to
         # finish in.
         return 1 + max(self.start) // self.interval

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The maximum cycle ratio: no initiation interval below weight / distance of any circuit of arcs has a schedule.
+"""Maximum cycle ratio (RecMII): no initiation interval below weight / distance of any circuit of arcs has a schedule
+(Reiter 1968).
 
-The ratio rises from circuit to circuit: one of positive weight `q * weight - p * distance` has a ratio above p / q,
-which is the next one to try; when there is none left, the last one was critical. Positive circuits are looked for by
-longest paths inside of a strongly connected component (Bellman, Ford), and seen early: as soon as the arcs by which
-the nodes were last improved form a circuit, it is one. All numbers are integers, so the ratio is exact.
+The ratio rises from circuit to circuit, as in Newton's method for ratios (Dinkelbach 1967): one of positive weight `q *
+weight - p * distance` has a ratio above p / q, which is the next one to try; when there is none left, the last one was
+critical. Positive circuits are looked for by longest paths inside of a strongly connected component (Bellman 1958), and
+seen early: as soon as the arcs by which the nodes were last improved form a circuit, it is one. All numbers are
+integers, so the ratio is exact.
 """
 
 from __future__ import annotations
@@ -37,8 +39,8 @@ class Circuit:
 
 
 def critical_circuit(count: int, arcs: Sequence[Arc]) -> Circuit | None:
-    """A circuit of greatest ratio, if that is above 0; one of distance 0 and positive weight, which no interval
-    allows, at once.
+    """Critical circuit: one of greatest ratio, if that is above 0; one of distance 0 and positive weight, which no
+    interval allows, at once.
     """
     successors: list[list[int]] = [[] for _ in range(count)]
     for arc in arcs:
@@ -75,7 +77,9 @@ def critical_circuit(count: int, arcs: Sequence[Arc]) -> Circuit | None:
 
 
 def positive_circuit(count: int, ends: Sequence[tuple[int, int]], weights: Sequence[int]) -> list[int]:
-    """The arcs, by number and in order, of a circuit of positive weight; empty if there is none."""
+    """Positive-cycle detection (Bellman 1958): the arcs, by number and in order, of a circuit of positive weight; empty
+    if there is none.
+    """
     outgoing: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
     for k, ((source, sink), weight) in enumerate(zip(ends, weights, strict=True)):
         outgoing[source].append((sink, weight, k))
@@ -100,7 +104,8 @@ def positive_circuit(count: int, ends: Sequence[tuple[int, int]], weights: Seque
 
 
 def _loop(ends: Sequence[tuple[int, int]], entered: Sequence[int]) -> list[int]:
-    """A circuit among the arcs by which nodes were last entered."""
+    """Cycle of the predecessor graph: a circuit among the arcs by which nodes were last entered (the parent graph of
+    Cherkassky and Goldberg 1999)."""
     mark = [0] * len(entered)
     for first in range(len(entered)):
         node = first

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From rows to a schedule: the least starts for given rows and choices.
+"""Start times for given rows and choices: the least starts, by longest paths.
 
 Whether an interval is feasible depends on rows, and on the order in which a circuit visits them, alone: operations on
-no common circuit can be moved apart by whole intervals, which changes no row. With rows and choices fixed, what is
-left is differences between starts, and the least solution is a longest path whose steps are rounded up to the row of
-each operation.
+no common circuit can be moved apart by whole intervals, which changes no row (Eichenberger and Davidson 1997 split a
+start into row and stage in the same way). With rows and choices fixed, what is left is differences between starts, and
+the least solution is a longest path whose steps are rounded up to the row of each operation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Placement:
 
 
 def settle(problem: Problem, interval: int, placement: Placement) -> Schedule | None:
-    """The schedule of least starts; None where a circuit does not close in these rows."""
+    """Schedule of least starts in cycles; None where a circuit does not close in these rows."""
     graph = build(problem, tuple((k,) for k in placement.choice), Demand.MOST, placement.most)
     rows = [*placement.rows, *(None for _ in range(len(graph.owner) - len(placement.rows)))]
     times = _least(graph, interval, rows)
@@ -76,7 +76,7 @@ def _rounded(time: int, row: int | None, interval: int) -> int:
 def latency_limits(
     problem: Problem, choices: Sequence[tuple[int, ...]], interval: int
 ) -> tuple[int | None, ...] | None:
-    """Limits for chosen latencies under which every capacity suffices; None where it cannot.
+    """Latency limits in cycles for operations with a range, under which every capacity suffices; None where it cannot.
 
     Each operation gets the places that it needs at least. Those that are left go round among the operations whose
     result waits for something, because only these gain from a longer latency.

@@ -60,7 +60,7 @@ class Solver:
 
 
 def _climb(place: Place, task: Task) -> Outcome:
-    """Interval by interval; when the work is spent, twice the interval each time."""
+    """Linear search over initiation intervals from `low` on; when the work is spent, twice the interval each time."""
     # Work is counted in placements, not seconds: the answer does not depend on the machine or its load.
     attempts = max(1, int(task.effort * _PLACEMENTS / len(task.case.problem.operations)))
     interval = task.low
@@ -73,6 +73,9 @@ def _climb(place: Place, task: Task) -> Outcome:
 
 
 def _exact(task: Task) -> Outcome:
+    """Exact search: the iterative schedule, then a decision for every interval below it (Eichenberger and Davidson
+    1997).
+    """
     outcome = _climb(iterative.place, task)
     if task.feasible or (outcome.schedule is not None and outcome.schedule.interval == task.low):
         return outcome
@@ -127,6 +130,7 @@ def solve(
     """
     validate(problem)
     bounds = resource_bound(problem), recurrence_bound(problem)
+    # MII = max(ResMII, RecMII): no smaller interval is tried (Rau 1994).
     low = max(at_least, *(b.value for b in bounds))
     if low > _LONGEST:
         help = "divide all latencies and busy times by a common factor"
@@ -140,6 +144,7 @@ def solve(
     outcome = solver.run(Task(Case(problem), low, high, effort, feasible, limit)) if low <= high else Outcome(None, low)
     if outcome.schedule is None:
         raise _no_schedule(bounds, solver, outcome, limit)
+    # Whatever a solver gives is checked here, so that a faulty solver cannot give a wrong program.
     check(problem, outcome.schedule)
     schedule = outcome.schedule
     return Solution(
@@ -148,10 +153,11 @@ def solve(
 
 
 def open_interval(problem: Problem) -> int:
-    """An interval in which operations have time to run one after the other."""
+    """Open-code interval in cycles: long enough that operations have time to run one after the other."""
     steps = [max(1, *(max(c.longest, *(u.busy for u in c.uses), 0) for c in o.choices)) for o in problem.operations]
     for d in problem.dependences:
         latency = max(c.longest for c in problem.operations[d.source].choices) if d.latency is None else d.latency
+        # The source's step lasts until its result may be read: then each dependence holds in any sequential order.
         steps[d.source] = max(steps[d.source], latency + d.delay)
     return max([sum(steps), *(h.busy or 0 for c in problem.capacities for h in c.holds)])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modulo reservation table: how often each resource is held in each row.
+"""Modulo reservation table: how often each resource is held in each row (Rau and Glaeser 1981; Lam 1988).
 
 The rows of a resource are bits of integers: bit r of `levels[k]` says that row r is held more than k times. So the rows
 where something fits are found for all rows at once, with a few operations on integers, however long the interval is.

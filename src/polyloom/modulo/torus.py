@@ -55,7 +55,9 @@ def _is_late(room: Room, point: int, at: int, time: list[int | None]) -> bool:
 
 
 def _order(room: Room) -> list[int]:
-    """Points by the data flow of an iteration; of those that are ready, the one with the longest way first."""
+    """List-scheduling order: points by the data flow of an iteration; of those that are ready, the one with the longest
+    path first.
+    """
     graph = room.graph
     flat = [[arc for arc in arcs if arc.distance == 0] for arcs in graph.outgoing]
     waiting = [sum(arc.distance == 0 for arc in arcs) for arcs in graph.incoming]

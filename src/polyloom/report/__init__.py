@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run is shown: text, one HTML page, traces; made of a target's `Report` and the run's data."""
+"""Reports of a run: text, one HTML page, traces; made of a target's `Report` and the run's data (docs/report.md)."""

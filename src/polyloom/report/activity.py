@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run in space and time as a picture without a script: one row per element (or per group of lanes), or per row of
-elements where there are many; one column per span of cycles, darker where more is issued.
+"""Activity picture (utilization over time), without a script: one row per element (or per group of lanes), or per row
+of elements where there are many; one column per span of cycles, darker where more is issued.
 
 The wavefront that fills the array, the steady state and the way out are seen at a glance. Columns of one shade are one
 path, and there are fewer columns where the picture would be larger than it may be.
@@ -42,12 +42,14 @@ def picture(activity: Activity | None, *, largest: int = 20_000, alone: bool = F
         return ""
     columns = _COLUMNS
     while len(drawn := _picture(activity, columns, alone)) > largest and columns > 30:
+        # The size is not known before the runs of equal shades are: halving ends after a few attempts.
         columns //= 2
     return drawn
 
 
 def _picture(activity: Activity, columns: int, alone: bool) -> str:
     rows = shares(activity, columns)
+    # Relative to the busiest span: a run that uses a tenth of all units still shows its course.
     most = max(float(row.max()) for row in rows.values()) or 1.0
     height = 16 if len(rows) <= _LABELLED else 5
     count = len(next(iter(rows.values())))
@@ -79,15 +81,17 @@ def _picture(activity: Activity, columns: int, alone: bool) -> str:
 
 
 def shares(activity: Activity, columns: int) -> Mapping[str, NDArray[np.float64]]:
-    """By row of the picture: the share of bits that are set, in each span of cycles."""
+    """Utilization by row of the picture: the share of bits that are set, in each span of cycles."""
     names = _names([g.name for g in activity.groups])
     bits = -(-activity.cycles // activity.step)
+    # Spans differ by a bit where they do not divide the run, so that each one is divided by its own length.
     edges = np.unique(np.arange(min(columns, bits)) * bits // min(columns, bits))
     lengths = np.diff(np.append(edges, bits))
     sums: dict[str, NDArray[np.int64]] = {}
     lanes: dict[str, int] = {}
     at = 0
     for group in activity.groups:
+        # One bit per lane and step, the first one lowest, as `Activity` packs them.
         own = np.unpackbits(activity.rows[at : at + len(group.lanes)], axis=1, count=bits, bitorder="little")
         at += len(group.lanes)
         found = np.add.reduceat(own.sum(axis=0, dtype=np.int64), edges)

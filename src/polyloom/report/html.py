@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a run, one file without a network: verdict and figures, source beside schedule, array, activity,
-pressure, bottleneck, control flow and listing; of several phases each in a section of its own.
+"""HTML page of a run (docs/report.md), one file without a network: verdict and figures, source beside schedule, array,
+activity, pressure, bottleneck, control flow and listing; of several phases each in a section of its own.
 
 This is the page's table of contents: each section is made by the file of its name in `parts`.
 """
@@ -49,6 +49,7 @@ def page(shown: Shown) -> str:
     views = list(text.titled(shown.views))
     moving = _activity(shown)
     inner = section("Source and inner loop", loop.loop(shown.loop, shown.source), note=loop.NOTE)
+    # The activity is of the whole run: with several phases it stands before them, once.
     before, here = (inner, moving) if len(views) == 1 else (inner + moving, "")
     without = f'<p class="note">{escape(shown.without)}</p>' if shown.without else ""
     body = [head.head(shown.data, shown.summary), without, before]

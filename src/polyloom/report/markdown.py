@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows as an aligned Markdown table, which can stand in a document as it is."""
+"""Markdown tables (GitHub Flavored Markdown, 2017), aligned, which can stand in a document as they are."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
 
 
 def growing(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
-    """The lines of a table whose rows are not known yet: each line with its row. Columns are as wide as what came so
-    far; rows with other heads begin another table."""
+    """Streamed table: the lines of a table whose rows are not known yet, each line with its row. Columns are as wide as
+    what came so far; rows with other heads begin another table.
+    """
     heads, widths = list[str](), list[int]()
     for row in rows:
         cells = [_cell(value) for value in row.values()]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a notebook shows of a run or a file: HTML without a script, small, in the colours of the notebook.
+"""Notebook views of a run or a file: HTML without a script, small, in the colours of the notebook.
 
-Text has the colour of the text around it and no background of its own; the few other colours are `light-dark()`, by
-the theme that the notebook says it has, else by that of the browser. Everything is scoped to one class.
+Text has the colour of the text around it and no background of its own; the few other colours are `light-dark()`, by the
+theme that the notebook says it has, else by that of the browser. Everything is scoped to one class.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ def bundle(plain: str, html: str, include: object = None, exclude: object = None
 
 
 def _kinds(given: object) -> frozenset[str]:
+    # Front ends pass lists, sets or nothing; anything else asks for all kinds.
     return frozenset(str(kind) for kind in given) if isinstance(given, set | list | tuple | frozenset) else frozenset()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # of whatever a front end gives
 
 
@@ -50,6 +51,7 @@ def result(data: Mapping[str, Json], summary: text.Rows, views: Sequence[Report]
     drawn = activity.picture(found, largest=_PICTURE)
     if drawn:
         made.append(f"<h4>Activity (stronger: more operations)</h4>{drawn}")
+    # Notebooks are saved with their outputs: a small view keeps their files small.
     left = _LARGEST - len(_style()) - sum(len(part.encode()) for part in made)
     for part in _phases(views):
         left -= len(part.encode())

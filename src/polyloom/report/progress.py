@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far something is: a bar of tqdm where that is installed, a line on a terminal where it is not, and a beat that
+"""Progress reporting: a bar of tqdm where that is installed, a line on a terminal where it is not, and a beat that
 repeats what was told last, so that who waits sees at least every half second that work goes on.
 """
 
@@ -43,6 +43,7 @@ class progress:  # a function to its users: `pl.compile(..., progress=pl.progres
             self._bar = bar(total=100, desc=self.title or step, bar_format="{desc} |{bar}| {n:.0f} % [{elapsed}]")
         if not self.title:
             self._bar.set_description_str(step, refresh=False)
+        # Steps may report a smaller fraction than the one before; a bar that runs back looks like a fault.
         self._bar.n = max(self._bar.n, 100 * min(max(fraction, 0.0), 1.0))
         self._bar.refresh()
         if step == DONE:
@@ -87,14 +88,16 @@ def draw(step: str, fraction: float) -> None:
 
 @contextmanager
 def beating(told: Progress | None, beat: float = BEAT) -> Generator[Progress | None]:
-    """A function that tells `told`, which also hears its last report again when nothing new came for a beat; None where
-    nobody listens. Reports come from a thread, too, and never after the end."""
+    """Heartbeat: a function that tells `told`, which also hears its last report again when nothing new came for a beat;
+    None where nobody listens. Reports come from a thread, too, and never after the end.
+    """
     if told is None:
         yield None
         return
     last, ended = ["", 0.0, monotonic()], Event()
 
     def tell(step: str, fraction: float) -> None:
+        # One slice assignment: the thread never sees a new step with an old fraction.
         last[:] = [step, fraction, monotonic()]
         told(step, fraction)
 
@@ -110,4 +113,5 @@ def beating(told: Progress | None, beat: float = BEAT) -> Generator[Progress | N
         yield tell
     finally:
         ended.set()
+        # Joined, and not only told to end: the last report of the thread must not come after the caller's own.
         thread.join()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a run, in the order that llvm-mca made familiar: summary, pressure, schedule, and the bottleneck with its
-reason."""
+"""Text report of a run, in the order that llvm-mca made familiar: summary, pressure, schedule, and the bottleneck with
+its reason (docs/report.md).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of a run: Chrome JSON, which Perfetto opens (each group is a process, each lane a thread, a cycle a
-microsecond), and VCD waves.
+"""Trace files of a run: Chrome JSON (the Trace Event Format), which Perfetto opens (each group is a process, each
+lane a thread, a cycle a microsecond), and VCD waves (IEEE 1364-2005).
 
 No two spans of a thread overlap: the spans of a pipelined unit are spread over as many threads as it has operations in
 flight.
@@ -18,10 +18,13 @@ Object = dict[str, object]
 
 
 def perfetto(trace: Trace) -> bytes:
-    """The JSON object format of the Chrome trace viewer: complete events, instants, and flow events for arrows."""
+    """Chrome trace (the Trace Event Format): complete events, instants, and flow events for arrows, as one JSON
+    object.
+    """
     spans = assign_sub_lanes(trace.spans)
     deep = _depths(spans)
     rows = _Threads(deep)
+    # Before the names: threads are numbered as they appear in events.
     events = [rows.span(span, number) for span, number in spans]
     events += [rows.instant(instant) for instant in trace.instants]
     events += [event for number, arrow in enumerate(trace.arrows) for event in rows.arrow(arrow, number, spans)]
@@ -98,7 +101,9 @@ def _arguments(pairs: Sequence[tuple[str, str]]) -> Object:
 
 
 def vcd(trace: Trace) -> bytes:
-    """IEEE 1364 value change dump: a string variable per unit, which names what it issued in that cycle, or nothing."""
+    """Value change dump (IEEE 1364-2005): a string variable per unit, which names what it issued in that cycle, or
+    nothing.
+    """
     spans = trace.spans
     lanes = {lane: _identifier(n) for n, lane in enumerate(dict.fromkeys((s.group, s.lane) for s in spans))}
     lines = [f"$comment {trace.notice} $end"] if trace.notice else []
@@ -117,6 +122,7 @@ def _changes(spans: Iterable[Span], lanes: dict[tuple[str, str], str]) -> Iterab
     for span in spans:
         identifier = lanes[span.group, span.lane]
         values.setdefault(span.start, {})[identifier] = _word(span.name)
+        # Not over an operation that starts in that cycle: spans may come in any order.
         values.setdefault(span.start + 1, {}).setdefault(identifier, "")
     for cycle in sorted(values):
         yield f"#{cycle}"

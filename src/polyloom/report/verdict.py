@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict on outputs in words, from the data of `--json`: the one vocabulary of texts, pages and tables.
+"""Verdict texts: the verdict on outputs in words, from the data of `--json`; the one vocabulary of texts, pages and
+tables.
 
 `equal bits, compared with A and B`, or `within E of B (bound X), equal bits with A`.
 """
@@ -16,6 +17,7 @@ def verdict(comparisons: Sequence[Mapping[str, Any]]) -> str:
     """Of all comparisons, the decisive first."""
     if not comparisons:
         return "not compared: no source"
+    # Of equal verdicts the last comparison decides (`run.verdict.decisive`), so that it is named first.
     nearest = comparisons[::-1]
     parts = [f"DIFFERS from {each['what']}" for each in nearest if each["verdict"] == "differs"]
     parts += [f"within {_far(each, each['what'])}" for each in nearest if each["verdict"] == "within"]

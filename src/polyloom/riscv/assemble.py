@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Assembly text to bytes: two passes over statements whose sizes are known from the text alone.
+"""Two-pass assembler: text to bytes, over statements whose sizes are known from the text alone (The RISC-V Assembly
+Programmer's Manual).
 
 A line is `label: mnemonic operands # comment`; a label that is a number is meant by `1b` behind it and `1f` before it.
 Operands are those of instructions.txt, with ABI or numeric register names, integers in Python's notation, and labels
@@ -33,8 +34,9 @@ _NEAR: Final = re.compile(r"(?<![\w.$])(\d+)([bf])(?!\w)")
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """The bytes from `base` on, the address of every label, the line of the text, from 1 on, from which an address is,
-    where code ends, and where data begin; without `.data` both are where the bytes end."""
+    """Assembled text: the bytes from `base` on, the address of every label, the line of the text (from 1) by address,
+    where code ends, and where data begin. Without `.data` both are where the bytes end.
+    """
 
     data: bytes
     base: int
@@ -49,7 +51,7 @@ Rewrite = Callable[[Text, Text, Isa], Sequence[tuple[Text, Text]]]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a target's assembly has of its own: names of control registers, and pseudo-instructions."""
+    """Assembly dialect of a target: names of control registers, and pseudo-instructions."""
 
     csrs: Mapping[int, str] = field(default_factory=lambda: CSRS)
     rewrite: Rewrite = rewrite
@@ -59,7 +61,7 @@ _PLAIN: Final = Dialect()
 
 
 def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>", dialect: Dialect = _PLAIN) -> Assembled:
-    """The bytes of `text`. Errors: PL0902 to PL0905, with the place in `text`, which is called `name`."""
+    """Assembly of `text` at `base`. Errors: PL0902 to PL0905, with the place in `text`, which is called `name`."""
     labels: dict[str, int] = {}
     lines: dict[int, int] = {}
     counts: Counter[str] = Counter()
@@ -79,6 +81,8 @@ def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>", diale
         lines[address] = line
         pair = address
         for each, rest in dialect.rewrite(mnemonic, operands, isa):
+            # %pcrel_lo refers to the auipc of its pair, not to the instruction that it stands in (psABI, "PC-Relative
+            # Symbol Addresses").
             pair = address if each.text == "auipc" else pair
             statements.append(Statement(each, _nearby(rest, counts), address, pair))
             address += _size(each, rest, address, isa)
@@ -90,7 +94,7 @@ def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>", diale
 def _data_begins(
     mnemonic: Text, operands: Text, address: int, before: int | None, statements: list[Statement]
 ) -> tuple[int, int]:
-    """Where code ended, and where data begin."""
+    """End of code, and beginning of data. Errors: PL0905 where data begin twice."""
     if before is not None:
         raise input_error(
             "PL0905", "data begin twice", span=mnemonic.span, help="write .data once, behind all instructions"
@@ -100,7 +104,7 @@ def _data_begins(
 
 
 def _defined(label: Text, labels: Mapping[str, int], counts: Counter[str]) -> str:
-    """The name under which a label is kept: numbers may be defined again and again."""
+    """Name under which a label is kept: numbers may be defined again and again. Errors: PL0904."""
     if label.text.isdigit():
         counts[label.text] += 1
         return _local(label.text, counts[label.text])
@@ -116,7 +120,7 @@ def _local(number: str, count: int) -> str:
 
 
 def _nearby(operands: Text, counts: Counter[str]) -> Text:
-    """The operands with labels that are numbers by their names."""
+    """Operands with local (numeric) labels replaced by their names: `1b` is the last, `1f` the next `1`."""
     if _NEAR.search(operands.text) is None:
         return operands
     text = _NEAR.sub(lambda m: _local(m[1], counts[m[1]] + (m[2] == "f")), operands.text)
@@ -124,7 +128,7 @@ def _nearby(operands: Text, counts: Counter[str]) -> Text:
 
 
 def _statements(source: Source) -> Iterator[tuple[int, Text | None, Text | None, Text]]:
-    """Of each line its number, label, mnemonic and operands."""
+    """Statements: of each line its number, label, mnemonic and operands. Errors: PL0905."""
     place = 0
     for number, line in enumerate(source.text.splitlines(keepends=True), 1):
         whole = _COMMENT.fullmatch(line.rstrip("\r\n"))
@@ -169,6 +173,9 @@ def _bytes(statement: Statement, labels: Mapping[str, int], isa: Isa, csrs: Mapp
 
 
 def _row(mnemonic: Text, isa: Isa) -> Row:
+    """Row of a mnemonic, with or without its order suffix. Errors: PL0902 to PL0905, each of which says what is
+    missing.
+    """
     if mnemonic.text.startswith("."):
         raise input_error(
             "PL0905",

@@ -2,7 +2,7 @@
 """Source lines of executables that other compilers made with -g: the line number programs of `.debug_line`.
 
 Versions 2 to 5, little-endian; what is not understood is left out, since lines only make messages better. Source: the
-DWARF Debugging Information Format, version 5, section 6.2.
+DWARF Debugging Information Format, version 5 (2017), section 6.2.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STRING, _BLOCK, _UDATA, _STRP, _LINE_STRP = 0x08, 0x09, 0x0F, 0x0E, 0x1F
 
 
 def lines(data: bytes) -> Mapping[int, Place]:
-    """(file, line) by the address from which on it holds; line 0 where a sequence of code ends."""
+    """Line table: (file, line) by the address from which on it holds; line 0 where a sequence of code ends."""
     section = symbols.section(data, b".debug_line")
     if section is None:
         return {}
@@ -40,12 +40,15 @@ def lines(data: bytes) -> Mapping[int, Place]:
             else:
                 found[address] = place
     except (struct.error, IndexError, ValueError):
+        # A damaged section costs lines, not the run.
         pass  # what was read before the damage stands
     return {**dict.fromkeys(ends, ("", 0)), **found}
 
 
 @dataclass(slots=True)  # a cursor
 class _Reader:
+    """Cursor over bytes."""
+
     data: bytes
     at: int = 0
 
@@ -61,6 +64,7 @@ class _Reader:
         return (self.number(1) ^ 0x80) - 0x80
 
     def uleb(self) -> int:
+        """Unsigned LEB128 (DWARF 5, section 7.6). The result is cut to 64 bits."""
         found = shift = 0
         while True:
             byte = self.number(1)
@@ -70,6 +74,7 @@ class _Reader:
                 return found & (1 << 64) - 1
 
     def sleb(self) -> int:
+        """Signed LEB128 (DWARF 5, section 7.6): bit 6 of the last byte is the sign."""
         start = self.at
         found, bits = self.uleb(), 7 * (self.at - start)
         return found - (1 << bits) if bits <= 63 and found >> bits - 1 & 1 else found
@@ -83,6 +88,10 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
+    """Header of a line number program (DWARF 5, section 6.2.4): minimum instruction length, line base and range,
+    lengths of the standard opcodes, and files by number.
+    """
+
     step: int
     base: int
     range: int
@@ -91,6 +100,7 @@ class _Header:
 
 
 def _units(section: bytes, strings: Mapping[int, bytes]) -> Iterator[tuple[int, Place | None]]:
+    """Rows of all units. A length of 0xffffffff announces the 64-bit format (DWARF 5, section 7.4)."""
     at = 0
     while at + 4 <= len(section):
         reader = _Reader(section, at)
@@ -105,7 +115,7 @@ def _units(section: bytes, strings: Mapping[int, bytes]) -> Iterator[tuple[int, 
 
 
 def _header(unit: _Reader, version: int, wide: int, strings: Mapping[int, bytes]) -> _Header:
-    """The reader stands at the first operation afterwards."""
+    """Header of a unit; the reader stands at the first opcode afterwards (DWARF 5, section 6.2.4)."""
     if version == 5:
         unit.number(2)  # sizes of an address and of a segment's selector
     program = unit.number(wide) + unit.at
@@ -121,7 +131,9 @@ def _header(unit: _Reader, version: int, wide: int, strings: Mapping[int, bytes]
 
 
 def _old_files(unit: _Reader) -> dict[int, str]:
-    """Versions 2 to 4: folders, then files from 1 on, both ended by an empty name."""
+    """File table of versions 2 to 4: folders, then files from 1 on, both ended by an empty name (DWARF 4, section
+    6.2.4).
+    """
     while unit.string():
         pass
     found: dict[int, str] = {}
@@ -133,7 +145,9 @@ def _old_files(unit: _Reader) -> dict[int, str]:
 
 
 def _files(unit: _Reader, strings: Mapping[int, bytes], wide: int) -> dict[int, str]:
-    """Version 5: both tables say how their entries are written; files count from 0."""
+    """File table of version 5: both tables say how their entries are written; files count from 0 (DWARF 5, section
+    6.2.4.1).
+    """
     _entries(unit, strings, wide)
     return dict(enumerate(_entries(unit, strings, wide)))
 
@@ -156,6 +170,7 @@ def _entry(unit: _Reader, formats: list[tuple[int, int]], strings: Mapping[int, 
 
 
 def _value(unit: _Reader, form: int, strings: Mapping[int, bytes], wide: int) -> str | int:
+    """Value of a form (DWARF 5, section 7.5.6), as far as line tables use them. Errors: ValueError for others."""
     if form == _STRING:
         return unit.string()
     if form in strings:
@@ -173,12 +188,15 @@ def _unknown() -> int:
 
 
 def _rows(unit: _Reader, header: _Header) -> Iterator[tuple[int, Place | None]]:
-    """Of each row, its address and place; None ends a sequence."""
+    """State machine of a line number program (DWARF 5, section 6.2.2): the address and place of each row; None ends a
+    sequence.
+    """
     address, file, line = 0, 1, 1
     first = len(header.lengths) + 1
     while unit.at < len(unit.data):
         operation = unit.number(1)
         row = False
+        # A special opcode advances address and line together (DWARF 5, section 6.2.5.1).
         if operation >= first:
             advance, delta = divmod(operation - first, header.range)
             address, line, row = address + advance * header.step, line + header.base + delta, True
@@ -190,6 +208,7 @@ def _rows(unit: _Reader, header: _Header) -> Iterator[tuple[int, Place | None]]:
                 address, file, line = 0, 1, 1
             elif kind == 2:
                 address = unit.number(end - unit.at)
+            # The length skips what is not known of an extended opcode.
             unit.at = end
         elif operation == 1:
             row = True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Directives of assembly: data in place, space, and what makes no bytes.
+"""Assembler directives: data in place, space, and what makes no bytes.
 
 `.data` marks where data begin, on a page of their own, and stands once, behind the code. `.globl` and its like are read
 and mean nothing here: every label is visible. A directive's bytes depend on labels, their number only on the address.
@@ -37,7 +37,7 @@ _TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def size(name: str, operands: Text, address: int) -> int:
-    """How many bytes a directive makes. Errors: PL0903."""
+    """Size in bytes of a directive's data at an address. Errors: PL0903."""
     if name in DATA:
         return DATA[name] * len(operands.text.split(","))
     if name in STRINGS:
@@ -46,18 +46,19 @@ def size(name: str, operands: Text, address: int) -> int:
         return integer(operands, range(0 if name == ".space" else 1, _MAXIMUM))
     if name == ".balign":
         return -address % integer(operands, range(1, _MAXIMUM))
+    # On RISC-V `.align` takes a power of two, as `.p2align` (The RISC-V Assembly Programmer's Manual).
     if name in (".align", ".p2align"):
         return -address % (1 << integer(operands, range(_MAXIMUM.bit_length())))
     return data_begin(address) - address if name == BEGIN_DATA else 0
 
 
 def data_begin(code_end: int) -> int:
-    """Where data begin behind code."""
+    """Address where data begin behind code: on a page of their own, so that code can be mapped read-only."""
     return code_end + -code_end % _PAGE
 
 
 def content(name: str, operands: Text, address: int, labels: Mapping[str, int]) -> bytes:
-    """The bytes themselves. Errors: PL0903, PL0904."""
+    """Bytes of a directive. Errors: PL0903, PL0904."""
     if name in DATA:
         return b"".join(_datum(part, name, labels) for part in _split(operands))
     if name in STRINGS:

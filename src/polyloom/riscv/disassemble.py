@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words to text that the assembler reads back: ABI names, decimal immediates, offsets relative to the instruction."""
+"""Disassembler: words to text that the assembler reads back, with ABI names, decimal immediates, and offsets relative
+to the instruction.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ DEFAULT_ROUNDING: Final = {"rm": 7, "rm0": 0}
 
 
 def text_of(instruction: Instruction, csrs: Mapping[int, str] = CSRS) -> str:
-    """One instruction, such as `amoadd.w.aq a0, a1, (a2)`, with names for these control registers."""
+    """Text of one instruction, such as `amoadd.w.aq a0, a1, (a2)`, with names for the given control registers."""
     row = instruction.row
     named = {field.name: (field, value) for field, value in zip(row.fields, instruction.values, strict=True)}
     template, _, modifier = row.operands.partition(";")
@@ -32,7 +34,7 @@ def text_of(instruction: Instruction, csrs: Mapping[int, str] = CSRS) -> str:
 
 
 def addresses(data: bytes, base: int = 0) -> Iterator[int]:
-    """Where each line of `listing` stands."""
+    """Address of each line of `listing`."""
     place = 0
     while place < len(data):
         yield base + place
@@ -40,7 +42,7 @@ def addresses(data: bytes, base: int = 0) -> Iterator[int]:
 
 
 def listing(data: bytes, isa: Isa, base: int = 0, csrs: Mapping[int, str] = CSRS) -> Iterator[str]:
-    """Lines `address: word  text`; what is no instruction is shown as `.half` or `.word`."""
+    """Listing: lines `address: word  text`; what is no instruction is shown as `.half` or `.word`."""
     for address in addresses(data, base):
         place = address - base
         size = min(4 if data[place] & 3 == 3 else 2, len(data) - place)
@@ -61,9 +63,12 @@ def _operand(field: Field, value: int, csrs: Mapping[int, str]) -> str:
     if field.kind == "m":
         return M_NAMES[value]
     if field.kind == "upper":
+        # The assembler's operand of lui and auipc is the upper 20 bits.
         return str(value >> 12 & 0xFFFFF)
     if field.kind == "csr":
         return csrs.get(value, hex(value))
     if field.kind == "fence":
+        # Predecessor and successor sets, from device input to memory writes (RISC-V unprivileged manual, "Memory
+        # Ordering Instructions").
         return "".join(letter for n, letter in enumerate("iorw") if value >> 3 - n & 1) or "0"
     return str(value)

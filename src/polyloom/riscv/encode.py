@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions to words and back, from the table alone.
+"""Encoder and decoder: instructions to words and back, from the table alone.
 
-A word is the first row that matches it, those with the most fixed bits first: `c.ebreak` before `c.jalr` before
-`c.add`.
+A word is the first row that matches it, those with the most fixed bits first: `c.ebreak` before `c.jalr` before `c.add`
+(RISC-V unprivileged manual, "RVC Instruction Set Listings").
 """
 
 from __future__ import annotations
@@ -14,23 +14,27 @@ from polyloom.riscv.names import VENDORS, Isa
 
 
 def encode(instruction: Instruction) -> int:
-    """The word of 16 or 32 bits. The values must be in the ranges of their fields."""
+    """Encoding of an instruction: the word of 16 or 32 bits. The values must be in the ranges of their fields."""
     fields = zip(instruction.row.fields, instruction.values, strict=True)
     return instruction.row.match | sum(field.insert(value) for field, value in fields)
 
 
 def decode(word: int, isa: Isa) -> Instruction | None:
-    """The instruction in the low bits of `word`, None where it is illegal in `isa`."""
+    """Decoding of the low bits of `word`; None where it is illegal in `isa`."""
     for row in _rows(isa)[word & 3 == 3]:
         if word & row.mask == row.match:
             values = tuple(field.extract(word) for field in row.fields)
+            # Forbidden values are other instructions or reserved: c.lui with rd = x2 is c.addi16sp (RISC-V unprivileged
+            # manual, "RVC Instruction Set Listings").
             if all(value not in field.forbidden for field, value in zip(row.fields, values, strict=True)):
                 return Instruction(row, values)
     return None
 
 
 def expand(instruction: Instruction, isa: Isa) -> Instruction:
-    """The instruction that a compressed one stands for; any other one itself."""
+    """Expansion of a compressed instruction to the one that it stands for; any other one itself (RISC-V unprivileged
+    manual, chapter "C" Extension).
+    """
     if instruction.row.expansion is None:
         return instruction
     mnemonic, sources = instruction.row.expansion
@@ -45,7 +49,7 @@ def _value(source: Role | int, instruction: Instruction) -> int:
 
 @cache
 def _rows(isa: Isa) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """The rows of two and of four bytes."""
+    """Rows of two and of four bytes, the most specific first."""
     known = (row for vendor in ("", *VENDORS) for row in table(vendor))
     rows = sorted((row for row in known if row.is_in(isa)), key=lambda row: -row.mask.bit_count())
     return tuple(row for row in rows if row.size == 2), tuple(row for row in rows if row.size == 4)

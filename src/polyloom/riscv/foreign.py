@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of other tools: they start at their entry and end with the call `exit`; arrays are put to and taken from
-places in memory.
+"""Execution of other tools' programs: they start at their entry and end with the call `exit`; arrays are put to and
+taken from places in memory.
 
-A place is `NAME[:TYPE][[EXTENTS]]`: a symbol or an address, the type of the elements, the extents. What is given says
-itself how large it is; what is taken needs a type (bytes without one), and extents where no symbol tells a size.
+A place is `NAME[:TYPE][[EXTENTS]]`: a symbol or an address, the type of the elements, the extents. An input's size is
+known; an output needs a type (bytes without one), and extents where no symbol tells a size.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _TYPES: Final = {f"{kind}{8 * size}": f"<{kind}{size}" for kind in "iu" for size
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`size` is a symbol's number of bytes, or 0; `dtype` and `shape` are None where they are not written."""
+    """Place in memory. `size` is a symbol's number of bytes, or 0; `dtype` and `shape` are None where they are not
+    written.
+    """
 
     address: int
     size: int
@@ -44,7 +46,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the program ended, what it wrote to its standard output, and where its first instructions were."""
+    """Result of a run: outputs, exit code, executed instructions, standard output, and the addresses of the first
+    instructions.
+    """
 
     outputs: dict[str, np.ndarray[Any, Any]]
     exit_code: int
@@ -54,7 +58,7 @@ class Outcome:
 
 
 def resolve(text: str, known: Mapping[str, tuple[int, int]]) -> Place:
-    """The place that a text names. Errors: PL0811."""
+    """Place that a text names. Errors: PL0811."""
     found = _PLACE.fullmatch(text)
     if found is None:
         raise _unknown(
@@ -90,7 +94,9 @@ def execute(
     watch: Callable[[int], None] | None = None,
     record: int = 0,
 ) -> Outcome:
-    """Runs an ELF file of any tool. Errors: PL0232 for inputs, PL0811 for places, PL0910 to PL0915."""
+    """Run of an ELF file of any tool on `inputs`; `wanted` are the places of outputs. Errors: PL0232 for inputs, PL0811
+    for places, PL0910 to PL0915.
+    """
     image: Image = elf(data, isa)
     known = symbols.objects(data)
     machine = Machine(image)
@@ -98,6 +104,7 @@ def execute(
         place = resolve(name, known)
         _check_given(name, place, array)
         machine.write(place.address, np.ascontiguousarray(array).tobytes())
+    # Before the run: a mistake in a place is found before the time is spent.
     taken = {name: _extent(name, resolve(name, known)) for name in wanted}
     done = machine.run(limit=limit, watch=watch, record=record)
     outputs = {name: _read(machine, address, dtype, shape) for name, (address, dtype, shape) in taken.items()}
@@ -127,4 +134,5 @@ def _extent(name: str, place: Place) -> tuple[int, np.dtype[Any], tuple[int, ...
 
 def _read(machine: Machine, address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     data = machine.read(address, prod(shape) * dtype.itemsize)
+    # A copy: the buffer is read-only, and the caller may change its result.
     return np.frombuffer(data, dtype).reshape(shape).copy()

@@ -27,12 +27,12 @@ namespace polyloom::riscv {
 
 
 def extension_bits(extensions: frozenset[str]) -> int:
-    """A set of extensions as the native table writes it."""
+    """Set of extensions as bits, as the native table has it."""
     return sum(1 << EXTENSIONS.index(name) for name in extensions)
 
 
 def header() -> str:
-    """The text of riscv/table.hpp."""
+    """Text of riscv/table.hpp."""
     operations = ",\n    ".join(f"{_name(name)}" for name in meanings())
     return "\n".join(
         [
@@ -55,6 +55,7 @@ def _name(mnemonic: str) -> str:
 
 def _field(field: Field) -> str:
     pieces = ", ".join(f"{{{p.word}, {p.value}, {p.width}}}" for p in field.pieces)
+    # The native row has room for two forbidden values: one is repeated, none is -1.
     forbidden = [*field.forbidden, *field.forbidden[:1] * 2, -1, -1][:2]
     sign = field.width if field.signed else 0
     return f"{{{{{pieces}}}, {len(field.pieces)}, {sign}, {field.base}, {{{forbidden[0]}, {forbidden[1]}}}}}"
@@ -68,6 +69,7 @@ def _row(row: Row) -> str:
         sources: dict[Role, int] = own
     else:
         pairs = zip(base.fields, row.expansion[1], strict=True)
+        # Complements are negative, so that a constant and a field number cannot be confused.
         sources = {field.role: ~source if isinstance(source, int) else own[source] for field, source in pairs}
     operands = ", ".join(str(sources.get(role, ~0)) for role in ROLES)
     checked = [numbers[field.name] for field in row.fields if field.forbidden]

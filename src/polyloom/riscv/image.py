@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the interpreter loads: segments of memory, from a static ELF file or from raw words.
+"""Program loading: segments of memory, from a static ELF file or from raw words.
 
-Sources: the Tool Interface Standard's ELF specification, version 1.2, and the RISC-V ELF psABI specification (machine
-243, flags).
+Sources: the Tool Interface Standard's ELF specification, version 1.2 (1995), and the RISC-V ELF psABI specification
+(machine 243, flags).
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ MAGIC: Final = b"\x7fELF"
 _RISCV: Final = 243
 _EXECUTABLE, _LOAD, _INTERPRETER = 2, 1, 3
 _KINDS: Final = {1: "an object file", 3: "a shared object or position-independent"}
+# e_flags (psABI, "File Header"): compressed instructions, and the floating-point ABI.
 _FLAGS: Final = {1: "c", 2: "f", 4: "d"}
 _LINK: Final = "link it with -static -no-pie"
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """`data` from `address` on, then zeros up to `size` bytes."""
+    """Loaded segment: `data` from `address` on, then zeros up to `size` bytes (.bss)."""
 
     address: int
     data: bytes
@@ -34,7 +35,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """The segments of a program, in any order, and where it starts."""
+    """Program in memory: its segments, in any order, and its entry address."""
 
     isa: Isa
     segments: tuple[Segment, ...]
@@ -42,8 +43,9 @@ class Image:
 
 
 def raw(data: bytes, isa: Isa, base: int = 0) -> Image:
-    """Words that stand at `base`, where the program starts. Errors: PL0910 for an odd or empty length, or an address
-    beyond XLEN."""
+    """Image of raw words that stand at `base`, where the program starts. Errors: PL0910 for an odd or empty length, or
+    an address beyond XLEN.
+    """
     if not data or len(data) % 2:
         raise _error(
             f"an image of {len(data)} bytes holds no instructions", "give whole instructions, of two or four bytes each"
@@ -52,12 +54,13 @@ def raw(data: bytes, isa: Isa, base: int = 0) -> Image:
 
 
 def is_riscv(data: bytes) -> bool:
-    """Whether the header of an ELF file names this machine."""
+    """Whether the header of an ELF file names this machine: e_machine is at offset 18, EM_RISCV is 243 (psABI)."""
     return len(data) >= 52 and data[5] == 1 and data[4] in (1, 2) and data[18:20] == struct.pack("<H", _RISCV)
 
 
 def elf(data: bytes, isa: Isa) -> Image:
-    """A static executable for `isa`. Errors: PL0910 for any other file."""
+    """Image of a static executable for `isa` (ELF specification, "Program Loading"). Errors: PL0910 for any other
+    file."""
     if data[:4] != MAGIC or len(data) < 52:
         raise _error("this is no ELF file", "raw words load at an address that you give")
     if data[5] != 1 or data[4] not in (1, 2):
@@ -89,6 +92,7 @@ def _read(data: bytes, isa: Isa, wide: bool) -> Image:
             )
     headers = [_header(data, table + n * size, wide) for n in range(count)]
     if any(header[0] == _INTERPRETER for header in headers):
+        # Nothing here loads shared objects or relocates.
         raise _error("the ELF file is linked dynamically", _LINK)
     loaded = [header for header in headers if header[0] == _LOAD]
     # A thousand headers could name the same bytes, and each would take a copy of them in memory.
@@ -98,7 +102,9 @@ def _read(data: bytes, isa: Isa, wide: bool) -> Image:
 
 
 def _header(data: bytes, place: int, wide: bool) -> tuple[int, int, int, int, int, int]:
-    """(type, flags, offset, address, bytes in the file, bytes in memory)."""
+    """Program header: (type, flags, offset, address, bytes in the file, bytes in memory). Elf32_Phdr has the flags at
+    another place.
+    """
     if wide:
         kind, flags, offset, address, _, length, size = struct.unpack_from("<IIQQQQQ", data, place)
     else:
@@ -114,6 +120,7 @@ def _segment(data: bytes, header: tuple[int, int, int, int, int, int]) -> Segmen
 
 
 def _checked(image: Image) -> Image:
+    """The image, if it has code, an aligned entry and addresses within XLEN."""
     if not any(segment.is_code and segment.size > 0 for segment in image.segments):
         raise _error("the image has no code", "link the program again")
     # The C extension lets instructions stand at every second byte.

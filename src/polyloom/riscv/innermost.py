@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The innermost loops of a listing: a branch backwards ends one, and one that has no other in it is innermost.
+"""Innermost loops of a listing: a branch backwards ends a loop, and one that has no other in it is innermost (natural
+loops by back edges, Muchnick 1997, section 7.4).
 
-What a listing says is all that is looked at, so that this holds for instruction sets with instructions of vendors.
+Only the text of the listing is read, so that this holds for instruction sets with instructions of vendors.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ _TARGET: Final = re.compile(r"(-\d+)$")
 
 
 def loops(listing: str) -> Iterator[list[tuple[int, str]]]:
-    """The lines of each innermost loop, with their addresses."""
+    """Lines of each innermost loop, with their addresses."""
     lines = [(int(found[1], 16), found[2], found[3], found[0]) for found in _found(listing)]
     for loop in _innermost([line[:3] for line in lines]):
         yield [(lines[n][0], lines[n][3]) for n in loop]
 
 
 def heaviest(listing: str, weight: Callable[[Sequence[str]], Any], least: Any) -> list[tuple[int, str]]:
-    """The loop of the greatest weight, the first one of equals; nothing where none weighs more than `least`."""
+    """The loop of the greatest weight, the first one of equals; empty where none weighs more than `least`."""
     best: list[tuple[int, str]] = []
     for loop in loops(listing):
         if (own := weight([text for _, text in loop])) > least:
@@ -37,10 +38,12 @@ def _found(listing: str) -> Iterator[re.Match[str]]:
 
 
 def _innermost(code: Sequence[tuple[int, str, str]]) -> Iterator[range]:
-    """The lines of each loop that has no other in it."""
+    """Line ranges of the loops that have no other in them."""
     place = {address: n for n, (address, _, _) in enumerate(code)}
     ends = list[range]()
     for n, (address, mnemonic, operands) in enumerate(code):
+        # b..., j, c.b..., c.j: all branches and jumps of the standard mnemonics, and no other instruction with a
+        # negative last operand.
         is_branch = mnemonic.removeprefix("c.")[0] in "bj"
         offset = _TARGET.search(operands.split("#")[0].strip()) if is_branch else None
         first = place.get(address + int(offset[1])) if offset is not None else None

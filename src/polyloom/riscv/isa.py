@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The instruction table, from which encoder, decoder, assembler, disassembler and the native interpreter follow.
+"""Instruction table, from which encoder, decoder, assembler, disassembler and the native interpreter follow (RISC-V
+unprivileged manual, chapter "RV32/64G Instruction Set Listings").
 
-A row is a mnemonic, its operands, and the bits that are fixed. The rows are data (instructions.txt over fields.txt;
-a vendor's extension has files of its own). An
-operand has a role (rd, rs1, rs2, rs3, rm, imm), which is all that the meaning of an instruction depends on, and a
-field, which is where its bits are. A compressed instruction means the one that it stands for, with operands by role.
+A row is a mnemonic, its operands, and the bits that are fixed. The rows are data (instructions.txt over fields.txt; a
+vendor's extension has files of its own). An operand has a role (rd, rs1, rs2, rs3, rm, imm), which is all that the
+meaning of an instruction depends on, and a field, which is where its bits are. A compressed instruction means the one
+that it stands for, with operands by role.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Kind = Literal["x", "f", "m", "number", "bits", "offset", "upper", "csr", "fence
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 _TEMPORARY, _SAVED, _ARGUMENT = ([f"{letter}{n}" for n in range(12)] for letter in "tsa")
+# psABI, "Register Convention": x8 is s0 and fp, x10 is a0, x18 to x27 are s2 to s11.
 X_NAMES: Final = (
     "zero",
     "ra",
@@ -47,7 +49,9 @@ _WORD: Final = re.compile(r"[a-z][\w']*(?:!\d)?|-?\d+")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """`width` bits of a value from bit `value` on, which stand in the word from bit `word` on."""
+    """Bit slice: `width` bits of a value from bit `value` on, which stand in the word from bit `word` on. Immediates
+    are scattered over several (RISC-V unprivileged manual, "Immediate Encoding Variants").
+    """
 
     word: int
     value: int
@@ -60,7 +64,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where an operand is in the word, and which values it can have."""
+    """Operand field: where an operand is in the word, and which values it can have."""
 
     name: str
     role: Role
@@ -91,20 +95,21 @@ class Field:
         return range(low, low + (1 << self.width), self.step)
 
     def insert(self, value: int) -> int:
-        """The bits of the word for `value`."""
+        """Encoding of an operand: the bits of the word for `value`."""
         bits = value - self.base
         return sum((bits >> p.value & (1 << p.width) - 1) << p.word for p in self.pieces)
 
     def extract(self, word: int) -> int:
-        """The value in `word`."""
+        """Decoding of an operand: the value in `word`."""
         bits = sum((word >> p.word & (1 << p.width) - 1) << p.value for p in self.pieces)
         return self.base + bits - (1 << self.width if self.signed and bits >> self.width - 1 else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An instruction. `xlen` is 0 where both have it; `expansion` is a base mnemonic and, for each of its operands, a
-    role or a number."""
+    """Instruction of the table: mnemonic, fixed bits, and fields. `xlen` is 0 where both have it; `expansion` is a base
+    mnemonic and, for each of its operands, a role or a number.
+    """
 
     mnemonic: str
     operands: str
@@ -116,7 +121,9 @@ class Row:
 
     @property
     def size(self) -> int:
-        """Bytes: the lowest two bits of an instruction of four are ones."""
+        """Length in bytes: the lowest two bits of an instruction of four bytes are ones (RISC-V unprivileged manual,
+        "Base Instruction-Length Encoding").
+        """
         return 4 if self.match & 3 == 3 else 2
 
     @property
@@ -130,7 +137,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Instruction:
-    """A row and a value for each field: a register number, or the immediate itself (an offset, lui's operand)."""
+    """Decoded instruction: a row and a value for each field: a register number, or the immediate itself (an offset,
+    lui's operand).
+    """
 
     row: Row
     values: tuple[int, ...]
@@ -141,19 +150,20 @@ class Instruction:
 
 
 def register(name: str, names: tuple[str, ...]) -> int | None:
-    """The number of `a0`, `x10` or `fp` among the X, the F or the M names."""
+    """Register number of `a0`, `x10` or `fp` among the X, the F or the M names; None for no register."""
     if names is M_NAMES:
         return names.index(name) if name in names else None
     letter = "x" if names is X_NAMES else "f"
     if (found := re.fullmatch(rf"{letter}(\d|[12]\d|3[01])", name)) is not None:
         return int(found[1])
+    # fp is the second name of s0 (psABI, "Register Convention").
     if name == "fp" and names is X_NAMES:
         return 8
     return names.index(name) if name in names else None
 
 
 def fields(vendor: str = "") -> dict[str, Field]:
-    """The operands by name; a vendor's extension adds its own."""
+    """Operand fields by name; a vendor's extension adds its own."""
     return _fields(vendor)
 
 
@@ -164,7 +174,8 @@ def _fields(vendor: str) -> dict[str, Field]:
 
 
 def table(vendor: str = "") -> tuple[Row, ...]:
-    """All standard instructions, or those of a vendor's extension, in the order of the data; always the same rows."""
+    """Rows of all standard instructions, or of a vendor's extension, in the order of the data; always the same
+    objects."""
     return _table(vendor)
 
 
@@ -175,7 +186,7 @@ def _table(vendor: str) -> tuple[Row, ...]:
 
 @cache
 def by_mnemonic() -> dict[str, tuple[Row, ...]]:
-    """The rows of a mnemonic, the standard ones first: two where RV32 and RV64 encode it differently."""
+    """Rows of each mnemonic, the standard ones first: two where RV32 and RV64 encode it differently."""
     made: dict[str, tuple[Row, ...]] = {}
     for row in (row for vendor in ("", *VENDORS) for row in table(vendor)):
         made[row.mnemonic] = (*made.get(row.mnemonic, ()), row)
@@ -188,7 +199,7 @@ def find(mnemonic: str, isa: Isa) -> Row | None:
 
 
 def meanings(vendor: str = "") -> tuple[str, ...]:
-    """The mnemonics that have a meaning of their own, in the order of the table: those which stand for no other."""
+    """Mnemonics that have semantics of their own, in the order of the table: those which stand for no other."""
     return tuple(dict.fromkeys(row.mnemonic for row in table(vendor) if row.expansion is None))
 
 

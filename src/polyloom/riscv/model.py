@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs on the native interpreter (native/riscv/hart.hpp): one hart, one memory, no timing.
+"""Instruction set simulator: programs on the native interpreter (native/riscv/hart.hpp), with one hart, one memory, no
+timing.
 
 The memory is the span of the image's segments and, above them, room for a stack; x2 points to its end. The environment
 knows three calls of Linux: exit (93), exit_group (94) and write (64) to files 1 and 2. Everything else that stops a run
@@ -25,6 +26,7 @@ from polyloom.riscv.image import Image
 from polyloom.riscv.names import Isa
 
 RA, SP, A0 = 1, 2, 10
+# In the order of the enumeration in native/riscv/hart.hpp, whose numbers the native run returns.
 _CAUSES: Final = (
     "exit",
     "stop",
@@ -38,7 +40,9 @@ _CAUSES: Final = (
     "call",
     "misaligned",
 )
+# 8 GiB: what a host may be asked for.
 _LARGEST: Final = 1 << 33
+# The base is rounded to a page, so that addresses of small programs do not depend on their first segment.
 _PAGE: Final = 4096
 STACK: Final = 1 << 20
 LIMIT: Final = 10**12
@@ -49,8 +53,9 @@ _NONE: Final[NDArray[np.uint64]] = np.zeros(0, np.uint64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """How a run ended: by an exit code, or (None) at the address to stop at; its number of instructions, and the
-    addresses of those that were to be kept."""
+    """End of a run: an exit code, or (None) the address to stop at; the number of executed instructions, and the
+    addresses of those that were to be kept.
+    """
 
     exit_code: int | None
     instructions: int
@@ -58,7 +63,7 @@ class Run:
 
 
 class Machine:
-    """A hart with an image in its memory, registers 0 but for sp. Errors: PL0910 where it does not fit."""
+    """Hart with an image in its memory; all registers 0 but for sp. Errors: PL0910 where the image does not fit."""
 
     def __init__(self, image: Image, room: int = STACK) -> None:
         """`room` is the number of bytes above the image."""
@@ -69,6 +74,8 @@ class Machine:
         code = [s for s in image.segments if s.is_code]
         start, stop = min(s.address for s in code), max(s.address + s.size for s in code)
         try:
+            # An image may name addresses far apart, and the memory is one span: refused here, before the system runs
+            # out of memory.
             if self.size > min(_LARGEST, available_bytes()):
                 raise MemoryError
             self._hart: Final = riscv.Hart(
@@ -79,8 +86,10 @@ class Machine:
                 "PL0910", f"the image needs {self.size} bytes of memory", help="link its segments closer together"
             ) from None
         for segment in image.segments:
+            # Bytes between the segments' data and sizes are zero already (.bss).
             self._hart.write(segment.address, segment.data)
         self.entry: Final = image.entry
+        # psABI: sp is aligned to 16 bytes at the entry of a function.
         self.set_x(SP, (self.base + self.size - 16) // 16 * 16)
 
     @property
@@ -90,12 +99,16 @@ class Machine:
 
     @property
     def f(self) -> list[int]:
-        """The bits of the floating-point registers; a single is boxed in ones."""
+        """Bits of the floating-point registers; a single is NaN-boxed, with ones above it (RISC-V unprivileged manual,
+        "NaN Boxing of Narrower Values").
+        """
         return self._hart.f
 
     @property
     def fcsr(self) -> int:
-        """Flags in bits 0 to 4 (NX, UF, OF, DZ, NV), the rounding mode in bits 5 to 7."""
+        """Floating-point control and status register: flags in bits 0 to 4 (NX, UF, OF, DZ, NV), the rounding mode in
+        bits 5 to 7 (RISC-V unprivileged manual, "Floating-Point Control and Status Register").
+        """
         return self._hart.fcsr
 
     @property
@@ -147,12 +160,16 @@ class Machine:
         watch: Callable[[int], None] | None = None,
         record: int = 0,
     ) -> Run:
-        """Runs from `pc` (the image's entry) to an exit or to the address `stop`. `watch` is called with the number of
-        instructions executed after every `SLICE` of them, where signals are heeded; without it a run is one slice. The
-        addresses of the first `record` instructions are kept. Errors: PL0911 to PL0914."""
+        """Execution from `pc` (the image's entry) to an exit or to the address `stop`.
+
+        `watch` is called with the number of instructions executed after every `SLICE` of them, where signals are
+        heeded; without it a run is one slice. The addresses of the first `record` instructions are kept. Errors: PL0911
+        to PL0914.
+        """
         at, end, executed = self.entry if pc is None else pc, _nowhere(self) if stop is None else stop, 0
         kept = list[NDArray[np.uint64]]()
         while True:
+            # The native code does not look at signals: between slices Python does, so that Ctrl-C ends a run.
             most = min(limit - executed, SLICE) if watch else limit - executed
             if executed < record:
                 (cause, at, value, count, word), places = self._hart.trace(at, end, min(most, record - executed))
@@ -170,7 +187,9 @@ class Machine:
                 watch(executed)
 
     def call(self, pc: int, *arguments: int, limit: int = LIMIT) -> tuple[int, int]:
-        """Calls a function of integers at `pc`: (the value of a0, instructions executed)."""
+        """Call of a function of integers at `pc`: (the value of a0, instructions executed). Arguments are in a0 to a7
+        (psABI, "Integer Calling Convention").
+        """
         for number, value in enumerate(arguments):
             self.set_x(A0 + number, value)
         # No instruction stands there, and the hart stops at it when the function returns.
@@ -188,11 +207,12 @@ class Machine:
 
 
 def _nowhere(machine: Machine) -> int:
-    """An address outside all code, where a function returns to: the end of the memory, or the start of addresses."""
+    """Return address outside all code: the end of the memory, or 0 where that is the end of all addresses."""
     return (machine.base + machine.size) % (1 << machine.isa.xlen)
 
 
 def _trap(cause: str, pc: int, value: int, word: int, isa: Isa) -> PolyloomError:
+    """Error message of a trap, by its cause."""
     here = f"at {pc:#x}"
     if cause == "limit":
         return input_error(
@@ -208,6 +228,7 @@ def _trap(cause: str, pc: int, value: int, word: int, isa: Isa) -> PolyloomError
         )
     found = decode(word, isa)
     if cause == "illegal" and found is None:
+        # The length of an instruction is in its lowest two bits.
         digits = 8 if word & 3 == 3 else 4
         return input_error(
             "PL0911",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of instruction sets: `rv64gc_zicond_zbb`, after the naming chapter of The RISC-V Instruction Set Manual.
+"""Instruction set names: `rv64gc_zicond_zbb`, after the chapter "ISA Extension Naming Conventions" of the RISC-V
+unprivileged manual.
 
 `g` is imafd_zicsr_zifencei; d implies f, and f implies zicsr. Names are read in any order, in either case, and written
 in canonical order. `+sfb` behind it is no extension, but tunes for cores that execute a branch over one instruction
@@ -26,7 +27,9 @@ _HELP: Final = "write for instance rv64gc, rv32imac or rv64gc_zicond_zbb"
 
 @dataclass(frozen=True, slots=True)
 class Isa:
-    """`xlen` is 32 or 64; `extensions` holds letters and names, also implied ones; `short_branches` is the tuning."""
+    """Instruction set: `xlen` is 32 or 64; `extensions` holds letters and names, also implied ones; `short_branches` is
+    the tuning.
+    """
 
     xlen: int
     extensions: frozenset[str]
@@ -44,12 +47,13 @@ class Isa:
 
 
 def parse(text: str, option: str = "--isa") -> Isa:
-    """The instruction set of that name. Errors: PL0901 for what is no name, unknown or contradictory."""
+    """Instruction set of a name. Errors: PL0901 for what is no name, unknown or contradictory."""
     found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)(?:\+(.*))?", text.lower())
     if found is None:
         raise _error(option, text, 0, len(text), f"'{text}' names no RISC-V instruction set", _HELP)
     if found[1] not in ("32", "64"):
         raise _error(option, text, *found.span(1), f"XLEN is {found[1]}", "XLEN is 32 or 64")
+    # Names of several letters begin with z, and may follow the letters without an underscore.
     letters, names = re.match("[a-y]*", found[2]), re.search("z.*", found[2])
     assert letters is not None
     parts = [(letter, letters.start() + found.start(2) + n) for n, letter in enumerate(letters[0])]

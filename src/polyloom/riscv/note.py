@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The note in an executable of ours: its target and member, and what the function takes and gives (docs/formats.md).
+"""ELF note of our executables: target and member, and the function's inputs and outputs (docs/formats.md).
 
 The text is one JSON object with sorted keys, so that equal functions have equal files.
 """
@@ -26,14 +26,14 @@ VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`member` is the instruction set that the file needs."""
+    """Content of the note. `member` is the instruction set that the file needs."""
 
     member: str
     signature: Signature
 
 
 def encode(note: Note, lines: Mapping[str, Sequence[Sequence[int | str]]] | None = None) -> bytes:
-    """The text; `lines` are those of the source (source_lines.py)."""
+    """Text of the note; `lines` are the line table (source_lines.py)."""
     made = {
         "version": VERSION,
         "target": TARGET,
@@ -61,19 +61,21 @@ def text(made: Mapping[str, object]) -> bytes:
 
 
 def read(data: bytes, of: Callable[[dict[str, Any]], T | None]) -> T | None:
-    """What `of` makes of the note of an ELF file; None where there is none, and where it is not what `of` expects: a
-    note may be a stranger's."""
+    """What `of` makes of the note of an ELF file; None where there is none, and where it is not what `of` expects: the
+    file may be anybody's.
+    """
     found = symbols.note(data)
     if found is None:
         return None
     try:
         return of(cast("dict[str, Any]", json.loads(found)))
+    # Whatever a stranger's JSON does to the reader means that the note is not ours.
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, PolyloomError):
         return None
 
 
 def declaration(signature: Signature) -> Function:
-    """The function without a body, of which the calling convention is asked."""
+    """Function without a body, from its signature: the calling convention needs its types."""
     arguments = [a for a in signature.arguments if a.is_input]
     parameters = tuple(Value(f"p{n}", _type(a) if a.is_scalar else PTR) for n, a in enumerate(arguments))
     unsigned = {n for n, a in enumerate(arguments) if a.is_scalar and _is_extended_with_zeros(a.dtype)}
@@ -94,5 +96,7 @@ def _type(argument: Argument) -> Type:
 
 
 def _is_extended_with_zeros(dtype: Dtype) -> bool:
-    """What the convention extends so: integers of fewer than 32 bits without a sign."""
+    """Whether the convention zero-extends it: integers of fewer than 32 bits without a sign (psABI, "Integer Calling
+    Convention": extended by the sign of their type up to 32 bits).
+    """
     return dtype.kind == "u" and dtype.itemsize < 4

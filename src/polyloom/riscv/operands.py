@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of assembly statements: what is written, to the values of the fields of a row."""
+"""Operand parsing of assembly statements: text to the values of the fields of a row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MNEMONIC: Final = re.compile(r"(.+?)(\.aqrl|\.aq|\.rl)?")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of the source: what it says, and where it stands."""
+    """Piece of the source: what it says, and where it stands."""
 
     text: str
     span: Span
@@ -27,7 +27,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A mnemonic or directive with its operands, at an address."""
+    """Assembly statement at an address: a mnemonic or directive, and its operands."""
 
     mnemonic: Text
     operands: Text
@@ -44,8 +44,9 @@ def signed(value: int, bits: int) -> int:
 def values(
     row: Row, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str] = disassemble.CSRS
 ) -> Iterator[int]:
-    """The value of every field of `row`, read from the statement; `csrs` are the control registers that have names.
-    Errors: PL0903, PL0904."""
+    """Field values of `row`, read from the statement; `csrs` are the control registers that have names. Errors: PL0903,
+    PL0904.
+    """
     template, _, modifier = row.operands.partition(";")
     found = _pattern(row.operands).fullmatch(statement.operands.text)
     if found is None:
@@ -74,8 +75,9 @@ def values(
 
 @cache
 def _pattern(operands: str) -> re.Pattern[str]:
-    """One group for every operand of the template, and `modifier` for a rounding mode. An address without an offset may
-    be written with 0."""
+    """Regular expression of a row's operands: one group for every operand of the template, and `modifier` for a
+    rounding mode. An address without an offset may be written with 0.
+    """
     template, _, modifier = operands.partition(";")
     parts = re.split(f"({OPERAND.pattern})", template)
     text = "".join(
@@ -101,6 +103,7 @@ def _modifier(kind: str, statement: Statement, given: str | None) -> int:
 
 
 def _value(field: Field, text: Text, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str]) -> int:
+    """Value of one operand by the kind of its field. Errors: PL0903, PL0904."""
     if field.kind in ("x", "f", "m"):
         value = _register(text, {"x": X_NAMES, "f": F_NAMES, "m": M_NAMES}[field.kind])
     elif field.kind == "fence":
@@ -108,6 +111,7 @@ def _value(field: Field, text: Text, statement: Statement, labels: Mapping[str, 
     elif field.kind == "csr" and not text.text[:1].isdigit():
         value = _csr(text, csrs)
     elif (half := re.fullmatch(r"(.+)@(hi|lo)", text.text)) is not None:
+        # `@hi` and `@lo` split a pc-relative distance: the low part is signed, and both count from the auipc.
         distance = _label(Text(half[1], text.span), labels) - statement.pair
         value = distance - signed(distance, 12) if half[2] == "hi" else signed(distance, 12)
     elif field.kind == "offset" and re.match(r"[A-Za-z_.$]", text.text):
@@ -115,6 +119,7 @@ def _value(field: Field, text: Text, statement: Statement, labels: Mapping[str, 
     elif field.kind == "bits":
         value = integer(text, range(-(1 << field.width - 1), 1 << field.width)) % (1 << field.width)
     elif field.kind == "upper":
+        # The assembler takes lui's 20 bits with or without a sign.
         value = signed(integer(text, range(-(1 << 19), 1 << 20)) << 12, 32)
     else:
         value = integer(text)
@@ -185,6 +190,9 @@ def _csr(text: Text, csrs: Mapping[int, str]) -> int:
 
 
 def _fence(text: Text) -> int:
+    """Set of accesses of a fence: i, o, r, w are bits 3 to 0 (RISC-V unprivileged manual, "Memory Ordering
+    Instructions").
+    """
     if not re.fullmatch("i?o?r?w?|0", text.text):
         raise input_error(
             "PL0903",

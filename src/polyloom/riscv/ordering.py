@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""If-converted code that keeps the order which branches give: of what decides a branch before all later stores.
+"""Order-preserving if-conversion: code whose selects keep the order that branches give, of what decides a branch before
+all later stores.
 
 A branch orders the loads that its condition depends on before every later store (rule 11 of preserved program order), a
-select only before stores that use its result (rules 9 and 10). C promises neither, but code over `volatile` and relaxed
-atomic accesses may rely on it. A select whose condition depends on such a load stands for a branch here. Where a later
-store, on some path, is not ordered otherwise (by a branch, a fence, a data or an address dependency, acquire or
-release), the select becomes that branch, or a fence before the store orders it: `fence r,w`. Dependencies through
-memory are not followed, as in the memory model.
+select only before stores that use its result (rules 9 and 10: RISC-V unprivileged manual, chapter "RVWMO", section
+"Preserved Program Order"). C promises neither, but code over `volatile` and relaxed atomic accesses may rely on it. A
+select whose condition depends on such a load stands for a branch here. Where a later store, on some path, is not
+ordered otherwise (by a branch, a fence, a data or an address dependency, acquire or release), the select becomes that
+branch, or a fence before the store orders it: `fence r,w`. Dependencies through memory are not followed, as in the
+memory model.
 
-The analysis goes forward: which loads are ordered before whatever is stored next, on all paths, and which selects
-passed on some path are not. A load that is executed anew while a select still waits for its last value makes that
-select wait for a fence.
+The analysis is a forward data flow: which loads are ordered before whatever is stored next, on all paths, and which
+selects passed on some path are not. A load that is executed anew while a select still waits for its last value makes
+that select wait for a fence.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa import Access as Memory
 
 How = Literal["branch", "fence"]
+# r,w alone: rule 11 orders loads before stores, and no more is to be restored.
 _FENCE: Final = Instruction("fence", access=Memory(order="load_store"))
 _RELEASES: Final = ("release", "acq_rel", "seq_cst")
 _ACQUIRES: Final = ("acquire", "acq_rel", "seq_cst")
@@ -46,7 +49,9 @@ _WRITES: Final = ("store", *ATOMICS)
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Bit masks: loads ordered before later stores, selects that wait, and those of them that only a fence helps."""
+    """Data-flow state, as bit masks: loads ordered before later stores, selects that wait, and those of them that only
+    a fence helps.
+    """
 
     ordered: int = -1
     waiting: int = 0
@@ -58,8 +63,9 @@ class _State:
 
 
 class _Analysis:
-    """Selects that depend on racy loads (`needs`: on which), values that surely do (`must`), and the state at the entry
-    of each block."""
+    """Order analysis of a function: selects that depend on racy loads (`needs`: on which), values that surely do
+    (`must`), and the state at the entry of each block.
+    """
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -77,8 +83,9 @@ class _Analysis:
         self.entries = self._entries()
 
     def unordered(self) -> Iterator[tuple[Block, int, int]]:
-        """Blocks and positions of stores with the selects that wait there and whose loads the store's operands do not
-        depend on."""
+        """Unordered stores: blocks and positions of stores, with the selects that wait there and on whose loads the
+        store's operands do not depend.
+        """
         for block in self.function.blocks:
             state = self.entries[block.name]
             for position, instruction in enumerate(block.instructions):
@@ -87,7 +94,7 @@ class _Analysis:
                 state = self.after(state, instruction)
 
     def exposed(self, state: _State, instruction: Instruction) -> int:
-        """The selects that would have ordered this store as branches; 0 for what is no store."""
+        """Selects that would have ordered this store as branches, as bits; 0 for what is no store."""
         if not _stores(instruction) or _is_fence(instruction):
             return 0
         uses = _union(self.must, instruction.operands)
@@ -98,6 +105,7 @@ class _Analysis:
         )
 
     def after(self, state: _State, instruction: Instruction) -> _State:
+        """Transfer function of an instruction."""
         if _is_fence(instruction):
             state = _State()
         if load := self.loads.get(instruction.result, 0) if instruction.result else 0:
@@ -114,6 +122,7 @@ class _Analysis:
         return state
 
     def _at_end(self, state: _State, block: Block) -> _State:
+        """Transfer function of a block, with the branch at its end."""
         for instruction in block.instructions:
             state = self.after(state, instruction)
         ordered = state.ordered | _union(self.must, (operand_of(block.terminator),))
@@ -122,6 +131,7 @@ class _Analysis:
         return _State(ordered, state.waiting & ~helped, state.stale)  # a return decides nothing, and nothing follows it
 
     def _entries(self) -> Mapping[str, _State]:
+        """Solution of the data-flow equations: the state at the entry of each block, by a worklist."""
         blocks = {block.name: block for block in self.function.blocks}
         entries = {self.function.blocks[0].name: _State()}
         work = [self.function.blocks[0]]
@@ -137,8 +147,9 @@ class _Analysis:
 
 
 def _may(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
-    """By value, the loads that it depends on, on whatever path. A load passes on neither its address nor, unless it is
-    racy, its value."""
+    """May-dependence: by value, the loads that it depends on, on whatever path. A load passes on neither its address
+    nor, unless it is racy, its value (RVWMO has dependencies through registers only).
+    """
     parameters = {block.name: block.parameters for block in function.blocks}
     edges = [edge for block in function.blocks for edge in edges_of(block.terminator)]
     flows = [
@@ -161,8 +172,9 @@ def _may(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
 
 
 def _must(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
-    """By value, the loads on whose last values it depends on all paths. What comes over an edge back in the text may be
-    of an earlier round."""
+    """Must-dependence: by value, the loads on whose last values it depends on all paths. What comes over an edge back
+    in the text may be of an earlier iteration.
+    """
     place = {block.name: n for n, block in enumerate(function.blocks)}
     arguments: dict[str, list[tuple[Operand, ...]]] = {}
     for n, block in enumerate(function.blocks):
@@ -195,12 +207,13 @@ def _intersection(masks: list[int]) -> int:
 
 
 def ordered(function: Function, how: How) -> Function:
-    """The function in which every store after a select waits for what its condition has read."""
+    """The function in which every store after a select waits for what its condition has read, by branches or by
+    fences."""
     return _fenced(function) if how == "fence" else _branched(function)
 
 
 def _fenced(function: Function) -> Function:
-    """With a fence before every store that needs one, unless one since then in its block serves it."""
+    """Fence insertion: before every store that needs one, unless an earlier one in its block serves it."""
     analysis = _Analysis(function)
     return replace(
         function,
@@ -219,7 +232,7 @@ def _with_fences(analysis: _Analysis, block: Block) -> Iterator[Instruction]:
 
 
 def _branched(function: Function) -> Function:
-    """With a branch for every select that a store needs; one may serve several, so one by one, in order."""
+    """Branches for the selects that a store needs; one branch may serve several, so one by one, in order."""
     # Each branch may order the stores of other selects as well: the analysis is done anew after each.
     while True:
         analysis = _Analysis(function)
@@ -232,7 +245,7 @@ def _branched(function: Function) -> Function:
 
 
 def _split(function: Function, value: Value) -> Function:
-    """With a branch for the select that defines `value`: both its ways lead to what follows."""
+    """The function with a branch for the select that defines `value`: both its ways lead to what follows."""
     names = {block.name for block in function.blocks}
     made: list[Block] = []
     for block in function.blocks:
@@ -242,6 +255,8 @@ def _split(function: Function, value: Value) -> Function:
             continue
         condition, a, b = block.instructions[position].operands
         rest = next(name for n in count(1) if (name := f"{block.name}.{n}") not in names)
+        # Both edges go to one block with different arguments: the order comes from the branch alone (rule 11 holds past
+        # the join).
         branch = Branch(condition, Edge(rest, (a,)), Edge(rest, (b,)), block.instructions[position].place)
         made.append(replace(block, instructions=block.instructions[:position], terminator=branch))
         made.append(Block(rest, (value,), block.instructions[position + 1 :], block.terminator))
@@ -249,7 +264,8 @@ def _split(function: Function, value: Value) -> Function:
 
 
 def _is_racy(instruction: Instruction) -> bool:
-    """A load, or a read-modify-write, of what others may store to, that does not order what follows by itself."""
+    """Racy load: one, or a read-modify-write, of what others may store to, that does not order what follows by
+    itself."""
     access = instruction.access
     return (
         instruction.operation in _READS
@@ -260,11 +276,14 @@ def _is_racy(instruction: Instruction) -> bool:
 
 
 def _is_fence(instruction: Instruction) -> bool:
-    """Whether all that was read comes before the stores from here on, as with fences and stores with a release."""
+    """Whether all that was read comes before the stores from here on, as with fences and stores with a release (rules 4
+    and 6).
+    """
     order = instruction.access.order if instruction.access else ""
     return instruction.operation == "fence" or (instruction.operation in _WRITES and order in _RELEASES)
 
 
 def _stores(instruction: Instruction) -> bool:
+    # What a called function stores is not known here.
     calls = instruction.called != "" or instruction.callee == INDIRECT
     return instruction.operation in _WRITES or instruction.callee in EFFECTS or calls

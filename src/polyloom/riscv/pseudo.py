@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pseudo-instructions: statements that stand for others (pseudo.txt), and `li`, a chain for a constant."""
+"""Pseudo-instructions: statements that stand for others (pseudo.txt; RISC-V unprivileged manual, "RISC-V Assembly
+Programmer's Handbook"), and `li`, a chain for a constant.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,10 @@ from polyloom.riscv.operands import Text, integer, signed
 
 
 def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
-    """The instructions that a pseudo-instruction stands for; any other statement itself."""
+    """Expansion of a pseudo-instruction; any other statement itself."""
     given = [part.strip() for part in operands.text.split(",")] if operands.text else []
     if mnemonic.text == "li" and len(given) == 2:
+        # Signed and unsigned spellings of a register's bits are both common.
         value = integer(Text(given[1], operands.span), range(-(1 << isa.xlen - 1), 1 << isa.xlen))
         lines = [
             f"{each} {given[0]},{rest}" if each == "lui" else f"{each} {given[0]},{given[0] if n else 'zero'},{rest}"
@@ -33,7 +36,7 @@ def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Te
 
 @cache
 def pseudos() -> dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]]:
-    """By mnemonic and number of operands: the operands' names and the lines."""
+    """Table of pseudo-instructions, by mnemonic and number of operands: the operands' names and the lines."""
     made: dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]] = {}
     for mnemonic, operands, *rest in lines_of("pseudo.txt"):
         names = () if operands == "-" else tuple(operands.split(","))
@@ -42,16 +45,19 @@ def pseudos() -> dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]]:
 
 
 def constant(value: int, xlen: int) -> list[tuple[str, str]]:
-    """The chain of lui, addi, addiw, slli that makes a constant modulo 2**xlen, at most eight: (mnemonic, operand) of
-    each. The first reads zero, every other one the result before it."""
+    """Materialization of a constant modulo 2**xlen by lui, addi, addiw and slli, at most eight: (mnemonic, operand) of
+    each. The first reads zero, every other one the result before it.
+    """
     value = signed(value, xlen)
     low = signed(value, 12)
     if value == low:
         return [("addi", str(value))]
     if value == signed(value, 32):
+        # The low part is signed: the upper part is what is left after subtracting it, so that addi may go below.
         upper = ("lui", str(value - low >> 12 & 0xFFFFF))
         return [upper] if low == 0 else [upper, ("addi" if xlen == 32 else "addiw", str(low))]
     high = value - low >> 12
+    # Trailing zeros are made by the shift: they need no instruction of their own.
     shift = (high & -high).bit_length() - 1
     made = [*constant(high >> shift, xlen), ("slli", str(shift + 12))]
     return made if low == 0 else [*made, ("addi", str(low))]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the words of an executable come from: from which address on which line of which file, and why the word is
-there where the user did not write it.
+"""Line table of an executable: from which address on which line of which file, and why a word is there where the user
+did not write it.
 
 In the note of a program of ours they stand under `lines`, by file: `{"k.c": [[address, line], [address, line, reason],
-...]}`, line 0 where there is only a reason. A place holds until the next address that is listed. Other compilers put
-theirs into `.debug_line`, which debug_lines.py reads.
+...]}`, line 0 where there is only a reason (docs/formats.md). A place holds until the next address that is listed.
+Other compilers put theirs into `.debug_line`, which debug_lines.py reads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COLUMN: Final = 44
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """`addresses` rise; `places` are those of each, empty where nothing is known."""
+    """Line table: `addresses` rise; `places` are those of each, empty where nothing is known."""
 
     addresses: tuple[int, ...] = ()
     places: tuple[Place, ...] = ()
@@ -41,18 +41,19 @@ class Lines:
         return place if place is not None and (place.line or place.reason) else None
 
     def beside(self, address: int, line: str) -> str:
-        """A line of a listing, with where it comes from as a comment."""
+        """Line of a listing with its source place as a comment."""
         here = self.at(address)
         return line if here is None else f"{line:<{_COLUMN}}  # {here}"
 
     def without(self, address: int, line: str) -> str:
-        """What `beside` was given."""
+        """Line of a listing without the comment that `beside` has added."""
         return line if self.at(address) is None else line.rpartition("  # ")[0].rstrip()
 
 
 def encode(places: Mapping[int, Place]) -> dict[str, list[list[int | str]]]:
-    """What stands in the note; a file that is named by an absolute path loses its folders. A place that repeats the one
-    before is left out."""
+    """Line table for the note; a file that is named by an absolute path loses its folders. A place that repeats the one
+    before is left out.
+    """
     found: dict[str, list[list[int | str]]] = {}
     last: tuple[str, int, str] | None = None
     for address, place in sorted(places.items()):
@@ -64,12 +65,12 @@ def encode(places: Mapping[int, Place]) -> dict[str, list[list[int | str]]]:
 
 
 def decode(data: bytes) -> Lines:
-    """Those of an ELF file, by its note or by debugging information; none where neither tells any."""
+    """Line table of an ELF file, from its note or from debugging information; empty where neither has any."""
     return notes.read(data, read) or _sorted((at, _place(*pair)) for at, pair in debug_lines.lines(data).items())
 
 
 def findings(data: bytes) -> list[Diagnostic]:
-    """PL0707 for the names of sources in the note that are not as they are written there."""
+    """Diagnostics PL0707 for names of sources in the note that are not as they are written there."""
     named = notes.read(data, lambda made: [str(name) for key in (KEY, TEXTS) for name in made.get(key, {})]) or []
     return [files.stray_name(name) for name in dict.fromkeys(named) if not files.is_recorded_name(name)]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sections and symbols of an ELF file: written behind an executable of functions, and read from any.
+"""ELF sections and symbols: written behind an executable of functions, and read from any.
 
-Sources: the Tool Interface Standard's ELF specification, version 1.2, "Sections" and "Symbol Table".
+Sources: the Tool Interface Standard's ELF specification, version 1.2 (1995), "Sections" and "Symbol Table".
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ COUNT: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Where code is in memory and in the file, and where each function begins in it; they follow one another. Data that
-    have names have an address and a size."""
+    """Code and its symbols: where code is in memory and in the file, and where each function begins in it; they follow
+    one another. Data that have names have an address and a size.
+    """
 
     address: int
     offset: int
@@ -42,7 +43,10 @@ class Code:
 
 
 def tables(code: Code, place: int, wide: bool, note: bytes = b"") -> tuple[bytes, int]:
-    """What stands from `place` in the file on, and where the section headers are; `note` is the text of ours."""
+    """Symbol table, string tables, note and section headers: their bytes, which stand from `place` in the file on, and
+    the offset of the section headers. `note` is the text of our note.
+    """
+    # The first symbol and the first string are empty (ELF specification, "Symbol Table").
     strings, entries = b"\0", [_pack_symbol(wide, 0, 0, 0, 0, 0)]
     ends = [*(begin for _, begin in code.functions), code.size][1:]
     for (name, begin), end in zip(code.functions, ends, strict=True):
@@ -65,6 +69,7 @@ def tables(code: Code, place: int, wide: bool, note: bytes = b"") -> tuple[bytes
     sections = [
         (0, *[0] * 9),
         (1, *text),
+        # sh_link is the string table, sh_info the number of the first symbol that is not local.
         (7, _SYMTAB, 0, 0, *table, 3, 1, 8, len(entries[0])),
         (15, _STRTAB, 0, 0, *names, 0, 0, 1, 0),
         (33, _NOTE, 0, 0, *noted, 0, 0, 4, 0),
@@ -75,13 +80,15 @@ def tables(code: Code, place: int, wide: bool, note: bytes = b"") -> tuple[bytes
 
 
 def _pack_note(text: bytes) -> bytes:
-    """One note of type 1: lengths, the owner's name, the text, each filled up to four bytes."""
+    """Note of type 1: lengths, the owner's name, the text, each padded to four bytes (ELF specification, "Note
+    Section").
+    """
     owner = OWNER + b"\0"
     return struct.pack("<III", len(owner), len(text), 1) + owner + bytes(-len(owner) % 4) + text + bytes(-len(text) % 4)
 
 
 def note(data: bytes) -> bytes | None:
-    """The text of our note in an ELF file; None where there is none, or the file is broken."""
+    """Text of our note in an ELF file; None where there is none, or the file is broken."""
     try:
         return next(_notes(data, _sections(data, data[4] == 2)), None)
     except (struct.error, IndexError, OverflowError, ValueError):
@@ -99,6 +106,7 @@ def _notes(data: bytes, sections: Sequence[tuple[int, ...]]) -> Iterator[bytes]:
 
 
 def _pack_symbol(wide: bool, name: int, kind: int, section: int, address: int, size: int) -> bytes:
+    """Symbol table entry, of 24 or 16 bytes (ELF specification, figure 1-16 for the 32-bit one)."""
     return (
         struct.pack("<IBBHQQ", name, kind, 0, section, address, size)
         if wide
@@ -108,14 +116,16 @@ def _pack_symbol(wide: bool, name: int, kind: int, section: int, address: int, s
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Names by address, but local ones of assemblers; and addresses and bytes of sections that are code."""
+    """Symbols and code sections of a file: names by address, but for the local ones of assemblers; and addresses and
+    bytes of sections that are code.
+    """
 
     names: dict[int, str]
     code: tuple[tuple[int, bytes], ...]
 
 
 def read(data: bytes) -> Tables:
-    """Of a RISC-V executable, which may have none of them. Errors: PL0910."""
+    """Symbols and code sections of a RISC-V executable, which may have none of them. Errors: PL0910."""
     wide = data[4] == 2
     try:
         sections = _sections(data, wide)
@@ -128,6 +138,7 @@ def read(data: bytes) -> Tables:
         raise input_error(
             "PL0910", "the sections or symbols of the ELF file are broken", help="link it again, or strip it"
         ) from None
+    # Headers could name the same bytes again and again, each of which would be copied.
     if sum(min(s[5], len(data)) for s in sections if s[1] == _PROGBITS) > 2 * len(data):
         raise input_error(
             "PL0910", "the sections of the ELF file overlap in the file", help="link it again, or strip it"
@@ -150,7 +161,7 @@ def objects(data: bytes) -> dict[str, tuple[int, int]]:
 
 
 def section(data: bytes, name: bytes) -> bytes | None:
-    """The bytes of the section of a name; None where there is none, or it is compressed, or the file is broken."""
+    """Bytes of the section of a name; None where there is none, or it is compressed, or the file is broken."""
     wide = data[4:5] == b"\x02"
     try:
         found = _sections(data, wide)
@@ -165,6 +176,7 @@ def section(data: bytes, name: bytes) -> bytes | None:
 
 
 def _sections(data: bytes, wide: bool) -> list[tuple[int, ...]]:
+    """Section headers: e_shoff, e_shentsize and e_shnum say where they are."""
     place, size, count = (
         *struct.unpack_from("<Q" if wide else "<I", data, 40 if wide else 32),
         *struct.unpack_from("<HH", data, 58 if wide else 46),
@@ -178,7 +190,7 @@ def _symbols(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> It
 
 
 def _entries(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> Iterator[tuple[str, int, int, int]]:
-    """(name, kind, address, size) of what the file defines."""
+    """Defined symbols: (name, kind, address, size). Section 0 is that of undefined ones."""
     for section in sections:
         if section[1] == _SYMTAB:
             names = sections[section[6]]
@@ -197,7 +209,7 @@ def _entries(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> It
 
 
 def _fields(found: tuple[int, ...], wide: bool) -> tuple[int, int, int, int, int]:
-    """(name, kind, section, address, size): the two classes of files order them differently."""
+    """Fields of a symbol: (name, kind, section, address, size), which the two classes of files order differently."""
     if wide:
         return found[0], found[1], found[3], found[4], found[5]
     return found[0], found[3], found[5], found[1], found[2]

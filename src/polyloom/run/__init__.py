@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One way to run on every target: inputs are made up and checked, the oracles run, outputs are compared."""
+"""Execution on every target: inputs are made up and checked, the oracles run, outputs are compared."""

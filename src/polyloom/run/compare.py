@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a run gave what it had to: the first element that differs, in bits or by too much, and the greatest error."""
+"""Comparison of outputs with an oracle's: the first element that differs, in bits or by too much, and the greatest
+error."""
 
 from __future__ import annotations
 
@@ -20,19 +21,22 @@ Array = npt.NDArray[Any]
 
 
 def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | None = None) -> Compared:
-    """Of the outputs that an oracle gave. They have the same bits, but for NaNs, which are alike; or each element is
-    missed by no more than is `allowed`: NaN allows everything. Shapes and types are not alike. A difference has the
+    """Compare outputs with those of an oracle. They have the same bits, but for NaNs, which are alike; or each element
+    is missed by no more than is `allowed`: NaN allows everything. Shapes and types are not alike. A difference has the
     exit code 4."""
     bounds = {} if allowed is None else flattened(allowed)
     found = flattened(got)
+    # The oracle's outputs decide what is compared: a program may give more.
     pairs = [(name, want, found.get(name), bounds.get(name)) for name, want in flattened(expected).items()]
     difference = next((d for d in (_difference(*pair, oracle) for pair in pairs) if d is not None), None)
+    # An oracle that does not judge only measures: its differences are errors, never a verdict.
     if difference is not None and oracle.judges:
         return Compared(oracle.name, oracle.what, "differs", difference=difference)
     if difference is None and allowed is None:
         return Compared(oracle.name, oracle.what, "equal bits")
     meant = [_expected(want, found[name], bounds.get(name, np.full(want.shape, np.inf))) for name, want, _, _ in pairs]
     equal = not any(np.any(_unequal(want, have)) for want, have, _ in meant)
+    # Over all outputs: a verdict has one error and one bound.
     error = max((_greatest(_errors(want, have)) for want, have, _ in meant), default=0.0)
     bound = max((_greatest(by) for _, _, by in meant), default=0.0)
     return Compared(
@@ -41,13 +45,13 @@ def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | Non
 
 
 def _expected(want: Array, have: Array, allowed: Array) -> tuple[Array, Array, Array]:
-    """The elements of which something is expected."""
+    """Elements of which something is expected."""
     is_meant = ~np.isnan(allowed)
     return want[is_meant], have[is_meant], allowed[is_meant]
 
 
 def flattened(arrays: Arrays) -> dict[str, Array]:
-    """The fields of structures one by one: the bytes between them are nobody's."""
+    """Fields of structures one by one: the bytes between them are nobody's."""
     found: dict[str, Array] = {}
     for name, array in arrays.items():
         if array.dtype.fields is None:
@@ -59,6 +63,7 @@ def flattened(arrays: Arrays) -> dict[str, Array]:
 
 
 def _difference(name: str, want: Array, have: Array | None, allowed: Array | None, oracle: Oracle) -> Diagnostic | None:
+    """First element that differs, as a diagnostic of exit code 4; None where all agree."""
     if have is None or (have.shape, _type(have)) != (want.shape, _type(want)):
         message = (
             f"{name} differs from {oracle.what}: expected {_form(want)}, "
@@ -81,7 +86,7 @@ def _difference(name: str, want: Array, have: Array | None, allowed: Array | Non
 
 
 def _type(array: Array) -> np.dtype[Any]:
-    """The order of bytes is no part of it."""
+    """Element type without its byte order."""
     return array.dtype.newbyteorder("=")
 
 
@@ -90,30 +95,34 @@ def _form(array: Array) -> str:
 
 
 def _unequal(want: Array, have: Array) -> npt.NDArray[np.bool_]:
+    # By bits, since -0.0 == 0.0 and NaN != NaN (IEEE 754).
     return _bits(want) != _bits(have)
 
 
 def _far(want: Array, have: Array, allowed: Array) -> npt.NDArray[np.bool_]:
-    """Where elements are neither equal nor near. A bound of 0 asks for the same value, not for the same zero."""
+    """Elements that are neither equal nor near. A bound of 0 asks for the same value, not for the same zero."""
     near = (allowed > 0) & (_errors(want, have) <= allowed)
     return _unequal(want, have) & (want != have) & ~near & ~np.isnan(allowed)
 
 
 def _errors(want: Array, have: Array) -> Array:
-    """How far apart elements are, 0 where they are equal or both NaN; NaN where one alone is a number."""
+    """Absolute errors: how far apart elements are, 0 where they are equal or both NaN; NaN where one alone is a
+    number."""
     if want.dtype.kind not in "fiu":
         return np.zeros(want.shape)
+    # Infinity minus infinity is a NaN here, and no fault: equal bits are sorted out below.
     with np.errstate(all="ignore"):
         apart = np.abs(have.astype(np.float64) - want.astype(np.float64))
     return np.where(_unequal(want, have), apart, 0.0)
 
 
 def _greatest(values: Array) -> float:
+    # A NaN in one place alone is farther off than any number.
     return float(np.nan_to_num(values, nan=np.inf, posinf=np.inf).max(initial=0.0))
 
 
 def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
-    """Integers that are equal exactly for equal bits, and for any two NaNs."""
+    """Integers that are equal exactly for equal bits, and for any two NaNs (IEEE 754 leaves their payloads open)."""
     if array.dtype.kind != "f":
         return array.astype(np.int64)
     values = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("="))
@@ -121,6 +130,6 @@ def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
 
 
 def describe_array(array: npt.NDArray[np.generic]) -> dict[str, Json]:
-    """Shape, dtype, and the SHA-256 of the elements in row-major order, little-endian."""
+    """Fingerprint of an array: shape, dtype, and the SHA-256 of the elements in row-major order, little-endian."""
     data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes()
     return {"shape": list(array.shape), "dtype": str(array.dtype), "sha256": hashlib.sha256(data).hexdigest()}

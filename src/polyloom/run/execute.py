@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run and its comparison: program and oracles compute the outputs; a difference is an error."""
+"""Execution and verification of a run: program and oracles compute the outputs; a difference is an error."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from polyloom.targets.target import Execution, Job, Target
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`comparisons`: with the oracles that gave outputs; without a subject there are none. `facts` are what oracles
-    tell."""
+    """Outcome of a run. `comparisons`: with the oracles that gave outputs; without a subject there are none. `facts`
+    are what oracles tell."""
 
     execution: Execution
     seconds: float
@@ -39,18 +39,20 @@ class Outcome:
 
     @property
     def verified(self) -> bool | None:
-        """None where there was nothing to compare with."""
+        """Whether no oracle disagrees; None where there was nothing to compare with."""
         return not self.differences if self.comparisons else None
 
 
 def execute(
     target: Target, data: bytes, job: Job, subject: Subject | None = None, values: Mapping[str, int] | None = None
 ) -> Outcome:
-    """Runs a program on copies of the inputs, and compares it with the oracles of its subject for these values of the
+    """Execute a program on copies of the inputs, and compare it with the oracles of its subject for these values of the
     parameters. An error of the run becomes the one that the subject explains it by."""
     tell = job.progress or silent
     tell("running", 0.0)
+    # Copies: machines change arrays in place, and oracles must see what the program saw.
     own = replace(job, inputs=_copied(job.inputs), progress=_part(job.progress, subject))
+    # Copies are made before: the time is that of the run alone.
     start = perf_counter()
     try:
         execution = target.run(data, own)
@@ -69,10 +71,11 @@ def execute(
 def judged(
     subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress
 ) -> Iterator[tuple[Compared, Mapping[str, Any]]]:
-    """The outputs beside those of every oracle that gives some, and what it tells of them."""
+    """Comparisons with the oracles that give outputs, and what each tells of them."""
     count = len(subject.oracles)
     for number, oracle in enumerate(subject.oracles, 1):
         tell(f"comparing with {oracle.what}", number / (count + 1))
+        # Oracles interpret expressions of any depth.
         expected = deeply(oracle.outputs)(values, _copied(inputs))
         if expected is not None:
             # An array that only an oracle names is assigned to in loops that never run: it has to be as it was.
@@ -87,6 +90,6 @@ def _copied(arrays: Arrays) -> Arrays:
 
 
 def _part(progress: Progress | None, subject: Subject | None) -> Progress | None:
-    """The first part of what is told; each oracle has another one."""
+    """Progress of the run as the first part of the whole; each oracle has another one."""
     count = 1 + (len(subject.oracles) if subject is not None else 0)
     return None if progress is None else lambda step, fraction: progress(step, fraction / count)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs of a run: values of parameters and scalars, arrays; checked against a signature, or made up from a seed.
+"""Inputs of a run: values of parameters and scalars, arrays; checked against a signature, or made up from a seed.
 
 What is made up depends on the seed and on the argument's name, type and shape alone, so that one seed gives the same
 arrays on every target, whatever else a program takes.
@@ -37,8 +37,8 @@ _COPIES: Final = 6
 
 
 def values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Array]]:
-    """The parameters that must be given, in their order, and the scalars that are; texts are read. Errors: PL0230,
-    PL0232, PL0804, PL0819."""
+    """Values of the parameters that must be given, in their order, and of the scalars that are; texts are read. Errors:
+    PL0230, PL0232, PL0804, PL0819."""
     known = {a.name: a for a in (*signature.inputs, *signature.unread)}
     for name, value in given.items():
         if name not in known and name not in signature.sizes:
@@ -48,7 +48,7 @@ def values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[str, in
 
 
 def scalars(signature: Signature, given: Mapping[str, Any]) -> dict[str, Array]:
-    """The scalars that are given, as arrays of rank 0; texts are read. Errors: PL0231, PL0232, PL0819."""
+    """Scalars that are given, as arrays of rank 0; texts are read. Errors: PL0231, PL0232, PL0819."""
     known = {a.name: a for a in (*signature.inputs, *signature.unread)}
     for name in given:
         if name not in known:
@@ -62,7 +62,7 @@ def _no_input(signature: Signature, name: str) -> PolyloomError:
 
 
 def _meant(signature: Signature, name: str, value: object) -> str:
-    """What to write instead of a value that there is none for: places are named otherwise."""
+    """Help for a value that there is no parameter for: places are named otherwise."""
     head = str(value).partition(":")[0]
     return (
         f"write `--on {value}`" if name in ("on", "target", "machine") and head in entries() else f"it is {signature}"
@@ -70,15 +70,17 @@ def _meant(signature: Signature, name: str, value: object) -> str:
 
 
 def _size(name: str, value: Any) -> int:
+    """Size as an integer; PL0230, PL0804."""
     if isinstance(value, str):
         return integer(value, f"the parameter {name}")
+    # NumPy's integers are taken as well: all that `operator.index` takes, but bools.
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
     return index(value)
 
 
 def _checked(signature: Signature, sizes: Mapping[str, int]) -> dict[str, int]:
-    """Nothing missing, out of range or outside the domain."""
+    """Check sizes: nothing missing, out of range or outside the domain; in the signature's order. Error PL0230."""
     if missing := [name for name in signature.sizes if name not in sizes]:
         has = "has no value" if len(missing) == 1 else "have no values"
         example = f"give every one, as in `{missing[0]}=16`: {signature}"
@@ -96,10 +98,11 @@ def _checked(signature: Signature, sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def scalar(argument: Argument, value: Any) -> Array:
-    """A number, or the text of one, as a scalar input, floats rounded to nearest. Errors: PL0232 where its type does
+    """Scalar input of a number, or of the text of one, floats rounded to nearest. Errors: PL0232 where its type does
     not hold it, PL0819."""
     if not argument.is_scalar:
         return _as_array(argument, value)
+    # A NumPy value has a type of its own, which is compared with the declared one, not converted.
     if hasattr(value, "dtype"):
         return np.asarray(value)
     number = _number(argument, value) if isinstance(value, str) else value
@@ -124,8 +127,10 @@ def _as_array(argument: Argument, value: Any) -> Array:
 
 
 def _number(argument: Argument, text: str) -> int | float:
+    """Number of a text, in decimal or hexadecimal; PL0819."""
     is_float = argument.dtype.kind == "f"
     try:
+        # A base of its own: `int(text, 0)` refuses leading zeros.
         return float(text) if is_float else int(text, 16 if text[:3].lower().lstrip("+-").startswith("0x") else 10)
     except ValueError:
         message = f"the scalar {argument.name} is '{text[:40]}', which is no value of type {argument.type_name}"
@@ -134,8 +139,10 @@ def _number(argument: Argument, text: str) -> int | float:
 
 
 def _float(argument: Argument, number: int | float) -> Array:
-    """Rounded once; a finite number beyond the type's range is refused, infinities are not."""
+    """Float rounded once to the argument's type; a finite number beyond the type's range is refused, infinities are
+    not."""
     try:
+        # From the number itself: by way of a double it would be rounded twice (IEEE 754).
         rounded = single(number) if argument.dtype.itemsize == 4 else float(number)
     except OverflowError:
         rounded = None
@@ -166,8 +173,8 @@ def inputs(
     hidden: Hidden | None = None,
     ranges: Ranges | None = None,
 ) -> dict[str, Array]:
-    """Every input: those that are given, checked, and others made up from `seed`: scalars always, arrays where none is
-    given or `fill` is "random"; what is used as an index within `ranges`. Of a program whose source is not known,
+    """Complete inputs: those that are given, checked, and others made up from `seed`: scalars always, arrays where none
+    is given or `fill` is "random"; what is used as an index within `ranges`. Of a program whose source is not known,
     nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232, PL0804, PL0820."""
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
@@ -182,6 +189,7 @@ def inputs(
             taken[name] = np.asarray(value)
         elif name not in checked:
             raise _no_input(signature, name)
+    # A size that is also an argument of the routine needs no value of its own.
     own = {name: np.array(sizes[name], a.dtype) for name, a in known.items() if name in sizes and name not in taken}
     missing = [a for a in signature.inputs if a.name not in taken and a.name not in own]
     if not is_known and fill is None and missing:
@@ -212,21 +220,22 @@ def inputs(
 
 
 def _integers(arrays: Mapping[str, Array]) -> dict[str, int]:
-    """The scalars among them."""
+    """Integer scalars among arrays."""
     return {name: int(array) for name, array in arrays.items() if array.shape == () and array.dtype.kind in "iu"}
 
 
 def results(signature: Signature) -> tuple[Argument, ...]:
-    """The outputs whose elements at entry show nowhere: each is written before it is read."""
+    """Outputs whose elements at entry show nowhere: each is written before it is read."""
     return tuple(a for a in signature.outputs if not a.is_input)
 
 
 def _check_all_given(
     name: str, given: Sequence[str], missing: Sequence[str], sizes: Mapping[str, int], hidden: Hidden | None
 ) -> None:
-    """Whoever gives some arrays means all: PL0231 with the names of all that are missing beside `given`."""
+    """Check that whoever gives some arrays gives all: PL0231 with the names of all that are missing beside `given`."""
     if not given or not missing:
         return
+    # Not missed: arrays that this size overwrites before it reads them.
     unseen = hidden(sizes) if hidden is not None else frozenset[str]()
     lacking = [n for n in missing if n not in unseen]
     if lacking:
@@ -246,7 +255,9 @@ def _shape(argument: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _array(argument: Argument, sizes: Mapping[str, int], value: object, what: str) -> Array:
+    """Array of an argument, with the declared type and shape; PL0232."""
     shape, found = _shape(argument, sizes), np.asarray(value)
+    # Never converted: a float array for an integer argument is a mistake more often than an intention.
     if found.dtype != argument.dtype:
         kind = f"numpy.{argument.dtype.name}"
         help = f"convert it: `.astype({kind})`"
@@ -262,13 +273,15 @@ def _array(argument: Argument, sizes: Mapping[str, int], value: object, what: st
 
 
 def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int, within: Range | None = None) -> Array:
-    """From the seed and the argument's name, `within` the range of what is used as an index. Errors: PL0804 for a bad
-    seed, PL0230 for what memory cannot hold."""
+    """Random array from the seed and the argument's name, `within` the range of what is used as an index. Errors:
+    PL0804 for a bad seed, PL0230 for what memory cannot hold."""
     try:
+        # The name seeds too, so that an array is the same whatever other inputs there are (PCG64, O'Neill 2014).
         generator = np.random.default_rng([index(seed), *argument.name.encode()])
     except (TypeError, ValueError):
         raise input_error("PL0804", f"the seed is {seed!r}", help="give an integer from 0 on") from None
     shape = _shape(argument, sizes)
+    # At least 8 bytes per element: random numbers are drawn as such before they are converted.
     needed = prod(shape) * max(argument.dtype.itemsize, 8) * _COPIES
     memory.require(needed, f"the array `{argument.name}` with the shape {shape}", "give smaller sizes")
     return _random_array(generator, argument.dtype, shape, within)
@@ -277,16 +290,18 @@ def _made_up(argument: Argument, sizes: Mapping[str, int], seed: int, within: Ra
 def _random_array(
     generator: np.random.Generator, dtype: Dtype, shape: tuple[int, ...], within: Range | None = None
 ) -> Array:
-    """Integers from -4 to 4, or from 0 to 8 without a sign, unless they must be `within` others; floats uniform in
-    [-1, 1)."""
+    """Random elements: integers from -4 to 4, or from 0 to 8 without a sign, unless they must be `within` others;
+    floats uniform in [-1, 1)."""
     if dtype.fields is not None:
         made = np.zeros(shape, dtype)
         for name, (inner, *_) in dtype.fields.items():
+            # A field may be an array of numbers, whose extents NumPy keeps apart from its type.
             base, extents = inner.subdtype or (inner, ())
             made[name] = _random_array(generator, base, (*shape, *extents))
         return made
     if dtype.kind == "f":
         return np.asarray(generator.uniform(-1, 1, shape)).astype(dtype)
+    # Small, so that sums of products stay exact and do not overflow the narrow types at once.
     low, high = (0, 2) if dtype.kind == "b" else (0, 9) if dtype.kind == "u" else (-4, 5)
     if within is not None and dtype.kind in "iu" and not within[0] <= low < high <= within[1] + 1:
         least, most = _range(dtype)

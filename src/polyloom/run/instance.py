@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is ready to run, and what a run of it gave."""
+"""Instances and results: a program that is ready to run, and what a run of it gave."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DRAWN: Final = 2_000_000
 
 @dataclass(frozen=True)
 class File:
-    """The bytes of a file of a target, of any kind."""
+    """File of a target, of any kind, by its bytes."""
 
     target: Target
     data: bytes
@@ -51,12 +51,12 @@ class File:
 
     @property
     def signature(self) -> Signature:
-        """What the program takes and gives."""
+        """Signature: what the program takes and gives."""
         return self.target.signature(self.data)
 
     @property
     def listing(self) -> str:
-        """What `polyloom show` prints."""
+        """Listing, as `polyloom show` prints it."""
         return self.target.show(self.data, self.target.options())
 
     @property
@@ -73,7 +73,7 @@ class File:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a program comes from: its source, the symbolic file that it was instantiated from, `--on`, and the seconds
+    """Provenance of a program: its source, the symbolic file that it was instantiated from, `--on`, and the seconds
     that compiling took. `texts` are sources that the user named for a program that was loaded: paths and contents."""
 
     subject: Subject | None = None
@@ -85,8 +85,8 @@ class Origin:
 
 @dataclass(frozen=True)
 class Instance(File):
-    """A program. `parameters` are the values that it was made for, None where it runs for any. `origin` is empty of
-    what was loaded from a file."""
+    """Program that runs. `parameters` are the values that it was made for, None where it runs for any. `origin` is
+    empty of what was loaded from a file."""
 
     parameters: Mapping[str, int] | None = None
     place: Place | None = None
@@ -100,7 +100,7 @@ class Instance(File):
 
     @property
     def concrete(self) -> Json:
-        """The program as plain values, as `polyloom show --json` prints it."""
+        """Program as plain values, as `polyloom show --json` prints it."""
         return self._json
 
     def run(
@@ -119,11 +119,13 @@ class Instance(File):
         target by name. A difference from an oracle raises PL0812 (exit 4); wrong inputs raise PL0230 to PL0232, or,
         like faults, PL06xx."""
         given, own = self._split(arrays, more)
+        # Before the run: an array that cannot be written to is refused at once.
         filled = self._filled(given)
         result = self.measure(given, seed=seed, trace=trace, fill=fill, **own)
         if result.differences:
             raise PolyloomError(*result.differences)
         for name, array in filled.items():
+            # Only now: what a run that failed or differs would have filled stays as it was.
             np.copyto(array, result.outputs[name])
         return result
 
@@ -138,8 +140,9 @@ class Instance(File):
         progress: Progress | None = None,
         **own: Any,
     ) -> Result:
-        """Like `run`, but differences are in the result, and no given array changes. `given` are arrays, and numbers or
-        texts of scalars; `wanted` are further outputs of an open program; `own` are options of the target."""
+        """Run and compare like `run`, but differences are in the result, and no given array changes. `given` are
+        arrays, and numbers or texts of scalars; `wanted` are further outputs of an open program; `own` are options of
+        the target."""
         return self.done(self.job(given, seed=seed, trace=trace, fill=fill, wanted=wanted, progress=progress, **own))
 
     def job(
@@ -153,13 +156,14 @@ class Instance(File):
         progress: Progress | None = None,
         **own: Any,
     ) -> Job:
-        """What `measure` asks the target for."""
+        """Job that `measure` gives to the target."""
         values, inputs = self._inputs(given, seed, fill)
         options = replace(self.options or self.target.options(), **own)
         return Job(inputs, self.place, options, values, wanted, trace, progress)
 
     def done(self, job: Job, execution: Execution | None = None) -> Result:
-        """The result of a job, compared with the oracles; an `execution` is what the target made of it already."""
+        """Result of a job, compared with the oracles; an `execution` is what the target made of it already."""
+        # One path for both: a target whose `run` returns what was executed already.
         target = self.target if execution is None else replace(self.target, run=partial(_made, execution))
         outcome = execute(target, self.data, job, self.origin.subject, job.values)
         return Result(self, outcome, job.values, replace(job, trace=True, progress=None))
@@ -167,10 +171,11 @@ class Instance(File):
     def _inputs(
         self, given: Mapping[str, Any], seed: int, fill: Fill | None
     ) -> tuple[Mapping[str, int], dict[str, Any]]:
-        """The values of the parameters, and every input; for a loaded file nothing is made up without `fill`."""
+        """Values of the parameters, and every input; for a loaded file nothing is made up without `fill`."""
         signature, subject = self.signature, self.origin.subject
         numbers = {n: v for n, v in given.items() if _is_number(signature, n, v)}
         rest = {n: v for n, v in given.items() if n not in numbers}
+        # A program for certain sizes has their values: only scalars are left to give.
         if self.parameters is None:
             fixed, scalars = made.values(signature, numbers)
         else:
@@ -194,7 +199,7 @@ class Instance(File):
         return named(arrays, rest, "PL0231", "x=numpy.ones(16)"), own
 
     def _filled(self, given: Mapping[str, object]) -> dict[str, npt.NDArray[Any]]:
-        """The given arrays that are only written, to be filled. Errors: PL0232."""
+        """Output arrays that are given, to be filled. Errors: PL0232."""
         found = {a.name: given[a.name] for a in made.results(self.signature) if a.name in given}
         for name, array in found.items():
             if not isinstance(array, np.ndarray) or not array.flags.writeable:
@@ -208,7 +213,7 @@ class Instance(File):
 
     @property
     def program(self) -> Program:
-        """What the target's functions get."""
+        """Program as the target's functions get it."""
         return Program(self.data, self.origin.symbolic, self.place, self.options or self.target.options())
 
     def __repr__(self) -> str:
@@ -218,7 +223,7 @@ class Instance(File):
 
 @dataclass(frozen=True)
 class Result:
-    """What a run gave. `verified` and `verdict` are None when there was nothing to compare with."""
+    """Result of a run. `verified` and `verdict` are None when there was nothing to compare with."""
 
     instance: Instance
     outcome: Outcome
@@ -236,7 +241,7 @@ class Result:
 
     @property
     def cycles(self) -> int | None:
-        """None where the target models no time."""
+        """Cycles of the run; None where the target models no time."""
         return self.execution.cycles
 
     @property
@@ -249,19 +254,19 @@ class Result:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Of the comparisons together."""
+        """Verdict of the comparisons together."""
         found = decisive(self.outcome.comparisons)
         return None if found is None else found.verdict
 
     @property
     def error(self) -> float | None:
-        """The greatest error of an element; None where outputs differ, or were not compared."""
+        """Greatest error of an element; None where outputs differ, or were not compared."""
         found = decisive(self.outcome.comparisons)
         return None if found is None or found.verdict == "differs" else found.error
 
     @property
     def bound(self) -> float | None:
-        """What errors may be at most; None where bits are equal by right."""
+        """Greatest error that is allowed; None where bits are equal by right."""
         found = decisive(self.outcome.comparisons)
         return None if found is None else found.bound
 
@@ -271,28 +276,29 @@ class Result:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What the trace that was asked for lacks."""
+        """Warnings of what the trace that was asked for lacks."""
         return lacking(self.execution.trace)
 
     @cached_property
     def views(self) -> tuple[Report, ...]:
-        """What there is to look at, phase by phase, as data."""
+        """Views of the run, phase by phase, as data."""
         return tuple(_with_sources(view, self._texts) for view in self._made)
 
     @cached_property
     def trace(self) -> Trace:
-        """What happened. A run without a trace is repeated with one, unless it is long: then nothing but a notice."""
+        """Trace of the run. A run without one is repeated with it, unless it is long: then nothing but a notice."""
         if not _is_empty(self.execution.trace):
             return add_statements(self.execution.trace, self._texts)
         if self.execution.operations > _DRAWN:
             ran = f"{self.execution.operations} operations are more than the {_DRAWN} of a run that is repeated for it"
             return Trace(notice=f"not recorded: {ran}; run with a trace")
+        # The model is deterministic: the second run is the first one, recorded.
         return add_statements(self.instance.target.run(self.instance.data, self.traced).trace, self._texts)
 
     @cached_property
     def _texts(self) -> dict[str, str]:
-        """The files that were compiled; of a program that was loaded, those that the user named, and no other: a file
-        may be a stranger's. Errors: PL0822."""
+        """Texts of the files that were compiled; of a program that was loaded, those that the user named, and no other:
+        a file may be a stranger's. Errors: PL0822."""
         origin = self.instance.origin
         if origin.subject is not None:
             return dict(origin.subject.texts)
@@ -300,9 +306,10 @@ class Result:
 
     @property
     def _without_source(self) -> str:
-        """Says why the page does not show the source of a program that was loaded."""
+        """Notice why the page does not show the source of a program that was loaded."""
         if self.instance.origin.subject is not None:
             return ""
+        # Only names that the program itself tells; none of these files is opened.
         missing = sorted({p.file for p in _provenances(self._made) if p.line and p.file not in self._texts})
         if not missing:
             return "" if self._texts else "The source is not shown: the program does not tell where it comes from."
@@ -310,23 +317,23 @@ class Result:
 
     @cached_property
     def _made(self) -> tuple[Report, ...]:
-        """The target's views, without texts of sources."""
+        """Views of the target, without texts of sources."""
         report = self.instance.target.report
         return () if report is None else tuple(report(self.instance.program, self.execution))
 
     @property
     def events(self) -> Sequence[Span]:
-        """The spans of the trace."""
+        """Spans of the trace."""
         return self.trace.spans
 
     @cached_property
     def activity(self) -> Activity | None:
-        """What was busy when; None where there is no trace."""
+        """Activity: what was busy when; None where there is no trace."""
         return trace_activity(self.trace)
 
     @cached_property
     def data(self) -> dict[str, Json]:
-        """What `polyloom run --json` prints."""
+        """JSON object that `polyloom run --json` prints."""
         instance, origin = self.instance, self.instance.origin
         target = instance.target
         own = target.facts(instance.program, self.execution)
@@ -359,13 +366,13 @@ class Result:
 
     @property
     def _summary(self) -> list[tuple[str, str]]:
-        """The rows that a reader wants first."""
+        """Summary rows, those that a reader wants first."""
         summary = self.instance.target.summary
         return [*([] if summary is None else summary(self.data)), *text.times(self.data)]
 
     @property
     def _drawn(self) -> list[tuple[str, str]]:
-        """The rows of pages, which say what the trace lacks, and why there is no activity of a long run."""
+        """Summary rows of pages, which say what the trace lacks, and why there is no activity of a long run."""
         if not _is_empty(self.execution.trace) or self.execution.operations <= _DRAWN:
             return [*self._summary, *_noticed(self.trace)]
         why = f"not drawn, since {self.execution.operations:,} operations are too many to repeat: add --trace FILE"
@@ -377,7 +384,7 @@ class Result:
         return "" if self.views else self.instance.listing
 
     def report(self) -> str:
-        """The text that `polyloom run` prints."""
+        """Text that `polyloom run` prints."""
         return text.page(self.data, self._summary, self._scalars, self.views, self._listing)
 
     @property
@@ -390,7 +397,7 @@ class Result:
         }
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
-        """The HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
+        """HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
         return html.page(
             html.Shown(
                 self.data,
@@ -408,7 +415,7 @@ class Result:
 
     @property
     def _loop(self) -> tuple[Line, ...]:
-        """The inner loop, where there is no schedule that shows it."""
+        """Lines of the inner loop, where there is no schedule that shows it."""
         costs = self.instance.target.costs
         if costs is None or any(view.operations for view in self.views):
             return ()
@@ -416,12 +423,12 @@ class Result:
 
     @property
     def _source(self) -> tuple[str, str] | None:
-        """The file that was compiled, where it is one, and its text."""
+        """Source file that was compiled, where it is one, and its text."""
         subject = self.instance.origin.subject
         return subject.texts[0] if subject is not None and len(subject.texts) == 1 else None
 
     def show(self) -> notebook.Embedded:
-        """The page as notebooks embed it: the last expression of a cell shows it."""
+        """HTML page as notebooks embed it: the last expression of a cell shows it."""
         return notebook.Embedded(self.page(), text.titled_kernel(self.data))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
@@ -436,13 +443,13 @@ class Result:
 
 
 def lacking(trace: Trace) -> tuple[Diagnostic, ...]:
-    """The warning of a trace that has not all of a run."""
+    """Warning of a trace that has not all of a run."""
     help = "the outputs and figures are those of the whole run; a smaller size has a whole trace"
     return (Diagnostic("PL0823", trace.notice, 0, help=help),) if trace.notice else ()
 
 
 def _noticed(trace: Trace) -> list[tuple[str, str]]:
-    """What the trace lacks, as a row."""
+    """Row of what the trace lacks."""
     return [("trace", trace.notice)] if trace.notice else []
 
 
@@ -455,7 +462,8 @@ def _provenances(views: Sequence[Report]) -> list[Provenance]:
 
 
 def _with_sources(view: Report, texts: Mapping[str, str]) -> Report:
-    """With the texts of the files that its operations come from, and their lines as statements."""
+    """View with the texts of the files that its operations come from, and their lines as statements."""
+    # A target that shows texts of its own keeps them.
     if not texts or view.sources:
         return view
     files = {o.provenance.file for o in view.operations if o.provenance is not None}
@@ -467,13 +475,13 @@ def _with_sources(view: Report, texts: Mapping[str, str]) -> Report:
 
 
 def _made(execution: Execution, data: bytes, job: Job) -> Execution:
-    """In the place of a target's `run`."""
+    """Stand-in for a target's `run`."""
     del data, job
     return execution
 
 
 def _is_number(signature: Signature, name: str, value: object) -> bool:
-    """A parameter or a scalar, or what may be the wrong name of one."""
+    """Whether a value is a parameter or a scalar, or has what may be the wrong name of one."""
     argument = signature.argument(name) or next((a for a in signature.unread if a.name == name), None)
     if argument is None:
         return isinstance(value, int | float | str)
@@ -481,23 +489,24 @@ def _is_number(signature: Signature, name: str, value: object) -> bool:
 
 
 def _shown(scalar: npt.NDArray[Any]) -> Json:
-    """JSON has no NaN and no infinity."""
+    """Scalar as JSON, which has no NaN and no infinity (RFC 8259, section 6)."""
     number: Any = scalar[()].item()
     return number if np.isfinite(number) else str(number)
 
 
 def named(given: object, more: Mapping[str, T], code: str, example: str) -> dict[str, T]:
-    """What is given by name: in a mapping, and by keyword."""
+    """Arguments by name: in a mapping, and by keyword."""
     if given is not None and not isinstance(given, Mapping):
         raise input_error(code, f"{given!r} has no name", help=f"give everything by name, as in {example}")
     return {**cast("Mapping[str, T]", given or {}), **more}
 
 
 def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[str, Any]:
-    """A target's options that one of these verbs takes by keyword. Errors: PL0801 for one that it does not have."""
+    """Options of a target that one of these verbs takes by keyword. Errors: PL0801 for one that it does not have."""
     known = {name for verb in verbs for name in options_of_verb(target.options, verb)}
     for name in given:
         if name not in known:
+            # Which other target has it: a user of several machines mixes up their options.
             others = [
                 t.name
                 for t in registry.all_targets()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several programs side by side on one machine, each compared with its own oracles."""
+"""Concurrent runs: several programs side by side on one machine, each compared with its own oracles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def measure_together(
     trace: bool = False,
     fill: Fill | None = None,
 ) -> list[Result]:
-    """Results, with differences in them; of every instance what is `given`, and its `own` options of the target."""
+    """Results of programs that run side by side, with differences in them; of every instance what is `given`, and its
+    `own` options of the target."""
     target = _target(instances)
     run = need(target, "run_together", registry.names_of_targets(lambda t: t.run_together is not None))
     jobs = [
@@ -39,13 +40,13 @@ def measure_together(
 
 
 def traced(results: Sequence[Result]) -> Trace:
-    """What happened, all programs on one clock."""
+    """Combined trace: all programs on one clock."""
     before = [_before(number) for number in range(len(results))]
     return traces_side_by_side([r.trace for r in results], before, [len(r.views) for r in results])
 
 
 def page(results: Sequence[Result], on: str | None = None) -> str:
-    """The page of programs that ran together: what the machine did, then each program's phases."""
+    """HTML page of programs that ran together: what the machine did, then each program's phases."""
     names = _names(results)
     data: Mapping[str, Json] = {"kernel": ", ".join(names), "parameters": None, "on": on, **_verdict(results)}
     rows = [
@@ -58,9 +59,11 @@ def page(results: Sequence[Result], on: str | None = None) -> str:
 
 
 def _verdict(results: Sequence[Result]) -> Mapping[str, Json]:
-    """Of all programs together: nothing where one was not compared, else with every oracle the worst of what came."""
+    """Verdict of all programs together: nothing where one was not compared, else with every oracle the worst of what
+    came."""
     found: dict[str, Compared] = {}
     for each in (compared for result in results for compared in result.outcome.comparisons):
+        # The worst per oracle: a list per program would hide that one of them differs.
         found[each.what] = max(found.get(each.what, each), each, key=severity)
     return verdict_keys([] if any(r.verdict is None for r in results) else list(found.values()))
 
@@ -72,16 +75,17 @@ def _of_program(program: int, name: str, views: Sequence[Report]) -> Iterator[Re
 
 
 def _before(program: int) -> str:
-    """How the groups of a program's trace begin."""
+    """Prefix of the groups of a program's trace."""
     return f"{program + 1}:"
 
 
 def _names(results: Sequence[Result]) -> list[str]:
-    """By number, since programs may have one name."""
+    """Names by number, since programs may have one name."""
     return [f"{number}: {result.instance.kernel}" for number, result in enumerate(results, 1)]
 
 
 def _target(instances: Sequence[Instance]) -> Any:
+    """Target of all programs; PL0801 where they have several."""
     targets = list({instance.target.name: instance.target for instance in instances}.values())
     if len(targets) == 1:
         return targets[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict on outputs: `equal bits`, or `within` an error and its bound, or `differs`; and what was compared."""
+"""Verdict on outputs: `equal bits`, or `within` an error and its bound, or `differs`; and what was compared."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _VERDICTS: Final[tuple[Verdict, ...]] = ("equal bits", "within", "differs")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Outputs beside those of one oracle, `name` in data and `what` in sentences. `error` is the greatest of all
-    elements, `bound` the greatest of their bounds, None where there is none."""
+    """Comparison of outputs with those of one oracle, `name` in data and `what` in sentences. `error` is the greatest
+    of all elements, `bound` the greatest of their bounds, None where there is none."""
 
     name: str
     what: str
@@ -30,19 +30,20 @@ class Compared:
 
     @property
     def data(self) -> dict[str, Json]:
-        """As `run --json` has it."""
+        """JSON object as `run --json` has it."""
         is_near = self.verdict == "within" or (self.verdict == "equal bits" and self.bound is not None)
         far = {"error": _number(self.error), "bound": _number(self.bound)} if is_near else {}
         return {"with": self.name, "what": self.what, "verdict": self.verdict, **far}
 
 
 def severity(of: Compared) -> tuple[int, float]:
-    """The greater, the worse."""
+    """Sort key of comparisons: the greater, the worse."""
     return _VERDICTS.index(of.verdict), of.error
 
 
 def decisive(found: Sequence[Compared]) -> Compared | None:
-    """The comparison that gives the verdict: the last that differs, else the last within a bound, else the last."""
+    """Comparison that gives the verdict: the last that differs, else the last within a bound, else the last."""
+    # `max` keeps the first of equal ones: reversed, that is the last one.
     return max(reversed(found), key=lambda each: _VERDICTS.index(each.verdict), default=None)
 
 
@@ -59,5 +60,5 @@ def verdict_keys(found: Sequence[Compared]) -> Mapping[str, Json]:
 
 
 def _number(value: float | None) -> Json:
-    """JSON has no infinity."""
+    """Number as JSON, which has no infinity (RFC 8259, section 6)."""
     return value if value is None or isfinite(value) else str(value)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Affine expressions over named symbols, and the sets that they bound.
+"""Affine expressions over named symbols, and the polyhedra that they bound.
 
 `Affine` is a linear form plus a constant; `Polyhedron` is a conjunction of `affine >= 0`; `Condition` is a finite union
-of polyhedra (disjunctive normal form). Symbols are names (loop dimensions and parameters alike), never positions.
-All values are exact Python integers.
+of polyhedra (disjunctive normal form). Symbols are names (loop dimensions and parameters alike), never positions. All
+values are exact Python integers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """`sum(coefficient * symbol) + constant`; terms are sorted by name and have no zero coefficient."""
+    """Affine expression `sum(coefficient * symbol) + constant`; terms are sorted by name and have no zero
+    coefficient."""
 
     terms: tuple[tuple[str, int], ...] = ()
     constant: int = 0
@@ -57,14 +58,14 @@ class Affine:
         return Affine.of({n: c * factor for n, c in self.terms}, self.constant * factor)
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
-        """Replace symbols by affine expressions; symbols that `values` does not name stay."""
+        """Substitute affine expressions for symbols; symbols that `values` does not name stay."""
         total = Affine((), self.constant)
         for name, value in self.terms:
             total = total + values.get(name, Affine.symbol(name)) * value
         return total
 
     def evaluate(self, values: Mapping[str, int]) -> int:
-        """The integer value; every symbol must be in `values`."""
+        """Integer value; every symbol must be in `values`."""
         total = self.constant
         for name, coefficient in self.terms:
             total += coefficient * values[name]
@@ -85,7 +86,7 @@ class Affine:
 
 @dataclass(frozen=True, slots=True)
 class Polyhedron:
-    """The integer points where every constraint is >= 0; no constraint means every point."""
+    """Integer polyhedron: the points where every constraint is >= 0; no constraint means every point."""
 
     constraints: tuple[Affine, ...] = ()
 
@@ -102,8 +103,9 @@ class Polyhedron:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A union of polyhedra; no piece means the empty set, one unconstrained piece means every point."""
+    """Union of polyhedra; no piece means the empty set, one unconstrained piece means every point."""
 
+    # The default holds everywhere: an equation without a condition.
     pieces: tuple[Polyhedron, ...] = (Polyhedron(),)
 
     def contains(self, point: Mapping[str, int]) -> bool:

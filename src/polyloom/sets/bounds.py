@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least and the greatest coordinate of a set, as rounded quotients of affine expressions of the parameters.
+"""Parametric bounds: the least and the greatest coordinate of a set, as rounded quotients of affine expressions of the
+parameters (parametric integer programming, Feautrier 1988; by isl, Verdoolaege 2010).
 
 Where the exact one is no such quotient, because of a stride, one that is not above, or not below it, is taken instead.
 """
@@ -24,7 +25,7 @@ Bound = tuple[tuple[Affine, ...], Affine, int]
 def dimension_bounds(
     condition: Condition, dims: Sequence[str], params: Sequence[str], assumptions: Condition, dim: str
 ) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
-    """The least and the greatest value of `dim` over `condition`, each in pieces; no piece applies where it is empty.
+    """Least and greatest value of `dim` over `condition`, each in pieces; no piece applies where it is empty.
 
     `condition` must be bounded in `dim`. Raises PL0201 when a bound is not one rounded quotient of affine expressions.
     """
@@ -37,12 +38,13 @@ def dimension_bounds(
 def enclosing_bounds(
     condition: Condition, dims: Sequence[str], params: Sequence[str], assumptions: Condition, dim: str
 ) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
-    """`dimension_bounds`, or where these are no quotients, or apply where a remainder of a parameter says so, quotients
-    that enclose the hull."""
+    """Enclosing bounds: `dimension_bounds`, or where these are no quotients, or apply where a remainder of a parameter
+    says so, quotients that enclose the hull."""
     try:
         return dimension_bounds(condition, dims, params, assumptions, dim)
     except PolyloomError:
         domain = parameter_set(assumptions, params)
+        # The simple hull has only constraints that the set has already: no new strides come in.
         hull = isl.Set.from_basic_set(to_set(condition, dims, params).intersect_params(domain).simple_hull())
         position = list(dims).index(dim)
         least, greatest = hull.dim_min(position), hull.dim_max(position)
@@ -50,7 +52,7 @@ def enclosing_bounds(
 
 
 def _bounds(value: isl.PwAff, domain: isl.Set, least: bool | None = None) -> list[Bound]:
-    """The pieces of a value; where `least` is given, not above or not below those of which none is one quotient."""
+    """Pieces of a value; where `least` is given, not above or not below those of which none is one quotient."""
     pieces: list[tuple[isl.Set, isl.Aff]] = []
     value = value.coalesce()
     value.foreach_piece(lambda where, aff: pieces.append((where, aff)))
@@ -64,17 +66,18 @@ def _bounds(value: isl.PwAff, domain: isl.Set, least: bool | None = None) -> lis
 
 
 def _everywhere(value: isl.PwAff, pieces: list[tuple[isl.Set, isl.Aff]]) -> list[tuple[isl.Set, isl.Aff]]:
-    """A piece whose expression is the value of all of them, alone; isl tells 0 for N = 1 from N - 1 elsewhere."""
+    """Piece whose expression is the value of all of them, alone; isl tells 0 for N = 1 from N - 1 elsewhere."""
     where = value.domain()
     same = (aff for _, aff in pieces if isl.PwAff.from_aff(aff).intersect_domain(where).is_equal(value))
     return [(where, aff) for aff in list(same)[:1]]
 
 
 def _quotient(aff: isl.Aff, least: bool | None) -> tuple[Affine, int]:
-    """`aff`, with at most one rounded division of coefficient 1 or -1, as one floor of a quotient. Of another one where
+    """Quotient of `aff`, with at most one rounded division of coefficient 1 or -1, as one floor. Of another one where
     `least` is given, one that is not above or not below it."""
     denominator = integer(aff.get_denominator_val())
     scaled = aff.scale_val(isl.Val(denominator))
+    # Times the denominator all coefficients are integers, but those of divisions.
     whole = linear(scaled)
     divs = [
         n for n in range(aff.dim(isl.dim_type.div)) if not scaled.get_coefficient_val(isl.dim_type.div, n).is_zero()
@@ -103,8 +106,8 @@ _CONSTANT: Final = ""
 
 
 def _relaxed(aff: isl.Aff, least: bool) -> dict[str, Fraction]:
-    """A rational affine form that is not above, or not below, one with rounded divisions:
-    a / d - (d - 1) / d <= floor(a / d) <= a / d."""
+    """Rational relaxation: an affine form that is not above, or not below, one with rounded divisions: a / d - (d - 1)
+    / d <= floor(a / d) <= a / d."""
     names = [aff.get_dim_name(isl.dim_type.param, n) or "" for n in range(aff.dim(isl.dim_type.param))]
     found = {name: _fraction(aff.get_coefficient_val(isl.dim_type.param, n)) for n, name in enumerate(names)}
     found[_CONSTANT] = _fraction(aff.get_constant_val())
@@ -112,6 +115,7 @@ def _relaxed(aff: isl.Aff, least: bool) -> dict[str, Fraction]:
         factor = _fraction(aff.get_coefficient_val(isl.dim_type.div, n))
         if not factor:
             continue
+        # Below a form with a positive coefficient lies that of a lower division, with a negative one that of a higher.
         inner, is_below = aff.get_div(n), (factor > 0) == least
         for name, value in _relaxed(inner, is_below).items():
             found[name] += factor * value
@@ -121,11 +125,12 @@ def _relaxed(aff: isl.Aff, least: bool) -> dict[str, Fraction]:
 
 
 def _integral(form: dict[str, Fraction]) -> tuple[Affine, int]:
-    """Numerator and denominator."""
+    """Numerator and denominator of a rational form: integer coefficients over the least common denominator."""
     denominator = lcm(*(value.denominator for value in form.values()))
     whole = {name: int(value * denominator) for name, value in form.items()}
     return Affine.of({name: c for name, c in whole.items() if name != _CONSTANT}, whole[_CONSTANT]), denominator
 
 
 def _fraction(value: isl.Val) -> Fraction:
+    # By text: isl's integers have any size.
     return Fraction(str(value))

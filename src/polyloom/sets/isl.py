@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bridge between `Condition` and isl sets, for questions about all integer points at once.
+"""isl bridge: `Condition` to and from isl sets, for questions about all integer points at once.
 
 isl decides emptiness, coverage and bounds for all parameter values (Presburger arithmetic: Verdoolaege, "isl: An
 integer set library for the polyhedral model", ICMS 2010). It is slow and stays off the run-time path. Dimensions and
@@ -19,12 +19,12 @@ from polyloom.sets.affine import Affine, Condition, Polyhedron
 
 
 def space(dims: Sequence[str], params: Sequence[str]) -> isl.Space:
-    """The space of the integer points named by `dims`, with `params` as parameters."""
+    """Space of the integer points named by `dims`, with `params` as parameters."""
     return isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(dims), params=list(params))
 
 
 def to_set(condition: Condition, dims: Sequence[str], params: Sequence[str]) -> isl.Set:
-    """The points of `condition`; its symbols must be among `dims` and `params`."""
+    """Integer set of a condition; its symbols must be among `dims` and `params`."""
     result = isl.Set.empty(space(dims, params))
     for piece in condition.pieces:
         result = result.union(polyhedron_to_set(piece, dims, params))
@@ -32,7 +32,7 @@ def to_set(condition: Condition, dims: Sequence[str], params: Sequence[str]) -> 
 
 
 def polyhedron_to_set(polyhedron: Polyhedron, dims: Sequence[str], params: Sequence[str]) -> isl.Set:
-    """The points where every constraint is >= 0."""
+    """Integer set of a polyhedron: the points where every constraint is >= 0."""
     positions = {name: (isl.dim_type.param, n) for n, name in enumerate(params)} | {
         name: (isl.dim_type.set, n) for n, name in enumerate(dims)
     }
@@ -49,11 +49,12 @@ def polyhedron_to_set(polyhedron: Polyhedron, dims: Sequence[str], params: Seque
 
 
 def from_set(points: isl.Set, context: isl.Set | None = None) -> Condition:
-    """The condition that holds exactly on `points` (within `context`, if given), with few pieces, in a fixed order.
+    """Condition that holds exactly on `points` (within `context`, if given), with few pieces, in a fixed order.
 
     Raises PL0201 when the set has a stride, which affine inequalities cannot express.
     """
     if context is not None:
+        # Gist drops what the context implies, so that conditions do not repeat the iteration space.
         points = points.gist(context)
     # isl's own order of basic sets depends on how a set came about; sorted pieces make equal sets equal values.
     pieces = {Polyhedron(tuple(_inequalities(piece))) for piece in points.coalesce().get_basic_sets()}
@@ -61,7 +62,7 @@ def from_set(points: isl.Set, context: isl.Set | None = None) -> Condition:
 
 
 def shifted(points: isl.Set, distance: Sequence[int]) -> isl.Set:
-    """The points I such that I - distance is in `points`."""
+    """Translate a set: the points I such that I - distance is in `points`."""
     identity = isl.MultiAff.identity(points.get_space().map_from_set())
     shift = identity
     for m, d in enumerate(distance):
@@ -71,7 +72,8 @@ def shifted(points: isl.Set, distance: Sequence[int]) -> isl.Set:
 
 
 def affine_map(values: Sequence[Affine], dims: Sequence[str], params: Sequence[str]) -> isl.MultiAff:
-    """The map from the point named by `dims` to `values`."""
+    """Affine map from the point named by `dims` to `values`."""
+    # isl wants names of all dimensions; no parameter has such a name.
     target = list(hidden_dims(len(values)))
     made = isl.MultiAff.zero(
         isl.Space.create_from_names(isl.DEFAULT_CONTEXT, in_=list(dims), out=target, params=list(params))
@@ -89,7 +91,7 @@ def affine_map(values: Sequence[Affine], dims: Sequence[str], params: Sequence[s
 
 
 def affines(values: isl.MultiAff, dims: Sequence[str]) -> tuple[Affine, ...] | None:
-    """What `affine_map` made, its domain named by `dims`; None if a value needs a quotient."""
+    """Affine forms of a map, its domain named by `dims`; None if a value needs a quotient."""
     found = [values.get_aff(n) for n in range(values.dim(isl.dim_type.out))]
     if any(not a.get_denominator_val().is_one() or any(_divisions(a)) for a in found):
         return None
@@ -104,17 +106,17 @@ def _divisions(aff: isl.Aff) -> list[int]:
 
 
 def is_empty(points: isl.Set) -> bool:
-    """Whether there is no point for any parameter value."""
+    """Emptiness: whether there is no point for any parameter value."""
     return points.is_empty()
 
 
 def parameter_set(assumptions: Condition, params: Sequence[str]) -> isl.Set:
-    """The parameter values that satisfy `assumptions`, as a set of parameters without dimensions."""
+    """Parameter values that satisfy `assumptions`, as a set of parameters without dimensions."""
     return to_set(assumptions, (), params).params()
 
 
 def sample(points: isl.Set) -> dict[str, int] | None:
-    """A point, parameters first minimized where they are bounded below, or None when the set is empty."""
+    """Sample point, parameters first minimized where they are bounded below, or None when the set is empty."""
     params = points.dim(isl.dim_type.param)
     flat = isl.Set.from_params(points) if points.is_params() else points
     # Parameters first, so that the counterexample in a message has the least sizes, then the least iteration.
@@ -134,13 +136,14 @@ def sample(points: isl.Set) -> dict[str, int] | None:
 
 
 def linear(aff: isl.Aff) -> Affine:
-    """The parameters and the constant of a form, whose coefficients are integers."""
+    """Linear form: the parameters and the constant of `aff`, whose coefficients are integers."""
     names = [aff.get_dim_name(isl.dim_type.param, n) or "" for n in range(aff.dim(isl.dim_type.param))]
     values = {name: integer(aff.get_coefficient_val(isl.dim_type.param, n)) for n, name in enumerate(names)}
     return Affine.of(values, integer(aff.get_constant_val()))
 
 
 def _inequalities(piece: isl.BasicSet) -> list[Affine]:
+    """Inequalities of a basic set, sorted; an equality gives two. Error PL0201 for a stride."""
     if piece.dim(isl.dim_type.div):
         # Divisions that equalities determine go away here; what is left over is a real stride.
         piece = piece.detect_equalities().remove_redundancies()
@@ -164,12 +167,12 @@ def _constraint(constraint: isl.Constraint) -> Affine:
 
 
 def integer(value: isl.Val) -> int:
-    """Of any size."""
+    """Integer of an isl value, of any size."""
     return int(str(value))
 
 
 def stride(text: str) -> Exception:
-    """PL0201, for a set or a function that affine inequalities cannot express."""
+    """Error PL0201, for a set or a function that affine inequalities cannot express."""
     return input_error(
         "PL0201",
         f"the set {text} needs a quotient or a remainder that affine inequalities cannot express",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A syntactic normal form of conditions: equal inputs give equal values, without isl.
+"""Normal form of conditions, syntactic: equal inputs give equal values, without isl.
 
-Each constraint is divided by the gcd of its coefficients with its constant rounded down (an integer tightening),
-constraints that another one with the same terms implies are dropped, and what is left is sorted.
+Each constraint is divided by the gcd of its coefficients with its constant rounded down (integer tightening, as in the
+Omega test: Pugh 1991), constraints that another one with the same terms implies are dropped, and what is left is
+sorted.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from polyloom.sets.affine import Affine, Condition, Polyhedron
 
 
 def conjunction(a: Condition, b: Condition) -> Condition:
-    """The points that satisfy both, piece by piece."""
+    """Conjunction of two conditions, piece by piece."""
+    # Distribution of a conjunction over unions: the form stays disjunctive.
     pieces = [Polyhedron(p.constraints + q.constraints) for p in a.pieces for q in b.pieces]
     return normalize(Condition(tuple(pieces)))
 
 
 def normalize(condition: Condition) -> Condition:
-    """The same points with normal constraints and without pieces that are plainly empty; pieces are sorted."""
+    """Normal form of a condition: the same points with normal constraints and without pieces that are plainly empty;
+    pieces are sorted."""
     pieces = {_normal(piece) for piece in condition.pieces}
     return Condition(
         tuple(
@@ -30,12 +33,13 @@ def normalize(condition: Condition) -> Condition:
 
 
 def is_plainly_empty(piece: Polyhedron) -> bool:
-    """Whether one constraint, or two on the same terms, exclude every point."""
+    """Whether one constraint, or two on the same terms, exclude every point. A sufficient test: emptiness in general is
+    isl's business."""
     return _normal(piece) is None
 
 
 def tighten(affine: Affine) -> Affine:
-    """An equivalent `affine >= 0` with coprime coefficients."""
+    """Integer tightening: an equivalent `affine >= 0` with coprime coefficients."""
     # a.x + b >= 0 with g = gcd(a): over the integers b may be rounded down to a multiple of g, which loses no point.
     divisor = gcd(*(c for _, c in affine.terms))
     return (
@@ -46,8 +50,10 @@ def tighten(affine: Affine) -> Affine:
 
 
 def _normal(piece: Polyhedron) -> Polyhedron | None:
+    """Normal form of a polyhedron; None where it is plainly empty."""
     least: dict[tuple[tuple[str, int], ...], int] = {}
     for affine in map(tighten, piece.constraints):
+        # Of t + 3 >= 0 and t + 1 >= 0 the smaller constant implies the other one.
         least[affine.terms] = min(affine.constant, least.get(affine.terms, affine.constant))
     # A constraint without symbols: a negative constant makes the whole piece empty.
     if least.pop((), 0) < 0 or _contradicts(least):

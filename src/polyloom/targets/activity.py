@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was busy when, one bit for each lane and cycle: a run in a form that is small enough to be on a page.
+"""Activity bitmap of a run: what was busy when, one bit for each lane and cycle, in a form that is small enough to be
+on a page.
 
 A row of bits belongs to a lane (a unit) of a group (an element). A bit says that the lane started an operation in that
-cycle, or, of what holds its lane until it is done, that it was busy. Runs that are long for their size have one bit
-for several cycles (`step`), set where one of them has something.
+cycle, or, of what holds its lane until it is done, that it was busy. Runs that are long for their size have one bit for
+several cycles (`step`), set where one of them has something.
 """
 
 from __future__ import annotations
@@ -18,21 +19,24 @@ from numpy.typing import NDArray
 
 LARGEST: Final = 16 << 20
 """Bytes of bits; beyond it a bit stands for more cycles."""
+# Population count by a table of bytes (Hacker's Delight, section 5-1).
 _ONES: Final = np.array([n.bit_count() for n in range(256)], np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Its name, and the names of its lanes in their order."""
+    """Group of lanes: its name, and the names of its lanes in their order."""
 
     name: str
     lanes: tuple[str, ...]
 
 
+# Not slotted: cached properties need a dictionary.
 @dataclass(frozen=True)
 class Activity:
-    """`bits` has the lanes of all groups one after another, each with `width` bytes; bit 0 of byte 0 is cycle 0. They
-    tell in which cycles lanes are busy where spans hold them, else in which something starts."""
+    """Activity of a run. `bits` has the lanes of all groups one after another, each with `width` bytes; bit 0 of byte 0
+    is cycle 0. They tell in which cycles lanes are busy where spans hold them, else in which something starts.
+    """
 
     groups: tuple[Group, ...]
     cycles: int
@@ -52,7 +56,7 @@ class Activity:
 
     @cached_property
     def counts(self) -> Mapping[str, tuple[int, ...]]:
-        """By group: how many bits each of its lanes has."""
+        """Number of bits that each lane has, by group."""
         sums, found, at = _ONES[self.rows].sum(axis=1, dtype=np.int64), dict[str, tuple[int, ...]](), 0
         for group in self.groups:
             found[group.name] = tuple(map(int, sums[at : at + len(group.lanes)]))
@@ -60,7 +64,7 @@ class Activity:
         return found
 
     def utilization(self, group: str) -> float:
-        """Bits that are set, over all bits of the group."""
+        """Utilization of a group: bits that are set, divided by all bits of the group."""
         counts = self.counts[group]
         return sum(counts) * self.step / (len(counts) * self.cycles) if counts and self.cycles else 0.0
 
@@ -75,9 +79,12 @@ class Columns:
 
 
 def merge_columns(parts: Sequence[Columns]) -> Columns | None:
-    """All events; a group of several parts has the lanes of the first one that knows it, and they are the same."""
+    """Events of several parts; a group of several parts has the lanes of the first one that knows it, and they are the
+    same.
+    """
     if not parts:
         return None
+    # Reversed, so that the first part's group stays.
     groups = {g.name: g for part in reversed(parts) for g in part.groups}
     ordered = tuple(groups[name] for name in sorted(groups, key=natural))
     first, at = dict[str, int](), 0
@@ -89,13 +96,13 @@ def merge_columns(parts: Sequence[Columns]) -> Columns | None:
 
 
 def _numbered(part: Columns, first: Mapping[str, int]) -> NDArray[np.int64]:
-    """The number that each lane of a part has among all."""
+    """Lane numbers of a part among the lanes of all."""
     found = [np.arange(len(g.lanes)) + first[g.name] for g in part.groups]
     return np.concatenate([np.zeros(0, np.int64), *found])
 
 
 def column_activity(columns: Columns, largest: int = LARGEST) -> Activity:
-    """One bit for each lane and cycle in which something starts."""
+    """Activity with one bit for each lane and cycle in which something starts."""
     cycle = columns.cycle
     cycles = int(cycle.max()) + 1 if len(cycle) else 0
     lanes = sum(len(g.lanes) for g in columns.groups)
@@ -103,6 +110,7 @@ def column_activity(columns: Columns, largest: int = LARGEST) -> Activity:
     width = -(-cycles // (8 * step))
     bits = np.zeros(lanes * width, np.uint8)
     column = cycle // step
+    # Several events may share a byte, which an indexed assignment would lose.
     np.bitwise_or.at(bits, columns.lane * width + column // 8, (1 << (column % 8)).astype(np.uint8))
     return Activity(columns.groups, cycles, bits.tobytes(), step)
 
@@ -122,6 +130,7 @@ def held_activity(groups: tuple[Group, ...], rows: Sequence[NDArray[np.int64]], 
     columns = -(-cycles // step)
     packed = list[bytes]()
     for row in rows:
+        # A difference array: the prefix sum over its changes is the number of spans at each column.
         change = np.zeros(columns + 1, np.int32)
         np.add.at(change, row[:, 0] // step, 1)
         np.add.at(change, -(-row[:, 1] // step), -1)
@@ -130,7 +139,7 @@ def held_activity(groups: tuple[Group, ...], rows: Sequence[NDArray[np.int64]], 
 
 
 def natural(name: str) -> tuple[tuple[int, int | str], ...]:
-    """A sort key: element (2, 10) after element (2, 9), whatever else is in the names."""
+    """Natural sort order: element (2, 10) after element (2, 9), whatever else is in the names."""
     parts = list[tuple[int, int | str]]()
     word = ""
     for c in name + " ":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run cost, as `polyloom compare` puts it beside other machines: the data that only the target knows.
+"""Costs of a run, as `polyloom compare` puts them beside other machines: the data that only the target knows.
 
 Everything that a target cannot tell is None, never 0. What is derived (work per cycle, shares, intensities) is computed
 above, alike for all (docs/compare.md).
@@ -24,9 +24,10 @@ measurements, or taken from documents, of a machine that exists."""
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """`count` units that are alike, in all of the place that the program was compiled for. Each starts one operation of
-    `executes` in so many cycles. A lane of a vector unit is a unit. One that multiplies and adds in one operation,
-    also what the source has apart, is two: a multiplier and an adder."""
+    """Functional units: `count` units that are alike, in all of the place that the program was compiled for. Each
+    starts one operation of `executes` in so many cycles. A lane of a vector unit is a unit. One that multiplies and
+    adds in one operation, also what the source has apart, is two: a multiplier and an adder.
+    """
 
     name: str
     count: int
@@ -36,8 +37,9 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the inner loop as the machine has it, the file's line that it comes from, 0 where that is not known,
-    and why it is there where the user did not write it."""
+    """Line of the inner loop as the machine has it, the file's line that it comes from, 0 where that is not known, and
+    why it is there where the user did not write it.
+    """
 
     text: str
     line: int = 0
@@ -45,7 +47,7 @@ class Line:
 
 
 def of_words(loop: Iterable[tuple[int, str]], places: Lines) -> Iterator[Line]:
-    """Lines of a listing with their addresses, with their places apart."""
+    """Lines of a listing with their addresses, their places taken out of the text."""
     for address, text in loop:
         place = places.at(address) or NOWHERE
         yield Line(places.without(address, text), place.line, place.reason)
@@ -53,9 +55,10 @@ def of_words(loop: Iterable[tuple[int, str]], places: Lines) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """`issued` operations of the machine itself, which `issues` calls by their name; bytes that were `moved` over the
-    boundary that `boundary` names, of which `bandwidth` can pass per cycle; `arithmetic` says why results may have
-    other bits than the source's. `loop` is where the most work is done."""
+    """Costs of a run (docs/compare.md). `issued` operations of the machine itself, which `issues` calls by their name;
+    bytes that were `moved` over the boundary that `boundary` names, of which `bandwidth` can pass per cycle;
+    `arithmetic` says why results may have other bits than the source's. `loop` is where the most work is done.
+    """
 
     time: Time | None = None
     issued: int | None = None
@@ -71,12 +74,13 @@ class Costs:
     stated: Stated = field(default_factory=Stated)
 
 
+# A comparison and an absolute value are a subtraction and a look at its sign.
 ADDING: tuple[str, ...] = ("add", "sub", "neg", "abs", "min", "max", "eq", "ne", "lt", "le", "gt", "ge")
 """What adders do."""
 LOGIC: tuple[str, ...] = ("and", "or", "xor", "shl", "shr")
 
 
 def executing(operations: Iterable[str], types: Iterable[ElementType], cycles: float = 1) -> dict[Class, float]:
-    """For `Units`: each of these operations on each of these types that it knows, at one pace."""
+    """Rates for `Units`: each of these operations on each of these types that it knows, at one pace."""
     known = tuple(types)
     return {(name, dtype): cycles for name in operations for dtype in known if BY_NAME[name].works_on(dtype)}

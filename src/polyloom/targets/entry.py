@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which targets there are: those of this package, and those that other packages register by the entry point
-`polyloom.targets`.
+"""Registration of targets: those of this package, and those that other packages register by the entry point
+`polyloom.targets` (Python packaging specification, entry points).
 
 An `Entry` is all that is loaded of a target before it is used, so that `polyloom --help` answers at once. It stands in
 the target's `__init__.py` under the name `ENTRY`, which an entry point names too: `toy = "toy_target:ENTRY"`.
@@ -22,10 +22,11 @@ GROUP: Final = "polyloom.targets"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`target` is `module:NAME` of the record, `example` what `--on` may be, for messages. What else a target brings is
-    named like the record: its class of options (where there is none, the record is loaded for it), verbs (what they do,
-    and the module with `arguments` and `execute`), tables of `bench` (a function that gives rows), codes of diagnostics
-    (a mapping like `codes.CODES`), names of `polyloom` in Python."""
+    """Entry of a target. `target` is `module:NAME` of the record, `example` what `--on` may be, for messages. What else
+    a target brings is named like the record: its class of options (where there is none, the record is loaded for it),
+    verbs (what they do, and the module with `arguments` and `execute`), tables of `bench` (a function that gives rows),
+    codes of diagnostics (a mapping like `codes.CODES`), names of `polyloom` in Python.
+    """
 
     name: str
     target: str
@@ -39,8 +40,9 @@ class Entry:
 
 @cache
 def entries() -> Mapping[str, Entry]:
-    """Every registered target, by name; a name of this package is nobody else's."""
+    """Registered targets, by name; a name of this package is nobody else's."""
     found = {name: cast(Entry, import_module(f"polyloom.targets.{name}").ENTRY) for name in BUILT_IN}
+    # Sorted, because the order of installed packages differs from machine to machine.
     for point in sorted(entry_points(group=GROUP), key=lambda p: p.name):
         if point.name not in found:
             found[point.name] = cast(Entry, point.load())
@@ -53,6 +55,6 @@ def record(name: str) -> Any:
 
 
 def load_named(place: str) -> Any:
-    """What `module:NAME` names."""
+    """Object that `module:NAME` names, or the module."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name) if name else import_module(module)

@@ -2,8 +2,8 @@
 """Options of a target: the fields of a frozen dataclass, from which flags, keywords of the Python interface and help
 follow.
 
-    class Options:
-        candidate: int | None = option("take the stored candidate N", "run", "instantiate", metavar="N", read=int)
+  class Options:
+      candidate: int | None = option("take the stored candidate N", "run", "instantiate", metavar="N", read=int)
 
 A field says by verb where it may be given. What is absent has the field's default.
 """
@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from polyloom.diagnostics import input_error
 
+# Metadata of a field are shared by all libraries, so that ours has a name.
 _KEY: Final = "polyloom"
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
 """Far beyond any parameter, below Python's own limit for reading an integer."""
@@ -34,9 +35,10 @@ def _no_files(value: Any) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`read` makes a value of the text of a flag, of the list of texts where it is `repeatable`; `const` is the text of
-    a flag without a value, where that may be left out; a `metavar` of None is a flag that has no value and means True.
-    `files` are those that a value names and that are read, `writes` those that are written."""
+    """Option of a target. `read` makes a value of the text of a flag, of the list of texts where it is `repeatable`;
+    `const` is the text of a flag without a value, where that may be left out; a `metavar` of None is a flag that has no
+    value and means True. `files` are those that a value names and that are read, `writes` those that are written.
+    """
 
     name: str
     help: str
@@ -64,14 +66,15 @@ def option(
     files: Callable[[Any], Sequence[str]] = _no_files,
     writes: Callable[[Any], Sequence[str]] = _no_files,
 ) -> Any:
-    """A field of an options class; `verbs` are the commands that take the flag, and the methods its keyword."""
+    """Field of an options class; `verbs` are the commands that take the flag, and the methods its keyword."""
+    # The name is left empty here: a field learns it from its class only.
     return field(
         default=default, metadata={_KEY: Option("", help, verbs, metavar, repeatable, const, read, files, writes)}
     )
 
 
 def options_of(kind: type[Any]) -> Iterator[Option]:
-    """Every option of a class of options, with its name."""
+    """Options of a class, each with its name."""
     for found in fields(kind):
         about: Option = found.metadata[_KEY]
         yield replace(about, name=found.name)
@@ -79,12 +82,13 @@ def options_of(kind: type[Any]) -> Iterator[Option]:
 
 @cache
 def options_of_verb(kind: type[Any], verb: str) -> Mapping[str, Option]:
-    """Those that a verb takes, by name."""
+    """Options that a verb takes, by name."""
     return {o.name: o for o in options_of(kind) if verb in o.verbs}
 
 
 def integer(text: str, what: str) -> int:
     """An integer in decimal; `what` begins the message. Errors: PL0804."""
+    # int() would also take underscores, spaces and digits of other scripts.
     if not _INTEGER.fullmatch(text):
         raise input_error(
             "PL0804", f"{what} is '{text}', which is not an integer", help="write decimal digits, for instance 64"
@@ -94,4 +98,4 @@ def integer(text: str, what: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NoOptions:
-    """For a target without any."""
+    """Options of a target without any."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a target knows of a run before it: read from the program's words, without inputs.
+"""Prediction of a run: what a target knows before it, read from the program's words, without inputs.
 
 A prediction is what exploration is made of: it costs a thousandth of a run, and where it is exact a run adds only the
 proof of the outputs.
@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """`cycles` are those of a run, which takes at most so many where they are not `exact`. `elements` is how much of
-    the machine was asked for, in units that the target counts; `facts` are further figures of the program by name."""
+    """Predicted figures. `cycles` are those of a run, which takes at most so many where they are not `exact`.
+    `elements` is how much of the machine was asked for, in units that the target counts; `facts` are further figures of
+    the program by name.
+    """
 
     cycles: int
     exact: bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an operation comes from: a place in what the user wrote and, where the user did not write it, why it exists.
+"""Provenance of an operation: a place in what the user wrote and, where the user did not write it, why it exists.
 
 A target keeps one for each operation of its schedule; listings, traces and pages tell it. Files are named as
 `files.recorded_name` says. A name is only a name: nothing here opens the file that has it.
@@ -24,8 +24,9 @@ _WORD: Final = re.compile(r"\w+|\S")
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Lines and columns count from 1, and are 0 where they are not known; `end_column` is the one after the last.
-    `statement` is the text around the place, `reason` empty where the user wrote the operation."""
+    """Place and reason. Lines and columns count from 1, and are 0 where they are not known; `end_column` is the one
+    after the last. `statement` is the text around the place, `reason` empty where the user wrote the operation.
+    """
 
     file: str
     line: int
@@ -36,7 +37,7 @@ class Provenance:
 
     @property
     def told(self) -> dict[str, str]:
-        """What a trace says of it; nothing of what is not known."""
+        """Arguments of a trace's span; nothing of what is not known."""
         source = f"{self.file}:{self.line}" if self.line else self.file
         found = {"source": source, "statement": self.statement, "reason": self.reason}
         return {key: text for key, text in found.items() if text}
@@ -49,27 +50,29 @@ class Provenance:
 
 
 def provenance(span: Span | None, reason: str = "") -> Provenance | None:
-    """Of what was written at `span`, for this reason; None where neither is known."""
+    """Provenance of what was written at `span`, for this reason; None where neither is known."""
     if span is None:
         return Provenance("", 0, 0, 0, "", reason) if reason else None
     text, line, column = span.source.text, span.line, span.column
     begin = span.start - column + 1
     end = text.find("\n", begin)
     whole = text[begin : len(text) if end < 0 else end].rstrip("\r")
+    # A span may go on to further lines; what is shown ends with the first one.
     last = min(column + max(span.end - span.start, 1), max(len(whole), column) + 1)
     return Provenance(_recorded(span.source.name), line, column, last, _short(whole), reason)
 
 
 def of_place(place: Place) -> Provenance | None:
-    """Of a place that was written down without its statement; None where nothing is known."""
+    """Provenance of a place that was written down without its statement; None where nothing is known."""
     if not place.line and not place.reason:
         return None
     return Provenance(_encodable(place.shown_file), place.line, place.column, 0, "", place.reason)
 
 
 def with_statement(found: Provenance, texts: Mapping[str, str]) -> Provenance:
-    """With its line in `texts`, which are files with what they say; as it is where it has a statement, or they do not
-    have the line."""
+    """Provenance with its line in `texts`, which are files with what they say; as it is where it has a statement, or
+    they do not have the line.
+    """
     lines = texts.get(found.file, "").split("\n")
     if found.statement or not 0 < found.line <= len(lines):
         return found
@@ -79,8 +82,9 @@ def with_statement(found: Provenance, texts: Mapping[str, str]) -> Provenance:
 
 
 def matched_texts(known: Iterable[Provenance], given: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Of the files that these places are in, the texts that are `given` with their paths; where no place is known, by
-    the names that they would have. Errors: PL0822 for a text that is not what the places were made from."""
+    """Texts that are `given` with their paths, by the files that these places are in; where no place is known, by the
+    names that they would have. Errors: PL0822 for a text that is not what the places were made from.
+    """
     by_file: dict[str, set[tuple[int, str]]] = {}
     for place in known:
         if place.line:
@@ -89,6 +93,7 @@ def matched_texts(known: Iterable[Provenance], given: Sequence[tuple[str, str]])
         return {PurePath(path).name: _encodable(text) for path, text in given}
     found: dict[str, str] = {}
     for path, text in given:
+        # Paths differ between machines, so files are compared by their names and then by their lines.
         alike = [file for file in by_file if PurePath(file).name == PurePath(path).name]
         fitting = [file for file in alike if _has(text, by_file[file])]
         if not fitting:
@@ -112,7 +117,7 @@ def _has(text: str, statements: Iterable[tuple[int, str]]) -> bool:
 
 
 def texts(spans: Iterable[Span | None]) -> tuple[tuple[str, str], ...]:
-    """The files that these places are in, as they are called there, with their texts, in the order of first use."""
+    """Files that these places are in, as they are called there, with their texts, in the order of first use."""
     sources = dict.fromkeys(span.source for span in spans if span is not None)
     return tuple({_recorded(source.name): _encodable(source.text) for source in sources}.items())
 
@@ -122,7 +127,7 @@ def _recorded(name: str) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Names of files, and texts of any encoding, may have what UTF-8 has not."""
+    """Text that UTF-8 can encode: names of files, and texts of any encoding, may have what it has not."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

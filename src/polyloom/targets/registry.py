@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The targets by name, loaded when they are asked for, and the target that wrote a file."""
+"""Registry of targets: by name, loaded when they are asked for, and the target that wrote a file."""
 
 from __future__ import annotations
 
@@ -34,52 +34,56 @@ def default_target() -> Target:
 
 
 def all_targets() -> Iterator[Target]:
-    """Every target, loaded."""
+    """Targets, each loaded."""
     return map(target_named, entries())
 
 
 def names_of_targets(what: Callable[[Target], bool]) -> list[str]:
-    """The names of the targets of which something holds."""
+    """Names of the targets of which something holds."""
     return [target.name for target in all_targets() if what(target)]
 
 
 def takers_of(form: str) -> list[Target]:
-    """The targets that take sources of this form."""
+    """Targets that take sources of this form."""
     return [target for target in all_targets() if any(f.name == form for f in target.takes)]
 
 
 def split_place(on: str | None) -> tuple[Target, Place]:
-    """Read `TARGET[:PLACE]`; None is the default. Errors: PL0805, and the target's own."""
+    """Reader of `TARGET[:PLACE]`; None is the default. Errors: PL0805, and the target's own."""
     name, _, rest = (BUILT_IN[0] if on is None else str(on)).partition(":")
     target = target_named(name)
     return target, target.place(rest)
 
 
 def check_on(given: Mapping[str, object]) -> None:
-    """PL0801 for keywords that name a target by another word than `on`."""
+    """Errors: PL0801 for keywords that name a target by another word than `on`."""
     for name, value in given.items():
+        # A parameter of the kernel may have such a name; it is meant as `on` only if its value is a target.
         if name in _OTHERS and isinstance(value, str) and value.partition(":")[0] in entries():
             message, help = f"`{name}` does not name a target", f'write on="{value}"'
             raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
 
 
 def place_text(target: Target, place: Place | None) -> str:
-    """The text that `split_place` reads."""
+    """Text of a place that `split_place` reads."""
     return target.name if place is None or not str(place) else f"{target.name}:{place}"
 
 
 def read_program_file(path: str | PathLike[str]) -> bytes:
-    """A program file. Errors: PL0807, of a file that is not there with the command that writes one of its kind."""
+    """Bytes of a program file. Errors: PL0807, of a file that is not there with the command that writes one of its
+    kind.
+    """
     try:
         return files.read(path)
     except PolyloomError as error:
         found = error.diagnostics[0]
+        # A misspelt name is mended first: the file may exist under another one.
         how = None if (found.help or "").startswith("did you mean") or exists(str(path)) else _writer(str(path))
         raise error if how is None else PolyloomError(replace(found, help=how)) from None
 
 
 def _writer(path: str) -> str | None:
-    """A help line: the command that writes a file of that ending."""
+    """Help line: the command that writes a file of that ending."""
     for target in all_targets():
         for kind in target.kinds:
             if path.endswith(kind.suffix):
@@ -90,12 +94,12 @@ def _writer(path: str) -> str | None:
 
 
 def owner_of_file(data: bytes) -> tuple[Target, Kind] | None:
-    """The target that wrote a file, and its kind."""
+    """Target that wrote a file, and its kind."""
     return next(((target, kind) for target in all_targets() if (kind := target.owns(data)) is not None), None)
 
 
 def require_owner(name: str, data: bytes) -> tuple[Target, Kind]:
-    """Like `owner_of_file`; PL0810 where nobody wrote it, in which the file is called `name`."""
+    """Owner of a file. Errors: PL0810 where nobody wrote it, in which the file is called `name`."""
     found = owner_of_file(data)
     if found is not None:
         return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people look at after a run, as data: every part is optional, and `polyloom.report` draws it."""
+"""Report of a run as data: every part is optional, and `polyloom.report` draws it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Pressure:
-    """A unit issues in `used` of the `available` slots of one initiation interval."""
+    """Resource pressure: a unit issues in `used` of the `available` slots of one initiation interval (Rau 1994)."""
 
     unit: str
     used: int
@@ -28,16 +28,18 @@ class Pressure:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A reservation table: `rows[slot][unit]` lists what may issue there."""
+    """Reservation table (Kogge 1981): `rows[slot][unit]` lists what may issue there."""
 
+    # Text only: what an entry is called is the target's matter.
     units: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The way of an array's elements between a bank and an element: (row, column) of the bank, which is just outside
-    the region, then of the elements, in the direction in which values go."""
+    """Route of an array's elements between a bank and an element: (row, column) of the bank, which is just outside the
+    region, then of the elements, in the direction in which values go.
+    """
 
     name: str
     path: tuple[tuple[int, int], ...]
@@ -47,7 +49,8 @@ class Route:
 class Grid:
     """Elements in rows and columns: `labels[r][c]` names the program of an element (empty: none); a wire leads from one
     (row, column) to a neighbour, or to a bank just outside the region; `banks` counts them at each such place; `routes`
-    are the ways between banks and elements. `notes` says more of the programs: (label, text), such as FIFO depths."""
+    are the ways between banks and elements. `notes` says more of the programs: (label, text), such as FIFO depths.
+    """
 
     labels: tuple[tuple[str, ...], ...]
     wires: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = ()
@@ -58,8 +61,9 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """A cycle of dependences that bounds the interval: each operation feeds the next one, the last one the first. Once
-    around takes `latency` cycles and leads `distance` iterations further."""
+    """Recurrence circuit that bounds the initiation interval (Rau 1994): each operation feeds the next one, the last
+    one the first. Once around takes `latency` cycles and leads `distance` iterations further.
+    """
 
     operations: tuple[str, ...]
     latency: int
@@ -68,7 +72,7 @@ class Circuit:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A control flow graph: `blocks[b]` is the text of block b, in program order; an edge is (from, to, condition)."""
+    """Control flow graph: `blocks[b]` is the text of block b, in program order; an edge is (from, to, condition)."""
 
     title: str
     blocks: tuple[str, ...]
@@ -77,7 +81,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Something with spans of life, such as a place of a belt: `spans` are (first, after the last, what)."""
+    """Lifetimes of something, such as a place of a belt: `spans` are (first, after the last, what)."""
 
     name: str
     spans: tuple[tuple[int, int, str], ...]
@@ -85,8 +89,9 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of the schedule: its name, the unit and the slot of the interval in which it is issued, what it does
-    as text, and where it comes from."""
+    """Operation of the schedule: its name, the unit and the slot of the interval in which it is issued, what it does as
+    text, and where it comes from.
+    """
 
     name: str
     unit: str
@@ -97,10 +102,11 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One phase of a program. `bottleneck` says what bounds it, `circuit` where that is a cycle of dependences;
-    `operations` are those that spans of a trace refer to by number, `sources` pairs the files that they come from with
-    their texts, where these are known. Of programs that ran together, `program` is how the groups of
-    its trace begin, and `title` the heading."""
+    """Report of one phase of a program. `bottleneck` says what bounds it, `circuit` where that is a cycle of
+    dependences; `operations` are those that spans of a trace refer to by number, `sources` pairs the files that they
+    come from with their texts, where these are known. Of programs that ran together, `program` is how the groups of its
+    trace begin, and `title` the heading.
+    """
 
     tables: tuple[Table, ...] = ()
     pressure: tuple[Pressure, ...] = ()

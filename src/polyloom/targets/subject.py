@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a target compiles: a source in one of the forms that the target takes, with what it takes and gives, and its
+"""Subject of a compilation: a source in one of the forms that the target takes, with what it takes and gives, and its
 oracles.
 
 A form reads what the user gave. Those of `targets.forms` serve every target; a target may bring forms of its own, which
@@ -34,7 +34,9 @@ def silent(step: str, fraction: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the user gave: a path, or a value such as a kernel; `options` for reading files; `watch` sees the passes."""
+    """Source as the user gave it: a path, or a value such as a kernel; `options` for reading files; `watch` sees the
+    passes.
+    """
 
     value: Any
     options: Options = field(default_factory=Options)
@@ -42,17 +44,20 @@ class Written:
 
     @property
     def path(self) -> str | None:
-        """None where it is no file."""
+        """Path of a source, None where it is no file."""
         return fspath(cast("str | PathLike[str]", self.value)) if isinstance(self.value, str | PathLike) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """Another way to the outputs. `name` is its name in data, `what` in sentences: "the host's own function". `outputs`
-    are those for parameter values and inputs, or None where it gives up. They must be equal bit for bit, unless there
-    are `bounds`. A difference has the `code` and the `help`. One that does not judge only tells how far outputs
-    are, since nobody knows how far they may be. A `common` one gives the same outputs whatever the target, its place
-    and its options. Of several oracles of a subject, the last is nearest to what the user wrote."""
+    """Test oracle, another way to the outputs (Weyuker 1982). `name` is its name in data, `what` in sentences: "the
+    host's own function". `outputs` are those for parameter values and inputs, or None where it gives up. They must be
+    equal bit for bit, unless there are `bounds`.
+
+    A difference has the `code` and the `help`. One that does not judge only tells how far outputs are, since nobody
+    knows how far they may be. A `common` one gives the same outputs whatever the target, its place and its options. Of
+    several oracles of a subject, the last is nearest to what the user wrote.
+    """
 
     name: str
     what: str
@@ -61,20 +66,26 @@ class Oracle:
     figures: Figures | None = None
     code: str = "PL0812"
     help: str | None = None
+    # False where results may differ by an unknown amount: the distance is then told without a verdict.
     judges: bool = True
+    # Exploration keeps the outputs of a common oracle for all places and options of a source.
     common: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`content` is what the form is about: a plan, a nest, a function, images. `explain` may find a better error for a
-    run that failed, such as what the data are to blame for, at the user's line. `hidden` tells, for values of the
-    parameters, the input arrays whose elements at entry show nowhere, `ranges`, for values of scalars, between which
-    values inputs must lie that are used as indices. `seconds` is how long reading took; `source` is
-    what a front end gave; `watch` sees what passes make of it; `warnings` have the exit code 0. `texts` are the files
-    that operations come from, as `Provenance.file` calls them, with what they said when they were read."""
+    """Subject. `content` is what the form is about: a plan, a nest, a function, images. `explain` may find a better
+    error for a run that failed, such as what the data are to blame for, at the user's line. `hidden` tells, for values
+    of the parameters, the input arrays whose elements at entry show nowhere, `ranges`, for values of scalars, between
+    which values inputs must lie that are used as indices.
+
+    `seconds` is how long reading took; `source` is what a front end gave; `watch` sees what passes make of it;
+    `warnings` have the exit code 0. `texts` are the files that operations come from, as `Provenance.file` calls them,
+    with what they said when they were read.
+    """
 
     form: str
+    # Any, because forms of other packages bring types of their own.
     content: Any
     path: str
     signature: Signature
@@ -91,7 +102,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`accepts` looks at what was given without reading it; `load` gets the target's own place and options."""
+    """Source form: `accepts` looks at what was given without reading it; `load` gets the target's own place and
+    options.
+    """
 
     name: str
     title: str

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A target is a record of functions over sources, text and bytes; the floors above ask the record, never which target
-it is.
+"""Target record: functions over sources, text and bytes; the floors above ask the record, never which target it is.
 
 A program is bytes that users hold in a file: what runs has been written down and read back. A *symbolic* target
 compiles once for all parameter values, and its file is instantiated; another one compiles for all values at once
@@ -32,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file that users hold; `symbolic` ones can be instantiated."""
+    """Kind of file that users hold; `symbolic` ones can be instantiated."""
 
     suffix: str
     title: str
@@ -41,9 +40,12 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What a model observed. `cycles` is None where no time is modelled. `facts` are the target's own keys of `run
-    --json` that only a run tells; `trace` is empty unless it was asked for; `detail` is for the target's own report."""
+    """Execution, what a model observed. `cycles` is None where no time is modelled. `facts` are the target's own keys
+    of `run --json` that only a run tells; `trace` is empty unless it was asked for; `detail` is for the target's own
+    report.
+    """
 
+    # By the names of the signature's outputs, so that oracles are compared without knowing the target.
     outputs: Arrays
     cycles: int | None
     operations: int
@@ -54,8 +56,9 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a run is asked for: every input, the place (None: that of the file), the target's options, the values of
-    parameters, the names of further outputs, and whether there is to be a trace."""
+    """Request for a run: every input, the place (None: that of the file), the target's options, the values of
+    parameters, the names of further outputs, and whether there is to be a trace.
+    """
 
     inputs: Arrays
     place: Place | None
@@ -63,12 +66,15 @@ class Job:
     values: Mapping[str, int] = field(default_factory=dict[str, int])
     wanted: Sequence[str] = ()
     trace: bool = False
+    # Called now and then during a run, so that an interrupt is heeded in native code.
     progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A file that no target wrote, for a target that is named: its path, the place, and the target's options."""
+    """Foreign file, which no target wrote, for a target that is named: its path, the place, and the target's
+    options.
+    """
 
     name: str
     data: bytes
@@ -78,7 +84,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A file of `simulate`, and where the user places it."""
+    """File of `simulate`, and where the user places it."""
 
     path: str
     data: bytes
@@ -87,8 +93,9 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What a machine that has places instead of arguments is asked for: `inputs` and `outputs` are texts of `--in` and
-    `--out`, place to file; `written` are files that the caller writes, such as a trace."""
+    """Request to a machine that has places instead of arguments: `inputs` and `outputs` are texts of `--in` and
+    `--out`, place to file; `written` are files that the caller writes, such as a trace.
+    """
 
     files: tuple[Loaded, ...]
     inputs: Mapping[str, str]
@@ -101,19 +108,23 @@ class Simulation:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """`data` for `--json`, `text` for people, `files` that are written even where `diagnostics` tell of a fault."""
+    """Result of a simulation: `data` for `--json`, `text` for people, `files` that are written even where `diagnostics`
+    tell of a fault.
+    """
 
     data: Mapping[str, Json]
     text: str
     files: Mapping[str, bytes]
     trace: Trace
+    # Values rather than an exception: a run that fails still has outputs and a trace worth writing.
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The file that runs; `symbolic` is the one that it was instantiated from, where that is known, `place` and
-    `options` what was asked for."""
+    """Program that runs, with the file it was instantiated from in `symbolic`, where that is known; `place` and
+    `options` are what was asked for.
+    """
 
     data: bytes
     symbolic: bytes | None
@@ -123,14 +134,16 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What came of comparing a file with a source for all data: the parameter values, how many elements of outputs were
-    compared, and how many different terms both sides made. Without `diagnostics` they are equal; `notes` decide
-    nothing."""
+    """Translation validation of a file against a source for all data (Pnueli, Siegel and Singerman 1998): the parameter
+    values, how many elements of outputs were compared, and how many different terms both sides made. Without
+    `diagnostics` they are equal; `notes` decide nothing.
+    """
 
     values: Mapping[str, int]
     elements: int
     terms: int
     diagnostics: tuple[Diagnostic, ...] = ()
+    # Such as that sums were compared without their order, which is of interest and no verdict.
     notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -145,7 +158,7 @@ def _nothing(*of: Any) -> Mapping[str, Json]:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Every function raises `PolyloomError` for whatever the user can get wrong."""
+    """Target record. Every function raises `PolyloomError` for whatever the user can get wrong."""
 
     name: str
     title: str
@@ -165,9 +178,11 @@ class Target:
     run: Callable[[bytes, Job], Execution]
     show: Callable[[bytes, Any], str]
     """The listing of a file, by options of the verb `show`."""
+    # From here on members are optional: a new target begins with those above.
     options: type[Any] = NoOptions
     run_together: Callable[[Sequence[tuple[bytes, Job]]], Sequence[Execution]] | None = None
     """Several programs side by side on one machine, each where its options say."""
+    # Compiled anew for each size; the program then has numbers instead of parameters.
     per_size: bool = False
     instantiate: Callable[[bytes, Mapping[str, int], Place | None, Any], bytes] | None = None
     """Symbolic file, parameter values, place, options: the concrete file."""
@@ -211,6 +226,7 @@ class Target:
     """The folder of headers and linker scripts for programs of the target."""
     lists: tuple[str, ...] = ()
     """The names of forms of which `show` lists what they are compiled to, instead of what was read."""
+    # For options that print after a pass, so that a misspelt name is refused before anything is compiled.
     passes: tuple[str, ...] = ()
     """The names of all passes between a source and a file, in their order."""
 
@@ -236,7 +252,8 @@ _WORDS: Final = {
 
 
 def need(target: Target, what: str, having: Sequence[str] = ()) -> Any:
-    """The function `what` of a target. Errors: PL0801 where it has none; `having` are the targets that do."""
+    """Function `what` of a target. Errors: PL0801 where it has none; `having` are the targets that do."""
+    # By name, so that one message serves every optional member.
     found = getattr(target, what)
     if found is None:
         lack(f"the target {target.name} {_WORDS.get(what, f'has no {what}')}", having)
@@ -244,7 +261,7 @@ def need(target: Target, what: str, having: Sequence[str] = ()) -> Any:
 
 
 def lack(message: str, having: Sequence[str]) -> NoReturn:
-    """PL0801 for what a target does not have."""
+    """Raises PL0801 for what a target does not have."""
     named = " and ".join(filter(None, (", ".join(having[:-1]), *having[-1:])))
     help = f"{named} {'do' if len(having) > 1 else 'does'}" if having else "leave it out"
     raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))

@@ -32,7 +32,7 @@ def tables() -> dict[str, str]:
 
 
 def _rows(name: str, peer: str | None = None) -> Iterable[Row]:
-    """Errors: PL0801 for a table that compares with no emulator."""
+    """Rows of a table. Errors: PL0801 for a table that compares with no emulator."""
     measure: Callable[..., Iterable[Row]] = load_named(tables()[name])
     if peer is None:
         return measure()
@@ -65,14 +65,14 @@ def execute(options: Request) -> Answer:
 
 
 def _data(measured: Mapping[str, Iterable[Row]], shown: Line) -> Iterator[Row]:
-    """All rows; of several tables, each row has the name of its own."""
+    """Rows of all tables; of several, each row has the name of its own."""
     for name, rows in measured.items():
         head: Row = {"table": name} if len(measured) > 1 else {}
         yield from ({**head, **row} for row in _watched(name, rows, shown))
 
 
 def _text(measured: Mapping[str, Iterable[Row]], is_quiet: bool) -> Iterator[str]:
-    """Lines, each as soon as it is known."""
+    """Lines of all tables, each as soon as it is known."""
     with line(is_quiet) as shown:
         for number, (name, rows) in enumerate(measured.items()):
             if len(measured) > 1:
@@ -81,7 +81,8 @@ def _text(measured: Mapping[str, Iterable[Row]], is_quiet: bool) -> Iterator[str
 
 
 def _watched(name: str, rows: Iterable[Row], shown: Line) -> Iterator[Row]:
-    """The rows; while one is measured, `shown` tells which."""
+    """Rows of a table; while one is measured, `shown` tells which."""
+    # Rows are measured as they are asked for: an interrupted run has printed those before.
     made, number = iter(rows), 0
     while True:
         number += 1

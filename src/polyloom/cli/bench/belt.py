@@ -102,12 +102,14 @@ def _facts(loop: loops.Loop, member: str, solver: str) -> Sequence[dict[str, Any
     """Of every innermost loop of a function; none where the member is too small for it."""
     try:
         return compiled(loop, f"belt:{member}", solver=solver)["loops"]
+    # A member without a needed unit cannot compile some loops: they count as not pipelined.
     except PolyloomError:
         return ()
 
 
 def _summary(functions: Sequence[Sequence[dict[str, Any]]]) -> Row:
     pipelined = [loop for function in functions for loop in function if loop["pipelined"]]
+    # Rounds count how often spills and fills were added and the loop scheduled again.
     again = [loop["rounds"] for loop in pipelined]
     shares = [sum(n == k for n in again) for k in range(3)] + [sum(n > 2 for n in again)]
     share = [f"{100 * n / max(1, len(again)):.0f} %" for n in shares]
@@ -120,7 +122,7 @@ def _summary(functions: Sequence[Sequence[dict[str, Any]]]) -> Row:
 
 
 def ratio(loop: dict[str, Any]) -> float:
-    """The interval of a pipelined loop over its bound."""
+    """Interval over the greater of both lower bounds, resources and recurrences (Rau 1994)."""
     return loop["initiation_interval"] / max(1, loop["resource_bound"], loop["recurrence_bound"])
 
 
@@ -129,6 +131,7 @@ def _speed() -> Row:
     made = api.compile(_known()["dot"].path, "belt:silver", options=Options(function="dot"), spl="always")
     ones = np.ones(1_000_000, np.int32)
     speeds: list[float] = []
+    # The median of five: the machine has other work.
     for _ in range(5):
         start = process_time()
         cycles = model.run(made.data, [len(ones), ones, ones]).cycles

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seconds to compile every example, all candidates included."""
+"""Compile time of every example, in seconds, all candidates included."""
 
 from __future__ import annotations
 

@@ -95,6 +95,7 @@ def rows() -> Iterator[dict[str, object]]:
 
 
 def _row(loop: Loop) -> dict[str, object]:
+    # CPU time, so that other work on the machine counts for nobody.
     start, cycles = process_time(), None
     try:
         ran = result(loop)

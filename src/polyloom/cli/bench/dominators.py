@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Milliseconds from a graph to its dominators, against networkx, rustworkx and igraph in the same run.
+"""Time from a graph to its dominators, in milliseconds, against networkx, rustworkx and igraph in the same run
+(Lengauer and Tarjan 1979; Cooper, Harvey and Kennedy 2001).
 
 Ours begin with an edge array, the building of their graph included; a peer's own graph is built before its clock
 starts. Medians of CPU time (all are single-threaded), so that other work on the machine counts for nobody. Every result
@@ -47,6 +48,7 @@ def measure_family(family: str, sizes: tuple[int, ...], folder: Path) -> Iterato
         times = 5 if n >= 10**5 else 25
         ours = {str(strategy): _seconds(n, edges, strategy, times) for strategy in STRATEGIES}
         theirs = slow | {peer: _peer(peer, n, edges, times, folder) for peer in peers.PEERS if peer not in slow}
+        # Quadratic families would take days at the next size.
         slow |= {peer: f"{_SLOW} at n = {n}" for peer, found in theirs.items() if found == _SLOW}
         an_edge = {strategy: seconds / len(edges) for strategy, seconds in ours.items()}
         base = base or (an_edge if n == BASE else {})
@@ -67,6 +69,7 @@ def _against(ours: dict[str, float], theirs: dict[str, float | str]) -> dict[str
 
 
 def _growth(an_edge: dict[str, float], base: dict[str, float]) -> dict[str, object]:
+    # A constant time per edge shows that no family is quadratic; caches alone may cost a factor.
     growth = max((an_edge[strategy] / base[strategy] for strategy in base), default=None)
     return {
         **{f"{strategy} ns/edge": 1e9 * seconds for strategy, seconds in an_edge.items()},

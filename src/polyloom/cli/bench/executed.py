@@ -2,10 +2,11 @@
 """Executed instructions and code size of functions in C, beside those of the same functions from clang -O2, on the same
 interpreter.
 
-`clang` may assume that signed arithmetic never overflows; with `-fwrapv` it keeps to what is computed here. All get the
-same instruction set, and none vectorizes. On rv64gc and rv32imc; the latter has no floats, so functions of floats have
-no row there. Arrays are made from one seed; what all leave in them must be the same. Library routines that a function
-calls count as executed, but not in its size. `--ssa 0` is what is made of clang's code at -O0, and not at -O2.
+`clang` may assume that signed arithmetic never overflows (C11, section 6.5, paragraph 5); with `-fwrapv` it keeps to
+what is computed here. All get the same instruction set, and none vectorizes. On rv64gc and rv32imc; the latter has no
+floats, so functions of floats have no row there. Arrays are made from one seed; what all leave in them must be the
+same. Library routines that a function calls count as executed, but not in its size. `--ssa 0` is what is made of
+clang's code at -O0, and not at -O2.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ def _beside(function: Function, plain: Function, isa: names.Isa, peers: dict[str
     own, low = (_run(compile_function(each, isa).elf, each, isa) for each in (function, plain))
     found = {peer: _run(files[function.name], function, isa) for peer, files in peers.items() if function.name in files}
     for peer, theirs in {"--ssa 0": low, **found}.items():
+        # A faster function that computes something else would be no comparison.
         same = own.outcome.result == theirs.outcome.result and all(map(np.array_equal, own.arrays, theirs.arrays))
         assert same, f"{function.name} of {peer} computes something else"
     for unit, figure in own.figures.items():
@@ -113,6 +115,7 @@ def _run(elf: bytes, function: Function, isa: names.Isa) -> _Made:
 
 
 def arguments(function: Function, isa: names.Isa) -> list[Argument]:
+    # One seed: all compilers get the same arrays.
     random = np.random.default_rng(1)
     made: list[Argument] = []
     for parameter in function.parameters:
@@ -135,8 +138,10 @@ def _peer(
     object, library = folder / f"{number}.o", folder / "library.o"
     zig = [sys.executable, "-m", "ziglang"]
     target = [f"--target=riscv{isa.xlen}-freestanding-none", f"-march={isa}", f"-mabi={abi.name(isa)}"]
+    # Contraction to fused operations changes bits, and is off here as well.
     flags = ["-O2", "-ffp-contract=off", *words]
     subprocess.run([*zig, "clang", *target, *flags, "-c", str(PATH), "-o", str(object)], check=True)
+    # Once per instruction set: the library is the same for all functions.
     if not library.exists():
         _build_library(zig, library, Path(found.origin).parent, isa)
     made: dict[str, bytes] = {}
@@ -153,6 +158,7 @@ def _build_library(zig: Sequence[str], library: Path, package: Path, isa: names.
     letters = [letter for letter in "mafdc" if letter in isa.extensions]
     machine = "+".join((f"generic_rv{isa.xlen}", *letters))
     words = ["-target", f"riscv{isa.xlen}-freestanding-none", f"-mcpu={machine}", "-O", "ReleaseFast"]
+    # Routines that clang calls, for division on RV32 and its like: part of what is executed.
     source = str(package / "lib" / "compiler_rt.zig")
     subprocess.run([*zig, "build-obj", *words, f"-femit-bin={library}", source], check=True)
 
@@ -166,5 +172,6 @@ def _means(rows: Iterable[Row], isa: str, unit: str) -> Row:
 
 def geometric_mean(figures: Iterator[tuple[object, object]]) -> float | None:
     """Of the ratios of those that both have."""
+    # Ratios are averaged geometrically: twice as long and half as long cancel (Fleming and Wallace 1986).
     logs = [math.log(own / theirs) for own, theirs in figures if isinstance(own, int) and isinstance(theirs, int)]
     return round(math.exp(sum(logs) / len(logs)), 3) if logs else None

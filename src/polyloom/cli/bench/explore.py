@@ -64,6 +64,7 @@ def _many(kernel: str, folder: str) -> Sweep:
 def _alone(kernel: str, sweep: Sweep) -> float:
     compiled = api.compile(kernel, _ON)
     start = process_time()
+    # Each tenth point stands for ten: all would take minutes.
     for row in sweep.rows[::_EVERY]:
         point: Any = row.point
         pes = tuple(map(int, point["pes"].split("x")))

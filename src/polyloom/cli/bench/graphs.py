@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Families of flow graphs by size: structured ones, and those on which some dominator algorithm takes quadratic time.
+"""Families of flow graphs by size: structured ones, and those on which some dominator algorithm takes quadratic time
+(Georgiadis, Tarjan and Werneck 2006).
 
 A family is a function from n to edges, int32 (m, 2), of a graph on n >= 4 nodes with the root 0; the same n gives the
 same graph.
@@ -25,6 +26,7 @@ def cfg(n: int) -> Edges:
     random = Random(n)
     edges: list[tuple[int, int]] = []
     made = 2
+    # A worklist instead of recursion: nesting may be thousands deep.
     work = [(0, 1, n - 2)]
     while work:
         entry, after, count = work.pop()

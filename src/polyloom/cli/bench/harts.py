@@ -109,6 +109,8 @@ def program(name: str, isa: names.Isa) -> bytes:
     start, header = (64, 56) if wide else (52, 32)
     offset = 4096
     identity = b"\x7fELF" + bytes([2 if wide else 1, 1, 1]) + bytes(9)
+    # A header by hand: the same bytes for the interpreter and for QEMU, independent of the linker that is tested
+    # elsewhere.
     words = (2, 243, 1, _BASE, start, 0, 5, start, header, 1, 0, 0, 0)  # flags: compressed, doubles in registers
     head = identity + struct.pack("<HHIQQQIHHHHHH" if wide else "<HHIIIIIHHHHHH", *words)
     if wide:
@@ -153,6 +155,7 @@ def _qemu(data: bytes, isa: names.Isa, folder: Path) -> Callable[[], float] | No
         file.write_bytes(content)
         file.chmod(0o755)
     full, empty = (partial(_child_seconds, emulator, str(file)) for file in files)
+    # QEMU's start and translation of the first blocks are not the loop's.
     return lambda: full() - empty()
 
 
@@ -168,6 +171,7 @@ def _host(name: str, folder: Path) -> Callable[[], float] | None:
     if find_spec("ziglang") is None:
         return None
     loop = LOOPS[name]
+    # An empty asm statement that reads a variable keeps clang from removing or vectorizing the loop.
     kept = ", ".join(f'"+{_bank(each)}"({each})' for each in loop.keep.split(", "))
     text = f"""
         static __attribute__((noinline)) unsigned long leaf(unsigned long a, unsigned long b) {{ return a * b; }}

@@ -74,5 +74,6 @@ def _refused() -> Row:
 def _is_pipelined(loop: loops.Loop) -> bool:
     try:
         return any(found["pipelined"] for found in compiled(loop, ON)["loops"])
+    # What cannot be compiled is not pipelined, as for the peer.
     except PolyloomError:
         return False

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clang emits for loops on Hexagon, a machine of packets whose compiler pipelines in software: the peer of `bench
-hexagon`.
+"""Peer of `bench hexagon`: what clang emits for loops on Hexagon, a machine of packets whose compiler pipelines in
+software (LLVM's MachinePipeliner, swing modulo scheduling: Llosa et al. 1996).
 
-A packet stands in braces. The emitted kernel of a loop is what lies from its label to the packet
-that ends a hardware loop (`:endloop0`) or jumps back; its packets count, not the interval that a remark announces.
+A packet stands in braces. The emitted kernel of a loop is what lies from its label to the packet that ends a hardware
+loop (`:endloop0`) or jumps back; its packets count, not the interval that a remark announces.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ def _functions(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
         if (label := _LABEL.match(line)) and not label[1].startswith("."):
             name, found = label[1], []
         elif line.startswith(".Lfunc_end") and name:
+            # `.Lfunc_end` follows each function: what stands between functions is data.
             yield name, found
             name = ""
         elif name:
@@ -111,6 +112,7 @@ def _function(lines: Sequence[str]) -> Emitted:
     inner, start = "", 0
     for label, text in _items(lines):
         if label:
+            # clang's comment on the label of an innermost loop; others have no kernel.
             if "Inner Loop Header" in text:
                 inner, start = label, packets
             continue

@@ -69,6 +69,7 @@ def rows() -> Iterator[dict[str, object]]:
 
 def chosen(kernel: str) -> tuple[Region, ...]:
     """The regions of a row. The classes of lu grow with the region, and the peer's time with them."""
+    # Its control signals exceed a file's numbers on 8x8, and its classes grow with the region.
     if kernel == "lu":
         return (1, 1), (4, 4)
     return regions(kernel) if kernel == "bits" else (*regions(kernel), *LARGE)
@@ -115,8 +116,10 @@ class _Asked:
 
 def _asked(kernel: str, region: Region, *, perfect: bool) -> _Asked:
     values, number = bounds(kernel, region, perfect=perfect), candidate(kernel)
+    # The library takes parameters by position, in the file's order.
     ordered = [values[name] for name in loop(kernel).symbolic.parameters]
     ours = partial(compiled(kernel).instantiate, values, pes=region, candidate=number)
+    # A first call loads modules; it also says how many fit into a turn.
     once = _seconds(ours)
     times = max(3, min(_REQUESTS, int(_REQUEST_SECONDS / once)))
     turns = list[tuple[float, float]]()
@@ -152,6 +155,7 @@ class _Measured:
 def _measured(kernel: str, region: Region, *, perfect: bool) -> _Measured:
     prepared, request = _prepared(kernel, region, perfect=perfect), _request(kernel, region, perfect=perfect)
     peer = partial(isl.instantiate, prepared, *request)
+    # isl caches its objects per context: the first run is not measured.
     warm, made = _taken(peer)
     turns = min(max(_TURNS[0], int(_PEER_SECONDS / warm)), _TURNS[1])
     ours, theirs, factors = list[tuple[float, float]](), list[float](), list[float]()
@@ -188,6 +192,7 @@ def peer(kernel: str, region: Region, *, perfect: bool) -> isl.Instance:
 
 
 def _prepared(kernel: str, region: Region, *, perfect: bool) -> isl.Prepared:
+    # The library may choose a multiple of the schedule's interval: both make programs for the same one.
     interval = concrete_file.decode(instance(kernel, region, perfect=perfect)).initiation_interval
     return isl.prepare(loop(kernel).symbolic, candidate(kernel), interval)
 

@@ -84,6 +84,7 @@ def _arguments(nest: Nest, sizes: Mapping[str, int]) -> list[Argument]:
     for each in (s for s in nest.storage if s.role == "argument"):
         shape = tuple(e.evaluate(values) for e in each.shape)
         array = np.asarray(random.integers(1, 4, shape)).astype(NUMPY[each.dtype])
+        # Diagonally dominant: factorizations without pivoting stay finite.
         if len(shape) == 2 and shape[0] == shape[1] and each.dtype == "f32":
             array += 4 * shape[0] * np.eye(shape[0], dtype=array.dtype)
         made.append(array if shape or each.writable else array.item())

@@ -63,6 +63,7 @@ def _run(text: str) -> tuple[Verdict | None, float]:
     try:
         verdict = check(text)
     except PolyloomError as error:
+        # Too many executions is an outcome of the table; anything else is a fault.
         if error.diagnostics[0].code != "PL0944":
             raise
         verdict = None

@@ -83,12 +83,14 @@ def arguments(loop: Loop, signature: Signature, n: int) -> dict[str, Array]:
             if array.ndim:
                 made[name] = _ended(array)
     if loop.name == "mismatch":
+        # Equal strings: the loop runs to their end.
         made["t"] = made["s"].copy()
     return made
 
 
 def _ended(array: Array) -> Array:
     """No element is zero but the last."""
+    # No zero before the last element: the loop runs its full length.
     found = np.where(array == 0, array.dtype.type(1), array)
     found[-1:] = 0
     return found

@@ -105,6 +105,7 @@ def _loads() -> list[Measure]:
     def cycles(lines: int, address: int, step: int) -> Callable[[], float]:
         return lambda: programs.each(programs.loads(lines, address, step), 1, 10, 40)
 
+    # (lines, cycles) as measured on silicon: from the own scratchpad, and from DRAM.
     near = [(16, 160), (8, 81), (4, 45)]
     far = [(16, 730), (8, 320), (4, 144)]
     return [
@@ -203,6 +204,7 @@ def measured(product: Product) -> dict[str, float]:
     """One run on random operands, whose results are not compared: `polyloom run` does that."""
     instance, operands = prepared(product)
     job = Job(operands, None, Options())
+    # CPU time of the run alone, without compilation.
     start = process_time()
     made: Any = TARGET.run(instance.data, job)
     seconds = process_time() - start
@@ -280,8 +282,10 @@ def _threaded(product: Product, where: str) -> Row:
         TARGET.run(instance.data, Job(operands, None, Options(threads=threads)))
         return perf_counter() - start
 
+    # Restored afterwards: the setting is the process's.
     before = native.tensor_wide()
     try:
+        # Vectors of the host hide threads' gain: both ways are measured.
         native.set_tensor_wide(before and not where)
         one, two = (min(seconds(threads) for _ in range(3)) for threads in (1, 2))
     finally:

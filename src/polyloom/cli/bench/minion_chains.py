@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom bench minion`: two products, of which the second one reads the first one's result, as one loop, and as two
-programs one after another; in the second row pairs of minions share sums, which are broadcast."""
+"""`polyloom bench minion`: stage fusion. Two products, of which the second one reads the first one's result, as one
+loop, and as two programs one after another; in the second row pairs of minions share sums, which are broadcast.
+"""
 
 from __future__ import annotations
 
@@ -65,6 +66,8 @@ def rows() -> Iterator[dict[str, object]]:
 
 
 def _rows(c: _Case) -> list[dict[str, object]]:
+    # In one program the intermediate stays in the minions' scratchpads; two programs write it to memory and read it
+    # back.
     joined = _cycles(c, "chain", {"N": c.n, "K": c.k, "R": _R, "M": c.m})
     first = _cycles(c, "product", {"N": c.n, "R": c.k, "M": _R})
     second = _cycles(c, "product", {"N": c.n, "R": _R, "M": c.m})

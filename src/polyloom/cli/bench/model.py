@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed of the cycle-accurate model on one core: the product 64^3 on unit:8x8, faults on, trace off; on numbers, and on
-the terms of `verify --against`."""
+the terms of `verify --against`.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +33,8 @@ def rows() -> Iterator[dict[str, object]]:
         terms = Terms()
         model.run_terms(model.load(instance.data, machine), machine, terms.inputs(plan.inputs, _SIZE), terms)
 
+    # Symbolic terms in the place of numbers: the same model, so that a proof and a run cannot disagree about the
+    # machine.
     timed = {"numbers": lambda: model.run(instance.data, machine, arrays), "terms": on_terms}
     for values, action in timed.items():
         taken = median_cpu_seconds(action)

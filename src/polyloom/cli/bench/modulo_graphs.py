@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up loops to schedule, from a seed: sparse graphs, and graphs whose circuits are as tight as their resources.
+"""Generated loops to schedule, from a seed: sparse graphs, and graphs whose circuits are as tight as their resources.
 
-Sparse: operations of an ordinary mix in program order, each reading one or two results, most of them recent ones; a
-few values go round the loop. Tight: some interval T is drawn; every limited resource is held in all, or nearly all,
-of its T rows, and a good part of the operations lies on circuits of latency T times distance. Whether T has a
-schedule is not known beforehand.
+Sparse: operations of an ordinary mix in program order, each reading one or two results, most of them recent ones; a few
+values go round the loop. Tight: some interval T is drawn; every limited resource is held in all, or nearly all, of its
+T rows, and a good part of the operations lies on circuits of latency T times distance, so that the bounds ResMII and
+RecMII (Rau 1994) meet. Whether T has a schedule is not known beforehand.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ def sparse(seed: int, count: int | None = None, edges: int = 0) -> Problem:
     dependences: list[Dependence] = []
     for v in range(1, count):
         for _ in range(random.choice((1, 1, 2))):
+            # Distances in the text are exponential: most operands are recent results.
             dependences.append(Dependence(max(0, v - 1 - int(random.expovariate(0.2))), v))
     for _ in range(random.randint(0, 1 + count // 15)):
         sink = random.randrange(count)
@@ -60,6 +61,7 @@ def tight(seed: int) -> Problem:
     interval = random.randint(-(-LEAST // sum(limits)) + 1, max(4, MOST // sum(limits)))
     kinds: list[int] = []
     for kind, limit in enumerate(limits):
+        # Full, or up to two free rows: a resource that is nearly full is what makes scheduling hard.
         kinds += [kind] * (limit * interval - random.choice((0, 0, 0, 1, 2)))
     random.shuffle(kinds)
     latencies = [random.choice(_LATENCIES[kind]) for kind in kinds]

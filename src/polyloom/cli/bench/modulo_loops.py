@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Innermost loops of the C examples as graphs to schedule, on two machines, as they are and unrolled.
+"""Innermost loops of the C examples as dependence graphs to schedule, on two machines, as they are and unrolled.
 
-A loop is a block that leads to itself, after if-conversion. Its operations are the instructions and the branch. A
-value that comes round as a block parameter has distance 1. Pointers that are made before the loop and differ are taken
-for different arrays, or rows of one that do not overlap. Through one pointer, affine addresses that advance alike meet
-at an exact distance, and others in this iteration and the next.
+A loop is a block that leads to itself, after if-conversion (Allen et al. 1983). Its operations are the instructions and
+the branch. A value that comes round as a block parameter has distance 1. Pointers that are made before the loop and
+differ are taken for different arrays, or rows of one that do not overlap. Through one pointer, affine addresses that
+advance alike meet at an exact distance (the strong SIV test: Goff, Kennedy and Tseng 1991), and others in this
+iteration and the next.
 """
 
 from __future__ import annotations
@@ -166,11 +167,14 @@ def _memory(
 def _distance(
     one: _Address, other: _Address, steps: Mapping[str, int], round_trip: Mapping[str, Operand]
 ) -> int | None:
-    """After how many iterations `other` is where `one` was: None for never, or earlier; negative for unknown."""
+    """Dependence distance of two accesses by their affine addresses: None for no dependence, -1 for an unknown distance
+    (strong SIV test: Goff, Kennedy and Tseng 1991).
+    """
     if one.root != other.root:
         return None
     if one.terms != other.terms or any(name in round_trip and name not in steps for name, _ in one.terms):
         return -1
+    # Bytes by which the address advances per iteration.
     stride = sum(factor * steps.get(name, 0) for name, factor in one.terms)
     gap = one.constant - other.constant
     if stride == 0:
@@ -204,7 +208,7 @@ def _address(operand: Operand, instructions: tuple[Instruction, ...], made: Mapp
 
 
 def _linear(operand: Operand, instructions: tuple[Instruction, ...], made: Mapping[str, int]) -> _Address | None:
-    """An integer as a sum; what is not linear is a term of its own."""
+    """Affine form of an integer, over values that it does not see through."""
     if isinstance(operand, Constant):
         half = 1 << (8 * SIZE[operand.type] - 1)
         return _Address("", (), (operand.value + half) % (2 * half) - half)
@@ -234,7 +238,9 @@ def _linear(operand: Operand, instructions: tuple[Instruction, ...], made: Mappi
 
 
 def unrolled(problem: Problem, times: int) -> Problem:
-    """So many iterations as one."""
+    """Unrolled loop: copies k of the operations; a dependence of distance d leads from copy k - d, so many iterations
+    of the unrolled loop earlier.
+    """
     count = len(problem.operations)
     operations = tuple(Operation(f"{o.name}.{k}", o.choices) for k in range(times) for o in problem.operations)
     dependences = tuple(

@@ -57,6 +57,7 @@ def measure(peer: str, n: int, edges: Edges, times: int, folder: Path) -> Timing
     np.save(given, edges)
     command = [sys.executable, "-c", _CHILD, peer, str(n), str(times), str(given), str(found)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    # The timer's signal has ended the process: it took more CPU time than the limit.
     if done.returncode == -signal.SIGPROF:
         return Timing(None, None)
     done.check_returncode()

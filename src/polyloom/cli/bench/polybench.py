@@ -125,6 +125,9 @@ def _minima(result: api.Result) -> Iterable[object]:
 
 
 def _utilization(result: api.Result) -> float:
+    """Utilization: operations issued by units, over their slots on all elements; moves do no work of the source and do
+    not count.
+    """
     issued = [
         (unit, count) for phase in _ran(result).phases for unit, count in phase.issues if not unit.startswith("move")
     ]
@@ -154,5 +157,6 @@ def _on_fau(source: Source, sizes: Mapping[str, int]) -> object:
     try:
         return api.compile(source, on="tcpa:fau").instantiate(sizes, pes=REGION).run().cycles
     except PolyloomError as error:
+        # A small machine may lack registers or units: that is a result of the table.
         code = error.diagnostics[0].code
         return SHORT.get(code, code)

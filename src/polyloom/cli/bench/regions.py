@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The regions of the paper's Tables 1 and 2 and two larger ones, and loop bounds that give all of them tiles of one
-size.
+"""Regions of the paper's Tables 1 and 2 and two larger ones, and loop bounds that give all of them tiles of one size.
 
 The tables follow one mapping of each loop, the one that needs the fewest cycles on 4x4 elements. Its row and column
 dimensions have TILE iterations per element (one fewer altogether for imperfect tilings), the other dimensions TILE in
@@ -25,6 +24,7 @@ Region = tuple[int, int]
 REGIONS: Final = ((1, 1), (1, 16), (1, 32), (4, 4), (8, 8), (32, 32))
 LARGE: Final = ((128, 128), (1024, 1024))
 TILE: Final = 8
+# `bits`, `fir` and their like have one mapped dimension, others two: their regions follow from it.
 EXTENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "bits": {"i": "N"},
     "fir": {"i": "N", "j": "T"},
@@ -62,6 +62,7 @@ class Loop:
 
 @cache
 def compiled(kernel: str) -> api.Compiled:
+    # The paper's programs are equations; triangular nests are kernels in Python.
     path = str(examples.folder() / "kernels" / f"{kernel}.py") if kernel in TRIANGULAR else examples.path(kernel)
     return api.compile(path, on="tcpa:paper" if kernel == "bits" else "tcpa:ideal")
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of every kernel of examples/kernels, at the bounds of `polyloom bench polybench`, and of gemm on 32x32
-elements: what it weighs, and CPU seconds that it takes beyond the traced run.
+"""Size and cost of report pages: of every kernel of examples/kernels, at the bounds of `polyloom bench polybench`, and
+of gemm on 32x32 elements: bytes, and CPU seconds beyond those of the traced run.
 
-`notebook bytes` is what a notebook shows of the result, `bits` the activity before it is deflated, `trace bytes` a
-trace for Perfetto, `.json.gz`, `uncompressed` the same as `.json`.
+`notebook bytes` is what a notebook shows of the result, `bits` the activity before it is deflated (RFC 1951), `trace
+bytes` a trace for Perfetto, `.json.gz`, `uncompressed` the same as `.json`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def _row(kernel: str, sizes: Mapping[str, int], region: tuple[int, int]) -> dict
     source = api.source_of(path(kernel), Options(reassociate=kernel in REASSOCIATED))
     compiled = api.compile(source, on="tcpa:wide")
     result = compiled.instantiate(sizes, pes=region).run(trace=True)
+    # The run is over: what follows is the page's own cost.
     start = process_time()
     page = result.page()
     seconds = process_time() - start

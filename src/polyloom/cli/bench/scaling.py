@@ -64,6 +64,7 @@ def _verified(kernel: str, region: Region) -> dict[str, object]:
 
 
 def _growth(kernel: str) -> dict[str, object]:
+    # Class by class: the number of elements must not appear in the time.
     small, large = (seconds(kernel, region, perfect=True) for region in (_SMALL, _LARGE))
     return _row(kernel, f"program instantiation, {title(_LARGE)} over {title(_SMALL)}", large / small, GROWTH)
 
@@ -71,6 +72,7 @@ def _growth(kernel: str) -> dict[str, object]:
 def _copies(kernel: str, kind: str = "") -> list[dict[str, object]]:
     """The time that more elements add, over that of a memcpy of the added bytes."""
     (middle, _, before), (large, copied, after) = (_whole(kernel, region) for region in (_MIDDLE, _LARGE))
+    # The memcpy of the whole file, by the share of the added bytes.
     copy = copied * (after - before) / after
     what = f"{title(_MIDDLE)} to {title(_LARGE)} over memcpy"
     return [

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lengths of selects in functions of `long`, beside what two compilers emit for them at -O2, without ret.
 
-LLVM is the clang that comes with the extra `c`, run here and now; GCC's lengths are those of 14.2.0. `b` marks a
+LLVM is the clang that comes with the extra `c`, run here and now; GCC's lengths are those of 14.2.0 (2024). `b` marks a
 branch, and moves count. Arithmetic wraps around here, and for LLVM (-fwrapv); GCC's may assume that nothing overflows.
 """
 
@@ -107,6 +107,7 @@ def own(name: str) -> dict[str, str]:
         path = Path(folder, "selects.c")
         path.write_text(unit := _unit(texts), encoding="utf-8")
         wanted = [f"f{k}" for k in range(len(texts))]
+        # --ssa 2, the default of compilation: what clang's -O2 leaves in LLVM's form is what is selected here.
         loaded = load_all(Source(str(path), unit), wanted, Options(), 2, f"riscv{isa.xlen}-unknown-elf")
     return {text: _own_length(construct(function), isa) for text, function in zip(texts, loaded, strict=True)}
 
@@ -123,6 +124,7 @@ def _unit(texts: Sequence[str]) -> str:
 
 def peer(isa: str) -> dict[str, str]:
     """By expression the length of clang's code, with a `b` where it branches; nothing where there is no clang."""
+    # Without the extra its column is empty; the others are still measured.
     if find_spec("ziglang") is None:
         return {}
     texts = (*GCC, *MORE)

@@ -78,6 +78,7 @@ def _published(kernel: str) -> dict[str, object]:
 def _single(symbolic: Symbolic, number: int) -> Symbolic:
     """The configuration with one candidate alone."""
     schedule = symbolic.candidates[number].schedule
+    # The one schedule that is left has number 0.
     only = replace(symbolic.candidates[number], schedule=0)
     return replace(
         symbolic,

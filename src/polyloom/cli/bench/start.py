@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom bench start`: CPU seconds, of user and system, of commands that only print: medians over processes."""
+"""Start-up time: `polyloom bench start`, CPU seconds, of user and system, of commands that only print: medians over
+processes.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +25,7 @@ def rows(times: int = TIMES) -> Iterator[dict[str, object]]:
 
 def seconds(words: tuple[str, ...], times: int) -> float:
     """After one run, which leaves compiled modules behind where Python may write them."""
+    # A first run fills the caches of files and of byte code.
     _once(words)
     return median(_once(words) for _ in range(times))
 

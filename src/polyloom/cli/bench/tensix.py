@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The speed of the Tensix tile's model beside wolfpine's, a Python model of the same machine, and what the tile itself
+"""Speed of the Tensix tile's model beside wolfpine's, a Python model of the same machine, and what the tile itself
 takes for products.
 
 Speeds are per second of CPU time, hazards checked and nothing traced. The models take turns; the ratio is the median of
@@ -57,6 +57,7 @@ def measures() -> list[Measure]:
 
 
 def _speed(measure: Measure) -> Row:
+    # In turns, and the ratio per round: the speed of a shared machine changes in seconds.
     rounds = [(measure.ours(), measure.theirs() if measure.theirs else None) for _ in range(ROUNDS)]
     theirs = [there for _, there in rounds if there is not None]
     return {
@@ -128,6 +129,7 @@ def _peer_vector() -> float:
     start = thread_time()
     for word in words:
         backend.issueInstruction(word, 0)
+        # The peer's units are clocked by hand: it has no run of its own without a whole chip.
         units[word >> 24 >= _FIRST_OF_VECTOR].clock_tick(0)
     seconds = thread_time() - start
     return sum(word >> 24 >= _FIRST_OF_VECTOR for word in words) / seconds

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of the Tensix tile that are measured: a vector kernel, products of tiles, and programs of cores.
+"""Measured programs of the Tensix tile: a vector kernel, products of tiles, and programs of cores.
 
 The kernel is 1 / (1 + exp(-|x|)), times exp(-|x|) where x is negative: range reduction by adding a constant, a
-polynomial of degree 4, a first reciprocal by subtracting patterns, and two steps of Newton's method, as kernels of the
-vendor's library do it. It works on 32 values of BF16 and goes on to the next.
+polynomial of degree 4, a first reciprocal by subtracting bit patterns, and two steps of Newton's method, as kernels of
+the vendor's library do it (Muller 2016 for range reduction). It works on 32 values of BF16 and goes on to the next.
 """
 
 from __future__ import annotations
@@ -112,6 +112,8 @@ def place(tile: Tile, core: Core, text: str) -> None:
 
 def pushes(text: str) -> str:
     """A core's endless loop that pushes Tensix words, each as an instruction of its own."""
+    # A core takes words of the coprocessor in its code, rotated, where they are no instructions of its own
+    # (riscv/backend/push.py).
     rotated = [word << 2 & 0xFFFFFFFF | word >> 30 for word in words(text).tolist()]
     return "\n".join(["on:", *(f".word {word:#x}" for word in rotated), "j on"])
 
@@ -124,6 +126,7 @@ def phases(count: int) -> str:
 def recording() -> str:
     """The 16 MVMULs of a phase: for each inner face and each face of SrcA, the four halves of SrcB's faces."""
     lines = ["REPLAY 0, 16, 0, 1"]
+    # The four faces of a tile; a phase of lower fidelity passes over them again.
     for column in (0, 1, 0, 1):
         for step, mode in enumerate((0, 1, 0, 3 if column else 2)):
             row = 16 * column + 8 * (step & 1) + 32 * (step >> 1)

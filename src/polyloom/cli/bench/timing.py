@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Medians of wall-clock times, and of CPU times on a machine that others use."""
+"""Medians of wall-clock times, and of CPU times on a machine that has other work."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom litmus`: what the RISC-V memory model says of litmus tests, or of a C function; with `--against`, whether
-logs agree.
+"""`polyloom litmus`: verdicts of the RISC-V memory model on litmus tests, or on a C function; with `--against`, whether
+logs agree (docs/memory-model.md).
 
-A file that is no litmus test does not keep the others from being judged.
-
-Of a C function tests are made that show whether its accesses are ordered; the pass of `riscv.ordering` may keep the
-order of branches.
+A file that is no litmus test does not keep the others from being judged. Of a C function tests are made that show
+whether its accesses are ordered; the pass of `riscv.ordering` may keep the order of branches.
 """
 
 from __future__ import annotations
@@ -113,7 +111,7 @@ def execute(options: Judging) -> Answer:
 
 
 def _refuse_c(options: Judging) -> None:
-    """Of a request for litmus tests, what is for a C file. Errors: PL0801."""
+    """Refuses flags for a C file in a request for litmus tests. Errors: PL0801."""
     for name, option in _FOR_C.items():
         if getattr(options, name) not in (None, False, [], _ISA):
             raise usage_error(
@@ -126,13 +124,15 @@ def _refuse_c(options: Judging) -> None:
 
 
 def _of_function(options: Judging) -> tuple[Litmus, ...]:
-    """The tests of a C function."""
+    """Litmus tests of a C function, ordered by `--ordering` where it is given. Errors: PL0801."""
     if options.against:
         raise usage_error("--against is for litmus tests, not for a C file", "write the tests to files with --emit")
     file, *words = options.files
     isa = names.parse(options.isa)
+    # The checker's registers have 64 bits (rvwmo/values.py).
     if isa.xlen != 64:
         raise usage_error(f"the memory model is that of RV64, not of {isa}", "write for instance --isa rv64gc_zicond")
+    # Litmus tests have no notation for a fused pair.
     if isa.short_branches:
         raise usage_error(
             f"tests have no pairs of a branch and its shadow, which {isa} asks for",
@@ -144,7 +144,7 @@ def _of_function(options: Judging) -> tuple[Litmus, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """A file of a batch that has no verdict, with the reasons."""
+    """File of a batch that has no verdict, with the reasons."""
 
     path: str
     reasons: tuple[Diagnostic, ...]
@@ -157,7 +157,9 @@ class _Refused:
 
 
 def _answer(results: Sequence[Verdict | _Refused]) -> Answer:
-    """Verdicts, and what is refused: in JSON in its place, in the text at the end. Exit code 1 goes before others."""
+    """Answer with verdicts, and what is refused: in JSON in its place, in the text at the end. Exit code 1 precedes
+    others.
+    """
     refused = [each for each in results if isinstance(each, _Refused)]
     data = [each.data() if isinstance(each, _Refused) else _data(each) for each in results]
     texts = [_text(each) for each in results if not isinstance(each, _Refused)]
@@ -167,7 +169,7 @@ def _answer(results: Sequence[Verdict | _Refused]) -> Answer:
 
 
 def _tests(operands: Sequence[str]) -> list[str]:
-    """The files, in the order given, those of a directory by name."""
+    """Files of the tests, in the order given, those of a directory by name. Errors: PL0807."""
     found: list[str] = []
     for operand in operands:
         inside = sorted(_within(operand)) if operand and os.path.isdir(operand) else [operand]
@@ -180,10 +182,11 @@ def _tests(operands: Sequence[str]) -> list[str]:
 
 
 def _within(folder: str) -> Iterator[str]:
-    """The tests in a folder. Errors: PL0807 for a link that leads out of it, to a file that nobody named."""
+    """Tests in a folder. Errors: PL0807 for a link that leads out of it, to a file that nobody named."""
     for path, _, inside in os.walk(folder):
         for name in fnmatch.filter(inside, "*.litmus"):
             test = str(Path(path, name))
+            # A collection from elsewhere must not make the tool read files outside of it.
             if os.path.islink(test) and not Path(test).resolve().is_relative_to(Path(folder).resolve()):
                 raise input_error(
                     "PL0807", f"'{test}' is a link that leads out of '{folder}'", help="name the file itself"
@@ -194,6 +197,7 @@ def _within(folder: str) -> Iterator[str]:
 def _judged(path: str, limit: int) -> Verdict | _Refused:
     try:
         return _verdict(path, limit)
+    # One faulty file must not keep thousands of others from being judged.
     except PolyloomError as error:
         return _Refused(path, error.diagnostics)
 
@@ -244,9 +248,12 @@ def _text(verdict: Verdict) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """A test and the logs: they agree, they differ, the log's test of this name has another hash, or there is none.
+    """Comparison of a test with the logs: they agree, they differ, the log's test of this name has another hash, or
+    there is none.
+
     `forbidden` are the states that a machine showed and the model forbids; there are none where another tool's verdict
-    is another."""
+    is another.
+    """
 
     path: str
     outcome: Literal["agree", "differ", "other hash", "absent"]
@@ -265,7 +272,9 @@ def _log(paths: Sequence[str]) -> Log:
 
 
 def _compared(paths: Sequence[str], log: Log, limit: int) -> Answer:
-    """Tests that the logs know, by whether they agree, differ, or are refused; and how many the logs do not know."""
+    """Answer of a comparison: tests that the logs know, by whether they agree, differ, or are refused; and how many the
+    logs do not know.
+    """
     results = [_against(path, log, limit) for path in paths]
     refused = [each for each in results if isinstance(each, _Refused)]
     found = [each for each in results if not isinstance(each, _Refused)]
@@ -297,7 +306,9 @@ def _against(path: str, log: Log, limit: int) -> _Compared | _Refused:
 
 
 def _compare(path: str, log: Log, limit: int) -> _Compared:
-    """A text that cannot be read as a test is left out where its name is of no test of the logs."""
+    """Comparison of one file with the logs. A text that cannot be read as a test is left out where its name is of no
+    test of the logs.
+    """
     text = _read(path)
     try:
         test = read(Source(path, text))
@@ -309,6 +320,7 @@ def _compare(path: str, log: Log, limit: int) -> _Compared:
     if not groups:
         return _Compared(path, "other hash" if test.name in log.names else "absent")
     verdict = judge(test, limit)
+    # In each group one entry has to agree: groups hold different tests of one name.
     wrong = [group for group in groups if not any(agrees(verdict, entry) for entry in group)]
     return _Compared(path, "differ", forbidden(verdict, wrong)) if wrong else _Compared(path, "agree")
 
@@ -324,5 +336,5 @@ def _differences(differ: Sequence[_Compared]) -> tuple[Diagnostic, ...]:
 
 
 def _faults(refused: Sequence[_Refused]) -> list[Diagnostic]:
-    """What is wrong with files; that a test has no part in the model is not."""
+    """Diagnostics of faulty files. That a test has no part in the model is no fault."""
     return [reason for each in refused for reason in each.reasons if reason.code not in _NOT_MODELLED]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom select`: the shortest RISC-V instructions for an expression such as `c ? a : -b`."""
+"""`polyloom select`: the shortest RISC-V instructions for an expression such as `c ? a : -b` (Granlund and Kenner
+1992).
+"""
 
 from __future__ import annotations
 
@@ -34,6 +36,7 @@ def arguments(parser: Parser) -> None:
 def execute(options: Selecting) -> Answer:
     isa, expression = names.parse(options.isa), parse(options.expression)
     found = (
+        # The tuning may come from the option or from the name of the instruction set (+sfb).
         short_branch.selection(expression, isa)
         if options.short_branches or isa.short_branches
         else select(expression, isa)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom device`: where the library is that instantiates on a device, for whoever builds firmware with it."""
+"""`polyloom device`: the folder of the library that instantiates on a device, for whoever builds firmware with it
+(docs/device.md).
+"""
 
 from __future__ import annotations
 

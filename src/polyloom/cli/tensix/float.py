@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`polyloom float`: a number in the formats of vector kernels, both ways, and the instructions that load it."""
+"""`polyloom float`: a number in the floating-point formats of vector kernels, both ways, and the instructions that load
+it (IEEE 754-2008 for FP32 and FP16; the others are the machine's).
+"""
 
 from __future__ import annotations
 
@@ -48,6 +50,7 @@ def execute(options: Converting) -> Answer:
 
 
 def _read(text: str, form: Form | None) -> Number:
+    """Number from its text, or from bits in a format. Errors: PL0801, PL1292."""
     found = _PATTERN.fullmatch(text)
     if found is None:
         number = formats.number(text)
@@ -55,6 +58,7 @@ def _read(text: str, form: Form | None) -> Number:
             message = f"'{text[:40]}' is no number"
             raise input_error("PL1292", message, help="write 1.5, 1e-3, 1/3, inf, or bits: 0x3fc0 --as fp16b")
         return number
+    # Four digits are bits of several formats, eight only of FP32.
     if form is None and len(found[1]) <= 4:
         example = f"write {text} --as fp16b, for instance, or all eight digits of an FP32"
         raise usage_error(f"'{text}' are bits of no known format", example)
@@ -66,6 +70,7 @@ def _read(text: str, form: Form | None) -> Number:
 
 
 def _packed(words: Sequence[str], numbers: Sequence[Number], form: Form) -> list[int]:
+    """Pairs of a slope and an offset in one register of a table (SFPLUT)."""
     if len(numbers) % 2:
         raise usage_error(f"{words[-1]} has no offset", "write slopes and offsets in turn: SLOPE OFFSET SLOPE OFFSET")
     made: list[int] = []
@@ -80,6 +85,7 @@ def _packed(words: Sequence[str], numbers: Sequence[Number], form: Form) -> list
 
 
 def _single(number: Number) -> Coded:
+    # Every number has a nearest FP32, if only infinity.
     found = formats.coded(number, "fp32")
     assert found is not None
     return found
@@ -109,7 +115,7 @@ def _hex(bits: int, form: Form) -> str:
 
 
 def _loads(bits: int) -> tuple[Load, ...]:
-    """One instruction where one will do, else two."""
+    """SFPLOADI instructions that make the bits: one where one will do, else two."""
     return tuple(formats.loads(bits)) or formats.pair(bits)
 
 

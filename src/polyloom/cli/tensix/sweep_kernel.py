@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `polyloom sweep` executes: every value of a format through a vector kernel, and how far each result is from a
-reference or from another kernel."""
+"""Accuracy sweep: every value of a format through a vector kernel, and the distance of each result from a reference or
+from another kernel, in units in the last place (exhaustive testing of elementary functions, Muller 2016).
+"""
 
 from __future__ import annotations
 
@@ -43,12 +44,14 @@ class Sweeping(Request):
 
 
 def execute(options: Sweeping) -> Answer:
+    """Sweep of a kernel, compared with a reference or with another kernel."""
     target, place = registry.split_place(options.on or _TARGET)
     if target.name != _TARGET:
         raise usage_error(f"the target {target.name} has no vector kernels", "write --on tensix")
     form: Format = next(known for known in FORMATS if known == options.form)
     stride = None if options.stride is None else shared.positive(options.stride, "--stride")
     domain = _domain(options.domain)
+    # Exactly one of both: distances to two references would be two tables.
     if (options.reference is None) == (not options.against):
         number = "is nothing" if options.reference is None else "are two things"
         raise usage_error(
@@ -60,6 +63,7 @@ def execute(options: Sweeping) -> Answer:
     written = [*outputs.values(), *([options.report] if options.report else [])]
     files.check_outputs(written, [options.file, *options.against])
     own = target.options(**of_target.given_options(options, target, "sweep"))
+    # An unknown reference is found before minutes of simulation.
     evaluate = None if options.reference is None else sweep.reference(options.reference)
     values = sweep.values_of(form, stride, domain)
     words = shared.pairs(options.words, "parameter", "param0=0x3f800000")
@@ -72,6 +76,7 @@ def execute(options: Sweeping) -> Answer:
     distances, data = sweep.judged(found, expected)
     arrays = {"x": found.values, "y": found.results, "expected": expected}
     results = {path: npy.encode(_numbers(arrays[name], form)) for name, path in outputs.items()}
+    # The function's name says more than the file's, where it is given.
     title = f"{options.function or options.file} against {options.reference or options.against[0]}, {form}"
     if options.report:
         results[options.report] = page(title, found, distances, data).encode("utf-8", "backslashreplace")
@@ -92,6 +97,9 @@ def _swept(
     values: Bits,
     words: Mapping[str, str],
 ) -> Swept:
+    """Results of the kernel in a file, on the model of the tile; they must be those of the interpreter of SSA form.
+    Errors: PL1291, PL0812.
+    """
     subject = api.subject_of(path, target, place, reading, own)
     scalars = made.scalars(subject.signature, dict(words))
     missing = [a.name for a in subject.signature.inputs if a.name not in scalars]
@@ -101,6 +109,7 @@ def _swept(
     data = api.compile_subject(subject, target, place, own).ready({}).data
     note: Note = kernel.note_of(data)
     found = sweep.sweep(data, note, form, values, scalars)
+    # Two independent ways compute each value; a difference is a fault of the compiler or of the model.
     tile = sweep.differing(found, reference_of(content(subject), place.member, own), scalars)
     if tile is not None:
         first = f"value {tile * sweep.TILE} and the {sweep.TILE} from there on"
@@ -110,6 +119,7 @@ def _swept(
 
 
 def _domain(text: str | None) -> tuple[float, float] | None:
+    """Bounds of the swept values. Errors: PL0801."""
     if text is None:
         return None
     low, colon, high = text.partition(":")
@@ -123,7 +133,7 @@ def _domain(text: str | None) -> tuple[float, float] | None:
 
 
 def _numbers(bits: Bits, form: Format) -> NDArray[Any]:
-    """As floats that hold the format exactly, or integers."""
+    """Bits as floats that hold the format exactly, or as integers."""
     if form == ulp.INTEGERS:
         return bits
     if form == "fp16":

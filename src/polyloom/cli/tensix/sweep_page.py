@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of `polyloom sweep`: the error over the domain as a picture, one column per group of neighbouring values,
-and the counts."""
+"""Report page of `polyloom sweep`: the error over the domain as a picture, one column per group of neighbouring values,
+and the counts.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +62,9 @@ def _told(value: object) -> str:
 
 
 def _picture(swept: Swept, found: Distances) -> str:
-    """Values in ascending order of numbers, not of patterns."""
+    """Picture of the largest error per group of values."""
     numbers = ulp.values(swept.values, swept.form)
+    # Values in ascending order of numbers, not of bit patterns, whose negative half runs backwards.
     order = np.argsort(numbers, kind="stable")
     groups = np.array_split(order, min(_COLUMNS, len(order)))
     worst = max(1, int(found.ulp.max(initial=0)))
@@ -83,12 +85,14 @@ def _bar(kind: str, column: int, y: float, height: float) -> str:
 
 
 def _place(error: int, worst: int) -> float:
-    """The height of an error, in pixels from above."""
+    """Height of an error in pixels from above, on a logarithmic scale: from 1 ulp to the whole range of the format in
+    one picture.
+    """
     return _HEIGHT - (_HEIGHT - _TOP) * log2(1 + error) / log2(1 + worst)
 
 
 def _below(numbers: Any, columns: int) -> str:
-    """Numbers at equal distances among the values, and not of equal distances."""
+    """Axis of values: numbers at equal distances among the values, which need not have equal distances."""
     places = sorted({k * (columns - 1) // (_VALUES - 1) for k in range(_VALUES)})
     marks = "".join(f"M{_LEFT + place} {_HEIGHT + 8}v4" for place in places)
     names = (
@@ -100,7 +104,7 @@ def _below(numbers: Any, columns: int) -> str:
 
 
 def _left(worst: int) -> str:
-    """Errors of 0 and of powers of two."""
+    """Axis of errors: 0 and powers of two."""
     step = max(1, (worst + 1).bit_length() // 6)
     errors = [0, *(1 << n for n in range(0, worst.bit_length(), step))]
     marks = "".join(f"M{_LEFT - 4} {short(_place(error, worst))}h-4" for error in errors)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C files: a function's loops as a nest, and the function itself, compiled, as the oracle."""
+"""C front end: a function's loops as a nest (C17, section 6.8.5), and the function itself, compiled, as the oracle."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ __all__ = ["load"]
 
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
-    """The nest of a function in the file `path`, and the function itself. Raises PL0104, and PL0150 to PL0167 with the
-    user's positions."""
+    """C function as a nest: that of the file `path`, and the compiled function itself. Raises PL0104, and PL0150 to
+    PL0167 with the user's positions.
+    """
     read_source(path, ".c")
     try:
         return reading_reached(path, options.function, options, partial(_load, path))
@@ -38,10 +39,13 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     unit = syntax_tree(path, options)
     function, functions = choose(path, unit, options.function, included(path, options.includes))
+    # Constants of the file come first: extents and bounds of the function may name them.
     outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
     declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
     found = nest(function, declared, outside, options, File(functions, *declarations(unit)))
+    # In C's order, which the nest's parameters and storage no longer tell.
     parameters = tuple(n.name for n in function.inner if n.kind == "parameter")
     called = {callee(node) for each in functions.values() for node in each if node.kind == "call"}
+    # What is called and has no body anywhere is C's library, which the oracle must link.
     library = frozenset(name.removeprefix("__builtin_") for name in called.difference(defined(unit)))
     return found, Native(path, found, parameters, options, library)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which function of a file is meant: the one that is named, else the only `kernel_...`, else the only one with a loop,
+"""Choice of the function to compile: the one that is named, else the only `kernel_...`, else the only one with a loop,
 else the only one.
 
-Where functions may call others, those that are `static` are not meant if there are more: they are what these call.
+Where functions may call others, those that are `static` are not meant if there are more: they are what these call
+(internal linkage: C17, section 6.2.2).
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ _LOOPS = ("for", "while", "do")
 def choose(
     path: str, unit: Mapping[str, Any], name: str | None, headers: Collection[Path] = (), *, calls: bool = False
 ) -> tuple[Node, dict[str, Node]]:
-    """The function, and by the identities that calls of them mention all functions of the file, with those that they
-    call of the `headers`, the user's own; raises PL0152."""
+    """Chosen function, and by the identities of their declarations all functions of the file that calls may name, with
+    those that they call of the user's own `headers`. Raises PL0152.
+    """
     builder = Builder(aliases(unit))
     items = list(_definitions(unit))
     nodes = [builder.build(item) for item in items]
     exported = [
         node
         for node, item in zip(nodes, items, strict=True)
+        # `main` is the test driver of a file, which exists beside what it calls.
         if calls and item.get("storageClass") != "static" and node.name != "main"
     ]
     found = _named(path, nodes, name) if name else _only(path, exported or nodes)
@@ -38,20 +41,21 @@ def choose(
 
 
 def defined(unit: Mapping[str, Any]) -> Iterator[str]:
-    """The names of the functions that have a body, in the file or in what it includes."""
+    """Names of the functions that have a body, in the file or in what it includes (C17, section 6.9.1)."""
     return (item["name"] for item in unit["inner"] if item["kind"] == "FunctionDecl" and _has_body(item))
 
 
 def _called(
     unit: Mapping[str, Any], nodes: Sequence[Node], headers: Collection[Path], builder: Builder
 ) -> Iterator[Node]:
-    """The functions of headers that functions call, and those that these call."""
+    """Transitive closure of calls into the user's headers: the functions there that the file's functions reach."""
     items = {
         item["name"]: item
         for item in unit["inner"]
         if item["kind"] == "FunctionDecl" and _has_body(item) and "includedFrom" in (place := expanded(item["loc"]))
         if Path(place.get("file", "")).resolve() in headers
     }
+    # A worklist; without functions in headers the trees need not be walked.
     waiting = list(nodes) if items else []
     while waiting:
         for name in [callee(part) for part in waiting.pop() if part.kind == "call"]:
@@ -72,7 +76,9 @@ def _definitions(unit: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _identities(unit: Mapping[str, Any], nodes: list[Node]) -> Iterator[tuple[str, Node]]:
-    """A call names the declaration that it sees, which may stand before the definition."""
+    """Identities of declarations, each with its definition: a call names the declaration that it sees, which may stand
+    before the definition (C17, section 6.2.2).
+    """
     by_name = {node.name: node for node in nodes}
     for item in unit["inner"]:
         if item["kind"] == "FunctionDecl" and item.get("name") in by_name:
@@ -94,6 +100,7 @@ def _only(path: str, nodes: list[Node]) -> Node:
     kernels = [node for node in nodes if node.name.startswith("kernel_")]
     others = [node for node in nodes if node.name != "main"]
     loops = [node for node in others if any(part.kind in _LOOPS for part in node)]
+    # Loops are what there is to map: a helper without one is never the default beside a function that has one.
     found = kernels if len(kernels) == 1 else loops or others
     if not found:
         raise _wrong(f"{path} has no function", "give a file that defines a function")

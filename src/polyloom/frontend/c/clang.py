@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that runs clang, which comes in the `ziglang` wheel (extra `c`).
+"""clang as a process: the one place that runs it; it comes in the `ziglang` wheel (extra `c`).
 
 Syntax trees and objects are made by clang itself with the C headers of the wheel (declarations alone are used, so those
 of musl serve every host); `zig cc` only links, because it adds sanitizers, optimizes for the host and builds run-time
-libraries that nothing needs here. Single precision is kept exact: no contraction, no fast mathematics, no target
-features beyond the baseline.
+libraries that nothing needs here. Single precision is kept exact: no contraction (the C standard's FP_CONTRACT, off),
+no fast mathematics, no target features beyond the baseline.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.text import Files
 from polyloom.frontend.source import Options
 
+# `char` has a sign on every host, as on x86: the same file means the same on an ARM host. Warnings are the user's
+# affair.
 LANGUAGE = ("-fsigned-char", "-w", "-fno-color-diagnostics", "-fno-caret-diagnostics")
 C = ("-std=gnu17",)
 CPP = ("-xc++", "-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
@@ -40,15 +42,20 @@ CPP = ("-xc++", "-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti", 
 ARITHMETIC = (
     "-O1",
     "-fPIC",
+    # A product and a sum round twice, as the array computes them (IEEE 754, section 5.4.1); `madd` is asked for by
+    # `fmaf`.
     "-ffp-contract=off",
+    # Signed integers wrap, as all operations of this package do, where C leaves overflow undefined.
     "-fwrapv",
     "-fno-math-errno",
     "-fno-strict-aliasing",
+    # Otherwise clang folds them with another sign of zero than `_LIBRARY` has.
     "-fno-builtin-fminf",
     "-fno-builtin-fmaxf",
     "-fno-builtin-fmin",
     "-fno-builtin-fmax",
 )
+# Loops that count characters must not become calls of `strlen`, which bare metal lacks.
 INLINE = ("-mllvm", "-disable-loop-idiom-strlen", "-mllvm", "-disable-loop-idiom-wcslen")
 SCALAR = (
     "-fno-pic",
@@ -65,6 +72,7 @@ ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-fno-
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link. A
 float beyond the range of an integer saturates, as the operations `to_...` do, where C has no rule."""
 
+# JSON is the only form of the tree with positions that a program can read; its text form changes between versions.
 _DUMP = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
 _MOST = 1 << 30
 """Bytes that clang may write. It indents trees, so that a sum of n terms takes some 400 n^2 bytes, nearly all of which
@@ -87,9 +95,10 @@ _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal
 
 
 def syntax_tree(path: str, options: Options, target: str = "") -> Any:
-    """clang's JSON tree of the translation unit; every location with an `offset` has its `file`. Types, macros and
-    headers are those of `target`, by default this host's. It is not to be changed: within `one_reading`, a second call
-    gets the same one. Raises PL0150 and PL0151."""
+    """Abstract syntax tree as clang's JSON; every location with an `offset` has its `file`. Types, macros and headers
+    are those of `target`, by default this host's. Within `one_reading` a second call gets the same tree, which is not
+    to be changed. Raises PL0150 and PL0151.
+    """
     kept, key = _TREES.get(), (path, replace(options, function=None), target)
     if kept is None:
         return _tree(path, options, target)
@@ -100,7 +109,7 @@ def syntax_tree(path: str, options: Options, target: str = "") -> Any:
 
 @contextlib.contextmanager
 def one_reading() -> Generator[None]:
-    """While files are read that nobody changes: each tree is dumped once."""
+    """Memoization of syntax trees while files are read that nobody changes: each is dumped once."""
     token = _TREES.set({})
     try:
         yield
@@ -108,6 +117,7 @@ def one_reading() -> Generator[None]:
         _TREES.reset(token)
 
 
+# A context variable, not a global: threads that compile other files at the same time do not share trees.
 _TREES: ContextVar[dict[tuple[str, Options, str], Any] | None] = ContextVar("trees", default=None)
 
 
@@ -129,7 +139,9 @@ def _tree(path: str, options: Options, target: str) -> Any:
 
 
 def printed_function(path: str, name: str, options: Options, target: str = "") -> str:
-    """The function as clang prints it, macros expanded: the tree lacks the outermost extents of parameters."""
+    """Function as clang prints it, macros expanded: the tree lacks the outermost extents of parameters, which C adjusts
+    to pointers (C17, section 6.7.6.3, paragraph 7).
+    """
     words = ("-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}")
     text = _clang(options, *_for(target), *words, path, machine=_machine(target))
     return next(
@@ -140,7 +152,10 @@ def printed_function(path: str, name: str, options: Options, target: str = "") -
 
 
 def constants(path: str, expressions: Sequence[str], options: Options, target: str) -> list[int]:
-    """The values of integer constant expressions at the end of the file, where the C is that of `target`."""
+    """Evaluation of integer constant expressions (C17, section 6.6) at the end of the file, where the C is that of
+    `target`.
+    """
+    # As enumerators, whose values clang computes and writes into the tree.
     named = ", ".join(f"polyloom_constant_{k} = ({text})" for k, text in enumerate(expressions))
     with temporary.folder() as folder:
         source = Path(folder, "unit.c")
@@ -166,8 +181,9 @@ def llvm_module(
     language: tuple[str, ...] = C,
     explained: Explain | None = None,
 ) -> str:
-    """The LLVM IR of the text `unit`, with names and lines, optimized to `level`, 0 or 1, for `target`; `more` are
-    options of clang. `explained` makes diagnostics of clang's messages."""
+    """LLVM IR of the text `unit`, with names and lines, optimized to `level`, 0 to 2, for `target`; `more` are options
+    of clang. `explained` makes diagnostics of clang's messages.
+    """
     with temporary.folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
@@ -190,8 +206,9 @@ def llvm_module(
 
 
 def included(path: str) -> str:
-    """The directive that includes a file. Its name is taken as it stands, without escapes (C17 6.4.7). Errors: PL0104,
-    for one that has none."""
+    """Include directive for a file. Its name is taken as it stands, without escapes (C17, section 6.4.7). Errors:
+    PL0104, for a name that the directive cannot hold.
+    """
     name = str(Path(path).resolve())
     if re.search(r"[\n\r]", name) or ('"' in name and ">" in name):
         help = "rename it: a name without line breaks, and with a quote or `>` at most"
@@ -200,12 +217,13 @@ def included(path: str) -> str:
 
 
 def shared_library(unit: str, options: Options, model: str = "") -> Path:
-    """A library of the C text `unit`, made once for each content (with all that it includes) and kept in a temporary
-    directory.
+    """Shared library of the C text `unit`, made once for each content (with all that it includes) and kept in a
+    temporary directory.
 
     Where `model` names a target, the C text means what it does there (how wide `long` is), and the machine code is this
     host's.
     """
+    # Content addressing: the preprocessed text is the key, so that a changed header gives another library.
     with temporary.folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
@@ -232,12 +250,14 @@ def _build(source: Path, library: Path, options: Options, model: str) -> None:
     object, linked = source.with_suffix(".o"), source.with_suffix(".so")
     if model:
         text = llvm_module(source.read_text(encoding="utf-8", errors="surrogateescape"), 1, model, options, *ALONE)
+        # Sizes and layouts are fixed in LLVM's IR already: without its triple it becomes this host's machine code.
         source = source.with_suffix(".ll")
         source.write_text(_TARGET_OF.sub("", text), encoding="utf-8")
     _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
     _run(
         "cc",
         "-shared",
+        # The result is loaded into Python's process, which has C's library already.
         "-nostdlib",
         "-mcpu=baseline",
         "-fno-sanitize=all",
@@ -268,7 +288,7 @@ def _clang(
     language: tuple[str, ...] = C,
     explained: Explain | None = None,
 ) -> str:
-    """What clang writes, with the headers of a machine. Its errors become ours."""
+    """Output of clang, with the headers of a machine. Its errors become ours."""
     given = (*(f"-I{folder}" for folder in options.includes), *(f"-D{definition}" for definition in options.defines))
     single = ("-Xclang", "-cl-single-precision-constant") if options.single_constants else ()
     with _instead(options.instead) as overlay:
@@ -278,7 +298,9 @@ def _clang(
 
 @contextlib.contextmanager
 def _instead(texts: Sequence[tuple[str, str]]) -> Generator[tuple[str, ...]]:
-    """The words that make clang read other texts at these paths (LLVM's virtual file system)."""
+    """Virtual file system overlay: the words that make clang read other texts at these paths, so that positions in
+    messages stay the user's.
+    """
     if not texts:
         yield ()
         return
@@ -294,13 +316,16 @@ def _instead(texts: Sequence[tuple[str, str]]) -> Generator[tuple[str, ...]]:
 
 
 def _run(*arguments: str, explained: Explain | None = None) -> str:
-    """Zig's own caches would keep what a killed run leaves; nothing that is used here is found in them again."""
+    """Run of a tool of the wheel in an empty cache: Zig's own caches would keep what a killed run leaves; nothing that
+    is used here is found in them again.
+    """
     zig = _zig()
     with temporary.folder() as caches, tempfile.TemporaryFile() as messages:
         environment = {
             **os.environ,
             "ZIG_GLOBAL_CACHE_DIR": str(caches),
             "ZIG_LOCAL_CACHE_DIR": str(caches),
+            # Messages are matched by `_ERROR`, and must not be translated.
             "LC_ALL": "C",
         }
         try:
@@ -315,6 +340,7 @@ def _run(*arguments: str, explained: Explain | None = None) -> str:
         with process:
             try:
                 written = _written(process, without_indentation="-ast-dump=json" in arguments)
+            # An interrupt, too, must not leave a compiler running that writes a gigabyte.
             except BaseException:
                 process.kill()
                 raise
@@ -329,7 +355,9 @@ class _TooMuch(Exception):
 
 
 def _written(process: subprocess.Popen[bytes], *, without_indentation: bool) -> bytes:
-    """What clang writes; texts in JSON have no ends of lines, so that lines may lose their indentation."""
+    """Output of the process up to `_MOST` bytes; texts in JSON have no ends of lines, so that lines may lose their
+    indentation.
+    """
     assert process.stdout is not None
     found, size = list[bytes](), 0
     for line in process.stdout:
@@ -342,7 +370,7 @@ def _written(process: subprocess.Popen[bytes], *, without_indentation: bool) -> 
 
 
 def diagnostics(messages: str) -> Iterator[Diagnostic]:
-    """Its errors as they stand."""
+    """Diagnostics of clang's messages: its errors as they stand, at the user's positions, as PL0151."""
     known = Files()
     found = False
     for match in filter(None, map(_ERROR.match, messages.splitlines())):
@@ -350,6 +378,7 @@ def diagnostics(messages: str) -> Iterator[Diagnostic]:
         span = known.at(match["file"], int(match["line"]), int(match["column"]))
         message = re.sub(r" \[-W[\w-]+\]$", "", match["message"])
         yield Diagnostic("PL0151", f"the C compiler says: {message}", span=span, help=_help(message))
+    # A stack overflow of clang leaves no message that `_ERROR` matches.
     if not found:
         help = (
             None
@@ -380,6 +409,8 @@ def _zig() -> str:
 
 @cache
 def _headers(machine: str) -> tuple[str, ...]:
+    # Names of machines as Windows and macOS have them.
+    """Include path of C's headers in the wheel for a machine: clang's own first, then musl's, then the kernel's."""
     machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
     library = Path(_zig()).parent / "lib"
     libc = library / "libc" / "include"
@@ -396,7 +427,7 @@ def _headers(machine: str) -> tuple[str, ...]:
 
 @cache
 def _folder() -> Path:
-    """A folder for libraries that is this user's alone; where another has its name, one for this process's life."""
+    """Folder for libraries that is this user's alone; where another has its name, one for this process's life."""
     # Code from this folder is loaded and run: nobody else may write there.
     owner = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir(), f"polyloom-{owner}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constant extents bound the parameters: `float A[20]` that is indexed by i < n can only be meant for n <= 20.
+"""Array extents as parameter bounds: `float A[20]` that is indexed by i < n can only be meant for n <= 20.
 
 The parameter values for which an access leaves a constant extent upwards are projected out of its domain (Presburger
-elimination by isl) and excluded, judged where every parameter is at least 1, so that an empty loop does not hide a
-bound.
+elimination by isl: Verdoolaege 2010) and excluded, judged where every parameter is at least 1, so that an empty loop
+does not hide a bound.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from polyloom.sets.normal import conjunction, normalize
 
 
 def bounded(nest: Nest) -> Condition:
-    """The assumptions of `nest` with the bounds that constant extents imply."""
+    """Assumptions of `nest` with the bounds on parameters that constant extents imply."""
     # Sizes of 0 execute nothing, and would make every bound look unnecessary.
     ones = Condition((Polyhedron(tuple(Affine.symbol(p) + -1 for p in nest.parameters)),))
     context = parameter_set(conjunction(nest.assumptions, ones), nest.parameters)
@@ -29,6 +29,8 @@ def bounded(nest: Nest) -> Condition:
     for statement, past in _ends(nest):
         domain = conjunction(statement.domain, Condition((Polyhedron((past,)),)))
         allowed = context.subtract(_projected(domain, statement, nest))
+        # An access that leaves its array for all sizes is an error of the program, which the check of subscripts
+        # reports.
         if not allowed.is_empty() and not context.is_subset(allowed):
             with suppress(PolyloomError):  # a bound with a remainder is left to the check of subscripts
                 result = conjunction(result, from_set(allowed, context))
@@ -36,10 +38,11 @@ def bounded(nest: Nest) -> Condition:
 
 
 def _ends(nest: Nest) -> Iterator[tuple[Statement, Affine]]:
-    """Affine forms that are at least 0 where an access is past a constant extent."""
+    """Overruns: affine forms that are at least 0 where an access is past a constant extent, with their statements."""
     for statement in statements(nest):
         for access in (statement.assign.target, *accesses(statement.assign.value)):
             for index, extent in zip(access.index, nest[access.name].shape, strict=True):
+                # A constant index has nothing that a parameter could bound.
                 if extent.is_constant and not index.is_constant:
                     yield statement, index - extent
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants that a file declares outside of its functions: enumerators, and `const` variables of element types.
 
-clang gives enumerators their written values; one without counts on from the one before (C17 6.7.2.2). A variable stands
-for its initial value; one whose value has another type or is no expression of ours stays unknown, which matters only
-where it is used.
+clang gives enumerators their written values; one without counts on from the one before (C17, section 6.7.2.2). A
+variable stands for its initial value; one whose value has another type or is no expression of ours stays unknown, which
+matters only where it is used.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ def with_constants(unit: Mapping[str, Any], scope: Scope) -> Scope:
 
 
 def declarations(unit: Mapping[str, Any]) -> tuple[dict[str, Node], dict[str, Fields]]:
-    """The file's tables, by identity, and its structures of scalars, by type."""
+    """File-scope tables, by identity, and structures of scalars, by type (`struct T`, and the name of a `typedef`)."""
     builder = Builder(aliases(unit))
+    # clang lists the structure of `typedef struct {...} T` right before the typedef, without a name: hence `last`.
     tables, records, last = dict[str, Node](), dict[str, Fields](), ()
     for item in unit["inner"]:
         if item["kind"] == "VarDecl" and item.get("init") and "const" in item["type"]["qualType"]:
@@ -54,7 +55,7 @@ def declarations(unit: Mapping[str, Any]) -> tuple[dict[str, Node], dict[str, Fi
 
 
 def _fields(item: Mapping[str, Any], builder: Builder) -> Fields:
-    """Those of a structure whose members are scalars, else none."""
+    """Fields of a structure whose members are scalars; none for others (C17, section 6.7.2.1)."""
     fields = [f for f in item.get("inner", ()) if f.get("kind") == "FieldDecl"]
     found = tuple((f["name"], ctype(f["type"], builder.aliases)) for f in fields if "name" in f)
     scalars = all(re.fullmatch(r"[a-z_ ]+", of) and not of.startswith(("struct", "union")) for _, of in found)
@@ -66,6 +67,7 @@ def _of_record(item: Mapping[str, Any]) -> bool:
 
 
 def _enumerators(item: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Enumerators of an enumeration with their values (C17, section 6.7.2.2)."""
     value = -1
     for constant in item.get("inner", ()):
         if constant["kind"] == "EnumConstantDecl":
@@ -101,7 +103,9 @@ _WIDTHS: Final = {
 
 
 def _wrapped(value: Affine, of: str) -> Affine:
-    """The value of a variable of the type that begins with it, if it is a number."""
+    """Conversion to an integer type (C17, section 6.3.1.3): the value modulo 2^width, with the type's sign; an
+    expression that is no number stays.
+    """
     width = _WIDTHS[of]
     if not value.is_constant:
         return value
@@ -114,6 +118,7 @@ def _with_variable(item: Mapping[str, Any], builder: Builder, scope: Scope) -> S
     variable = builder.build(item)
     initial = operations(variable.inner[-1], {}, ())
     if variable.ctype in _WIDTHS:
+        # The conversion to the variable's own type is what `_wrapped` does: without it the form stays affine.
         narrowed = initial.inner[0] if initial.kind == "convert" and initial.opcode == "IntegralCast" else initial
         form = affine(narrowed, scope)
         return (
@@ -124,5 +129,6 @@ def _with_variable(item: Mapping[str, Any], builder: Builder, scope: Scope) -> S
     dtype = TYPES[variable.ctype]
     try:
         return replace(scope, values={**scope.values, variable.symbol: (value(initial, dtype, scope), dtype)})
+    # Not an error yet: the variable may be used by other functions only.
     except PolyloomError:
         return scope

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C function as a nest: its parameters as storage and symbols, its body as loops and assignments.
+"""Nest of a C function: its parameters as storage and symbols, its body as loops and assignments.
 
 Integer parameters and extents are at least 0 unless the function says otherwise by `assert` or `__builtin_assume`;
-constant extents bound the parameters whose loops index them.
+constant extents bound the parameters whose loops index them. An array parameter is the array that its declarator says,
+extents included, where C adjusts it to a pointer (C17, section 6.7.6.3).
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from polyloom.transform.library import written_out
 
 
 def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options, file: File) -> Nest:
-    """The meaning of `function`; `declared` are its parameters as clang prints them, `outside` is what its file
-    declares. Raises PL0153 to PL0166."""
+    """Nest that a function means; `declared` are its parameters as clang prints them, `outside` is what its file
+    declares. Raises PL0153 to PL0166.
+    """
     function = operations(plain(function, file), file.functions, outside.defined)
     functions = {name: operations(f, file.functions, outside.defined) for name, f in outside.functions.items()}
     outside = replace(outside, functions=functions)
@@ -40,6 +42,7 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
     for parameter in parameters:
         if parameter.ctype not in COUNTING:
             element_type(parameter)
+    # Extents decide which integers are parameters of sizes: they must be affine symbols, not data.
     shapes = _shapes(function, parameters, declared, options)
     found = roles(
         function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols
@@ -47,6 +50,7 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
     symbols = {p.symbol: Affine.symbol(p.name) for p in parameters if p.symbol in found.parameters}
     storage = {p.symbol: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.symbol not in symbols}
     returned = result(function)
+    # A result is an output like others: a scalar behind a pointer that only this function writes.
     if returned is not None and any(n.kind == "name" and n.symbol == RESULT for n in function):
         if is_pointer(returned):
             message = f"`{function.name}` returns a pointer, which means nothing outside of it"
@@ -66,7 +70,9 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
 def _shapes(
     function: Node, parameters: Sequence[Node], declared: Sequence[str], options: Options
 ) -> dict[str, list[str]]:
-    """The texts of the extents of every array parameter; `*p` that is never subscripted is a scalar."""
+    """Extents of every array parameter as texts, from its declarator or from `--shape`; `*p` that is never subscripted
+    is a scalar, with no extents. Raises PL0155.
+    """
     arrays = [p for p in parameters if is_pointer(p)]
     given = given_shapes(options.shapes, [p.name for p in arrays])
     subscripted = {strip(n.inner[0]).symbol for n in function if n.kind == "element"}
@@ -90,6 +96,7 @@ def _shapes(
             unknown.extend(refuse("PL0155", message, parameter, _shape_help(parameter.name, inner)).diagnostics)
         else:
             shapes[parameter.name] = []
+    # All unknown extents in one message: one run shows every `--shape` that is missing.
     if unknown:
         raise PolyloomError(*unknown)
     return shapes
@@ -103,7 +110,7 @@ def _shape_help(name: str, inner: list[str]) -> str:
 
 
 def _argument(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Affine]) -> Storage:
-    """An array, a scalar by value, or a scalar behind a pointer."""
+    """Storage of a parameter: an array, a scalar by value, or a scalar behind a pointer. Raises PL0155."""
     known = {a.terms[0][0]: a for a in symbols.values()}
     found = [affine_text(text, known) for text in shape or ()]
     for text, extent in zip(shape or (), found, strict=True):
@@ -123,8 +130,9 @@ def _argument(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Af
 
 
 def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
-    """The statements to compile: those between `#pragma scop` and `#pragma endscop`, and declarations; all where there
-    is no pragma."""
+    """Static control part (SCoP): the statements between `#pragma scop` and `#pragma endscop`, and declarations; all
+    where there is no pragma. Raises PL0166. The pragmas are those of Clan and Pluto (Bondhugula et al. 2008).
+    """
     body = function.inner[-1]
     marks = [
         (m.start() + body.span.start, m["end"])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a function with all that it calls as part of it stays of a sensible size, from its syntax tree.
+"""Code growth by inlining: whether a function with all that it calls as part of it stays of a sensible size.
 
-Sizes are nodes of the tree. A function that calls itself, directly or not, is counted once where it is entered: the
-call stays.
+Sizes are nodes of the syntax tree. A function that calls itself, directly or not, is counted once where it is entered:
+the call stays. Budgets of this kind: Muchnick 1997, section 15.2.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ TIMES: Final = 4
 
 
 def is_small(function: Node, functions: Mapping[str, Node]) -> bool:
-    """Of a function of a file, whose functions are given by name."""
+    """Inlining budget of a function of a file, whose functions are given by name: at most `MOST` nodes in all, or
+    `TIMES` the sizes of what is inlined.
+    """
     calls = {name: tuple(_called(node, functions)) for name, node in functions.items()}
     once = {name: sum(1 for _ in node) for name, node in functions.items()}
     whole: dict[str, int] = {}
 
     def size(name: str, path: tuple[str, ...]) -> int:
+        # Memoized: chains of functions that call two others each would take exponential time.
         if name not in whole:
             # Recursive calls stay calls, and add nothing.
             inner = (size(other, (*path, name)) for other in calls[name] if other not in path and other != name)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of C's library as operations: those that machines have, and those that `ir.library` writes out.
+"""C library functions (C17, section 7.12) as operations: those that machines have, and those that `ir.library` writes
+out.
 
 A function of single precision is called with operands of that type, one of double precision with doubles.
 """
@@ -31,11 +32,13 @@ _SPECIAL: Final = {"inff": "inf", "huge_valf": "inf", "nanf": "nan", "inf": "inf
 
 
 def operations(node: Node, functions: Mapping[str, Node], defined: Collection[str]) -> Node:
-    """Lowering to the tree of loops: without parentheses and conversions that change nothing, with operations for
-    calls of C's library, and of what `ir.nest_c` prints; `functions` are the file's, by
-    identity, and `defined` the names of all that have a body, which hide the library's."""
+    """Lowering of clang's tree to the tree of loops: without parentheses and conversions that change nothing, with
+    operations for calls of C's library, and of what `ir.nest_c` prints; `functions` are the file's, by identity, and
+    `defined` the names of all that have a body, which hide the library's.
+    """
     node = strip(node)
     inner = tuple([operations(child, functions, defined) for child in node.inner])
+    # Unchanged subtrees are kept as objects: most of a function has nothing to lower.
     if any(a is not b for a, b in zip(inner, node.inner, strict=True)):
         node = replace(node, inner=inner)
     return _operation(node, functions, defined) if node.kind == "call" else node
@@ -50,6 +53,7 @@ def _operation(call: Node, functions: Mapping[str, Node], defined: Collection[st
     if written in _COUNTS and len(call.inner) == 2:
         return make.operation("popcount", "u32", (_narrow(call.inner[1]),), call)
     found = _printed(call, name, functions) or (CALLS.get(name) if written not in defined else None)
+    # Otherwise a user's own `sqrtf` would silently mean the machine's square root (C17, section 7.1.3).
     if written in defined and (name in CALLS or name in _SPECIAL):
         raise refusals.call(call, own=True)
     if found is None or len(call.inner) - 1 != BY_NAME[found[0]].arity:
@@ -58,7 +62,7 @@ def _operation(call: Node, functions: Mapping[str, Node], defined: Collection[st
 
 
 def _narrow(operand: Node) -> Node:
-    """What an operand was before it was extended by zeros, which add no bits."""
+    """Operand of a zero extension, which adds no bits to count; other operands as they are."""
     is_wider = operand.kind in CASTS and operand.opcode == "IntegralCast"
     return operand.inner[0] if is_wider and strip(operand.inner[0]).ctype in _UNSIGNED else operand
 
@@ -67,14 +71,16 @@ _UNSIGNED: Final = ("_Bool", "unsigned char", "unsigned short", "unsigned int")
 
 
 def _printed(call: Node, name: str, functions: Mapping[str, Node]) -> tuple[str, ElementType] | None:
-    """The operation and the type of a function that `ir.nest_c` prints. It is known by its whole text: a user may have
-    the name, too."""
+    """Operation and type of a helper function that `ir.nest_c` prints. It is known by its whole text: a user may have
+    the name, too.
+    """
     function = functions.get(strip(call.inner[0]).symbol) if name.startswith(PREFIX) else None
     if function is None:
         return None
     every: dict[str, tuple[str, ElementType]] = {
         f"{PREFIX}{operation}_{dtype}": (operation, dtype) for operation in BY_NAME for dtype in ALL_TYPES
     }
+    # Printed C reads back as the same nest: the round trip of `ir.nest_c`.
     found = every.get(name)
     text = function.span.source.text[function.span.start : function.span.end]
     return found if found is not None and text == helper(*found) else None
@@ -99,8 +105,10 @@ def called_kernels(text: str) -> frozenset[str]:
 
 
 def with_kernels(unit: str, names: Collection[str], prefix: str) -> str:
-    """The C text `unit` with our kernels in the place of library functions, of which `names` are those that it may
-    call: what the array computes is compared with it. Roundings are exact, and need none."""
+    """C text `unit` with our kernels in the place of library functions, of which `names` are those that it may call:
+    what the array computes is compared with it bit by bit. Roundings are exact, and need none.
+    """
+    # powf of base 2 is exp2f: see `_definition`.
     needed = {*names, "exp2f"} if "powf" in names else names
     used = [name for name in sorted(CALLS) if name in needed and CALLS[name][0] in (*SINGLE, "pow")]
     macros = [f"#define {name} {prefix}{name}\n#define __builtin_{name} {prefix}{name}" for name in used]
@@ -110,6 +118,8 @@ def with_kernels(unit: str, names: Collection[str], prefix: str) -> str:
 
 
 def _definition(name: str, prefix: str) -> str:
+    # The loop of `_POWER` multiplies in the order of `ir.library`: square and multiply, from the low bit (Knuth 1997,
+    # section 4.6.3).
     operation, dtype = CALLS[name]
     if operation == "pow":
         # Powers of 2 are products, too, where the exponent is a whole number of this magnitude: both are exact.

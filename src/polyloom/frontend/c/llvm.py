@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C function in SSA form (`ir.ssa`), from clang's LLVM IR at -O0 or -O1.
+"""Import of LLVM IR: a C function in SSA form (`ir.ssa`), from clang's output at -O0 to -O2.
 
-llvmlite checks the module; its printed text is read by `llvm_text`, `llvm_data` and `llvm_lower`. Phi functions become
-block arguments. The unit that is compiled includes the file and takes the function's address, which keeps a `static`
-one.
+llvmlite checks the module; its printed text is read by `llvm_text`, `llvm_data` and `llvm_lower` (LLVM Language
+Reference Manual). Phi functions become block arguments. The unit that is compiled includes the file and takes the
+function's address, which keeps a `static` one.
 
 C++ is read so too, where the function is named. What is called outside of the file is refused, or found in a table of
 external functions.
@@ -68,6 +68,7 @@ _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
 _KEPT = re.compile(r"^@_*polyloom_kept = .*?\[(ptr .*?)\]", re.MULTILINE)
+# The data layout string tells the width of pointers: LLVM's types are opaque.
 _POINTERS = re.compile(r'^target datalayout = ".*?-p:(\d+)', re.MULTILINE)
 _STRUCTURE = re.compile(r"^(%\S+|%\"[^\"]*\") = type (.*)$", re.MULTILINE)
 _GLOBAL = re.compile(r'^@([-\w.$]+|"[^"]*") = (.*)$', re.MULTILINE)
@@ -76,8 +77,9 @@ _GLOBAL = re.compile(r'^@([-\w.$]+|"[^"]*") = (.*)$', re.MULTILINE)
 def load_ssa(
     path: str, options: Options, level: int = 0, target: str = TARGET, externals: Externals | None = None
 ) -> Function:
-    """The function of the file that `options.function` names, or the one that is meant (choose.py). Raises PL0104,
-    PL0150 to PL0152, PL0975."""
+    """SSA form of the function of the file that `options.function` names, or of the one that is meant (choose.py).
+    Raises PL0104, PL0150 to PL0152, PL0975.
+    """
     text = read_source(path, ".c").decode("utf-8", "replace")
     try:
         chosen = _named(path, options) if path.endswith(CPP_ENDINGS) else _chosen(path, options, target)
@@ -100,6 +102,7 @@ class _Chosen:
 @deeply
 def _chosen(path: str, options: Options, target: str) -> _Chosen:
     chosen, functions = choose(path, syntax_tree(path, options, target), options.function, calls=True)
+    # Beyond the budget calls stay calls, which every target of SSA form can make.
     inlines = is_small(chosen, {function.name: function for function in functions.values()})
     return _Chosen(chosen.name, inlines, preconditions(chosen).asserted)
 
@@ -124,13 +127,15 @@ def load_all(
     language: tuple[str, ...] = C,
     asserted: frozenset[tuple[int, int]] = frozenset(),
 ) -> tuple[Function, ...]:
-    """These functions of the file, compiled at once; with `inlines` what they call becomes part of them. In C++ a name
-    is an expression. What is `asserted` at these lines and columns is taken to hold."""
+    """SSA form of several functions of the file, compiled at once; with `inlines` what they call becomes part of them.
+    In C++ a name is an expression, such as `scale<8>`. What is `asserted` at these lines and columns is taken to hold.
+    """
     kept = ", ".join(f"(void *){f'&{name}' if language is CPP else name}" for name in names)
     before, after = _INLINED if inlines else ("", "")
     linkage = 'extern "C" ' if language is CPP else ""
     unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept, linkage=linkage)
     if language is C:
+        # Kernels of this package in the place of C's library, so that all targets give the same bits.
         unit = with_kernels(unit, called_kernels(source.text), ENTRY)
     return imported(llvm_module(unit, level, target, options, language=language), source, externals, asserted)
 
@@ -141,8 +146,8 @@ def imported(
     externals: Externals | None = None,
     asserted: frozenset[tuple[int, int]] = frozenset(),
 ) -> tuple[Function, ...]:
-    """The functions of LLVM's text whose addresses the unit keeps in `polyloom_kept`, in that order; `source` is what
-    messages show, and where something is `asserted`.
+    """Functions of LLVM's text whose addresses the unit keeps in `polyloom_kept`, in that order; `source` is what
+    messages show, and where something is `asserted`. Raises PL0975.
 
     A target that makes units of its own, around the user's file, gets here by `clang.llvm_module`.
     """
@@ -157,6 +162,7 @@ def _checked(text: str) -> str:
     except ImportError:
         help = f"install it: `{extras.command('c')}`"
         raise PolyloomError(Diagnostic("PL0150", extras.NO_CLANG, USAGE, help=help)) from None
+    # Printed anew, so that the text has one form: named values, no comments that matter, types spelled out.
     module = llvm.parse_assembly(text)
     module.verify()
     return str(module)
@@ -172,6 +178,8 @@ class _Raw:
 
 
 class _Reader:
+    """Reader of a module's text: its structures, globals and places, and one function after the other."""
+
     def __init__(self, module: str, source: Source, externals: Externals, asserted: frozenset[tuple[int, int]]) -> None:
         self.module, self.source = module, source
         pointers = _POINTERS.search(module)
@@ -190,7 +198,7 @@ class _Reader:
         return [name[1:].strip('"') for name in re.findall(r'ptr (@[-\w.$]+|@"[^"]*")', found[1])] if found else []
 
     def function(self, name: str) -> Function:
-        """The function with those that it calls, and the data that they mention."""
+        """Function with those that it calls, and the data that they mention (a transitive closure)."""
         found: dict[str, Function] = {}
         variables: dict[str, Data] = {}
         work, used = [name], set[str]()
@@ -219,6 +227,7 @@ class _Reader:
     def _function(self, name: str) -> Function:
         prototype, body = self._prototype(name)
         parts: dict[str, Value] = {}
+        # Two steps: the arguments of an edge are the phis of its target, which may stand further down.
         raw = [self._block(label, list(lines), parts) for label, lines in _blocks(body)]
         self._check_parts([r.block for r in raw], parts)
         incoming = {block.name: block.phis for block in raw}
@@ -228,7 +237,9 @@ class _Reader:
         return replace(prototype, blocks=(replace(first, parameters=prototype.parameters), *blocks))
 
     def _prototype(self, name: str) -> tuple[Function, str]:
-        """A function whose only block is empty, and the text of all blocks; `place` becomes that of its head."""
+        """Function head: a function whose only block is empty, and the text of all blocks; `place` becomes that of its
+        head.
+        """
         match = re.search(rf"^define (.*?)@{re.escape(name)}\((.*)\{{\n((?:(?!\}}).*\n)*)", self.module, re.MULTILINE)
         if match is None:
             raise Unsupported(f"`{name}`, which clang leaves without a body,")
@@ -237,6 +248,7 @@ class _Reader:
         self.place = self.places.of_function(after)
         result = self._result(before)
         values, unsigned, restricted = self._parameters(parameters)
+        # clang widens narrow results by the ABI; `zeroext` is all that remains of unsignedness in LLVM's types.
         if result in NARROW and "zeroext" in before.split():
             unsigned.add(RESULT)
         return Function(
@@ -251,7 +263,7 @@ class _Reader:
         ), body
 
     def _called(self, name: str) -> Function | None:
-        """How a function of the file is called; None for others."""
+        """Prototype of a function of the file, for a call of it; None for others."""
         place = self.place
         prototype = self._prototype(name)[0] if name in self.defined else None
         # Reading another function's head must not move the place that messages name.
@@ -268,7 +280,9 @@ class _Reader:
         return words.scalar()
 
     def _parameters(self, text: str) -> tuple[tuple[Value, ...], set[int], frozenset[int]]:
-        """The parameters, and the positions of unsigned and of restricted ones."""
+        """Parameters, and the positions of unsigned ones (`zeroext`) and of restricted ones (`noalias`: `restrict` of
+        C17, section 6.7.3.1).
+        """
         words = Words(text, self.model)
         found: list[Value] = []
         unsigned: set[int] = set()
@@ -326,6 +340,7 @@ class _Reader:
         return next(name for n in self.numbers if (name := f"byte.{n}") not in self.values)
 
     def _refused(self, what: str) -> PolyloomError:
+        """Diagnostic PL0975 at the source line of the instruction that is not supported."""
         source, line = self.places.source(self.place, self.source), self.place.line
         lines = source.text.split("\n")
         text = lines[line - 1] if 0 < line <= len(lines) else ""
@@ -342,7 +357,7 @@ _ASSERT_HELP: Final = (
 
 
 def _enclosed(text: str) -> tuple[str, str]:
-    """What stands before the parenthesis that closes one before the text, and what stands behind."""
+    """Split of a text at the parenthesis that closes one before the text: what stands before it, and what behind."""
     depth = 1
     for place, mark in enumerate(text):
         depth += {"(": 1, ")": -1}.get(mark, 0)
@@ -352,7 +367,9 @@ def _enclosed(text: str) -> tuple[str, str]:
 
 
 def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:
-    """Labels, and the instructions as lines; the cases of a switch, which take several, are joined."""
+    """Basic blocks of a function's text: labels, and the instructions as lines; the cases of a switch, which take
+    several lines, are joined.
+    """
     label, lines, inside = "", list[str](), False
     for line in (raw.strip() for raw in body.split("\n")):
         if (match := _LABEL.match(line)) and not inside:
@@ -368,6 +385,10 @@ def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:
 def _with_arguments(
     name: str, end: Terminator, incoming: dict[str, tuple[tuple[Value, dict[str, Operand]], ...]]
 ) -> Terminator:
+    """Block arguments instead of phi functions, for the edges of a terminator (Appel 1998, "SSA is functional
+    programming").
+    """
+
     def edge(target: Edge) -> Edge:
         return Edge(target.block, tuple(values[name] for _, values in incoming[target.block]))
 

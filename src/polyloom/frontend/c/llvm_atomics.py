@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`atomicrmw` and `cmpxchg` of LLVM's text: an `rmw`, and a `cas` with the comparison that tells whether it stored.
+"""Atomic instructions of LLVM's text, `atomicrmw` and `cmpxchg`: an `rmw`, and a `cas` with the comparison that tells
+whether it stored (LLVM Language Reference Manual, "Atomic Memory Ordering Constraints").
 
 A `cmpxchg` has two orders, and is as strong as the stronger of them; a weak one, which may fail without a reason, does
 not. `nand`, floats and narrow integers stay what they are: a target makes them of what it has.
@@ -14,11 +15,12 @@ from polyloom.frontend.c.llvm_text import Unsupported, Words
 from polyloom.ir.ssa import MODIFICATIONS, ORDERS, Access, Operand, Order, Value
 from polyloom.ir.ssa_types import I1, Type
 
+# LLVM's signed minimum and maximum have no `s`; `ir.ssa` names both signs.
 _NAMES: Final = {"min": "smin", "max": "smax"}
 
 
 class Emitter(Protocol):
-    """Where instructions go: `llvm_lower.Lowering`."""
+    """Instruction builder, where lowered instructions go: `llvm_lower.Lowering`."""
 
     def emit(
         self,
@@ -33,7 +35,7 @@ class Emitter(Protocol):
 
 
 def modification(to: Emitter, name: str, words: Words) -> None:
-    """`[volatile] add ptr p, i32 v seq_cst, align 4`."""
+    """Read-modify-write: `[volatile] add ptr p, i32 v seq_cst, align 4`."""
     is_volatile = bool(words.take("volatile"))
     word = words.pop()
     operation = _NAMES.get(word, word)
@@ -45,7 +47,10 @@ def modification(to: Emitter, name: str, words: Words) -> None:
 
 
 def exchange(to: Emitter, words: Words) -> tuple[Value, Value]:
-    """`[weak] [volatile] ptr p, i32 x, i32 y acq_rel monotonic, align 4`: what was there, and whether that was x."""
+    """Compare and swap: `[weak] [volatile] ptr p, i32 x, i32 y acq_rel monotonic, align 4` gives what was there, and
+    whether that was x (C17, section 7.17.7.4).
+    """
+    # A strong exchange is one of the behaviours that a weak one may have.
     words.take("weak")
     is_volatile = bool(words.take("volatile"))
     pointer, expected = _pointer(words), _value(words)
@@ -72,6 +77,7 @@ def _value(words: Words) -> Operand:
 
 
 def _access(words: Words, is_volatile: bool, operation: str) -> Access:
+    # Scopes narrower than the system are treated as the system, which is stronger.
     if words.take("syncscope"):
         words.group()
     found: Order = _order(words.pop(), operation)
@@ -89,7 +95,7 @@ def _order(word: str, operation: str) -> Order:
 
 
 def _joined(success: Order, failure: Order) -> Order:
-    """What is as strong as both; that of a failure never releases."""
+    """Memory order as strong as both of a `cmpxchg`; that of a failure never releases, because nothing is stored."""
     if "seq_cst" in (success, failure):
         return "seq_cst"
     if failure == "acquire":

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants of LLVM's text: scalars as operands of `ir.ssa`, initializers of variables as bytes."""
+"""Constants of LLVM's text (LLVM Language Reference Manual, "Constants"): scalars as operands of `ir.ssa`, initializers
+of variables as bytes.
+"""
 
 from __future__ import annotations
 
@@ -56,12 +58,13 @@ _DROPPED: Final = (
 
 
 def operand(words: Words, type: Type, width: int = 0) -> Operand:
-    """A value, or a constant of the type; zeros are above an odd width."""
+    """Operand of a type: a value, or a constant; zeros are above an odd width."""
     word = words.pop()
     if word.startswith("%"):
         return Value(name_of(word), type)
     if word.startswith("@"):
         return Address(name_of(word))
+    # poison may be refined to any value, and so to the undefined one, of which SSA form has one kind.
     if word in ("undef", "poison"):
         return Undef(type)
     if word == "getelementptr":
@@ -83,7 +86,7 @@ def operand(words: Words, type: Type, width: int = 0) -> Operand:
 
 
 def flags(words: Words) -> tuple[str, ...]:
-    """Those that are kept."""
+    """Flags before the operands, of which those that `ir.ssa` has are kept."""
     found: list[str] = []
     while word := words.take(*FLAGS, *_DROPPED):
         found += [word] if word in FLAGS else []
@@ -107,7 +110,9 @@ def name_of(word: str) -> str:
 
 
 def datum(name: str, text: str, model: Model) -> Data:
-    """The variable that the text after `@name =` defines."""
+    """Global variable that the text after `@name =` defines, as bytes. Raises `Unsupported` for one without an
+    initializer.
+    """
     words = Words(text, model)
     while words.take(*_LINKAGE):
         pass
@@ -123,14 +128,14 @@ def datum(name: str, text: str, model: Model) -> Data:
 
 @dataclass(frozen=True, slots=True)
 class _Initial:
-    """Bytes, little-endian, and the pointers in them, in the place of zeros."""
+    """Bytes of an initializer, little-endian, and the pointers in them, in the place of zeros."""
 
     bytes: bytes
     addresses: tuple[tuple[int, Address], ...] = ()
 
 
 def _initial(words: Words, layout: Layout) -> _Initial:
-    """An initializer of the layout."""
+    """Initializer of a layout: bytes, and the addresses in them."""
     if words.take("zeroinitializer", "undef", "poison"):
         return _Initial(bytes(size_of(layout)))
     match layout:
@@ -154,6 +159,7 @@ def _initial(words: Words, layout: Layout) -> _Initial:
 
 
 def _scalar(value: Operand, size: int) -> _Initial:
+    # An address is known only when the program is linked: zeros and a relocation.
     if isinstance(value, Address):
         return _Initial(bytes(size), ((0, value),))
     assert isinstance(value, Constant), f"an initializer is {value}"
@@ -181,11 +187,12 @@ def _elements(words: Words, layouts: list[Layout], marks: tuple[str, str]) -> li
 
 
 def _address(words: Words) -> Operand:
-    """A constant `getelementptr`."""
+    """Constant address: a `getelementptr` expression as a variable and a byte offset."""
     flags(words)
     if words.take("inrange"):
         words.group()
     words.expect("(")
+    # The first index steps over whole objects of the source type: as if the base were an array of these.
     layout: Layout = Sequence(1, words.layout())
     words.expect(",")
     words.layout()
@@ -216,7 +223,7 @@ def _device(words: Words) -> Operand:
 
 
 def inner(layout: Layout, index: int) -> tuple[Layout, int]:
-    """What an index leads to, and how many bytes away."""
+    """Element of a layout that an index leads to, and its distance in bytes."""
     match layout:
         case Sequence(_, element):
             return element, index * size_of(element)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LLVM's intrinsics that SSA form has no name for, by what it has.
+"""Expansion of LLVM's intrinsics that SSA form has no name for.
 
-Rounding to integral values, in the rounding to nearest even that C begins with: with a fraction of p bits, adding 2^p
-to what is less and taking it off again leaves the nearest integral value, because the sum has no bits for a fraction;
-from 2^p on every float is integral. The other directions correct that value by one. copysign brings signs back,
-those of zeros too. Reversed bits are swaps of halves, from single bits up.
+Rounding to integral values, in the rounding to nearest even that C begins with (IEEE 754, section 5.9): with a fraction
+of p bits, adding 2^p to what is less and taking it off again leaves the nearest integral value, because the sum has no
+bits for a fraction; those of zeros too. Reversed bits are swaps of halves, from single bits up (Hacker's Delight,
+section 7-1).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from polyloom.ir.ssa import Constant, Operand, Value
 from polyloom.ir.ssa_semantics import bits
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, INTEGERS, Type
 
+# Bits of the fraction in binary32 and binary64 (IEEE 754, table 3.5).
 _FRACTION: Final = {F32: 23, F64: 52}
 
 
@@ -48,10 +49,11 @@ def _magnitude(emit: Emit, value: Operand) -> Value:
 
 
 def _nearest(emit: Emit, magnitude: Operand) -> Value:
-    """Of what is no less than zero, to even; a NaN stays."""
+    """Round to nearest, ties to even, of a magnitude: what is no less than zero; a NaN stays."""
     type = magnitude.type
     large = _number(type, 2.0 ** _FRACTION[type])
     near = emit("fsub", (emit("fadd", (magnitude, large), "", type), large), "", type)
+    # From 2^p on every number is integral, and the sum would round it; an ordered comparison is false for NaN.
     return emit("select", (emit("folt", (magnitude, large), "", I1), near, magnitude), "", type)
 
 
@@ -67,19 +69,26 @@ def _signed(emit: Emit, magnitude: Operand, sign: Operand, name: str) -> Value:
 
 
 def _even(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    # On the magnitude, because the trick with 2^p needs one sign; the result takes the sign back.
+    """`rint`, `nearbyint`, `roundeven`: ties to even, with the sign of the operand, also of zeros (C17, section
+    7.12.9.4).
+    """
     _float(value)
     _signed(emit, _nearest(emit, _magnitude(emit, value)), value, name)
 
 
 def _floor(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    """`floor`: the nearest integral value, minus one where that is above the operand (C17, section 7.12.9.2)."""
     _float(value)
     near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
     _signed(emit, _corrected(emit, "fogt", value, near, -1.0), value, name)
 
 
 def _ceil(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    """`ceil`: the nearest integral value, plus one where that is below the operand (C17, section 7.12.9.1)."""
     _float(value)
     near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
+    # -1 + 1 is +0.0, and ceil(-0.7) is -0.0: the sign is copied once more.
     _signed(emit, _corrected(emit, "folt", value, near, 1.0), value, name)
 
 
@@ -93,10 +102,13 @@ def _trunc(emit: Emit, value: Operand, name: str, _: Type) -> None:
 
 
 def _away(emit: Emit, value: Operand, name: str) -> Value:
-    """Halves away from zero: what truncation takes off is exact."""
+    """Round half away from zero (C17, section 7.12.9.6): what truncation takes off is exact, and compared with one
+    half.
+    """
     type = _float(value)
     magnitude = _magnitude(emit, value)
     whole = _truncated(emit, magnitude)
+    # Adding 0.5 and truncating would be wrong for the largest number below 0.5, whose sum rounds up to 1.
     rest = emit("fsub", (magnitude, whole), "", type)
     up = emit("fadd", (whole, _number(type, 1.0)), "", type)
     is_half = emit("foge", (rest, _number(type, 0.5)), "", I1)
@@ -118,6 +130,9 @@ def _away_to_integer(emit: Emit, value: Operand, name: str, result: Type) -> Non
 
 
 def _reversed(emit: Emit, value: Operand, name: str, type: Type) -> None:
+    """Bit reversal by swaps of neighbouring groups of 1, 2, 4 ... bits (Hacker's Delight, section 7-1), for powers of
+    two from 8 bits.
+    """
     if type not in INTEGERS or type.bits & (type.bits - 1) or type.bits < 8:
         raise Unsupported(f"the reversed bits of {type}")
     width, every = type.bits, (1 << type.bits) - 1

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phi functions and terminators of LLVM's text."""
+"""Control flow of LLVM's text: phi functions and terminators (LLVM Language Reference Manual, "Terminator
+Instructions").
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from polyloom.ir.ssa import Branch, Constant, Edge, Jump, Operand, Place, Return
 
 
 def phi(text: str, model: Model) -> tuple[Value, dict[str, Operand]]:
-    """The value, and what it is by the block that control comes from."""
+    """Phi function (Cytron et al. 1991): the value, and its operands by the block that control comes from."""
     words = Words(text, model)
     name = name_of(words.pop())
     words.expect("=")
@@ -27,7 +29,7 @@ def phi(text: str, model: Model) -> tuple[Value, dict[str, Operand]]:
 
 
 def terminator(text: str, place: Place, model: Model) -> Terminator | None:
-    """None where the text is no terminator; edges are without arguments."""
+    """Terminator of a block; None where the text is none; edges are without arguments."""
     words = Words(text, model)
     match words.pop():
         case "br" if words.take("label"):
@@ -52,6 +54,7 @@ def terminator(text: str, place: Place, model: Model) -> Terminator | None:
             return Return(typed(words), place)
         case "unreachable":
             return Unreachable(place)
+        # Exceptions and computed jumps have edges that no target of SSA form makes.
         case "indirectbr" | "invoke" | "callbr" | "resume" as other:
             raise Unsupported("`goto *`" if other == "indirectbr" else f"LLVM's `{other}`")
         case _:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One instruction of LLVM's text as instructions of `ir.ssa`.
+"""Lowering of one instruction of LLVM's text to instructions of `ir.ssa` (LLVM Language Reference Manual, "Instruction
+Reference").
 
 Address arithmetic becomes bytes; flags that only make more undefined (`inbounds`, `nneg`, `disjoint`, `samesign`,
 fast-math flags) are left out, save `nsw`, `nuw` and `exact` of arithmetic. What is not supported raises `Unsupported`
@@ -41,6 +42,7 @@ from polyloom.ir.ssa_text import print_external
 from polyloom.ir.ssa_types import I1, I32, I64, INTEGERS, PTR, Type
 
 _NO_EFFECT: Final = ("lifetime.start", "lifetime.end", "assume", "experimental.noalias.scope.decl", "donothing")
+# C's fmin and fmax are IEEE 754-2008's minNum and maxNum: a number wins against a NaN.
 _LIBRARY: Final = {
     "fmin": "minnum",
     "fminf": "minnum",
@@ -63,8 +65,8 @@ _SUFFIX = re.compile(r"(\.(?:[if]\d+|p\d+))+$")
 
 @dataclass(slots=True)
 class Lowering:
-    """Mutable: the instructions of the block so far. `fresh` makes names that no value of the function has, `prototype`
-    is that of a function of the file.
+    """Lowering of a block. Mutable: the instructions of the block so far. `fresh` makes names that no value of the
+    function has, `prototype` is that of a function of the file.
 
     `parts` are the results of external functions by the names of the integers as which C has them, for the whole
     function. At the places of `asserted`, `assert` says what is checked before a run.
@@ -84,7 +86,7 @@ class Lowering:
         return self.model.address
 
     def instruction(self, text: str) -> None:
-        """`text` without metadata, no phi and no terminator."""
+        """Lowering of an instruction: `text` without metadata, no phi and no terminator."""
         words = Words(text, self.model)
         name = name_of(words.pop()) if words.peek().startswith("%") else ""
         if name:
@@ -142,11 +144,15 @@ class Lowering:
         if type.lanes:
             raise Unsupported("a comparison of vectors")
         operands = _list(words, type, 2, width)
+        # Zeros stand above an odd width: equality and unsigned order need no change, signed order needs the sign.
         if width and predicate.startswith("s"):
             operands = tuple(llvm_widths.extended(self, o, width) for o in operands)
         self.emit("f" * (opcode == "fcmp") + predicate, operands, name, I1)
 
     def _cast(self, opcode: str, name: str, words: Words) -> None:
+        """Conversion instruction (LLVM Language Reference Manual, "Conversion Operations"), with pointers as the
+        integer of their width, and odd widths left to `llvm_widths`.
+        """
         is_positive = words.peek() == "nneg"
         flags(words)
         value, source = legal(words)
@@ -157,6 +163,7 @@ class Lowering:
         if source or width:
             llvm_widths.cast(self, opcode, value, source, target, width, name)
             return
+        # A vector of an external function comes through an integer of C's, which is the vector again here.
         if (part := self._part(value)) is not None and opcode == "inttoptr":
             if part.type != target:
                 raise Unsupported(f"{target} from a result of type {part.type}")
@@ -174,6 +181,7 @@ class Lowering:
         elif opcode == "inttoptr":
             wide = value if value.type == self.address else self._resized("zext", value, "", self.address)
             self.emit("inttoptr", (wide,), name, target)
+        # A bitcast of a pointer, or a resize that changes nothing.
         elif value.type == target:
             self.emit("copy", (value,), name, target)
         else:
@@ -198,6 +206,7 @@ class Lowering:
         self.emit("select", (condition, then, legal(words)[0]), name, then.type)
 
     def freeze(self, name: str, words: Words) -> None:
+        # An undefined value of this SSA form has one value in a run already: nothing is left to freeze.
         value, _ = legal(words)
         self.emit("copy", (value,), name, value.type)
 
@@ -234,12 +243,16 @@ class Lowering:
         size: Operand = integer(self.address, size_of(layout))
         if words.take(",") and words.peek() != "align":
             count = self._resized("zext", typed(words), "", self.address)
+            # A variable length array: elements times their size, unsigned.
             size = self.emit("mul", (count, size), "", self.address)
             words.take(",")
         align = int(words.pop()) if words.take("align") else 1
         self.emit("alloca", (size,), name, PTR, access=Access(align))
 
     def getelementptr(self, name: str, words: Words) -> None:
+        """Address arithmetic (LLVM Language Reference Manual, `getelementptr`): constant indices become one byte
+        offset, each other index a scaled `offset`.
+        """
         flags(words)
         layout: Layout = Sequence(1, words.layout())
         words.expect(",")
@@ -247,6 +260,7 @@ class Lowering:
         parts: list[Operand] = []
         while words.take(","):
             index = typed(words)
+            # The index 1 stands for an unknown one: the distance is then the element's size.
             layout, distance = inner(layout, index.value if isinstance(index, Constant) else 1)
             if isinstance(index, Constant):
                 constant += distance
@@ -254,6 +268,7 @@ class Lowering:
                 parts.append(self._scaled(index, distance))
         if constant or not parts:
             parts.append(integer(self.address, constant))
+        # Variable parts first: the constant last can become the displacement of a load.
         for part in parts[:-1]:
             address = self.emit("offset", (address, part), "", address.type)
         self.emit("offset", (address, parts[-1]), name, address.type)
@@ -272,13 +287,12 @@ class Lowering:
         llvm_atomics.modification(self, name, words)
 
     def exchange(self, name: str, words: Words) -> None:
-        """Two results, as those of an external function."""
+        """Compare and swap, whose two results are kept as those of an external function are."""
         found, equal = llvm_atomics.exchange(self, words)
         self.parts |= {f"{name}.0": found, f"{name}.1": equal}
 
     def extractvalue(self, name: str, words: Words) -> None:
-        """A result of an external function that has several: what C returns is a structure of them, or integers in
-        their place."""
+        """Result of a function that has several: what C returns is a structure of them, or integers in their place."""
         words.layout()
         whole = name_of(words.pop())
         words.expect(",")
@@ -290,6 +304,9 @@ class Lowering:
             self.emit("copy", (part,), name, part.type)
 
     def call(self, name: str, words: Words) -> None:
+        """Call: of an intrinsic, a function of the file, an external function, C's library, or through a pointer.
+        Raises `Unsupported`.
+        """
         flags(words)
         returned = _returned(words)
         start = words.next
@@ -308,6 +325,7 @@ class Lowering:
             if callee.startswith("@llvm.")
             else _LIBRARY.get(callee[1:], "")
         )
+        # Hints to an optimizer, which has run already.
         if known in _NO_EFFECT:
             return
         if known in llvm_overflow.NAMES:
@@ -317,6 +335,7 @@ class Lowering:
         if known in ("scmp", "ucmp"):
             self._ordering(callee, name, _arguments(words))
             return
+        # The file's own functions before C's library: a definition wins over a name (C17, section 7.1.3).
         if (function := self.prototype(callee[1:])) is not None:
             self._function(function, name, _arguments(words))
             return
@@ -326,6 +345,7 @@ class Lowering:
         if known in llvm_expand.EXPANDED and isinstance(returned, Scalar):
             llvm_expand.expanded(known, self.emit, _arguments(words), name, returned.type)
             return
+        # A precondition is checked by the host before the run: no code is made for it.
         if callee[1:] == FAILED and self._is_precondition(_arguments(words)):
             return
         if known not in INTRINSICS and known not in EFFECTS:
@@ -350,6 +370,7 @@ class Lowering:
             self.effect("call", operands, callee=INDIRECT)
 
     def _function(self, function: Function, name: str, operands: list[Operand]) -> None:
+        # C without prototypes allows it, with undefined behaviour (C17, section 6.5.2.2, paragraph 9).
         if [o.type for o in operands] != [p.type for p in function.parameters] or (name == "") != (
             function.result is None
         ):
@@ -360,7 +381,7 @@ class Lowering:
             self.emit("call", tuple(operands), name, function.result, callee=f"@{function.name}")
 
     def _external(self, external: External, name: str, returned: Layout | None, operands: list[Operand]) -> None:
-        """Several results come as one structure, or array, of as many."""
+        """Call of an external function, whose several results come as one structure, or array, of as many."""
         given = (returned.type,) if isinstance(returned, Scalar) else ()
         count = (
             returned.count
@@ -385,7 +406,9 @@ class Lowering:
         self.made.append(Instruction("call", tuple(operands), results, callee=f"@{external.name}", place=self.place))
 
     def _ordering(self, callee: str, name: str, operands: list[Operand]) -> None:
-        """`scmp` and `ucmp`: 1, 0 or -1, as the difference of two comparisons."""
+        """Three-way comparison, `scmp` and `ucmp`: 1, 0 or -1, as the difference of two comparisons (Hacker's Delight,
+        section 2-9).
+        """
         _, kind, result, *_ = callee.split(".")
         type: Type | None = next((type for type in INTEGERS if str(type) == result), None)
         if type is None:
@@ -403,6 +426,7 @@ class Lowering:
             size = self._resized("zext", operands[2], "", self.address)
             self.effect("call", (_pointer(operands[0]), operands[1], size), callee=known)
             return
+        # Further operands are immediate flags (`is_int_min_poison` of `abs`), which become a flag or nothing.
         count = INTRINSICS[known][0]
         kept = ("nsw",) if known == "abs" and operands[count:] == [Constant(I1, 1)] else ()
         self.emit("call", tuple(operands[:count]), name, operands[0].type, kept, callee=known)
@@ -419,7 +443,7 @@ def to_type(words: Words) -> Words:
 
 
 def _returned(words: Words) -> Layout | None:
-    """What a call gives, behind attributes and convention; None for nothing, and for what is no scalar."""
+    """Result layout of a call, behind attributes and convention; None for nothing, and for what is no scalar."""
     start = to_type(words).next
     try:
         return None if words.take("void") else words.layout()
@@ -444,7 +468,7 @@ def _list(words: Words, type: Type, count: int, width: int = 0) -> tuple[Operand
 
 
 def _arguments(words: Words) -> list[Operand]:
-    """Of a call: types, attributes and values."""
+    """Arguments of a call: types, attributes and values."""
     words.expect("(")
     found: list[Operand] = []
     while not words.take(")"):

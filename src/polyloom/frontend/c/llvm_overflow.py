@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic that tells of overflow (`__builtin_add_overflow`), as the operation and a condition.
+"""Overflow arithmetic (`__builtin_add_overflow`): the operation, and a condition that tells of overflow.
 
 A sum overflows where its sign differs from that of both operands, a difference where those differ and its own from the
-first one's ("Hacker's Delight", section 2-13). A product is computed twice as wide, or divided again.
+first one's (Hacker's Delight, section 2-13). A product is computed twice as wide, or divided again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WIDER: Final = {I8: I16, I16: I32, I32: I64}
 
 
 def overflowing(to: Emitter, name: str, operands: list[Operand]) -> tuple[Value, Operand]:
-    """The result, and whether it is not that of the operation."""
+    """Result of an operation modulo 2^n, and whether the exact one differs (Hacker's Delight, section 2-13)."""
     a, b = operands
     if a.type not in (*_WIDER, I64):
         raise Unsupported("arithmetic that tells of overflow")
@@ -27,6 +27,7 @@ def overflowing(to: Emitter, name: str, operands: list[Operand]) -> tuple[Value,
     if operation == "mul":
         return _product(to, a, b, is_signed)
     result = to.emit(operation, (a, b), "", a.type)
+    # Unsigned: a sum that wrapped is less than its operands, a difference wraps where the first is less.
     if not is_signed:
         return result, to.emit("ult", (result, a) if operation == "add" else (a, b), "", I1)
     one = to.emit("xor", (a, result), "", a.type)
@@ -36,6 +37,9 @@ def overflowing(to: Emitter, name: str, operands: list[Operand]) -> tuple[Value,
 
 
 def _product(to: Emitter, a: Operand, b: Operand, is_signed: bool) -> tuple[Value, Operand]:
+    """Product, and whether it overflows: twice as wide where such a type exists, else by division of the product by an
+    operand (Hacker's Delight, section 2-13).
+    """
     type = a.type
     if type in _WIDER:
         wide, extension = _WIDER[type], "sext" if is_signed else "zext"
@@ -45,6 +49,7 @@ def _product(to: Emitter, a: Operand, b: Operand, is_signed: bool) -> tuple[Valu
         return result, to.emit("ne", (to.emit(extension, (result,), "", wide), whole), "", I1)
     result = to.emit("mul", (a, b), "", type)
     is_zero = _equals(to, b, 0, type)
+    # Both sides of a select are computed: the divisor must not be 0, whatever is chosen then.
     safe: Operand = to.emit("select", (is_zero, integer(type, 1), b), "", type)
     if not is_signed:
         back = to.emit("udiv", (result, safe), "", type)

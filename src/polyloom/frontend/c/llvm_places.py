@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where instructions stand in the source, from the debug information of LLVM's text.
+"""Source positions of instructions, from the debug information of LLVM's text (LLVM Language Reference Manual,
+`DILocation`).
 
 A location has a line, a column, and a scope, which has the file; what was inlined has also that of the call. Shown is
 the outermost one, which is in the function itself. Where there is a table of external functions, it is the innermost
@@ -21,7 +22,9 @@ _KINDS = ("DILocation", "DISubprogram", "DILexicalBlock", "DILexicalBlockFile", 
 
 
 class Places:
-    """Of a module. `hidden` are folders whose files are not shown, or None to show the outermost place."""
+    """Source positions of a module. `hidden` are folders whose files are not shown, or None to show the outermost
+    place.
+    """
 
     def __init__(self, module: str, home: str, hidden: tuple[str, ...] | None) -> None:
         self.home, self.hidden = home, hidden
@@ -30,13 +33,13 @@ class Places:
         self.files: dict[str, str] = {}
 
     def of(self, number: str) -> Place:
-        """That of a location; one object for each."""
+        """Position of a location; one object for each."""
         if number not in self.known:
             self.known[number] = self._shown(number)
         return self.known[number]
 
     def of_function(self, attributes: str) -> Place:
-        """That of a definition, from what stands behind its parameters."""
+        """Position of a definition, from what stands behind its parameters."""
         scope = re.search(r"!dbg !(\d+)", attributes)
         return self._place(scope[1], self.nodes.get(scope[1], {})) if scope else NOWHERE
 
@@ -87,7 +90,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _resolved(name: str) -> Path:
-    """Of a name with a zero byte, which `#line` may give, what stands before that."""
+    """Absolute path of a file; of a name with a zero byte, which `#line` may give, what stands before that."""
     return Path(name.partition("\0")[0]).resolve()
 
 

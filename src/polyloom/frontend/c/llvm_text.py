@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of a module as LLVM prints it, and its types with their layout (LLVM language reference, "Data Layout").
+"""Tokens of a module as LLVM prints it, and its types with their layout (LLVM Language Reference Manual, "Data
+Layout").
 
 llvmlite verifies a module and names what it has, but shows no predicates, cases, source types, flags or lines: they are
 read here. Only what the targets share is known: natural alignment of scalars, pointers of 32 or 64 bits. A pointer into
@@ -28,8 +29,9 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What the types of a module mean: its named structures, the width of its pointers, and what those into other
-    address spaces stand for."""
+    """Data model of a module: its named structures, the width of its pointers, and what those into other address spaces
+    stand for.
+    """
 
     structures: Mapping[str, str]
     pointers: int = 64
@@ -58,12 +60,16 @@ class Odd:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
+    """Array layout: `count` elements, without padding between them."""
+
     count: int
     element: Layout
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
+    """Structure layout; `packed` fields have no padding."""
+
     fields: tuple[Layout, ...]
     packed: bool
 
@@ -77,6 +83,7 @@ def container(width: int) -> Type:
 
 
 def align_of(layout: Layout) -> int:
+    """Alignment of a layout in bytes (LLVM Language Reference Manual, "Data Layout": natural alignment)."""
     match layout:
         case Scalar(_, size):
             return size
@@ -90,7 +97,9 @@ def align_of(layout: Layout) -> int:
 
 
 def size_of(layout: Layout) -> int:
-    """Bytes from one element of an array to the next."""
+    """Allocation size: bytes from one element of an array to the next, trailing padding included (C17, section
+    6.5.3.4).
+    """
     match layout:
         case Scalar(_, size):
             return size
@@ -104,7 +113,7 @@ def size_of(layout: Layout) -> int:
 
 
 def offset_of(structure: Structure, field: int) -> int:
-    """Where a field begins; one after the last gives the end, without padding."""
+    """Offset of a field in bytes; one after the last gives the end, without padding."""
     place = 0
     for k, layout in enumerate(structure.fields):
         align = 1 if structure.packed else align_of(layout)
@@ -116,7 +125,7 @@ def offset_of(structure: Structure, field: int) -> int:
 
 
 class Words:
-    """The words of a text, consumed from the front."""
+    """Token stream of a text, consumed from the front."""
 
     def __init__(self, text: str, model: Model) -> None:
         self.words, self.next, self.model = _WORD.findall(text), 0, model
@@ -154,6 +163,7 @@ class Words:
                 return
 
     def layout(self) -> Layout:
+        """Layout of the type that follows: a scalar, an odd integer, an array or a structure. Raises `Unsupported`."""
         word = self.pop()
         if word == "ptr":
             return Scalar(self._pointer(), self.model.pointers // 8)
@@ -173,7 +183,7 @@ class Words:
         return _integer(word)
 
     def _pointer(self) -> Type:
-        """What the pointer stands for: itself where no address space is named."""
+        """Type of a pointer: itself where no address space is named, else what the table of external functions says."""
         if not self.take("addrspace"):
             return PTR
         self.expect("(")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integers of widths that no C type has, up to 64 bits: bit-fields, `_BitInt`, and what LLVM makes of switches.
+"""Type legalization of integers whose width no C type has, up to 64 bits: bit-fields, `_BitInt`, and what LLVM makes of
+switches.
 
 Such a value is kept in the next wider type with zeros above it. What can leave other bits there is masked; what looks
 at the sign extends it first. Flags are left out. In memory it takes the bytes that its bits need, which are accessed by
-the powers of two in their number.
+the powers of two in their number. Source: LLVM Language Reference Manual, "Integer Type" and `store`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _BY_SIZE: Final[dict[int, Type]] = {1: I8, 2: I16, 4: I32, 8: I64}
 
 
 class Emitter(Protocol):
-    """Where instructions go: `llvm_lower.Lowering`."""
+    """Instruction builder, where lowered instructions go: `llvm_lower.Lowering`."""
 
     @property
     def address(self) -> Type: ...
@@ -44,6 +45,7 @@ def arithmetic(to: Emitter, operation: str, operands: tuple[Operand, ...], name:
     if operation in _SIGNED:
         # A shift amount has no sign.
         a, b = extended(to, a, width), b if operation == "ashr" else extended(to, b, width)
+    # Bitwise operations and unsigned quotients of values with zeros above have zeros above themselves.
     if operation in _CLEAN:
         to.emit(operation, (a, b), name, type)
     else:
@@ -51,11 +53,14 @@ def arithmetic(to: Emitter, operation: str, operands: tuple[Operand, ...], name:
 
 
 def cast(to: Emitter, operation: str, value: Operand, source: int, target: Type, width: int, name: str) -> None:
-    """`source` and `width` are the widths before and after, 0 for those of types."""
+    """Conversion from or to an odd width; `source` and `width` are the widths before and after, 0 for those
+    of types.
+    """
     if operation not in _CASTS:
         raise Unsupported(f"`{operation}` of an integer of {source or width} bits")
     if source and operation in ("sext", "sitofp"):
         value = extended(to, value, source)
+    # `zext` and `fptoui` to an odd width leave zeros above by themselves, or are undefined.
     masks = width > 0 and operation in ("trunc", "sext", "fptosi")
     if value.type != target:
         value = to.emit(operation, (value,), "" if masks else name, target)
@@ -66,7 +71,7 @@ def cast(to: Emitter, operation: str, value: Operand, source: int, target: Type,
 
 
 def extended(to: Emitter, value: Operand, width: int) -> Operand:
-    """The value with its sign above it."""
+    """Sign extension within a register: shifted to the top and back arithmetically (Hacker's Delight, section 2-6)."""
     above = integer(value.type, WIDTH[value.type] - width)
     return to.emit("ashr", (to.emit("shl", (value, above), "", value.type), above), "", value.type)
 
@@ -97,6 +102,7 @@ def _masked(to: Emitter, value: Operand, name: str, width: int) -> None:
 
 def _pieces(to: Emitter, address: Operand, width: int, access: Access) -> Iterator[tuple[Type, int, Operand]]:
     """Types, places and addresses of the parts, the low one first."""
+    # A split access is not atomic, and accesses a volatile place more than once.
     if access.volatile or access.order:
         raise Unsupported(f"a volatile or atomic access of {width} bits")
     left, offset = (width + 7) // 8, 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C function with its result, compiled for this host and called in a process of its own: an oracle."""
+"""Native execution of a C function: compiled for this host and called in a process of its own, as an oracle."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ _NAMES: Final = {
 def call_native(
     path: str, function: Prototype, arguments: Sequence[npt.NDArray[Any]], options: Options, model: str = ""
 ) -> list[npt.NDArray[Any]]:
-    """The result, where there is one, then what the arguments hold afterwards. `model` names the target whose C it is:
-    see `shared_library`. A scalar is an array of rank 0. Errors: PL0151, PL0167."""
+    """Oracle run: the result, where there is one, then what the arguments hold afterwards. `model` names the target
+    whose C it is: see `shared_library`. A scalar is an array of rank 0. Errors: PL0151, PL0167.
+    """
     result = [np.zeros((), function.result)] if function.result is not None else []
     start = len(result)
     passed = [_passed(p.dtype, f"{ENTRY}{k}", p.extents is None) for k, p in enumerate(function.parameters, start)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Preconditions of a C function, whatever else it does: what `assert` and `__builtin_assume` at its head say of integer
-parameters.
+"""Preconditions of a C function, whatever else it does: what `assert` (C17, section 7.2) and `__builtin_assume` at its
+head say of integer parameters.
 
 The head ends at the first statement that may have an effect, or that is neither one of these nor a declaration: up to
 there parameters have the values that the caller passes. Conditions are affine, as for loops on the array (function.py).
@@ -27,19 +27,22 @@ _SAYS: Final = (FAILED, "__builtin_assume")
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """What holds for the parameters, and the lines and columns, in bytes, of the assertions that say no more."""
+    """Preconditions: what holds for the parameters, and the lines and columns, in bytes, of the assertions that say no
+    more.
+    """
 
     condition: Condition = field(default_factory=Condition)
     asserted: frozenset[tuple[int, int]] = frozenset()
 
 
 def preconditions(function: Node) -> Preconditions:
-    """Those of a function with a body."""
+    """Preconditions of a function with a body."""
     scope, held, said = _scope(function), Condition(), set[int]()
     for statement in _head(function):
         asserted = assumption(statement)
         where = None if asserted is None else condition(operations(asserted, {}, ()), scope)
         if where is not None:
+            # Each condition holds in those behind it, where it may decide a quotient.
             scope, held = scope.within(where), conjunction(held, where)
             said.update(map(id, statement))
     calls = [n for n in function if n.kind == "call" and callee(n) == FAILED]
@@ -70,6 +73,6 @@ def _has_effect(node: Node) -> bool:
 
 
 def _place(call: Node) -> tuple[int, int]:
-    """As in debug information: of a macro's expansion."""
+    """Line and column of a call as debug information has them: of a macro's expansion."""
     before = call.span.source.text[: call.span.start].rpartition("\n")[2]
     return call.span.line, len(before.encode()) + 1

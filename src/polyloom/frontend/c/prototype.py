@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a C function takes and gives: scalars of all integer and floating types, and pointers to arrays of them or of
-structures.
+"""Prototype of a C function: scalars of all integer and floating types, and pointers to arrays of them or of structures
+(C17, section 6.7.6.3).
 
 Element types become NumPy's. The C is that of the target: its headers say what `int64_t` is, its `long` has the width
 of the data model, and clang itself tells the layout of structures and enumerations there. The extents of an array are
@@ -54,7 +54,7 @@ _ARRAY: Final = re.compile(r"(.*?) ?((?:\[\d+\])+)")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`extents` are texts for an array, whose elements have the type `dtype`, and None for a scalar."""
+    """Parameter: `extents` are texts for an array, whose elements have the type `dtype`, and None for a scalar."""
 
     name: str
     dtype: Dtype
@@ -69,8 +69,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Prototype:
-    """A function's name, parameters and type of result, None for void. `sizes` are the parameters that extents and
-    `assumptions` need, which hold for them."""
+    """Prototype: a function's name, parameters and type of result, None for void. `sizes` are the parameters that
+    extents and `assumptions` need, which hold for them.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -82,8 +83,9 @@ class Prototype:
 
 @deeply
 def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
-    """Of the chosen function in the file; `target` is that of clang's, `long` the number of bytes of that type. Raises
-    PL0151 to PL0155."""
+    """Prototype of the chosen function in the file; `target` is that of clang's, `long` the number of bytes of that
+    type. Raises PL0151 to PL0155.
+    """
     unit = syntax_tree(path, options, target)
     function = choose(path, unit, options.function, calls=True)[0]
     types = _Types(unit, long, lambda expressions: constants(path, expressions, options, target))
@@ -137,7 +139,7 @@ def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], in
 def _extents(
     function: Node, nodes: Sequence[Node], written: Sequence[str], options: Options
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The name and the extents of every pointer; `written` are the declarations of the parameters."""
+    """Extents of every pointer, with its name; `written` are the declarations of the parameters. Raises PL0155."""
     pointers = [n for n in nodes if is_pointer(n)]
     given = given_shapes(options.shapes, [p.name for p in pointers])
     moving = set(_moving(function))
@@ -163,11 +165,12 @@ def _extents(
         elif inner or node.symbol in moving:
             raise refuse("PL0155", f"the length of what `{node.name}` points to is not known", node, example)
         else:
+            # Only `*p` and `p->x`: one object.
             yield node.name, ("1",)
 
 
 def _moving(function: Node) -> Iterator[str]:
-    """The variables that are used otherwise than in `*p` and `p->x`."""
+    """Pointers that are used otherwise than in `*p` and `p->x`, and so may reach further elements."""
     whole = [
         strip(n.inner[0])
         for n in function
@@ -178,13 +181,16 @@ def _moving(function: Node) -> Iterator[str]:
 
 
 class _Types:
-    """C's types as NumPy's, structures as records. `ask` gives the values of constant expressions of C."""
+    """Types of C as NumPy's, structures as records (C17, section 6.2.5). `ask` gives the values of constant expressions
+    of C.
+    """
 
     def __init__(self, unit: Mapping[str, Any], long: int, ask: Callable[[Sequence[str]], Sequence[int]]) -> None:
         self.names = {**_TYPES, "long": f"i{long}", "unsigned long": f"u{long}"}
         self.aliases = aliases(unit)
         self.ask = ask
         tagged = {item["id"]: item for item in unit["inner"] if item["kind"] in _TAGGED}
+        # Types are known by their printed names, since clang's JSON has no identity of a type at a use.
         self.tags = {
             f"{item.get('tagUsed', 'enum')} {item['name']}": (item, "")
             for item in tagged.values()
@@ -215,6 +221,7 @@ class _Types:
 
     def by_value(self, text: str, node: Node) -> Dtype:
         found = self.of(text, node)
+        # Its place in registers and memory is the ABI's affair, which differs between targets.
         if found.fields is not None:
             raise refuse(
                 "PL0153", f"the `{text}` of `{node.name}` goes by value", node, f"pass a pointer to it: `{text} *p`"
@@ -222,13 +229,14 @@ class _Types:
         return found
 
     def of(self, text: str, node: Node) -> Dtype:
-        """Errors: PL0153, at the node."""
+        """Element type of a C type as printed. Errors: PL0153, at the node."""
         if (atomic := _ATOMIC.fullmatch(text)) is not None:
             return self.of(atomic[1], node)  # scalars have the layout of their own type
         if text in self.names:
             return np.dtype(self.names[text]).newbyteorder("<")
         item, alias = self.tags.get(text, ({}, ""))
         if item.get("kind") == "EnumDecl":
+            # An enumeration's type is the implementation's choice (C17, section 6.7.2.2, paragraph 4): clang is asked.
             size, is_signed = self.ask([f"sizeof({alias or text})", f"({alias or text})-1 < 0"])
             return np.dtype(f"{'i' if is_signed else 'u'}{size}").newbyteorder("<")
         if item.get("tagUsed") != "struct":
@@ -239,7 +247,7 @@ class _Types:
         )
 
     def _record(self, text: str, parts: Sequence[Mapping[str, Any]], node: Node) -> Dtype:
-        """A structure as clang lays it out, whatever attributes it has."""
+        """Structure as clang lays it out (`sizeof`, `offsetof`), whatever attributes it has."""
         fields = [self._field(part, node) for part in parts]
         size, *offsets = self.ask([f"sizeof({text})", *(f"__builtin_offsetof({text}, {name})" for name, _ in fields)])
         if size == 0:

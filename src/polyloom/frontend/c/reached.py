@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Only what the chosen function reaches is compiled: where a file has errors, other functions are left out, or become
-declarations where something names them.
+"""Reachable functions: only what the chosen function reaches is compiled; where a file has errors, other functions are
+left out, or become declarations where something names them.
 
-Functions are found in the text, as tokens; each identifier that is a function's name reaches it. What this does not
-understand, such as braces in branches of the preprocessor that do not match, stays as it is.
+Functions are found in the text, as tokens (C17, section 5.1.1.2); each identifier that is a function's name reaches it.
+What this does not understand, such as braces in branches of the preprocessor that do not match, stays as it is.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _FAILED: Final = "PL0151"
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """Where a function and its body begin in the text, and end, and the words in the body."""
+    """Function definition in the text: where its head and its body begin, and where it ends, and the words
+    in the body.
+    """
 
     name: str
     head: int
@@ -41,9 +43,11 @@ class _Body:
 
 
 def reading_reached(path: str, function: str | None, options: Options, read: Callable[[Options], T]) -> T:
-    """What `read` gives; where clang refuses the file for what the chosen `function` does not reach, without that.
-    Errors: clang's, unless another one is about what is reached."""
+    """Reading of what is reachable: what `read` gives; where clang refuses the file for what the chosen `function` does
+    not reach, without that. Errors: clang's, unless another one is about what is reached.
+    """
     try:
+        # The whole file first: it is the normal case, and its errors are the ones to show.
         return read(options)
     except PolyloomError as error:
         text = None if error.code != _FAILED or options.instead else without_others(path, function)
@@ -56,7 +60,9 @@ def reading_reached(path: str, function: str | None, options: Options, read: Cal
 
 
 def without_others(path: str, function: str | None) -> str | None:
-    """The text with every body that `function` does not reach as a declaration; None where nothing becomes one."""
+    """Text of the file with every body that `function` does not reach as a declaration; None where nothing
+    becomes one.
+    """
     text = read_source(path, ".c").decode("utf-8", "surrogateescape")
     bodies = {body.name: body for body in _bodies(text)}
     if function not in bodies:
@@ -77,6 +83,7 @@ def _blank(text: str, start: int, end: int) -> str:
 
 
 def _reached(function: str, bodies: Mapping[str, _Body]) -> frozenset[str]:
+    """Reachability in the call graph that the words of the bodies give: a superset of the calls."""
     found, work = {function}, [function]
     while work:
         for name in bodies[work.pop()].words & bodies.keys() - found:
@@ -86,7 +93,7 @@ def _reached(function: str, bodies: Mapping[str, _Body]) -> frozenset[str]:
 
 
 def _bodies(text: str) -> Iterator[_Body]:
-    """Of all functions at the level of the file; none where braces do not match."""
+    """Function bodies at the level of the file, by matching braces; none where these do not match."""
     found, head, words, depth, start, first = list[_Body](), list[str](), set[str](), 0, 0, 0
     for match in _TOKEN.finditer(text):
         token = match[0]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's function itself, compiled by clang and called on copies of the arrays: what every run is compared with.
+"""Reference execution of the user's own C function, compiled by clang and called on copies of the arrays: what every
+run is compared with.
 
 A generated unit includes the file, so `static` functions are reached, and passes arguments from a table of pointers.
 The function runs in a process of its own: what ends that process does not end this one.
@@ -29,6 +30,7 @@ ENTRY = "__polyloom_"
 """What stands before the names that a generated unit adds to a user's file. C keeps such names for those who translate
 it (C17 7.1.3)."""
 
+# The runner's program: it maps the shared file, loads libm for what the library leaves open, and calls the entry.
 _RUNNER = """
 import ctypes, mmap, sys
 with open(sys.argv[2], "r+b") as file:
@@ -41,13 +43,15 @@ for name in ("libm.so.6", "libm.dylib"):
         pass
 ctypes.CDLL(sys.argv[1]).__polyloom_entry(*(ctypes.c_void_p(base + int(offset)) for offset in sys.argv[3:]))
 """
+# Bytes: a cache line, and what vector loads of any host ask for.
 _ALIGNMENT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Calls the function of `nest` in the file `path`; `parameters` are its parameters in C's order. Outputs are the
-    written arrays. `library` are the functions of others that the file calls."""
+    """Native reference: calls the function of `nest` in the file `path`; `parameters` are its parameters in C's order.
+    Outputs are the written arrays. `library` are the functions of others that the file calls.
+    """
 
     path: str
     nest: Nest
@@ -57,6 +61,7 @@ class Native:
 
     def __call__(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         values = {s.name: _initial(s, parameters, arrays) for s in self.nest.storage if s.role == "argument"}
+        # Parameters of the nest are `int` in the unit, whatever integer type C's parameter has.
         values |= {name: np.asarray(parameters[name], np.int32) for name in self.nest.parameters}
         passed = (*self.parameters, *self._result())
         results = called(
@@ -91,11 +96,13 @@ def entry_unit(path: str, count: int, call: str) -> str:
 def called(
     library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, span: Span | None
 ) -> list[npt.NDArray[np.generic]]:
-    """What the arrays hold after `__polyloom_entry` was called on pointers to copies of them. Errors: PL0167, which
-    calls it `name`."""
+    """Foreign call in a child process: what the arrays hold after `__polyloom_entry` was called on pointers to copies
+    of them. Errors: PL0167, which calls it `name`.
+    """
     offsets, size = list[int](), 0
     for array in values:
         offsets.append(size)
+        # An empty array has a place, too: its pointer must not be null or another array's.
         size += -(-max(array.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
     with temporary.folder() as folder:
         memory = Path(folder, "memory")

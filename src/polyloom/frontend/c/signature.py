@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declarations as storage: element types and shapes of parameters and of local variables.
+"""Parameter declarations as storage: element types and shapes of parameters and of local variables (C17, section
+6.7.6).
 
 clang's tree gives a parameter the type of a pointer, without its outermost extent; the declaration that clang prints
 has it. Extents are read as affine expressions of the function's integer parameters, which are what C evaluates them
@@ -19,8 +20,9 @@ from polyloom.frontend.names import suggestion
 
 
 def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str]:
-    """The parameter declarations of the function `name`, as clang printed it, split at their commas; `aliases` of array
-    types are written out."""
+    """Declarators of the parameters of the function `name`, as clang printed it, split at their commas; `aliases` of
+    array types are written out (C17, section 6.7.8).
+    """
     # From clang's print, because its tree decays the outermost extent of an array parameter into a pointer (C17
     # 6.7.6.3).
     start = re.search(rf"\b{re.escape(name)}\(", printed[printed.index("\n") :])
@@ -47,8 +49,9 @@ def _written_out(declarator: str, aliases: Mapping[str, str]) -> str:
 
 
 def factors(text: str) -> list[str]:
-    """The extent as a product of extents where several of them have names, else alone."""
+    """Factors of an extent: a product of extents where several of them have names, else the extent alone."""
     try:
+        # C's products and names read as Python's, with `_` before each name: some are keywords there.
         found = list(_factors(ast.parse(NAME.sub(lambda name: f"_{name[0]}", text), mode="eval").body))
     except SyntaxError:
         return [text]
@@ -65,7 +68,7 @@ def _factors(tree: ast.expr) -> Iterator[ast.expr]:
 
 
 def given_shapes(shapes: Sequence[str], arrays: Sequence[str]) -> dict[str, list[str]]:
-    """The extents that `--shape A=n,m` gives; raises PL0155 for texts of another form and for unknown arrays."""
+    """Extents that `--shape A=n,m` gives, by array; raises PL0155 for texts of another form and for unknown arrays."""
     result = dict[str, list[str]]()
     for shape in shapes:
         name, equals, value = shape.partition("=")

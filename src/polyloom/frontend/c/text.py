@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts that clang's positions point into: bytes and lines become spans of characters."""
+"""Positions of clang in texts: bytes and lines become spans of characters."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class Files:
     def span(self, path: str, start: int, end: int) -> Span:
         """The characters of the bytes [start, end)."""
         data, source = self._read(path)
+        # ASCII alone: bytes are characters, and nothing needs to be decoded for each node of the tree.
         if len(data) == len(source.text):
             return Span(source, start, end)
         return Span(source, *(len(data[:offset].decode("utf-8", "replace")) for offset in (start, end)))
@@ -29,6 +30,7 @@ class Files:
             return None
         start = sum(map(len, lines[: line - 1])) + column - 1
         end = start
+        # Bytes from 0x80 on belong to letters of identifiers in UTF-8 (C17, section 6.4.2).
         while data[end : end + 1].isalnum() or data[end : end + 1] == b"_" or data[end : end + 1] >= b"\x80":
             end += 1
         return self.span(path, start, max(end, start + 1))

@@ -2,7 +2,7 @@
 """clang's syntax tree as nodes with spans in the user's text, and the macro whose expansion a node stands in.
 
 Positions behind macros are those of the expansion. clang writes implicit conversions as nodes, so what C's rules of
-promotion do to an expression is read off the tree and decided nowhere else.
+promotion (C17, section 6.3.1.8) do to an expression is read off the tree and decided nowhere else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ _QUALIFIER = re.compile(r"\b(?:const|volatile|restrict|register|_Nonnull)\b ?")
 
 
 def ctype(type: Mapping[str, str], aliases: Mapping[str, str]) -> str:
-    """A type of clang's without typedefs, which `aliases` names, and without qualifiers."""
+    """Canonical type of clang's: without typedefs, which `aliases` names, and without qualifiers (C17,
+    section 6.2.7).
+    """
     text = _QUALIFIER.sub("", type.get("desugaredQualType", type.get("qualType", ""))).strip()
     while (alias := re.match(r"[A-Za-z_]\w*", text)) and alias[0] in aliases:
         text = _aliased(aliases[alias[0]], text[alias.end() :].strip())
@@ -27,7 +29,9 @@ def ctype(type: Mapping[str, str], aliases: Mapping[str, str]) -> str:
 
 
 def _aliased(type: str, rest: str) -> str:
-    """What is made of an alias of a type: extents of an array follow those that `rest` has, and a pointer to it."""
+    """Type of a declarator on an alias: extents of an array follow those that the rest has, and a pointer is to the
+    array.
+    """
     if not type.endswith("]") or not rest:
         return f"{type} {rest}".rstrip()
     base, bracket, inner = type.partition("[")
@@ -86,7 +90,7 @@ KINDS: Final = {
 
 
 class Builder:
-    """Makes nodes of clang's JSON objects."""
+    """Construction of the statement tree from clang's JSON objects."""
 
     def __init__(self, aliases: Mapping[str, str]) -> None:
         self.aliases = aliases
@@ -110,6 +114,8 @@ class Builder:
         )
         text = self.spelled(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
         kind: str = raw.get("kind", "")
+        # A use has the identity of its declaration, so that equal names in inner scopes stay apart (C17, section
+        # 6.2.1).
         named = raw.get("referencedDecl", raw)
         computes = (raw[key] for key in ("computeLHSType", "computeResultType") if key in raw)
         return Node(
@@ -136,5 +142,5 @@ class Builder:
 
 
 def expanded(location: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Where a location is in the text: behind a macro, where that is expanded."""
+    """Expansion location: where a location is in the text; behind a macro, where that is expanded."""
     return location.get("expansionLoc", location)

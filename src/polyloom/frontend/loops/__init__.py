@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one reader of loops: a statement tree, to which each language lowers its functions with its own rules made
-explicit, and what makes a nest of it: normal forms, affine forms, counters, remainders, values, statements."""
+"""Loop reader for both languages: a statement tree, to which each language lowers its functions with its own rules made
+explicit, and what makes a nest of it: normal forms, affine forms, induction variables, remainders, values, statements.
+"""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer expressions as affine forms of loops and parameters, comparisons of them as conditions.
+"""Affine forms of integer expressions over loops and parameters, and comparisons of them as conditions (Feautrier 1991:
+static control programs).
 
 Both answer None for an expression that is not affine: what that means depends on where it stands, and `obstacle` says
 why.
@@ -31,16 +32,16 @@ Gather = Callable[[Node, "Scope"], Affine | None]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What names stand for, by the identity of their declarations.
+    """Symbol table: what names stand for, by the identity of their declarations.
 
     `symbols`: loops, parameters and names of affine values; `storage`: arrays and scalars; `functions`: what can be
     expanded; `loops`: loop variables, also outside of their loops; `values`: the arguments of a function that is being
     expanded; `outcomes`: affine conditions that surrounding ones have decided; `domain`: where the text at hand
-    executes; `named`: the integers of `symbols` by the names that they have at this place of the text, for the
-    extents, of which clang gives the text; `defined`: the names of the functions that have a body, also in headers;
-    `products`: variables whose values are sums of products, such as `row = i * n`; `around`: the variables of the loops
-    around; `parted`: forms of parameters that loops around take apart; `gathers`: scalars that hold
-    indices and bounds that are data, where these may be; `gather`: gives such an index a name.
+    executes; `named`: the integers of `symbols` by the names that they have at this place of the text, for the extents,
+    of which clang gives the text; `defined`: the names of the functions that have a body, also in headers; `products`:
+    variables whose values are sums of products, such as `row = i * n`; `around`: the variables of the loops around;
+    `parted`: forms of parameters that loops around take apart; `gathers`: scalars that hold indices and bounds that are
+    data, where these may be; `gather`: gives such an index a name.
     """
 
     symbols: Mapping[str, Affine]
@@ -61,15 +62,15 @@ class Scope:
     gather: Gather | None = None
 
     def still(self) -> Scope:
-        """In which nothing is computed, so that an index that is data has no form."""
+        """Scope without gathers, in which nothing is computed, so that an index that is data has no form."""
         return replace(self, gathers=None, gather=None)
 
     def naming(self, name: str, identity: str, value: Affine) -> Scope:
-        """With a declaration of an integer called `name`."""
+        """Scope with a declaration of an integer called `name`."""
         return replace(self, symbols={**self.symbols, identity: value}, named={**self.named, name: value})
 
     def storing(self, name: str, identity: str, storage: Storage) -> Scope:
-        """With a declaration of data called `name`, which hides an integer."""
+        """Scope with a declaration of data called `name`, which hides an integer."""
         return replace(
             self, storage={**self.storage, identity: storage}, named={n: a for n, a in self.named.items() if n != name}
         )
@@ -78,16 +79,16 @@ class Scope:
         return replace(self, domain=conjunction(self.domain, condition))
 
     def knowing(self, where: Condition, outcome: bool) -> Scope:
-        """Where an affine condition holds, or does not."""
+        """Scope where an affine condition holds, or does not."""
         return replace(self.within(where if outcome else negate(where)), outcomes={**self.outcomes, where: outcome})
 
     def without(self, function: str) -> Scope:
-        """While `function` is expanded, it cannot be expanded again."""
+        """Scope in which `function` is expanded, and so cannot be expanded again."""
         return replace(self, functions={key: node for key, node in self.functions.items() if node.name != function})
 
 
 def affine(node: Node, scope: Scope) -> Affine | None:
-    """The affine form of an integer expression."""
+    """Affine form of an integer expression; None where it is none (Feautrier 1991)."""
     match node.kind:
         case "integer" | "character":
             assert isinstance(node.value, int | str)
@@ -97,6 +98,7 @@ def affine(node: Node, scope: Scope) -> Affine | None:
         case "size":
             assert isinstance(node.value, Affine)
             return node.value.substitute(scope.parted)
+        # An integer of Python's that is data has its affine reading first, and its data second.
         case "exact":
             return affine(node.inner[0], scope)
         case "unary" if node.opcode in ("+", "-"):
@@ -112,6 +114,7 @@ def affine(node: Node, scope: Scope) -> Affine | None:
             value = affine(node.inner[0], scope)
             return None if value is None else in_type(value, node, scope)
         case "choose":
+            # A conditional that the loops decide is one of its arms: no branch remains.
             holds = _everywhere(node.inner[0], scope)
             return None if holds is None else affine(node.inner[1 if holds else 2], scope)
         case "operation" if node.opcode in ("min", "max"):
@@ -141,13 +144,14 @@ def _everywhere(test: Node, scope: Scope) -> bool | None:
 
 
 def _extreme(a: Affine, b: Affine, least: bool, domain: Condition) -> Affine | None:
-    """The lesser one or the greater one of two, where that is the same everywhere."""
+    """Minimum or maximum of two forms, where that is the same one everywhere."""
     if nonnegative(b - a, domain):
         return a if least else b
     return (b if least else a) if nonnegative(a - b, domain) else None
 
 
 def _binary(opcode: str, a: Affine, b: Affine, domain: Condition) -> Affine | None:
+    """Affine form of an arithmetic operation; a product needs a constant factor, a quotient one that loops decide."""
     match opcode:
         case "+":
             return a + b
@@ -156,6 +160,7 @@ def _binary(opcode: str, a: Affine, b: Affine, domain: Condition) -> Affine | No
         case "*" if a.is_constant or b.is_constant:
             return b * a.constant if a.is_constant else a * b.constant
         case "/" | "%" if a.is_constant and b.is_constant and b.constant:
+            # Towards zero: Python's `//` rounds down (C17, section 6.5.5, paragraph 6).
             found = abs(a.constant) // abs(b.constant) * (1 if (a.constant < 0) == (b.constant < 0) else -1)
             return Affine((), found if opcode == "/" else a.constant - found * b.constant)
         case "//" | "mod" if a.is_constant and b.is_constant and b.constant:
@@ -168,13 +173,17 @@ def _binary(opcode: str, a: Affine, b: Affine, domain: Condition) -> Affine | No
 
 
 def _by_powers(node: Node, scope: Scope) -> Affine | None:
-    """`i & 7`, `i >> 3` and `i << 3` as remainder, quotient and product, of what is not negative."""
+    """Shifts and masks of what is not negative: `i & 7`, `i >> 3` and `i << 3` as remainder, quotient and product
+    (Hacker's Delight, section 10-1).
+    """
     a, b = (affine(child, scope) for child in node.inner)
     if a is None or b is None or not b.is_constant or b.constant < 0 or not nonnegative(a, scope.domain):
         return None
     if node.opcode == "&":
+        # Only a mask of ones from bit 0 is a remainder.
         both = None if b.constant & b.constant + 1 else quotient(a, Affine((), b.constant + 1), scope.domain)
         return None if both is None else both[1]
+    # Beyond `int`: such a shift is undefined in C (C17, section 6.5.7).
     if b.constant > 30:
         return None
     if node.opcode == "<<":
@@ -196,12 +205,16 @@ def _widens(to: str, source: str) -> bool:
 
 
 def in_type(value: Affine, node: Node, scope: Scope) -> Affine | None:
-    """A value that the type has: below 0, an unsigned one wraps."""
+    """Value of an affine form in the type of an expression, None where it may wrap: below 0 an unsigned one does (C17,
+    section 6.2.5, paragraph 9).
+    """
     return value if not node.ctype.startswith("unsigned") or nonnegative(value, scope.domain) else None
 
 
 def condition(node: Node, scope: Scope) -> Condition | None:
-    """Where an expression of affine comparisons holds."""
+    """Affine condition: where an expression of affine comparisons holds, as a union of polyhedra; None where it is
+    none.
+    """
     match node.kind:
         case "binary" if node.opcode in COMPARISONS:
             a, b = (affine(child, scope) for child in node.inner)
@@ -224,7 +237,8 @@ def condition(node: Node, scope: Scope) -> Condition | None:
 
 
 def _relation(opcode: str, difference: Affine) -> Condition:
-    """Where `difference opcode 0`."""
+    """Condition of a comparison: where `difference opcode 0`."""
+    # Over the integers a > b is a - b - 1 >= 0: strict comparisons become closed.
     above, below = difference + -1, -difference + -1
     pieces = {
         "<": ((below,),),
@@ -238,12 +252,13 @@ def _relation(opcode: str, difference: Affine) -> Condition:
 
 
 def known(test: Node, scope: Scope) -> bool | None:
-    """What a test comes to, or None where that depends on data or on loops."""
+    """Static outcome of a test: True or False, or None where that depends on data or on loops."""
     where = condition(test, scope)
     if where is not None:
         return scope.outcomes.get(where, _decided(where))
     if test.opcode in ("&&", "||"):
         parts = [known(part, scope) for part in test.inner]
+        # One operand may decide alone: True for `||`, False for `&&`.
         absorbing = test.opcode == "||"
         if absorbing in parts:
             return absorbing

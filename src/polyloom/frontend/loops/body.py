@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The body of a function as nodes: copies of scalars that are assigned, assumptions, statements."""
+"""Function body as nodes of a nest: copies of scalars that are assigned, assumptions, statements."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ def body(
     *,
     indirect: bool = False,
 ) -> tuple[Nodes, Condition, tuple[Storage, ...]]:
-    """The nodes that statements become, what the function assumes, and all storage."""
+    """Lowering of a function's body: its nodes, what the function assumes, and all storage."""
     builder = Statements(found, scope.storage.values(), (*(p.name for p in parameters), *names), indirect=indirect)
     if builder.gathers is not None:
         scope = replace(scope, gathers=builder.gathers, gather=gathered)
+    # The statement tree is a form between passes: `--print-after tree` prints it, and tests verify it.
     Watch().saw("tree", nodes, FORM)
+    # Counted over the whole body: a variable of one branch alone occurs nowhere else.
     builder.uses = uses(nodes)
     initial: Nodes = ()
     for parameter in parameters:

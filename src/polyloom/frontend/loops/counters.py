@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer variables that are affine although they are assigned: offsets that a loop computes, counters that run along.
+"""Induction variables: integers that are affine although they are assigned, such as offsets that a loop computes, and
+counters that run along.
 
 Each has a value at each place of the text, an affine form of loops and parameters, or none that is known. A loop that
 adds the same number to a variable in every iteration leaves it affine in the loop's count (Gerlek, Stoltz, Wolfe,
@@ -39,7 +40,7 @@ def changed(node: Node, counters: frozenset[str]) -> frozenset[str]:
 
 
 def assigned(node: Node, scope: Scope) -> Affine | None:
-    """What an assignment makes of its variable."""
+    """Symbolic execution of an assignment: the affine form that its variable gets; None where that is not known."""
     if node.opcode == "=":
         return affine(node.inner[1], scope)
     before = affine(node.inner[0], scope)
@@ -64,7 +65,9 @@ def with_values(scope: Scope, values: Values) -> Scope:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How often a loop runs, as an affine form where that is known, and by how much each variable grows in a turn."""
+    """Course of a loop's induction variables: how often the loop runs, as an affine form where that is known, and by
+    how much each variable grows in a turn.
+    """
 
     count: Affine | None
     steps: Mapping[str, int | None]
@@ -84,11 +87,15 @@ class Course:
 def course(
     body: Iterable[Node], count: Affine | None, inside: Scope, counters: frozenset[str], test: Node | None = None
 ) -> Course:
-    """Of a loop with a body; `inside` is the scope in it, `test` what holds at the head of each turn."""
+    """Induction variables of a loop with a body (Gerlek, Stoltz and Wolfe 1995); `inside` is the scope in it, `test`
+    what holds at the head of each turn.
+    """
     statements = tuple(body)
     names = frozenset[str]().union(*(changed(node, counters) for node in statements))
+    # One turn from unknown values: a variable whose difference is a constant then grows by it in every turn.
     symbols = {name: Affine.symbol(hidden(name)) for name in names}
     scope = with_values(inside, symbols)
+    # What holds at the head of each turn may decide a branch in the body.
     holds = condition(test, scope) if test is not None else None
     behind = after(statements, scope if holds is None else scope.within(holds), counters)
     steps = {name: _difference(behind.symbols.get(name), symbols[name]) for name in sorted(names)}
@@ -101,7 +108,7 @@ def _difference(a: Affine | None, b: Affine) -> int | None:
 
 
 def after(statements: Iterable[Node], scope: Scope, counters: frozenset[str]) -> Scope:
-    """What is known of the counters behind statements."""
+    """Forward propagation of affine values: what is known of the counters behind statements."""
     for node in statements:
         scope = _behind(node, scope, counters)
     return scope
@@ -120,6 +127,7 @@ def _behind(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
         return after(node.inner, scope, counters)
     if node.kind == "if":
         sides = [after((side,), scope, counters).symbols for side in statements_of(node)]
+        # Without `else`, the other way leaves the values of before.
         sides = sides if len(sides) > 1 else [*sides, scope.symbols]
         return with_values(scope, {n: v for n in names for v in [_agreed([side.get(n) for side in sides])]})
     if node.kind == "for":
@@ -132,7 +140,7 @@ def _agreed(values: list[Affine | None]) -> Affine | None:
 
 
 def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
-    """What is known behind a `for`."""
+    """Forward propagation across a `for`: what is known of the counters behind it."""
     names = changed(node, counters)
     try:
         found = header(node, scope.still())
@@ -151,8 +159,9 @@ def ended(found: Header, run: Course, scope: Scope) -> Scope:
 
 
 def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None:
-    """The course of a `while` that goes on while a counter, which it changes by the same number in every turn, is on
-    one side of a bound."""
+    """Counted `while` loop: the header of one that goes on while a counter, which it changes by the same number in
+    every turn, is on one side of a bound; None for others.
+    """
     test, body = node.inner[0], node.inner[-1]
     bounds = with_values(scope, dict.fromkeys(changed(body, counters)))
     steps = course((body,), None, bounds, counters, test).steps
@@ -160,5 +169,6 @@ def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None
         if part.kind != "name" or not (step := steps.get(part.symbol)):
             continue
         first = scope.symbols.get(part.symbol)
+        # Where the counter's first value is data, so is the number of turns.
         return None if first is None else from_values(part, step, (first,), test, bounds)
     return None

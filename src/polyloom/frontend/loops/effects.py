@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A statement has one effect: `a = b = c` becomes `b = c; a = b`, `x[k++] = y` becomes `x[k] = y; k++`, and the comma
-becomes a semicolon.
+"""Separation of side effects, one per statement: `a = b = c` becomes `b = c; a = b`, `x[k++] = y` becomes `x[k] = y;
+k++`, and the comma becomes a semicolon.
 
-C leaves open when `k++` happens within its statement, but for what the comma, `&&`, `||` and `?:` order (C17 6.5), and
-an effect that another part of the statement reads is undefined. So an effect may come before or behind the statement
-as a whole; of one that is conditional, nothing is known here, and it stays where it is.
+C leaves open when `k++` happens within its statement, but for what the comma, `&&`, `||` and `?:` order (C17, section
+6.5, paragraph 2), and an effect that another part of the statement reads is undefined. So an effect may come before or
+behind the statement as a whole; of one that is conditional, nothing is known here, and it stays where it is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ORDERED = ("choose", "statements", "sizeof")
 
 
 def separated(body: Node) -> Node:
-    """With effects apart."""
+    """Separation of side effects in a function's body."""
     return with_statements(body, _statements)
 
 
@@ -42,6 +42,7 @@ def _declared(node: Node) -> Statements:
         before.extend(first)
         after.extend(last)
         found.append(replace(declaration, inner=(*declaration.inner[:-1], value)))
+    # Several declarations with effects are left: their order would change.
     if (before or after) and len(found) > 1:
         return (node,)
     return (*before, replace(node, inner=tuple(found)) if before or after else node, *after)
@@ -71,7 +72,9 @@ def _assigns(node: Node) -> bool:
 
 
 def _value(node: Node) -> tuple[Node, Statements, Statements]:
-    """An expression without effects, and those that come before and behind its statement."""
+    """Value and effects of an expression: the expression without effects, and those that come before and behind its
+    statement.
+    """
     if node.kind in _ORDERED or node.opcode in ("&&", "||", ","):
         return node, (), ()
     if _assigns(node):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lvalues as references: `A[i][j]`, a scalar's name, `*p`, and `A[i * m + j]` for a bare pointer whose shape was given.
+"""Array references from lvalues: `A[i][j]`, a scalar's name, `*p`, and `A[i * m + j]` for a bare pointer whose shape
+was given.
 
 A linearized subscript is taken apart by its strides, the products of the inner extents: what is a multiple of a stride
 belongs to its dimension (Maslov, "Delinearization", PLDI 1992, here for strides of one parameter or constant per
@@ -21,7 +22,7 @@ from polyloom.sets.normal import conjunction
 
 
 def reference(node: Node, scope: Scope) -> Reference:
-    """The element or the scalar that an lvalue names; raises PL0161, PL0162 and PL0165."""
+    """Array reference: the element or the scalar that an lvalue names; raises PL0161, PL0162 and PL0165."""
     base, indices = _subscripts(node)
     if base.kind != "name":
         raise refusals.pointer(base)
@@ -58,6 +59,7 @@ def _subscript(index: Node, storage: Storage, scope: Scope) -> Affine:
 
 
 def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, ...]:
+    """Delinearization (Maslov 1992): one affine subscript per dimension of a linear one. Raises PL0162."""
     rest = polynomial(index, scope)
     # Row-major: A[i*m + j] with extents (n, m) is A[i][j]. The subscript is divided by the strides from the outermost
     # inwards.
@@ -83,12 +85,14 @@ def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, 
 
 
 def _within(parts: list[Affine], shape: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:
-    """The parts of a subscript with each inner one inside its extent where a carry does that: `i * m + (m - 1)` is row
-    `i`, and not one before the beginning of row `i + 1`."""
+    """Carries between dimensions: the parts of a subscript with each inner one inside its extent where a carry does
+    that; `i * m + (m - 1)` is row `i`, and not one before the beginning of row `i + 1`.
+    """
     # Where a row has no element, nothing is accessed.
     filled = Polyhedron(tuple(extent - 1 for extent in shape if not extent.is_constant))
     domain = conjunction(scope.domain, Condition((filled,)))
     found = list(parts)
+    # From the innermost dimension: a carry changes the next outer part, which is looked at after it.
     for level in range(len(shape) - 1, 0, -1):
         part, extent = found[level], shape[level]
         for carry in _CARRIES if _may_be_outside(part, extent) else ():
@@ -135,7 +139,8 @@ def _divide(monomial: Monomial, divisor: Monomial) -> Monomial | None:
 
 
 def polynomial(node: Node, scope: Scope) -> dict[Monomial, int] | None:
-    """The sum of products that an integer expression is."""
+    """Polynomial of an integer expression: a sum of products; None where it is none."""
+    # Affine parts as a whole first: a quotient that loops decide is no obstacle.
     known = affine(node, scope)
     if known is not None:
         return {(name,): c for name, c in known.terms} | ({(): known.constant} if known.constant else {})
@@ -152,6 +157,7 @@ def polynomial(node: Node, scope: Scope) -> dict[Monomial, int] | None:
 
 def _sum(a: dict[Monomial, int], b: dict[Monomial, int]) -> dict[Monomial, int]:
     total = {m: a.get(m, 0) + b.get(m, 0) for m in (*a, *b)}
+    # No zero coefficients: equal polynomials are equal mappings.
     return {m: c for m, c in total.items() if c}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds that are minima and maxima, also written as conditional expressions or by functions of an expression."""
+"""Loop bounds that are minima and maxima, also written as conditional expressions or by functions of an expression."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polyloom.sets import Affine
 
 
 def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
-    """The affine forms whose minimum (`least`) or maximum an expression is; `a < b ? a : b` is one."""
+    """Extreme forms: the affine forms whose minimum (`least`) or maximum an expression is; `a < b ? a : b` is one."""
     value = affine(node, scope)
     if value is not None:
         return (value,)
@@ -20,6 +20,7 @@ def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None
     if node.kind == "operation" and node.opcode == ("min" if least else "max"):
         found = [extremes(child, scope, least) for child in node.inner]
         forms = [form for part in found if part is not None for form in part]
+        # min(a, min(b, c)) = min(a, b, c); a maximum inside a minimum has no such form.
         return None if None in found else tuple(dict.fromkeys(forms))
     if node.kind == "binary" and node.opcode in ("+", "-"):
         return _shifted(node, scope, least)
@@ -55,8 +56,9 @@ def _idiom(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
 
 
 def expand(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
-    """The result of a call of a function that only returns an expression, with its parameters bound, where the
-    arguments are affine."""
+    """Inline expansion of an expression: the result of a call of a function that only returns one, with its parameters
+    bound, where the arguments are affine.
+    """
     body = function_result(call, scope)
     if body is None:
         return None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Indices and bounds that are data: each is held by an integer scalar, assigned before what reads it (`ir.nest.data`).
+"""Gathers: indices and bounds that are data; each is held by an integer scalar, assigned before what reads it
+(`ir.nest.data`).
 
-An expression with such an index is evaluated only where its language does: the operands of a conditional one become
-branches.
+An expression with such an index is evaluated only where its language does (C17, sections 6.5.13 to 6.5.15; Python
+language reference, section 6.11): the operands of a conditional one become branches.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Value = Callable[[], Expression]
 
 
 class Gathers:
-    """`local` makes a scalar of a name and a type; `before` are the nodes that come before what is being read."""
+    """Gathers of a function: `local` makes a scalar of a name and a type; `before` are the nodes that come before what
+    is being read.
+    """
 
     def __init__(self, local: Callable[[str, ElementType], str]) -> None:
         self.local, self.before = local, list[NestNode]()
@@ -41,21 +44,27 @@ class Gathers:
         return Reference(self.local(name, dtype), (), span)
 
     def conditional(self, test: Expression, dtype: ElementType, sides: tuple[Value, Value], span: Span) -> Expression:
-        """One of two values, of which only that is evaluated."""
+        """Conditional evaluation: one of two values, of which only that is evaluated (the other may read outside of an
+        array).
+        """
         tested, found = self.held("test", "i32", span), self.held("value", dtype, span)
         first, second = [self._branch(found, side) for side in sides]
         self.before += Assign("", tested, test, span), If(not_zero(tested), first, second, span)
         return found
 
     def connected(self, first: Expression, second: Value, is_and: bool, span: Span) -> Expression:
-        """`and` and `or` whose second operand is evaluated only where the first has not decided."""
+        """Short-circuit evaluation: `and` and `or` whose second operand is evaluated only where the first has not
+        decided.
+        """
         found = self.held("test", "i32", span)
         self.before.append(Assign("", found, first, span))
         inner = self._branch(found, second)
+        # In a branch: where the first operand has decided, the second may read outside of its array.
         self.before.append(If(not_zero(found), *((inner, ()) if is_and else ((), inner)), span))
         return found
 
     def _branch(self, held: Reference, value: Value) -> Nodes:
+        # Nodes of an operand go into its branch, not before the whole expression.
         around, self.before = self.before, []
         found = value()
         inner, self.before = self.taken(), around
@@ -63,6 +72,6 @@ class Gathers:
 
 
 def not_zero(held: Reference) -> Condition:
-    """Where a scalar that is data is not 0."""
+    """Condition that a scalar, which is data, is not 0."""
     value = Affine.symbol(held.name)
     return Condition((Polyhedron((value - 1,)), Polyhedron((-value - 1,))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The header of a `for` as a loop's bounds: `i = lower; i < upper; i++`, and its forms downwards."""
+"""Loop headers as bounds: `i = lower; i < upper; i++`, and its forms downwards (C17, section 6.8.5.3)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _FORM = "write `for (i = lower; i < upper; i++)` or `for (i = upper; i >= lower;
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`variable` is a declaration or a reference to it. It takes the values first, first + step and so on: upwards from
-    max(`first`) to below min(`past`), downwards from min(`first`) to max(`past`) at least."""
+    """Header of a counted loop: `variable` is a declaration or a reference to it. It takes the values first, first +
+    step and so on: upwards from max(`first`) to below min(`past`), downwards from min(`first`) to max(`past`) at least.
+    """
 
     variable: Node
     first: tuple[Affine, ...]
@@ -35,7 +36,7 @@ class Header:
 
     @property
     def name(self) -> str:
-        """As the text has it."""
+        """Name of the loop's variable as the text has it."""
         return _written(self.variable)
 
     @property
@@ -48,7 +49,7 @@ class Header:
         return self.past if self.step > 0 else tuple(form + 1 for form in self.first)
 
     def domain(self, value: Affine) -> Condition:
-        """Where the loop has a value."""
+        """Domain of the loop's variable: where the loop has a value."""
         low, high = (value - form for form in self.lower), (form - value - 1 for form in self.upper)
         return Condition((Polyhedron((*low, *high)),))
 
@@ -57,8 +58,9 @@ class Header:
         return tuple(high - low for high in self.upper for low in self.lower)
 
     def count(self, scope: Scope) -> Affine | None:
-        """How often the loop runs, where that is an affine form."""
+        """Trip count, where that is an affine form."""
         lengths = self.lengths()
+        # max(0, length) is no affine form unless it is known which one it is.
         if len(lengths) != 1 or not nonnegative(lengths[0], scope.domain):
             return None
         return rounded(lengths[0], abs(self.step))
@@ -69,7 +71,7 @@ class Header:
 
 
 def header(loop: Node, scope: Scope) -> Header:
-    """The bounds of a `for`; raises PL0158 for another form and PL0159 for bounds that are not affine."""
+    """Bounds of a `for`; raises PL0158 for another form and PL0159 for bounds that are not affine."""
     variable, step = loop_variable(loop), _step(loop.inner[3], scope)
     if (
         variable is None
@@ -78,6 +80,7 @@ def header(loop: Node, scope: Scope) -> Header:
         or not loop.inner[2].kind
         or _names(loop.inner[3].inner[0]) != identity(variable)
     ):
+        # The message points at what is wrong: the variable, else the step, else the whole loop.
         part = next((n for n in (variable, loop.inner[3]) if n is not None and n.kind), loop)
         raise refuse("PL0158", "this is not a loop that counts an int by a constant", part, _FORM)
     return counting(variable, step, _initial(loop), loop.inner[2], scope)
@@ -93,9 +96,11 @@ def counting(variable: Node, step: int, initial: Node, test: Node, scope: Scope)
 
 
 def from_values(variable: Node, step: int, first: tuple[Affine, ...], test: Node, scope: Scope) -> Header:
-    """The course of a variable that begins with values."""
+    """Header of a variable that begins with given values and goes on while a test holds; raises PL0158 and PL0159."""
     ends = [end for part in _conjuncts(test) for end in _end(part, identity(variable), step, first, scope)]
     if (
+        # `for (unsigned i = n; i >= 0; i--)` never ends: the bound minus one step would be below 0, and wraps (C17,
+        # section 6.2.5).
         step < 0
         and variable.ctype.startswith("unsigned")
         and not all(nonnegative(e + step, scope.domain) for e in ends)
@@ -145,7 +150,9 @@ def _conjuncts(test: Node) -> list[Node]:
 
 
 def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:
-    """The bounds that one comparison sets: past the last value upwards, or the last value downwards."""
+    """Bounds that one comparison sets: past the last value upwards, or the last value downwards. Raises
+    PL0158, PL0159.
+    """
     if test.opcode not in ("<", "<=", ">", ">=", "!="):
         raise refuse("PL0158", "the loop's condition does not compare its variable with a bound", test, _FORM)
     counts = step > 0 and all(nonnegative(form, scope.domain) for form in first)
@@ -177,12 +184,14 @@ def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope:
             _FORM,
         )
     if step > 0:
+        # Upper bounds are exclusive: `<=` includes one more.
         return tuple(b + (opcode == "<=") for b in bounds)
+    # Lower bounds are inclusive: `>` and `!=` exclude the bound itself.
     return tuple(b + (opcode != ">=") for b in bounds)
 
 
 def _solved(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[str, Affine] | None:
-    """A comparison of sums, such as `i + 1 < n`, for the loop's variable: how it compares with what."""
+    """Solution of a comparison of sums, such as `i + 1 < n`, for the loop's variable: how it compares with what."""
     symbol = Affine.symbol(hidden(variable))
     begins = Condition((Polyhedron(tuple([(symbol - form) * (1 if step > 0 else -1) for form in first])),))
     inside = replace(scope, symbols={**scope.symbols, variable: symbol}).within(begins)
@@ -190,6 +199,7 @@ def _solved(test: Node, variable: str, step: int, first: tuple[Affine, ...], sco
     if left is None or right is None:
         return None
     factor = (left - right).coefficient(hidden(variable))
+    # A factor of 2 would need a quotient rounded up: such a loop is refused.
     if abs(factor) != 1:
         return None
     opcode = test.opcode if factor == 1 else test.opcode.translate(_MIRRORED)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`continue` as a condition: what stands behind `if (c) continue;` in a loop's body moves under `else`.
+"""Structured jumps: `continue` as a condition; what stands behind `if (c) continue;` in a loop's body moves under
+`else`.
 
-Structured code has such a form always, with what follows written twice where neither branch always continues (Böhm
-and Jacopini, CACM 1966).
+Structured code has such a form always, with what follows written twice where neither branch always continues (Böhm and
+Jacopini, CACM 1966).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _LOOPS = ("for", "while", "do")
 
 
 def without_continue(body: Node) -> Node:
-    """With conditions instead."""
+    """Rewriting of `continue` into conditions."""
     return with_statements(body, _inside)
 
 
@@ -34,12 +35,13 @@ def _nothing(node: Node) -> Statements:
 
 
 def structured(statements: Statements, jump: str, instead: Callable[[Node], Statements] = _nothing) -> Statements:
-    """Statements of which a `jump` ends the rest, with `instead` of it."""
+    """Structured form of statements of which a `jump` ends the rest, with `instead` of it (Böhm and Jacopini 1966)."""
     for n, node in enumerate(statements):
         if node.kind == jump:
             return (*statements[:n], *instead(node))
         if _jumps(node, jump):
             rest = statements[n + 1 :]
+            # Only an `if` has branches to move into; what else holds a jump is refused later, at its place.
             made = (_branches(node, rest, jump, instead),) if node.kind == "if" else statements[n:]
             return (*statements[:n], *made)
     return statements

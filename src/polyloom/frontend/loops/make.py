@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that a rewriting makes. Each stands where the node `at` stands, of which messages then speak."""
+"""Node constructors for rewritings and lowerings. Each node stands where the node `at` stands, of which messages then
+speak.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def zero(ctype: str, at: Node) -> Node:
 
 
 def element(array: Node, index: Node, at: Node) -> Node:
-    """`array[index]`."""
+    """Element of an array, `array[index]`, with the type that C gives it: the outermost extent, or the pointer, taken
+    off (C17, section 6.5.2.1).
+    """
     ctype = array.ctype
     inner = ctype.partition("[")[0] + "[".join(["", *ctype.split("[")[2:]]) if "[" in ctype else ctype.removesuffix("*")
     return _at(at, "element", inner.strip(), (array, index))
@@ -93,10 +97,13 @@ def operation(name: str, dtype: ElementType, operands: tuple[Node, ...], at: Nod
 
 
 def changed(node: Node, function: Callable[[Node], Node | None]) -> Node:
-    """The tree with every node for which `function` gives another one replaced, from above; below it, nothing is."""
+    """Tree rewriting from above: every node for which `function` gives another one is replaced; below it,
+    nothing is.
+    """
     found = function(node)
     if found is not None:
         return found
     inner: Sequence[Node] = [changed(child, function) for child in node.inner]
     same = all(a is b for a, b in zip(inner, node.inner, strict=True))
+    # Unchanged trees keep their identity, by which callers see whether anything was done.
     return node if same else replace(node, inner=tuple(inner))

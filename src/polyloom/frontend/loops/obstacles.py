@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why an expression is not affine: the innermost part that is not, and what to write instead."""
+"""Obstacles to affine forms: why an expression is not affine, by the innermost part that is not, and what to write
+instead.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class Obstacle:
 
 
 def obstacle(node: Node, scope: Scope) -> Obstacle:
-    """Of an expression that is not affine."""
+    """Obstacle of an expression that is not affine: its first innermost part that is not, in the order of the text."""
     node = node.inner[0] if node.kind == "exact" else node
     is_extreme = node.kind == "operation" and node.opcode in ("min", "max")
     if is_extreme and all(affine(child, scope) is not None for child in node.inner):

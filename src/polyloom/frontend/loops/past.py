@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the variable of a `for` is behind its loop: the first value that fails the test (C17 6.8.5).
+"""Final value of a loop variable behind its `for`: the first value that fails the test (C17, section 6.8.5, paragraph
+4).
 
 Where the number of turns is affine, so is the value. Elsewhere it is data, computed from the bounds: the first value,
 or where the loop runs, the one past its last turn. Loops within a statement leave their variables unknown behind it.
@@ -23,14 +24,17 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine
 
+# Where one of these leaves the loop, the number of turns says nothing about the last value.
 _LEAVES = ("break", "goto", "return")
 
 
 def past(node: Node, before: Scope, behind: Scope) -> Scope:
-    """`behind`, the scope behind a statement, with what is known of the variables of its loops; `before` is the scope
-    in front of it."""
+    """Final values: `behind`, the scope behind a statement, with what is known of the variables of its loops; `before`
+    is the scope in front of it.
+    """
     loops = [part for part in node if part.kind == "for"] if before.loops else []
     variables = [found for loop in loops if (found := loop_variable(loop)) is not None]
+    # A variable that the loop declares does not exist behind it.
     names = {identity(found) for found in variables if found.kind == "name"}
     if not names:
         return behind
@@ -52,10 +56,13 @@ def past(node: Node, before: Scope, behind: Scope) -> Scope:
 
 
 def _value(found: Header, variable: Node, scope: Scope) -> tuple[Expression, ElementType] | None:
-    """As data; None where a bound may not be of the variable's type."""
+    """Final value as data: first + ceil(max(length, 0) / step) * step; None where a bound may not be of the variable's
+    type.
+    """
     dtype = TYPES.get(variable.ctype)
     if dtype is None or len(found.first) != 1:
         return None
+    # An unsigned variable does not have a negative bound, which the test would compare as a large number.
     if dtype != "i32" and not all(nonnegative(form, scope.domain) for form in (*found.first, *found.past)):
         return None
     step, up = abs(found.step), found.step > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be compiled, said in the user's terms, with what to write instead."""
+"""Refusals: diagnostics of what cannot be compiled, in the user's terms, with what to write instead."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _EXPRESSIONS = {
 
 
 def statement(node: Node) -> PolyloomError:
-    """A statement that is not a loop, a branch or an assignment."""
+    """Refusal of a statement that is not a loop, a branch or an assignment: PL0156, PL0157."""
     if (asserted := assumption(node)) is not None:
         return assertion(asserted)
     if node.kind == "call":
@@ -63,7 +63,9 @@ def assertion(asserted: Node) -> PolyloomError:
 
 
 def call(node: Node, own: bool = False) -> PolyloomError:
-    """A call of a function that is not one of the operations, or the file's `own` of that name."""
+    """Refusal of a call of a function that is not one of the operations, or of the file's `own` of that
+    name: PL0157.
+    """
     name = callee(node)
     if own:
         help = f"give `{name}` another name: C's library has a function of this one"
@@ -78,7 +80,7 @@ def call(node: Node, own: bool = False) -> PolyloomError:
 
 
 def expression(node: Node) -> PolyloomError:
-    """An expression that is none of the operations."""
+    """Refusal of an expression that is none of the operations: PL0154, PL0157, PL0160, PL0161."""
     if node.kind == "call":
         return call(node)
     if node.kind in _EXPRESSIONS:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Divisions and remainders that are affine piece by piece: wrap-around at a border, and loops that are two in one.
+"""Quotients and remainders that are affine piece by piece: wrap-around at a border (loop peeling, index-set splitting:
+Wolfe 1996), and loops that are two in one.
 
 `(i + 1) % n` is `i + 1` or `i + 1 - n`: an assignment that contains it is written once for each, under the condition
 that decides. `t / 5` and `t % 5` need as many pieces as `t` has fives; there the loop becomes two, t = 5 q + r.
@@ -31,7 +32,7 @@ _FLOATS = ("float", "double", "long double")
 
 
 def _operands(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
-    """What is divided, and by what."""
+    """Dividend and divisor of a quotient or a remainder, also of shifts and masks; None where they are not affine."""
     a, b = (affine(child, scope) for child in node.inner)
     if a is None or b is None:
         return None
@@ -42,7 +43,9 @@ def _operands(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
 
 
 def border(node: Node, scope: Scope) -> Condition | None:
-    """A condition that decides more of a quotient or a remainder; None where it is decided, or has too many pieces."""
+    """Deciding condition of a quotient, a remainder or an extreme: one that splits its domain; None where it is
+    decided, or has too many pieces.
+    """
     is_extreme = node.kind == "operation" and node.opcode in ("min", "max")
     if not (is_extreme or divides(node)) or affine(node, scope) is not None:
         return None
@@ -55,6 +58,7 @@ def border(node: Node, scope: Scope) -> Condition | None:
     value, by = found
     if node.opcode in _FLOOR:
         return quotient_border(value, by, scope.domain, 0)
+    # C's quotient changes its form at 0, because it rounds towards zero: the sign is decided first.
     if not nonnegative(value, scope.domain):
         below = Polyhedron((-value - 1,))
         return None if never(Polyhedron((value,)), scope.domain) else _outside(below)
@@ -66,7 +70,9 @@ def _outside(piece: Polyhedron) -> Condition:
 
 
 def stride(body: Node, name: str, scope: Scope) -> Size | None:
-    """The strips of a loop that make the divisions in its body affine; `name` is the loop's symbol."""
+    """Strip mining (Wolfe 1996): the strips of a loop that make the divisions in its body affine; `name` is the loop's
+    symbol.
+    """
     return sized(_periods(body, name, scope))
 
 
@@ -75,6 +81,7 @@ def _periods(node: Node, name: str, scope: Scope, indexes: bool = False) -> Iter
     if node.kind == "for":
         scope = _varying(node, scope)
     elif divides(node) and (found := _period(node, name, scope)) is not None:
+        # A division that a border still splits is handled by `choose`: no strip is needed for it.
         if (found.length > 1 or (indexes and found.open)) and all(border(part, scope) is None for part in node):
             yield found if indexes else replace(found, open=frozenset())
         return
@@ -95,7 +102,7 @@ def _varying(loop: Node, scope: Scope) -> Scope:
 
 
 def _period(node: Node, name: str, scope: Scope) -> Period | None:
-    """The period of an integer expression of loops; None where it is none."""
+    """Period of an integer expression in the loop's variable; None where it is none."""
     form = affine(node, scope)
     if form is not None:
         return Period.of(form, name)
@@ -131,12 +138,14 @@ def _divisor(node: Node, scope: Scope) -> int | None:
 def _power(opcode: str, constant: int) -> int | None:
     """The power of two by which a shift or a mask divides."""
     by = 1 << constant if opcode == ">>" and constant < 12 else constant + 1
+    # Of masks only those of ones from bit 0 divide, and strips have a limit.
     return by if constant < LARGEST and by & (by - 1) == 0 else None
 
 
 def undecided(node: Node, scope: Scope) -> Iterator[tuple[Node, Condition]]:
-    """The parts of an expression that an affine condition decides, outermost first: conditional operators and
-    divisions, but not those in operands that are not chosen."""
+    """Parts of an expression that an affine condition decides, outermost first: conditional operators and divisions,
+    but not those in operands that are not chosen.
+    """
     waiting = [node]
     while waiting:
         node = waiting.pop()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`return` as an assignment to a variable of the result; what stands behind one that is conditional moves under
-`else`."""
+"""Single exit: `return` as an assignment to a variable of the result (C17, section 6.8.6.4); what stands behind one
+that is conditional moves under `else`.
+"""
 
 from __future__ import annotations
 

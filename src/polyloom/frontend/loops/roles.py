@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the integer variables of a function are for: loops, parameters of the nest, or data.
+"""Roles of the integer variables of a function: loops, parameters of the nest, or data.
 
 An integer passed by value is a parameter when an extent, a bound or a subscript needs it, or a condition compares it
 with a loop variable; otherwise it is a scalar input. A local integer that is never assigned after its declaration may
-name an affine value.
+name an affine value. Parameters are those of a static control part (Feautrier 1991).
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ class Roles:
 
 
 def roles(function: Node, sized: Collection[str], constants: Collection[str]) -> Roles:
-    """`sized` are the names of the integers that extents use, `constants` the identities of the file's."""
+    """Roles by a backward closure over assignments; `sized` are the names of the integers that extents use, `constants`
+    the identities of the file's.
+    """
     integers = {n.symbol for n in function.inner if n.kind == "parameter" and n.ctype in COUNTING}
     needed = {n.symbol for n in function.inner if n.kind == "parameter" and n.name in sized}
     own = {n.symbol for n in function if n.kind == "variable" and n.ctype in COUNTING}
@@ -48,7 +50,7 @@ def roles(function: Node, sized: Collection[str], constants: Collection[str]) ->
 
 
 def _sources(function: Node) -> Iterator[tuple[str, Node]]:
-    """What each variable is assigned."""
+    """Assignments of a function: each variable with an expression that it is assigned."""
     for node in function:
         if node.kind == "variable" and node.initial:
             yield node.symbol, node.inner[-1]
@@ -69,7 +71,7 @@ def loop_variable(loop: Node) -> Node | None:
 
 
 def identity(variable: Node) -> str:
-    """Of a declaration or of a reference to it."""
+    """Identity of a variable, from its declaration or from a reference to it."""
     return variable.symbol
 
 
@@ -95,12 +97,15 @@ def _positions(function: Node) -> Iterator[Node]:
 
 
 def assumption(node: Node) -> Node | None:
-    """What `__builtin_assume(...)` or `assert(...)` says that holds: it restricts a function's parameters."""
+    """Assumption on a function's parameters that `__builtin_assume(...)` or `assert(...)` states (C17, section 7.2);
+    None for other statements.
+    """
     node = strip(node)
     if node.kind == "assume":
         return node.inner[0]
     if node.kind == "call" and callee(node) == "__builtin_assume":
         return node.inner[1]
+    # The headers of musl expand `assert(c)` to `(void)(c || __assert_fail(...))`.
     either = strip(node.inner[0]) if node.kind == "cast" and node.ctype == "void" else node
     fails = either.opcode == "||" and any(n.kind == "call" and callee(n) == "__assert_fail" for n in either.inner[1])
     return either.inner[0] if fails else None
@@ -137,6 +142,7 @@ def _assigned(function: Node) -> Iterator[str]:
     }
     for node in function:
         changes = (
+            # A variable whose address is taken may be assigned by whoever gets it.
             node.opcode in ("=", "++", "--") or node.kind == "update" or (node.kind == "unary" and node.opcode == "&")
         )
         if changes and id(node) not in headers and node.inner[0].kind == "name":

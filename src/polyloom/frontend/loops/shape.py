@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where statements stand in others, for rewritings that go through all of them."""
+"""Substatements: where statements stand in others, for rewritings that go through all of them (C17, section 6.8)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def statements_of(node: Node) -> Statements:
 
 
 def with_statements(node: Node, within: Callable[[Node], Statements]) -> Node:
-    """A statement each of whose statements became what `within` gives of it: of a block those, else one block."""
+    """Rewriting of the statements directly in a statement: each becomes what `within` gives of it; in a block those,
+    else one block.
+    """
     if node.kind not in _BODIES:
         return node
     children = list(node.inner)
@@ -39,7 +41,7 @@ def with_statements(node: Node, within: Callable[[Node], Statements]) -> Node:
 
 
 def block(statements: Iterable[Node], at: Node) -> Node:
-    """One statement of several, which stands where `at` did."""
+    """Block of several statements, or the only one itself; it stands where `at` did."""
     found = tuple(statements)
     return found[0] if len(found) == 1 else replace(at, kind="block", ctype="", inner=found)
 

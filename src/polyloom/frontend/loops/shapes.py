@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extents of arrays, which are texts in a type, as affine forms."""
+"""Array extents, which are texts in a type, as affine forms."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ def extents(type: str) -> list[str]:
 
 
 def affine_text(text: str, symbols: Mapping[str, Affine]) -> Affine | None:
-    """An extent that clang printed; None when it is not affine in `symbols`. C and Python agree on these expressions,
-    but for names: some are keywords of Python."""
+    """Affine form of an extent that clang printed; None when it is not affine in `symbols`. C and Python agree on these
+    expressions, but for names: some are keywords of Python.
+    """
     places = dict.fromkeys(names_in(text))
     numbered = {name: f"_{n}" for n, name in enumerate(places)}
     known = {numbered[name]: symbols[name] for name in places if name in symbols}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements of C as the nodes of a nest.
+"""Lowering of statements to the nodes of a nest.
 
 Affine conditions become `If`, also those of conditional operators within an assignment, which is then written once for
 each side: what only one side accesses is accessed nowhere else. Data-dependent conditions become selections
-(`frontend.predicate`).
+(`frontend.predicate`; Allen, Kennedy, Porterfield and Warren 1983).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ACTING = ("call", "update", "statements")
 
 
 class Statements:
-    """The compilation of one function's body. `storage` grows by the local variables as they are declared."""
+    """Lowering of one function's body. `storage` grows by the local variables as they are declared."""
 
     def __init__(
         self, roles: Roles, storage: Iterable[Storage], names: Iterable[str], *, indirect: bool = False
@@ -62,7 +62,7 @@ class Statements:
         self.gathers = Gathers(self.scalar) if indirect else None
 
     def block(self, nodes: Iterable[Node], scope: Scope) -> Nodes:
-        """Statements one after another; declarations hold until the end of the block."""
+        """Lowering of a sequence of statements; declarations hold until the end of the block."""
         result, waiting = list[NestNode](), tuple(nodes)
         while waiting:
             node, waiting = waiting[0], waiting[1:]
@@ -70,6 +70,7 @@ class Statements:
                 for n, declaration in enumerate(node.inner):
                     if declaration.symbol in self.roles.counters and declaration.initial:
                         others = replace(node, inner=node.inner[n + 1 :])
+                        # What follows is lowered inside: it may be written once for each value of the counter.
                         return (*result, *self.counter(declaration, (others, *waiting), scope))
                     initial, scope = self.declare(declaration, scope)
                     result.extend(initial)
@@ -114,6 +115,7 @@ class Statements:
             value = affine(node.inner[-1], inside) if declares else assigned(node, inside)
             stored = self.kept(node, name, value, inside)
             behind = with_values(inside, {name: value})
+            # `row = i * n` is not affine, but `A[row + j]` is a subscript once the product is substituted.
             product = polynomial(node.inner[-1], inside) if value is None and (declares or node.opcode == "=") else None
             if product is not None:
                 behind = replace(behind, products={**behind.products, name: product})
@@ -122,7 +124,7 @@ class Statements:
         return self.choose(node.inner[-1] if declares else node, part, scope)
 
     def kept(self, node: Node, name: str, form: Affine | None, scope: Scope) -> Nodes:
-        """What a counter holds as data, for those who read it where its value is not known."""
+        """Store of a counter's value as data, for those who read it where its value is not known."""
         storage = scope.storage.get(name)
         if storage is None:
             return ()
@@ -149,7 +151,7 @@ class Statements:
         return self.turns(found, node.inner[-1], node, scope, node.inner[0])
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
-        """One statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
+        """Lowering of one statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
         if self.changed(node) and (node.kind == "while" or target(node)):
             return self.block((node,), scope)
         match node.kind:
@@ -187,7 +189,9 @@ class Statements:
                 raise refusals.statement(node)
 
     def declare(self, declaration: Node, scope: Scope) -> tuple[Nodes, Scope]:
-        """The initial value of a local variable, and the scope in which its name has a meaning."""
+        """Declaration of a local variable: its initial value, and the scope in which its name has a meaning. Raises
+        PL0153, PL0155, PL0161, PL0165.
+        """
         if declaration.kind != "variable":
             return (), scope
         if declaration.storage in ("static", "extern"):
@@ -197,6 +201,7 @@ class Statements:
                 declaration,
                 f"make `{declaration.name}` a parameter",
             )
+        # Loop variables are symbols, not storage: their `for` names them.
         if declaration.symbol in self.roles.loops:
             return (), scope
         initial = declaration.inner[-1] if declaration.initial else None
@@ -251,7 +256,7 @@ class Statements:
         return self.keep(Storage(self.fresh(name), dtype, (), "local")).name
 
     def before(self) -> Nodes:
-        """What must be computed before what was read since the last call."""
+        """Gathered nodes: what must be computed before what was read since the last call."""
         return () if self.gathers is None else self.gathers.taken()
 
     def keep(self, storage: Storage) -> Storage:
@@ -263,6 +268,7 @@ class Statements:
         return fresh(name, self.taken)
 
     def loop(self, node: Node, scope: Scope) -> Nodes:
+        """Lowering of a `for`; raises PL0158, PL0159, PL0165."""
         found = header(node, scope)
         if found.identity in scope.around:
             raise refuse(
@@ -278,7 +284,9 @@ class Statements:
     def turns(
         self, found: Header, body: Node, node: Node, scope: Scope, test: Node | None = None
     ) -> tuple[Nodes, Scope]:
-        """The loop that a header is of, and what is known behind it."""
+        """Loop of a header, and what is known behind it; where divisions in its body ask for that, strip mined (Wolfe
+        1996).
+        """
         name = self.fresh(found.name)
         symbol, size = Affine.symbol(name), abs(found.step)
         if size > 1 and len(found.first) != 1:
@@ -318,7 +326,9 @@ class Statements:
         return cut.loops(self.fresh(found.name), None if parts.unrolls else name, at, node.span), behind
 
     def branch(self, test: Node, body: Part, orelse: Part, scope: Scope, own: frozenset[str] = frozenset()) -> Nodes:
-        """`body` where `test` holds, else `orelse`; affine and data-dependent parts are taken apart."""
+        """Branch: `body` where `test` holds, else `orelse`; affine parts of the test become `If`, data-dependent ones
+        selections.
+        """
         outcome = known(test, scope)
         if outcome is not None:
             return (body if outcome else orelse)(scope)
@@ -330,6 +340,7 @@ class Statements:
         return self.selection(test, body, orelse, scope, own)
 
     def selection(self, test: Node, body: Part, orelse: Part, scope: Scope, own: frozenset[str]) -> Nodes:
+        """If-conversion of a branch on data (Allen et al. 1983): both sides execute, and their results are selected."""
         found = truth(test, scope)
         first_of_all = self.before()
         if isinstance(found, Constant):
@@ -340,6 +351,7 @@ class Statements:
         free = {*(set(self.storage) - before), *self.temporaries}
         free |= {scope.storage[name].name for name in own if name in scope.storage}
         indices = [s.name for s in self.storage.values() if s.role == "local"] if self.gathers is not None else ()
+        # Where a side reads at an index that is data, it must not execute speculatively: a true branch remains.
         if indices and depends((*first, *second), indices):
             flag = Reference(self.scalar("test", "i32"), (), test.span)
             return (*first_of_all, *self.store(flag, found, test), If(not_zero(flag), first, second, test.span))
@@ -371,7 +383,9 @@ class Statements:
         return self.store(to, self.assigned(node, to, scope), node)
 
     def assigned(self, node: Node, target: Reference, scope: Scope) -> Expression:
-        """The value that an assignment stores."""
+        """Value that an assignment stores, `op=` computed in the promoted type and converted back (C17, section
+        6.5.16.2).
+        """
         dtype = self.dtype(target.name)
         if node.opcode == "=":
             return value(node.inner[1], dtype, scope)
@@ -406,6 +420,7 @@ class Statements:
         return (If(where, body, orelse, decided.span),) if body or orelse else ()
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
+        # Gathered indices first: the assignment uses their scalars.
         return (*self.before(), Assign("", target, stored, node.span))
 
 
@@ -430,12 +445,14 @@ def _assigns_loop(body: Node, found: Header) -> PolyloomError:
 
 
 def uses(nodes: Iterable[Node]) -> Counter[str]:
-    """How often variables occur in statements."""
+    """Use counts of variables in statements."""
     return Counter(n.symbol for node in nodes for n in node if n.kind == "name")
 
 
 def private(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:
-    """The variables of the branches of an `if` alone, where they are assigned before they are read."""
+    """Privatizable variables of the branches of an `if`: those of the branches alone that are assigned before they are
+    read.
+    """
     sides = [flat(side) for side in node.inner[1:]]
     inside = uses(part for side in sides for part in side)
     whole = {name for name, count in inside.items() if count == everywhere.get(name)}

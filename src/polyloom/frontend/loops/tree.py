@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statement tree of both languages: nodes with types and with spans in the user's text.
+"""Statement tree of both languages: nodes with types and with spans in the user's text.
 
-Every conversion is a node, and quotients say how they round, so that no rule of a language (C17 6.3.1, NEP 50) is
-decided behind the tree. A language lowers a new construct to nodes in one line; what it becomes is read here once.
+Every conversion is a node, and quotients say how they round, so that no rule of a language (C17, section 6.3.1; NumPy
+enhancement proposal NEP 50, 2021) is decided behind the tree. A language lowers a new construct to nodes in one line;
+what it becomes is read here once.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from polyloom.sets import Affine
 
 CASTS: Final = ("convert", "cast")
 """Conversions of the language, and those that the text has."""
+# clang's conversions that only say how a value is got: loads, array and function decay (C17, section 6.3.2.1).
 _SAME_VALUE = {"LValueToRValue", "NoOp", "ArrayToPointerDecay", "FunctionToPointerDecay", "BuiltinFnToFnPtr"}
 
 
@@ -51,6 +53,7 @@ class Node:
 
     def __iter__(self) -> Iterator[Node]:
         """This node and everything below it, from left to right."""
+        # Not recursive: sums of thousands of terms are nested as deep.
         waiting: list[Node] = [self]
         while waiting:
             node = waiting.pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statement tree as a form between passes: its text, and its verifier as a list of rules.
+"""Statement tree as a form between passes: its text, and its verifier as a list of rules.
 
 Kinds that no rule knows are what a language has beyond loops; the reader refuses them at their place.
 """
@@ -89,9 +89,12 @@ RULES: Final[dict[str, Rule]] = {
 
 
 def verify(nodes: Sequence[Node]) -> Sequence[Node]:
-    """The statements themselves; raises PL0977 with every violation of the first rule that is violated."""
+    """Verifier of the statement tree: gives the statements themselves; raises PL0977 with every violation of the first
+    rule that is violated.
+    """
     every = [part for node in nodes for part in node]
     for says, rule in RULES.items():
+        # Rule by rule: a wrong number of children would make the later rules fail in ways of their own.
         broken = [node for node in every if not rule(node)]
         if broken:
             raise PolyloomError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of the tree: those of elements, and of numbers that only count."""
+"""Types of the statement tree: those of elements, and of numbers that only count (C17, section 6.2.5)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ conversion between them keeps a value unless it is negative and becomes unsigned
 
 
 def element_type(declaration: Node) -> ElementType:
-    """The element type of a variable, an array or a pointer to elements; raises PL0153."""
+    """Element type of a variable, an array or a pointer to elements; raises PL0153."""
     base = re.split(r" ?[(*\[]", declaration.ctype)[0]
     if base not in TYPES:
         help = "the element types are _Bool, integers of up to 32 bits, float and double"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions as operations of element types.
+"""Lowering of expressions to operations of element types.
 
 Every node has a type, and the tree contains every conversion; `frontend.convert` then leaves out those that change
 nothing. What has 64 bits, or is a `long double`, is refused by name where data become it: counters, sizes and
@@ -53,13 +53,13 @@ _CONVERSIONS = (
 
 
 def value(node: Node, dtype: ElementType, scope: Scope) -> Expression:
-    """What an assignment of `node` to an element of `dtype` stores. Raises PL0154, PL0157, PL0160 to PL0164."""
+    """Value that an assignment of `node` to an element of `dtype` stores. Raises PL0154, PL0157, PL0160 to PL0164."""
     found, of = typed(node, scope)
     return converted(found, of, dtype, node.span)
 
 
 def typed(node: Node, scope: Scope) -> Typed:
-    """The value of an expression, and its type."""
+    """Value of an expression, and its type (C17, section 6.5; Python language reference, chapter 6)."""
     known = affine(node, scope)
     if known is not None:
         # What counts may have 64 bits; a value that data are computed with is converted first, or refused there.
@@ -112,6 +112,7 @@ def _operand(node: Node, scope: Scope) -> Typed:
 
 def _integer(number: int, dtype: ElementType, node: Node) -> Constant:
     span, width = 1 << WIDTH[dtype], WIDTH[dtype]
+    # Two's complement: the low bits, read with the type's sign (C17, section 6.3.1.3).
     low = number % span
     return Constant(low - span if dtype[0] == "i" and low >> (width - 1) else low, dtype, node.span)
 
@@ -120,6 +121,7 @@ def _literal(node: Node) -> Constant:
     dtype, number = _type(node), node.value
     assert isinstance(number, int | float | str)
     number = float(number) if isinstance(number, str) else number
+    # A literal beyond the type's range stays as written: the verifier of nests reports it.
     rounded = constant_in(number, dtype)
     return Constant(number if rounded is None else rounded, dtype, node.span)
 
@@ -164,6 +166,7 @@ def _unary(node: Node, operand: Expression, dtype: ElementType) -> Typed:
         case "~":
             ones = Constant(1, "bool", node.span) if dtype == "bool" else _integer(-1, dtype, node)
             return _apply("xor", dtype, (operand, ones), node), dtype
+        # 0 - x would give +0 for x = 0: the sign is changed in place (IEEE 754, section 5.5.1).
         case _ if isinstance(operand, Constant) and dtype in FLOATS:
             return Constant(-operand.value, dtype, node.span), dtype
         case _:
@@ -181,11 +184,14 @@ def binary(node: Node, left: Typed, right: Node, scope: Scope) -> Typed:
 
 
 def _apply(operation: str, dtype: ElementType, operands: tuple[Expression, ...], node: Node) -> Expression:
-    """An operation; one of constants is a constant, as the operation computes it, if that is finite."""
+    """Operation on values; one of constants is a constant, as the operation computes it, if that is finite. Raises
+    PL0164, PL0233.
+    """
     if not BY_NAME[operation].works_on(dtype):
         raise refusals.operation(node, dtype)
     if divides(operation, dtype) and isinstance(operands[1], Constant) and operands[1].value == 0:
         raise refusals.division(node)
+    # Kernels differ from C's library in the last bits: the host must not fold what the machine computes.
     if operation in KERNELS or operation == "pow":
         return Apply(operation, dtype, operands, node.span)
     found = folded(operation, dtype, operands, node.span)
@@ -194,7 +200,9 @@ def _apply(operation: str, dtype: ElementType, operands: tuple[Expression, ...],
 
 
 def truth(node: Node, scope: Scope) -> Expression:
-    """A condition on data: an i32 that is not 0 where it holds."""
+    """Truth of a condition on data: an i32 that is not 0 where it holds (C17, sections 6.5.8, 6.5.9, 6.5.13 and
+    6.5.14).
+    """
     outcome = known(node, scope)
     if outcome is not None:
         return Constant(int(outcome), "i32", node.span)
@@ -254,7 +262,7 @@ def _call(node: Node, scope: Scope) -> Typed:
 
 
 def _operation(node: Node, scope: Scope) -> Typed:
-    """An operation by its own name on operands of its type."""
+    """Named operation on operands of its type. Raises PL0154, PL0157."""
     operation, dtype = node.opcode, TYPES[node.types[0]]
     if dtype == "f64" and operation in SINGLE:
         raise refusals.single(node)
@@ -263,6 +271,7 @@ def _operation(node: Node, scope: Scope) -> Typed:
     if operation == "pow" and not _is_whole(operands[1]):
         if dtype != "f32" or not isinstance(operands[0], Constant) or operands[0].value != 2:
             raise refusals.power(node)
+        # 2 ** x has a kernel; other bases with a variable exponent would need log2, which loses bits.
         return Apply("exp2", dtype, operands[1:], node.span), dtype
     return _apply(operation, dtype, operands, node), BY_NAME[operation].result(dtype)
 
@@ -291,7 +300,9 @@ def _is_whole(exponent: Expression) -> bool:
 
 
 def _conditional(node: Node, scope: Scope) -> Typed:
-    """A selection; of integers also a minimum or a maximum, which it equals in every case."""
+    """Conditional expression as a selection (C17, section 6.5.15); of integers also a minimum or a maximum, which it
+    equals in every case.
+    """
     outcome = known(node.inner[0], scope)
     test = Constant(int(outcome), "i32") if outcome is not None else truth(node.inner[0], scope)
     if isinstance(test, Constant):
@@ -303,6 +314,7 @@ def _conditional(node: Node, scope: Scope) -> Typed:
     arms = [value(arm, dtype, scope) for arm in node.inner[1:]]
     first, second = guarded(arms[0], test, True), guarded(arms[1], test, False)
     compared = node.inner[0]
+    # Of floats only where no NaN and no zero of two signs occur, which nothing here knows.
     if dtype in INTEGERS and compared.opcode in ("<", "<=", ">", ">=") and TYPES.get(compared.inner[0].ctype) == dtype:
         sides, less = tuple(_operand(side, scope)[0] for side in compared.inner), compared.opcode in ("<", "<=")
         if same(sides, (first, second)):
@@ -317,6 +329,7 @@ def _bound(parameters: list[Node], arguments: tuple[Node, ...], scope: Scope) ->
     symbols, values = dict(scope.symbols), dict(scope.values)
     for parameter, argument in zip(parameters, arguments, strict=True):
         form = affine(argument, scope)
+        # Affine arguments stay affine inside, where they may be subscripts and bounds.
         if form is not None and parameter.ctype in COUNTING:
             symbols[parameter.symbol] = form
         else:

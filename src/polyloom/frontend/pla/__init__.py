@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The equation language: from a `.pla` text to a typed piecewise linear algorithm (docs/language.md)."""
+"""Front end of the equation language: from a `.pla` text to a typed piecewise linear algorithm (docs/language.md)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ __all__ = ["load", "parse"]
 
 
 def parse(text: str, name: str = "<string>") -> Program:
-    """The program that `text` means, checked for all parameter values; `name` is shown in messages, its stem names the
+    """Parse a text to a program, checked for all parameter values; `name` is shown in messages, its stem names the
     program.
 
     Raises `PolyloomError` with located diagnostics (PL01xx syntax, PL02xx meaning).
     """
     try:
+        # Editors on Windows put a byte order mark in front of UTF-8.
         return _parse(Source(name, text.removeprefix("\ufeff")))
     except RecursionError:
         raise too_deep(name) from None
@@ -37,7 +38,7 @@ def _parse(source: Source) -> Program:
 
 
 def load(path: str | Path) -> Program:
-    """`parse` for a file; raises PL0104 when it cannot be read or is not UTF-8."""
+    """Parse a file; raises PL0104 when it cannot be read or is not UTF-8."""
     try:
         text = read_source(str(path), ".pla").decode()
     except UnicodeDecodeError:

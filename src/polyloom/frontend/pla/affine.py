@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions read as affine forms and as sets of iterations.
+"""Affine forms and integer sets of expressions.
 
 Comparisons, `and`, `or` and `not` are set operations: isl intersects, unites and complements, so a condition needs no
-normal form of its own.
+normal form of its own (Verdoolaege 2010).
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from polyloom.frontend.pla.syntax import Access, Apply, Comparison, Expression, 
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import space, to_set
 
+# The limit of parameters, too (PL0230): sizes and constants are of one magnitude.
 LITERAL_LIMIT = 1 << 31
 
 
 def names_in(expression: Expression) -> Iterator[Name]:
-    """The names that stand for dimensions and parameters, in the order of the text."""
+    """Names that stand for dimensions and parameters, in the order of the text."""
     match expression:
         case Name():
             yield expression
@@ -33,7 +34,7 @@ def names_in(expression: Expression) -> Iterator[Name]:
 
 
 def affine(expression: Expression, symbols: Sequence[str]) -> Affine:
-    """The affine form of an index or of one side of a comparison; raises PL0204 and PL0205."""
+    """Affine form of an index or of one side of a comparison; raises PL0204 and PL0205."""
     match expression:
         case Number(value=int(value)):
             if abs(value) >= LITERAL_LIMIT:
@@ -61,6 +62,7 @@ def affine(expression: Expression, symbols: Sequence[str]) -> Affine:
             return -affine(a, symbols)
         case Apply(operation="mul", operands=(a, b)):
             left, right = affine(a, symbols), affine(b, symbols)
+            # A product is affine where one factor is a number.
             if left.is_constant or right.is_constant:
                 return left * right.constant if right.is_constant else right * left.constant
         case _:
@@ -74,17 +76,19 @@ def affine(expression: Expression, symbols: Sequence[str]) -> Affine:
 
 
 def condition(expression: Expression, dims: Sequence[str], params: Sequence[str]) -> isl.Set:
-    """The points where a condition holds; raises PL0204, PL0205 and PL0206."""
+    """Integer set of a condition: the points where it holds; raises PL0204, PL0205 and PL0206."""
     match expression:
         case Comparison():
             sides = [affine(e, (*dims, *params)) for e in expression.operands]
             points = isl.Set.universe(space(dims, params))
+            # A chain is the conjunction of its neighbours, as in Python.
             for left, relation, right in zip(sides, expression.relations, sides[1:], strict=False):
                 points = points.intersect(to_set(_relation(left - right, relation), dims, params))
             return points
         case Apply(operation="and", operands=(a, b)):
             return condition(a, dims, params).intersect(condition(b, dims, params))
         case Apply(operation="or", operands=(a, b)):
+            # Coalesced at once: pieces of a union multiply under later intersections.
             return condition(a, dims, params).union(condition(b, dims, params)).coalesce()
         case Apply(operation="not", operands=(a,)):
             return condition(a, dims, params).complement()
@@ -100,7 +104,7 @@ def condition(expression: Expression, dims: Sequence[str], params: Sequence[str]
 
 
 def _relation(difference: Affine, relation: str) -> Condition:
-    """Where `difference relation 0`."""
+    """Condition `difference relation 0`. Over the integers, d > 0 is d - 1 >= 0, and d != 0 has two pieces."""
     above, below = difference + -1, -difference + -1
     alternatives = {
         "eq": ((difference, -difference),),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of the equation language, each with its span; blanks and `#` comments are skipped."""
+"""Lexer of the equation language: words, each with its span; blanks and `#` comments are skipped (docs/language.md)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from polyloom.ir.pla_names import PLAIN, QUOTED, unquoted
 
 Kind = Literal["name", "number", "symbol", "end"]
 
+# ASCII digits alone: `int` takes those of every script, and messages would show a number that nobody sees.
 _WORD = re.compile(
     rf"""(?P<blank>\s+|\#[^\n]*)
       | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
@@ -24,8 +25,8 @@ _ASCII = {"≤": "<=", "≥": ">=", "≠": "!="}
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word; `text` of a symbol is its ASCII spelling, that of a name has backquotes where it is written so, and is
-    no keyword then. `starts_line`: nothing but blanks stands before it."""
+    """Token. `text` of a symbol is its ASCII spelling, that of a name has backquotes where it is written so, and is no
+    keyword then. `starts_line`: nothing but blanks stands before it."""
 
     kind: Kind
     text: str
@@ -34,12 +35,12 @@ class Token:
 
     @property
     def name(self) -> str:
-        """The name that `text` means."""
+        """Name that `text` means, without backquotes."""
         return unquoted(self.text)
 
 
 def tokenize(source: Source) -> tuple[list[Token], list[Diagnostic]]:
-    """The words of a text, with an `end` at its end, and PL0101 for every character that begins no word."""
+    """Tokens of a text, with an `end` at its end, and PL0101 for every character that begins no word."""
     tokens: list[Token] = []
     errors: list[Diagnostic] = []
     position, starts_line = 0, True
@@ -52,6 +53,7 @@ def tokenize(source: Source) -> tuple[list[Token], list[Diagnostic]]:
         if match is None:
             errors.append(Diagnostic("PL0101", f"unexpected character {text!r}", span=span, help=_HINTS.get(text)))
         elif match.lastgroup == "blank":
+            # Equations end at a line's end: the parser asks where a line begins.
             starts_line = starts_line or "\n" in text
         else:
             kind: Kind = "number" if match.lastgroup == "number" else "name" if match.lastgroup == "name" else "symbol"

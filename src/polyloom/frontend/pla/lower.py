@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From syntax to flat equations without types: one operation each, conditions within the iteration space.
+"""Lowering of syntax to flat equations without types: one operation each, conditions within the iteration space
+(docs/language.md).
 
 A nested expression becomes an equation for a fresh variable: the n-th one below a target `y` is `y.n`, its equation is
 `S3.n` below the label `S3`. Both numberings follow the text, so names are stable.
@@ -46,7 +47,7 @@ _OPERATIONS: Final = {operation.name: operation for operation in OPERATIONS}
 
 @dataclass(frozen=True, slots=True)
 class RawEquation:
-    """An equation whose element types are not known yet."""
+    """Flat equation whose element types are not known yet."""
 
     name: str
     target: Reference
@@ -58,7 +59,7 @@ class RawEquation:
 
 @dataclass(frozen=True, slots=True)
 class RawProgram:
-    """A program whose internal variables have no types yet; `declared` has those that the text gives."""
+    """Program whose internal variables have no types yet; `declared` has those that the text gives."""
 
     parameters: tuple[str, ...]
     assumptions: Condition
@@ -71,12 +72,13 @@ class RawProgram:
 
 
 class Errors:
-    """Collects the diagnostics of independent parts of a text."""
+    """Collector of the diagnostics of independent parts of a text."""
 
     def __init__(self) -> None:
         self.found: list[Diagnostic] = []
 
     def attempt(self, action: Callable[[], T], otherwise: T) -> T:
+        """Result of an action, or `otherwise` where it fails; its diagnostics are kept."""
         try:
             return action()
         except PolyloomError as error:
@@ -89,9 +91,10 @@ class Errors:
 
 
 def lower(text: Text) -> RawProgram:
-    """Resolve names, conditions and indices, and flatten; raises all of PL0202 to PL0206 found."""
+    """Lower a text: resolve names, conditions and indices, and flatten; raises all of PL0202 to PL0206 found."""
     errors = Errors()
     params = _unique(name.name for e in text.parameters for name in names_in(e))
+    # Without a list of dimensions these are the names of the space that are no parameters, in their order.
     spaces = [name for e in text.space for name in names_in(e) if name.name not in params]
     dims = _unique(name.name for name in text.dimensions or spaces)
     errors.attempt(lambda: _check_names(text, params, dims), None)
@@ -100,6 +103,7 @@ def lower(text: Text) -> RawProgram:
     inputs = errors.attempt(lambda: _arrays(text.inputs, params), ())
     outputs = errors.attempt(lambda: _arrays(text.outputs, params), ())
     declared = errors.attempt(lambda: _variables(text.variables), {})
+    # Equations are read only with right declarations: a wrong one would be reported again at every use.
     errors.flush()
     flattener = _Flattener(text, dims, params, space)
     equations = [e for s in text.statements for e in errors.attempt(lambda s=s: flattener.statement(s), [])]
@@ -112,7 +116,9 @@ def _unique(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> None:
+    """Check names: each stands for one thing; PL0202, PL0203."""
     named = [(d.name, d.span) for d in (*text.inputs, *text.outputs, *text.variables)]
+    # Backwards, so that a name's span is that of its first use.
     symbols = {
         n.name: n.span for e in (*reversed(text.space), *reversed(text.parameters)) for n in reversed(list(names_in(e)))
     }
@@ -137,6 +143,7 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
         if statement.label in labels:
             errors.append(_duplicate(statement.label or "", statement.span, "an equation"))
         labels.add(statement.label or "")
+        # Equations without a label do not clash.
         labels.discard("")
         if _is_reserved(statement.target.name, statement.target.name_span):
             errors.append(
@@ -154,6 +161,7 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
 
 
 def _is_reserved(name: str, span: Span) -> bool:
+    """Whether a name is a keyword that is written without backquotes."""
     return name in RESERVED and not span.source.text.startswith("`", span.start)
 
 
@@ -162,7 +170,7 @@ def _duplicate(name: str, span: Span, what: str) -> Diagnostic:
 
 
 def _assumptions(items: list[Expression], params: tuple[str, ...]) -> Condition:
-    """Every parameter is at least 0; an item that is a bare name only declares it."""
+    """Parameter domain: every parameter is at least 0; an item that is a bare name only declares it."""
     result = normalize(Condition((Polyhedron(tuple(map(Affine.symbol, params))),)))
     for item in items:
         if not isinstance(item, Name):
@@ -171,6 +179,7 @@ def _assumptions(items: list[Expression], params: tuple[str, ...]) -> Condition:
 
 
 def _space(text: Text, dims: tuple[str, ...], params: tuple[str, ...]) -> Condition:
+    """Iteration space, one conjunction of inequalities; PL0215, PL0216."""
     points = to_set(Condition(), dims, params)
     for item in text.space:
         points = points.intersect(condition(item, dims, params))
@@ -216,7 +225,7 @@ def _dtype(declaration: Declaration) -> ElementType:
 
 
 class _Flattener:
-    """Turns statements into equations; it owns the numbering of fresh names."""
+    """Flattening of statements into equations; it owns the numbering of fresh names."""
 
     def __init__(self, text: Text, dims: tuple[str, ...], params: tuple[str, ...], space: Condition) -> None:
         self.dims, self.params, self.space = dims, params, space
@@ -229,7 +238,7 @@ class _Flattener:
         self.position = 0
 
     def statement(self, statement: Statement) -> list[RawEquation]:
-        """The equations of one statement, operands first."""
+        """Equations of one statement, operands first."""
         self.position += 1
         label = statement.label or self.fresh_label(self.position)
         where = self.condition(statement.condition)
@@ -240,6 +249,7 @@ class _Flattener:
         return [*equations, RawEquation(label, target, operation, operands, where, statement.span)]
 
     def condition(self, expression: Expression | None) -> Condition:
+        """Condition within the space, simplified until it prints as it reads."""
         if expression is None:
             return self.space
         result = self.within_space(condition(expression, self.dims, self.params).intersect(self.points))
@@ -253,15 +263,17 @@ class _Flattener:
     def operand(
         self, value: Expression, label: str, base: str, where: Condition, equations: list[RawEquation]
     ) -> Reference | Number:
-        """`value` as an operand: a nested expression is defined by an equation of its own, appended to `equations`."""
+        """Operand of a value: a nested expression is defined by an equation of its own, appended to `equations`."""
         match value:
             case Number():
                 return value
             case Access():
                 return self.reference(value)
             case _:
+                # Children first: their equations and names come before those of their parent.
                 operation, children = _operation(value)
                 operands = tuple([self.operand(child, label, base, where, equations) for child in children])
+                # One value per iteration: the iteration itself is its index.
                 target = Reference(fresh(base, self.variables), tuple(map(Affine.symbol, self.dims)), value.span)
                 equations.append(RawEquation(fresh(label, self.labels), target, operation, operands, where, value.span))
                 return target
@@ -273,6 +285,7 @@ class _Flattener:
         return Reference(access.name, tuple(affine(e, (*self.dims, *self.params)) for e in access.index), access.span)
 
     def fresh_label(self, position: int) -> str:
+        # The user may have written labels of this form.
         while f"S{position}" in self.labels:
             position += 1
         self.labels.add(f"S{position}")
@@ -280,14 +293,14 @@ class _Flattener:
 
 
 def fresh(base: str, taken: set[str]) -> str:
-    """`base.n` with the least positive n that is free; it is taken from then on."""
+    """Fresh variable `base.n` with the least positive n that is free; it is taken from then on."""
     name = next(name for n in count(1) if (name := dotted(base, n)) not in taken)
     taken.add(name)
     return name
 
 
 def _operation(value: Expression) -> tuple[str, tuple[Expression, ...]]:
-    """The operation at the root of a value and its operands; raises PL0206 and PL0210."""
+    """Operation at the root of a value and its operands; raises PL0206 and PL0210."""
     match value:
         case Number() | Access():
             return "move", (value,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans as `ir.plan_text` prints them, read back: declarations, heads of loops of steps, phases, each one a program of
+"""Parser of plans as `ir.plan_text` prints them: declarations, heads of loops of steps, phases, each one a program of
 the equation language further to the right.
 
 A margin of two blanks says what a line belongs to, as in Python. A program is parsed where it stands, so that messages
@@ -35,14 +35,14 @@ _DIMENSION = "`step`"
 
 
 def parse_plan(text: str, name: str = "<string>") -> Plan:
-    """The plan that `text` says, verified; `name` is shown in messages. Errors: PL0102 for a line that is none of a
-    plan, those of `parse` and of `ir.plan_verify`."""
+    """Parse a plan, verified; `name` is shown in messages. Errors: PL0102 for a line that is none of a plan, those of
+    `parse` and of `ir.plan_verify`."""
     return _Reader(text, name).plan()
 
 
 @dataclass
 class _Reader:
-    """Mutable: `at` is the number of the next line."""
+    """Line cursor. Mutable: `at` is the number of the next line."""
 
     text: str
     name: str
@@ -55,6 +55,7 @@ class _Reader:
         self.scalars: dict[str, Parametric] = {}
 
     def plan(self) -> Plan:
+        """Plan: its head of declarations, then the tree of loops and phases."""
         first = self.take()
         if not first.startswith("plan "):
             self.fail("a plan begins with `plan NAME`")
@@ -70,9 +71,11 @@ class _Reader:
             else:
                 head.append(line)
         declared = self.declared(head, [a for kind in _KINDS for a in kinds.get(kind, [])])
+        # Read ahead of the loops: a scalar's value may depend on their counters.
         counters = [unquoted(m[1]) for line in self.lines if (m := _FOR.fullmatch(line.strip()))]
         self.symbols = (*declared.parameters, *counters)
         self.scalars = {s.name: s for s in map(self.scalar, scalars)}
+        # The spans would point into the text of the declarations, which is none of the user's.
         arrays = {a.name: replace(a, span=None) for a in declared.inputs}
         groups = [tuple(arrays[_declared(a)] for a in kinds.get(kind, [])) for kind in _KINDS]
         plan = Plan(self.called, declared.parameters, declared.assumptions, *groups, body=self.nodes(""))
@@ -83,6 +86,7 @@ class _Reader:
         return plan
 
     def nodes(self, margin: str) -> Tree[Phase]:
+        """Loops and phases that stand at a margin, in their order."""
         found: list[Phase | Steps[Phase]] = []
         self.skip_blank()
         while self.at < len(self.lines) and _margin(self.lines[self.at]) == margin:
@@ -99,11 +103,13 @@ class _Reader:
         return tuple(found)
 
     def loop(self, head: re.Match[str], margin: str) -> Steps[Phase]:
+        """Loop of steps. Its text names the last value, the plan the bound behind it."""
         low, high = (head[3], head[2]) if head[4] else (head[2], head[3])
         lower, upper = self.bounds(low, "max"), tuple(bound + 1 for bound in self.bounds(high, "min"))
         return Steps(unquoted(head[1]), lower, upper, self.nodes(margin + MARGIN), -1 if head[4] else 1)
 
     def phase(self, bound: str, margin: str) -> Phase:
+        """Phase: a program below its head, with the arrays that its names stand for."""
         pairs = [(unquoted(m[1]), unquoted(m[2])) for m in _PAIR.finditer(bound)]
         begin = self.at
         while self.at < len(self.lines) and self.lines[self.at].startswith(margin):
@@ -122,12 +128,13 @@ class _Reader:
         return sum(_PHASE.fullmatch(line.strip()) is not None for line in self.lines)
 
     def declared(self, head: list[str], arrays: list[str]) -> RawProgram:
-        """Parameters, their domain and the arrays, each once."""
+        """Declarations as a program without equations: parameters, their domain and the arrays, each once."""
         inputs = [f"input {a}" for a in dict.fromkeys(arrays)]
         text = "\n".join([*head, *inputs, f"for {_DIMENSION}: 0 <= {_DIMENSION} < 1 do", ""])
         return lower(parse_syntax(Source(self.name, text)))
 
     def scalar(self, line: str) -> Parametric:
+        """Scalar of steps, `scalar NAME: TYPE = VALUE` with an affine value; PL0102."""
         found = _SCALAR.fullmatch(line)
         if found is None:
             self.fail("a scalar is written `scalar NAME: TYPE = VALUE`")
@@ -140,6 +147,8 @@ class _Reader:
         return self.affines(inside)
 
     def affines(self, texts: list[str]) -> tuple[Affine, ...]:
+        """Affine forms of texts, read as the extents of an array: there the grammar has expressions of symbols
+        alone."""
         source = f"input x[{', '.join(texts)}]: i32\nfor {_DIMENSION}: 0 <= {_DIMENSION} < 1 do\n"
         (found,) = parse_syntax(Source(self.name, source)).inputs
         return tuple(affine(expression, self.symbols) for expression in found.shape or ())
@@ -165,6 +174,6 @@ def _margin(line: str) -> str:
 
 
 def _declared(text: str) -> str:
-    """The name in `A[N, M]: f32`."""
+    """Array name of a declaration such as `A[N, M]: f32`."""
     found = re.match(_NAME, text)
     return unquoted(found[1]) if found else text

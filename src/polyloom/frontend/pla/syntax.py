@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The grammar of the equation language, by recursive descent.
+"""Recursive-descent parser of the equation language (docs/language.md).
 
     text       = { declaration } "for" [ name {"," name} ":" ] expression {"," expression} "do" { equation }
     declaration= "parameter" expression {"," expression} | ("input" | "output" | "variable") array {"," array}
@@ -27,6 +27,7 @@ COMPARISONS = {"=": "eq", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "g
 LONGEST_NUMBER = 400
 """Digits of a literal; no element type distinguishes more."""
 T = TypeVar("T")
+# `not` stands between these and the comparisons, as in Python: `not a < b` is the complement of the comparison.
 _LEVELS: tuple[dict[str, str], ...] = ({"or": "or"}, {"xor": "xor"}, {"and": "and"})
 _ARITHMETIC: tuple[dict[str, str], ...] = (
     {"shl": "shl", "shr": "shr"},
@@ -37,7 +38,7 @@ _ARITHMETIC: tuple[dict[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A literal; a `float` was written with a point, an exponent, or as `inf` or `nan`."""
+    """Literal; a `float` was written with a point, an exponent, or as `inf` or `nan`."""
 
     value: int | float
     span: Span
@@ -45,7 +46,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A dimension or a parameter."""
+    """Dimension or parameter."""
 
     name: str
     span: Span
@@ -71,7 +72,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A named operation, written as an operator or as a call; `not` is one, though it is no operation on values."""
+    """Named operation, written as an operator or as a call; `not` is one, though it is no operation on values."""
 
     operation: str
     operands: tuple[Expression, ...]
@@ -80,7 +81,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`operands[0] relations[0] operands[1] relations[1] ...`; `symbols` are as written."""
+    """Chained comparison: `operands[0] relations[0] operands[1] relations[1] ...`; `symbols` are as written."""
 
     operands: tuple[Expression, ...]
     relations: tuple[str, ...]
@@ -104,7 +105,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An equation as written: `label: target = value if condition`."""
+    """Equation as written: `label: target = value if condition`."""
 
     label: str | None
     target: Access
@@ -115,7 +116,7 @@ class Statement:
 
 @dataclass(slots=True)
 class Text:
-    """A parsed text. It is filled statement by statement, hence not frozen."""
+    """Syntax tree of a text. It is filled statement by statement, hence not frozen."""
 
     parameters: list[Expression]
     inputs: list[Declaration]
@@ -128,7 +129,7 @@ class Text:
 
 
 def parse_syntax(source: Source) -> Text:
-    """The syntax of a text; raises every PL0101 and PL0102 found, one per statement."""
+    """Parse the syntax of a text; raises every PL0101 and PL0102 found, one per statement."""
     tokens, errors = tokenize(source)
     if errors:
         raise PolyloomError(*errors)
@@ -139,6 +140,8 @@ def parse_syntax(source: Source) -> Text:
             parser.statement(text)
         except PolyloomError as error:
             errors += error.diagnostics
+            # Panic mode: the rest of the statement is skipped, so that each fault is reported once (Aho et al. 2006,
+            # section 4.1).
             parser.recover()
     if text.loop is None and not errors:
         errors.append(
@@ -155,7 +158,7 @@ def parse_syntax(source: Source) -> Text:
 
 
 class _Parser:
-    """A cursor over the tokens; every method consumes what its name says or raises PL0102."""
+    """Cursor over the tokens; every method consumes what its name says or raises PL0102."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
@@ -171,12 +174,14 @@ class _Parser:
 
     def recover(self) -> None:
         """Skip to the next line that begins a statement."""
+        # At least one token, or a fault at a statement's first word would be found for ever.
         if not self.at_end:
             self.position += 1
         while not self.at_end and not (self.next.starts_line and self.begins_statement()):
             self.position += 1
 
     def begins_statement(self) -> bool:
+        """Whether the next words begin a declaration, a loop or an equation."""
         if self.next.text in ("parameter", "input", "output", "variable", "for"):
             return True
         return self.is_name() and self.tokens[self.position + 1].text in ("[", ":")
@@ -201,6 +206,7 @@ class _Parser:
         raise input_error("PL0102", f"expected {expected}, found {found}", span=token.span, help=help)
 
     def name(self, what: str) -> Token:
+        """Name that is no keyword; PL0203, PL0102."""
         if self.next.text in KEYWORDS:
             raise input_error(
                 "PL0203",
@@ -220,6 +226,7 @@ class _Parser:
         return items
 
     def statement(self, text: Text) -> None:
+        """Parse a declaration, the loop or an equation; one of them begins the line."""
         declarations = {"input": text.inputs, "output": text.outputs, "variable": text.variables}
         keyword = self.next
         if keyword.text == "parameter" or keyword.text in declarations or keyword.text == "for":
@@ -238,6 +245,8 @@ class _Parser:
             text.statements.append(self.equation())
 
     def loop(self, text: Text, keyword: Token) -> None:
+        """Parse the iteration space: dimensions, if they are listed, then inequalities up to `do`."""
+        # A list of dimensions is known by what follows its first name: inequalities begin with names, too.
         if self.is_name() and self.tokens[self.position + 1].text in (",", ":"):
             text.dimensions += [Name(t.name, t.span) for t in self.listed(lambda: self.name("a dimension"))]
             self.expect(":", "after the dimensions")
@@ -253,6 +262,7 @@ class _Parser:
         return Declaration(name.name, shape, dtype.text, name.span, dtype.span)
 
     def equation(self) -> Statement:
+        """Parse an equation; it ends where a line ends."""
         start = self.next.span
         label = None
         if self.is_name() and self.tokens[self.position + 1].text == ":":
@@ -263,6 +273,7 @@ class _Parser:
             self.fail("`=` after the equation's left side", _definition(self.next.text))
         value = self.expression()
         condition = self.expression() if self.accept("if") else None
+        # An equation ends with its line: what follows on it lacks an operator.
         if not self.at_end and not self.next.starts_line:
             self.fail("an operator, `if` or a new line", _juxtaposed(self.tokens[self.position - 1], self.next))
         return Statement(label, target, value, condition, self.span_from(start))
@@ -275,6 +286,7 @@ class _Parser:
         return Access(name.name, index, name.span, self.span_from(name.span))
 
     def index(self) -> list[Expression]:
+        """Parse an index in brackets, which may be empty for a scalar."""
         self.expect("[", "before an index")
         if self.accept("]"):
             return []
@@ -293,6 +305,7 @@ class _Parser:
         return Apply("not", (operand,), self.span_from(token.span))
 
     def comparison(self) -> Expression:
+        """Parse a chain of comparisons, which stands for their conjunction, as in Python."""
         first = self.binary(_ARITHMETIC, self.unary)
         operands, symbols = [first], list[str]()
         while token := self.accept(*COMPARISONS):
@@ -305,6 +318,7 @@ class _Parser:
         )
 
     def binary(self, levels: tuple[dict[str, str], ...], leaf: Callable[[], Expression]) -> Expression:
+        """Parse left-associative operators by levels of precedence, the loosest first."""
         if not levels:
             return leaf()
         left = self.binary(levels[1:], leaf)
@@ -314,14 +328,17 @@ class _Parser:
         return left
 
     def unary(self) -> Expression:
+        """Parse a sign, or a primary expression."""
         token = self.accept("-")
         if token is None:
             return self.primary()
         operand = self.unary()
         span = self.span_from(token.span)
+        # A negative literal is a literal: -128 fits into an i8, whose 128 does not.
         return Number(-operand.value, span) if isinstance(operand, Number) else Apply("neg", (operand,), span)
 
     def primary(self) -> Expression:
+        """Parse a number, a parenthesis, a truth value, an access, a call or a name."""
         token = self.next
         if token.kind == "number" or token.text in ("inf", "nan"):
             if len(token.text) > LONGEST_NUMBER:
@@ -351,7 +368,7 @@ def _value(text: str) -> int | float:
 
 
 def _definition(found: str) -> str | None:
-    """What to write instead of another operator between an equation's sides."""
+    """Help for another operator between an equation's sides."""
     if found in ("+", "-", "*", "/"):
         return "a variable has one value per iteration, and keeps it: write for instance `s[i] = s[i-1] + x[i]`"
     return "write `=`" if found == "==" else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types of internal variables and constants, by unification.
+"""Type inference: element types of internal variables and constants, by unification (Milner 1978).
 
 All operands of an operation have one type, which is also its result's; a comparison gives i32 and the first operand of
 `select` is i32 (ir/operations.py). A constant takes the type of its neighbours; where nothing decides, it is i32, or
@@ -26,13 +26,15 @@ _I32: Final = _FIXED["i32"]
 
 
 class _Types:
-    """Disjoint sets of slots; a set's representative knows its type once something decides it."""
+    """Union-find over slots (Tarjan 1975): disjoint sets; a set's representative knows its type once something decides
+    it."""
 
     def __init__(self, known: dict[Slot, ElementType]) -> None:
         self.parent: dict[Slot, Slot] = {}
         self.known = dict(known)
 
     def find(self, slot: Slot) -> Slot:
+        """Representative of a slot, with path halving (Tarjan and van Leeuwen 1984)."""
         while slot in self.parent:
             above = self.parent[slot]
             self.parent[slot] = self.parent.get(
@@ -45,7 +47,7 @@ class _Types:
         return self.known.get(self.find(slot))
 
     def unify(self, a: Slot, b: Slot) -> bool:
-        """Whether `a` and `b` can have one type; from now on they have."""
+        """Unify two slots: whether `a` and `b` can have one type; from now on they have."""
         a, b = self.find(a), self.find(b)
         if a == b:
             return True
@@ -60,7 +62,7 @@ class _Types:
 
 
 def infer(name: str, raw: RawProgram) -> Program:
-    """Give every variable and constant its type; raises PL0207 to PL0209."""
+    """Infer the type of every variable and constant; raises PL0207 to PL0209."""
     known = dict[Slot, ElementType]((name, dtype) for dtype, name in _FIXED.items())
     known.update({a.name: a.dtype for a in (*raw.inputs, *raw.outputs)})
     known.update({n: dtype for n, (dtype, _) in raw.declared.items()})
@@ -71,12 +73,14 @@ def infer(name: str, raw: RawProgram) -> Program:
     literals: list[tuple[Slot, Number]] = [
         ((e.name, n), o) for e in raw.equations for n, o in enumerate(e.operands) if isinstance(o, Number)
     ]
+    # Floats first: where `1` and `1.5` meet in one set, the set is f32.
     for slot, literal in sorted(literals, key=lambda item: isinstance(item[1].value, int)):
         types.default(slot, "i32" if isinstance(literal.value, int) else "f32")
     external = {a.name for a in (*raw.inputs, *raw.outputs)}
     spans = {name: span for name, (_, span) in raw.declared.items()}
     for equation in raw.equations:
         if equation.target.name not in external and equation.target.span is not None:
+            # A variable without a declaration is shown at its first equation.
             spans.setdefault(equation.target.name, equation.target.span)
     return Program(
         name,
@@ -92,14 +96,18 @@ def infer(name: str, raw: RawProgram) -> Program:
 
 
 def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
+    """Constraints of an equation, unified; PL0208 for each that fails."""
     slots = [_slot(equation, n) for n in range(len(equation.operands))]
     last = slots[-1]
+    # The last operand stands for all: the first one of a select is its condition.
     pairs = [(slot, last) for slot in slots[:-1]]
     if equation.operation == "select":
+        # A condition is an i32 whatever its arms are.
         pairs[0] = (slots[0], _I32)
     operation = BY_NAME[equation.operation]
     result = "i32" if operation.compares else operation.gives
     pairs.append((equation.target.name, last if result is None else _FIXED[result]))
+    # An operation that takes one type alone decides its operands.
     if operation.gives is not None and len(operation.types) == 1:
         pairs.append((last, _FIXED[operation.types[0]]))
     return [
@@ -126,11 +134,13 @@ def _describe(slot: Slot, dtype: ElementType | None) -> str:
 
 
 def _slot(equation: RawEquation, position: int) -> Slot:
+    """Slot of an operand. A constant is a slot of its own: the same number may have two types in two places."""
     operand = equation.operands[position]
     return operand.name if isinstance(operand, Reference) else (equation.name, position)
 
 
 def _decided(types: _Types, name: str, span: Span) -> ElementType:
+    """Type that the constraints decide for a name; PL0209 where none does."""
     dtype = types.of(name)
     if dtype is None:
         raise input_error(
@@ -140,6 +150,7 @@ def _decided(types: _Types, name: str, span: Span) -> ElementType:
 
 
 def _typed(types: _Types, equation: RawEquation) -> Equation:
+    """Equation with the types of its operands; PL0207, PL0209."""
     operands: list[Operand] = []
     dtype: ElementType = "i32"
     for n, operand in enumerate(equation.operands):
@@ -155,6 +166,7 @@ def _typed(types: _Types, equation: RawEquation) -> Equation:
 
 
 def _constant(number: Number, dtype: ElementType) -> Constant:
+    """Constant in its type; PL0207 where the type does not hold it."""
     value = constant_in(number.value, dtype)
     if value is None:
         raise input_error(

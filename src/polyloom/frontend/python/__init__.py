@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python functions as loop nests: `load` finds the kernel in a user's file, `kernel.py` says what a kernel is.
+"""Python front end: functions as loop nests; `load` finds the kernel in a user's file, `kernel.py` says what a kernel
+is.
 
     text -> Function (names) -> Types -> tree -> Nest  function.py, statements.py and infer.py, lower.py, frontend/loops
-                                      -> Executable    execute.py: the function itself, the oracle
+         -> Executable                                 execute.py: the function itself, the oracle
 
 The file is executed as a module of its own, so that its constants and sizes are what Python says they are.
 """
@@ -39,6 +40,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 def load_kernel(path: str, name: str | None = None) -> Kernel:
     """The kernel called `name` of a file, or its only one; raises PL0104, PL0131 and PL0132."""
     found = {value.name: value for value in executed(path).values() if isinstance(value, Kernel)}
+    # Kernels that the file imports can be named, but are not meant by default.
     own = {name: kernel for name, kernel in found.items() if kernel.path == path}
     if name is not None:
         if name in found:
@@ -70,8 +72,11 @@ def _listed(names: list[str]) -> str:
 
 
 def executed(path: str) -> dict[str, object]:
-    """The names of the file after its execution; an exception in it becomes a diagnostic at its line."""
+    """Execution of a file as a module: the names that it has then; an exception in it becomes a diagnostic at its line
+    (PL0131).
+    """
     text = _text(path)
+    # Before it is executed: syntax errors have positions of their own there.
     parse(path, text)
     module = ModuleType(Path(path).stem)
     module.__file__ = path
@@ -81,6 +86,7 @@ def executed(path: str) -> dict[str, object]:
             exec(code, vars(module))
     except PolyloomError:
         raise
+    # A script that ends by `sys.exit` would end the compiler.
     except (Exception, SystemExit) as error:
         raise _failure(Text(path, text), error) from None
     return vars(module)
@@ -98,8 +104,9 @@ def _text(path: str) -> str:
 
 @contextmanager
 def _importing_from(folder: str) -> Generator[None]:
-    """As a script does, a file may import its neighbours. They are forgotten again: the next file may have others of
-    these names, and the same ones may have changed."""
+    """Imports of neighbours, as a script has them (Python language reference, chapter 5). They are forgotten again: the
+    next file may have others of these names, and the same ones may have changed.
+    """
     before = set(sys.modules)
     sys.path.insert(0, folder)
     try:
@@ -115,6 +122,7 @@ def _failure(text: Text, error: BaseException) -> PolyloomError:
     if isinstance(error, SyntaxError) and error.filename == text.source.name:
         return syntax_error(text, error)
     line, trace = None, error.__traceback__
+    # The innermost frame of the user's own file: deeper ones belong to what it calls.
     while trace is not None:
         line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == text.source.name else line
         trace = trace.tb_next
@@ -123,7 +131,7 @@ def _failure(text: Text, error: BaseException) -> PolyloomError:
 
 
 def _help(error: BaseException) -> str:
-    """What to write instead, where declarations of sizes and arguments are wrong."""
+    """Help for a failure: what to write instead, where declarations of sizes and arguments are wrong."""
     match error:
         case AttributeError(obj=ModuleType(__name__="polyloom"), name=str(name)):
             types = ", ".join(f"pl.{dtype}" for dtype in DTYPES.values())

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of Python, and integer expressions of loops, sizes and parameters as trees of numbers that never wrap."""
+"""Integer expressions of Python as trees of numbers that never wrap (Python language reference, section 6.7), and the
+names of a kernel.
+"""
 
 from __future__ import annotations
 
 import ast
 import builtins
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import index
 from types import ModuleType
@@ -51,18 +53,21 @@ NOTHING = object()
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What names mean at one place of a function: `integers` are loops, integer parameters and names for affine
-    expressions; names that are `bound` by the function otherwise are data; all others are looked up in `namespace`, the
-    module's."""
+    """Scope of a kernel's names (Python language reference, section 4.2.2): `integers` are loops, integer parameters
+    and names for affine expressions; names that are `bound` by the function otherwise are data; all others are looked
+    up in `namespace`, the module's.
+    """
 
     text: Text
     namespace: Mapping[str, object]
     bound: frozenset[str]
     integers: Mapping[str, Affine]
+    trees: dict[ast.expr, Node] = field(default_factory=dict, compare=False, repr=False)
+    """What `integer` has read: of a sum of n terms, n parts are asked for one by one."""
 
     @property
     def forms(self) -> forms.Scope:
-        """What the names of integers stand for."""
+        """Scope of the loop reader: what the names of integers stand for."""
         return forms.Scope(self.integers, {}, {})
 
     def having(self, name: str, value: Affine) -> Scope:
@@ -72,6 +77,7 @@ class Scope:
         """The module's object that a name or an attribute of one stands for, or NOTHING."""
         match node:
             case ast.Name(id=name) if name not in self.bound:
+                # The module's names hide the builtins (Python language reference, section 4.2.2).
                 return self.namespace.get(name, getattr(builtins, name, NOTHING))
             case ast.Attribute(value=base, attr=attribute):
                 owner = self.value(base)
@@ -126,9 +132,16 @@ def as_integer(value: Any) -> int | None:
 
 
 def integer(node: ast.expr, scope: Scope) -> Node:
-    """An integer expression as a tree of numbers that never wrap; what is none of these is data, or has no opcode."""
+    """Integer expression as a tree of numbers that never wrap; what is none of these is data, or has no opcode."""
+    if node not in scope.trees:
+        scope.trees[node] = _integer_tree(node, scope)
+    return scope.trees[node]
+
+
+def _integer_tree(node: ast.expr, scope: Scope) -> Node:
     at = scope.text.span(node)
     match node:
+        # True and False are integers of Python, too: `is_affine` decides where they are not meant.
         case ast.Constant(value=int(value)):
             return make.literal(int(value), at)
         case ast.Name(id=name) if name in scope.bound:
@@ -146,6 +159,7 @@ def integer(node: ast.expr, scope: Scope) -> Node:
         case ast.IfExp(test=condition, body=body, orelse=orelse):
             parts = test(condition, scope), integer(body, scope), integer(orelse, scope)
             return Node("choose", at, INTEGER, parts)
+        # min and max of two or more, by identity: whatever the text calls them.
         case ast.Call(func=called, args=[_, _, *_] as operands, keywords=[]) if scope.value(called) in (min, max):
             name = "min" if scope.value(called) is min else "max"
             return reduce(
@@ -159,7 +173,7 @@ def integer(node: ast.expr, scope: Scope) -> Node:
 
 
 def test(node: ast.expr, scope: Scope) -> Node:
-    """A test of integers as a tree."""
+    """Test of integers as a tree (Python language reference, section 6.10): a chain a < b < c is a < b and b < c."""
     at = scope.text.span(node)
     match node:
         case ast.Compare(left=left, ops=relations, comparators=others):
@@ -185,17 +199,18 @@ def affine(node: ast.expr, scope: Scope) -> Affine | None:
 
 
 def condition(node: ast.expr, scope: Scope) -> Condition | None:
-    """Where an affine test holds; a bare integer holds where it is not 0."""
+    """Affine condition of a test; a bare integer holds where it is not 0."""
     return forms.condition(test(node, scope), scope.forms)
 
 
 def extent(node: ast.expr, scope: Scope) -> Affine:
-    """The affine form of an extent; raises PL0135 at the part that is not affine, and PL0140."""
+    """Affine form of an extent; raises PL0135 at the part that is not affine, and PL0140."""
     check_names(node, scope)
     found = affine(node, scope)
     if found is None:
         why = obstacle(integer(node, scope), scope.forms)
         raise input_error("PL0135", f"an extent {why.reason}", span=why.part.span, help=why.help)
+    # Coefficients are 32 bits in the files that a target writes.
     if any(abs(c) >= LIMIT for c in (found.constant, *(c for _, c in found.terms))):
         raise scope.text.error("PL0135", "an extent has a constant that is too large", node, "stay below 2**31")
     return found

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of a call of a kernel: arrays and scalars of the declared types, sizes from shapes or by keyword."""
+"""Argument binding of a kernel's call (Python language reference, section 6.3.4): arrays and scalars of the declared
+types, sizes from shapes or by keyword.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ Arguments = dict[str, Any]
 def bind(
     function: Function, assumptions: Condition, given: Sequence[object], named: Mapping[str, object]
 ) -> tuple[dict[str, int], Arguments]:
-    """The parameters' values and the arguments by name; raises PL0145 for whatever does not fit the declaration."""
+    """Binding of a call: the parameters' values and the arguments by name; raises PL0145 for whatever does not fit the
+    declaration.
+    """
     values = _by_name(function, given, named)
     arguments = {name: _argument(storage, values[name]) for name, storage in function.storage.items()}
     parameters = {name: _parameter(name, values[name]) for name in function.parameters if name in values}
@@ -73,6 +77,7 @@ def _by_name(function: Function, given: Sequence[object], named: Mapping[str, ob
 def _argument(storage: Storage, value: object) -> Any:
     if storage.shape:
         return _array(storage, value)
+    # A NumPy scalar of another type is taken by its value, as a Python number is.
     number: object = cast(Any, value).item() if isinstance(value, np.generic) else value
     found = constant_in(number, storage.dtype) if isinstance(number, int | float) else None
     if found is None:
@@ -100,12 +105,16 @@ def _parameter(name: str, value: object) -> int:
 
 
 def _solve(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: dict[str, int]) -> None:
-    """Give a value to every size that some extent determines once others are known."""
+    """Sizes from shapes: gives a value to every size that some extent determines once others are known."""
     pairs = [(extent, length) for storage, shape in arrays for extent, length in zip(storage.shape, shape, strict=True)]
     progress = True
+    # A fixed point: A[N] gives N, and then B[N + M] gives M.
     while progress:
         found = {
-            name: value for extent, length in reversed(pairs) for name, value in _determined(extent, length, parameters)
+            # Reversed, so that the first array of the declaration decides where two disagree.
+            name: value
+            for extent, length in reversed(pairs)
+            for name, value in _determined(extent, length, parameters)
         }
         parameters |= found
         progress = bool(found)
@@ -136,7 +145,7 @@ def _shape(storage: Storage, shape: tuple[int, ...], parameters: Mapping[str, in
 
 
 def _check_apart(function: Function, arguments: Arguments) -> None:
-    """Arrays that share memory would not be the arrays that the nest is about."""
+    """Aliasing check: arrays that share memory would not be the arrays that the nest is about."""
     arrays = [name for name, storage in function.storage.items() if storage.shape]
     for n, a in enumerate(arrays):
         for b in arrays[:n]:

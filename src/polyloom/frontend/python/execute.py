@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel as the Python function that it is, over NumPy scalars: its own syntax tree with typed constants.
+"""Reference execution of a kernel as the Python function that it is, over NumPy scalars: its own syntax tree with typed
+constants.
 
 Python executes the loops, branches and assignments as they stand, so that this is an oracle for the nest, which has
-lost them. Rewritten is only what would leave the element types: constants and loop variables that are data get their
-inferred type, operations whose meaning in NumPy or Python is another become calls. Values in affine positions stay
-Python integers.
+lost them. Rewritten is only what would leave the element types (NumPy enhancement proposal NEP 50, 2021): constants and
+loop variables that are data get their inferred type, operations whose meaning in NumPy or Python is another become
+calls. Values in affine positions stay Python integers.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from polyloom.sets import Affine
 
 
 class Executable:
-    """The rewritten function: `code` defines it; `constants` and `sizes` are names that it reads."""
+    """Executable of a kernel: the rewritten function; `code` defines it; `constants` and `sizes` are names that it
+    reads.
+    """
 
     def __init__(self, function: Function, types: Types) -> None:
         rewriter = _Rewriter(function, types)
@@ -52,8 +55,9 @@ class Executable:
 
 
 class _Rewriter:
-    """Makes new nodes; the function's own tree stays as it is. Names of the runtime are hidden: Python runs them, and
-    nobody can write them."""
+    """Rewriter of a kernel's syntax tree: makes new nodes; the function's own tree stays as it is. Names of the runtime
+    are hidden: Python runs them, and nobody can write them.
+    """
 
     def __init__(self, function: Function, types: Types) -> None:
         self.function, self.types, self.scope = function, types, function.scope
@@ -63,10 +67,12 @@ class _Rewriter:
     def module(self) -> ast.Module:
         node = self.function.node
         arguments = [ast.arg(name) for name in self.function.order]
+        # Keyword-only: `Kernel` has bound the call, and sizes come in any order.
         signature = ast.arguments(
             posonlyargs=[], args=[], kwonlyargs=arguments, kw_defaults=[None] * len(arguments), defaults=[]
         )
         body = [self.statement(statement) for statement in node.body]
+        # Without decorators: the result must not become a kernel again.
         function = ast.FunctionDef(name=node.name, args=signature, body=body, decorator_list=[])
         return ast.fix_missing_locations(ast.Module([ast.copy_location(function, node)], []))
 
@@ -185,6 +191,7 @@ class _Rewriter:
 
     def operation(self, left: ast.expr, operator: ast.operator, right: ast.expr, dtype: ElementType) -> ast.expr:
         name = f"{BINARY[type(operator)][0]}_{dtype}"
+        # What NumPy computes otherwise is in the runtime; the rest is NumPy's own operator.
         return _call(name, left, right) if hidden(name) in RUNTIME else ast.BinOp(left, operator, right)
 
     def constant(self, dtype: ElementType, value: float) -> ast.expr:
@@ -199,7 +206,7 @@ class _Rewriter:
 
 
 class _Names(ast.NodeTransformer):
-    """Replaces the module's sizes and integers; copies what it changes."""
+    """Substitution of the module's sizes and integers; copies what it changes."""
 
     def __init__(self, rewriter: _Rewriter) -> None:
         self.rewriter = rewriter
@@ -267,7 +274,7 @@ def _exactly(wrap: Callable[[int], Any], operation: Callable[[int, int], int]) -
 
 
 def _least(*values: Any) -> Any:
-    """As `min` of `ir.operations`: numbers before NaNs, the first of equals."""
+    """Minimum as `min` of `ir.operations`: numbers before NaNs, the first of equals (IEEE 754-2008, minNum)."""
     least = values[0]
     for value in values[1:]:
         least = value if value < least or least != least else least

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel's names are, before its statements are looked at: arguments, sizes, loops, names for affine
-expressions, data.
+"""Name resolution of a kernel (Python language reference, section 4.2), before its statements are looked at: arguments,
+sizes, loops, names for affine expressions, data.
 
 An `int` argument that stands in an extent, a bound, a condition or an index is a parameter of the nest; one that is
 only calculated with is an i32 scalar. A name that is assigned once, an affine expression, means this expression
@@ -27,9 +27,10 @@ from polyloom.sets import Affine
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`scope` is the one that all statements share (a loop's name means itself, which no size is); `storage` and
-    `parameters` are the nest's; `order` names the arguments as a call gives them; `loops` and `data` are the names of
-    loops and of local variables; `counters` are integers that indices depend on, assigned repeatedly."""
+    """Resolved function: `scope` is the one that all statements share (a loop's name means itself, which no size is);
+    `storage` and `parameters` are the nest's; `order` names the arguments as a call gives them; `loops` and `data` are
+    the names of loops and of local variables; `counters` are integers that indices depend on, assigned repeatedly.
+    """
 
     text: Text
     node: ast.FunctionDef
@@ -43,7 +44,7 @@ class Function:
 
 
 def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> Function:
-    """Resolve the names of a function; raises PL0133 to PL0135, PL0140 to PL0142."""
+    """Name resolution of a function; raises PL0133 to PL0135, PL0140 to PL0142."""
     node = with_own_names(node)
     arguments = _arguments(text, node)
     counts = Counter(stored_names(node))
@@ -63,6 +64,7 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
             raise text.error(
                 "PL0141", f"`{argument.arg}` is both an argument and a size", argument, "choose another name"
             )
+    # What is left are variables of data: each gets one type by inference.
     data = bound - scope.integers.keys() - {a.arg for a in arguments}
     return Function(text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data, counters)
 
@@ -87,7 +89,7 @@ def _arguments(text: Text, node: ast.FunctionDef) -> list[ast.arg]:
 
 
 def stored_names(node: ast.FunctionDef) -> Iterator[str]:
-    """Every name that the body binds, once for each time."""
+    """Binding occurrences of names in the body (Python language reference, section 4.2.1), once for each time."""
     for n in ast.walk(node):
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
             yield n.id
@@ -191,16 +193,17 @@ def _index_parts(node: ast.FunctionDef) -> Iterator[ast.expr]:
 
 
 def names_in(node: ast.AST) -> Iterator[str]:
-    """Every name in a part of the tree, as often as it stands there."""
+    """Occurrences of names in a part of the tree, as often as they stand there."""
     return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
 
 
 def _counters(node: ast.FunctionDef, scope: Scope, counts: Counter[str]) -> frozenset[str]:
-    """Names that stand in indices and are assigned several times, affine expressions each time."""
+    """Induction variables: names that stand in indices and are assigned several times, affine expressions each time."""
     positions = {name for part in _index_parts(node) for name in names_in(part)}
     found = {name for name in positions if counts[name] > 1} - scope.integers.keys()
     found -= {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     stores = [n for n in ast.walk(node) if isinstance(n, ast.Assign | ast.AugAssign | ast.AnnAssign)]
+    # The greatest fixed point: a name that fails takes with it those whose values depend on it.
     while found:
         known = replace(scope, integers={**scope.integers, **{name: Affine.symbol(hidden(name)) for name in found}})
         for name in counts.keys() - found - scope.integers.keys():
@@ -228,6 +231,7 @@ def _counts(node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope) -> b
 def _with_aliases(node: ast.FunctionDef, scope: Scope, counts: Counter[str]) -> Scope:
     assigned = [n for n in ast.walk(node) if isinstance(n, ast.Assign)]
     arguments = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    # In the order of the text, as a name may stand for an expression of earlier names.
     for statement in sorted(assigned, key=lambda n: (n.lineno, n.col_offset)):
         match statement.targets:
             case [ast.Name(id=name)] if counts[name] == 1 and name not in arguments:

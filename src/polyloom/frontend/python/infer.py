@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The element type of every expression that is data, as NumPy has it (NEP 50).
+"""Type inference: the element type of every expression that is data, as NumPy has it (NEP 50, 2021).
 
 Arrays, scalars and declared variables have a type; where two of them meet, the operation is on NumPy's common type, and
 a comparison gives a bool. Constants and loop variables are weak: they take their neighbours' type, by unification over
@@ -29,8 +29,9 @@ from polyloom.ir.operations import ALL_TYPES, BY_NAME, INTEGERS, ElementType
 
 
 class Slot:
-    """A type that may not be known yet: slots that must agree are linked (mutable: union-find). A `real` one is of a
-    number of floating point, whatever its type."""
+    """Type variable: a type that may not be known yet; slots that must agree are linked (mutable: union-find, Tarjan
+    1975). A `real` one is of a number of floating point, whatever its type.
+    """
 
     __slots__ = ("dtype", "link", "real")
 
@@ -47,11 +48,12 @@ class Slot:
 
     def known(self) -> ElementType:
         root = self.root()
+        # NumPy's own defaults have 64 bits, in which no machine here computes data.
         return root.dtype or ("f32" if root.real else "i32")
 
 
 class Types:
-    """The types of a function's expressions and of its local variables (`variables`)."""
+    """Inferred types of a function's expressions and of its local variables (`variables`)."""
 
     def __init__(self, function: Function) -> None:
         self.function, self.text, self.scope = function, function.text, function.scope
@@ -73,7 +75,7 @@ class Types:
         return self.promoted(a, self.of(a), self.of(b))
 
     def promoted(self, node: ast.expr | ast.stmt, a: ElementType, b: ElementType) -> ElementType:
-        """NumPy's common type; raises PL0139 where that is one of 64 bits."""
+        """Type promotion, to NumPy's common type (NEP 50, 2021); raises PL0139 where that is one of 64 bits."""
         found = _PROMOTED.get(np.result_type(NUMPY[a], NUMPY[b]))
         if found is not None:
             return found
@@ -108,6 +110,7 @@ class Types:
                 return self.name(node)
             case ast.Subscript():
                 return self.element(node)
+            # Before other operators: its exponent is a constant, not an operand of the common type.
             case ast.BinOp(op=ast.Pow()):
                 return self.power(node)
             case ast.BinOp(left=left, op=operator, right=right):
@@ -178,10 +181,13 @@ class Types:
         slot = self.agree(node, left, right)
         if name == "div":
             return self.quotient(slot)
+        # An operation that f32 lacks is one of integers: `&`, `<<`, `//`.
         return slot if "f32" in BY_NAME[name].types else self.integral(node, slot, symbol)
 
     def quotient(self, slot: Slot) -> Slot:
-        """`/` gives a real number: of integers a double."""
+        """True division: `/` gives a real number (Python language reference, section 6.7), of integers a double, as in
+        NumPy.
+        """
         root = slot.root()
         if root.dtype is None:
             root.real = True
@@ -222,6 +228,8 @@ class Types:
 
     def connection(self, node: ast.BoolOp, values: list[ast.expr]) -> Slot:
         for value in values:
+            # `and` of Python gives an operand, not a truth value (Python language reference, section 6.11): only
+            # conditions are taken.
             if self.slot(value).root().dtype != "bool" and not is_affine_test(value):
                 help = f"compare: `{ast.unparse(value)} != 0`; for the bits of integers, write `&` and `|`"
                 raise self.text.error("PL0147", f"`{ast.unparse(value)}` is a value, not a condition", value, help)
@@ -236,6 +244,7 @@ class Types:
             self.integral(node, self.slot(counted[0]), "bit_count")
             return Slot(counted[1])
         value = self.scope.value(node.func)
+        # By identity: NumPy arrays and other objects of the module may not be hashable.
         operation = next((name for known, name in CALLS.items() if known is value), None)
         if operation is None:
             raise self.unknown_call(node, value)
@@ -269,7 +278,7 @@ class Types:
         return self.assigned(node, Slot(dtype), slot) if slot.root().dtype is None else Slot(dtype)
 
     def assigned(self, node: ast.expr | ast.stmt, target: Slot, value: Slot) -> Slot:
-        """What is stored is converted; what is weak takes the type."""
+        """Unification of an assignment: what is stored is converted; what is weak takes the type."""
         a, b = target.root(), value.root()
         return a if a.dtype is not None and b.dtype is not None else self.linked(a, b)
 
@@ -297,12 +306,15 @@ class Types:
         return self.text.error("PL0134", known.get(name, f"`{name}` cannot be called in a kernel"), node, help)
 
     def agree(self, node: ast.expr | ast.stmt, a: Slot, b: Slot) -> Slot:
-        """The type in which two operands meet."""
+        """Unification of two operands: the type in which they meet. A weak one takes the other's type, two types
+        promote.
+        """
         a, b = a.root(), b.root()
         if a is b:
             return a
         if a.dtype is not None and b.dtype is not None:
             return a if a.dtype == b.dtype else Slot(self.promoted(node, a.dtype, b.dtype))
+        # At most one of them is known here.
         known, weak = (a, b) if a.dtype is not None else (b, a)
         if known.dtype in (*INTEGERS, "bool") and (weak.real or known.dtype == "bool"):
             # As in Python, a real number beside integers is a double, and an integer beside bools is none of these.
@@ -311,7 +323,7 @@ class Types:
         return self.linked(known, weak)
 
     def linked(self, a: Slot, b: Slot) -> Slot:
-        """One type from now on."""
+        """Union of two type variables: one type from now on."""
         a, b = a.root(), b.root()
         if a is not b:
             # Either may be the root: the one that stays takes over the other's type.
@@ -351,7 +363,9 @@ def is_affine_test(node: ast.expr) -> bool:
 
 
 def conversion(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
-    """What `pl.u8(x)`, `np.uint8(x)` and `x.astype(np.uint8)` convert, and to which type."""
+    """Explicit conversion, `pl.u8(x)`, `np.uint8(x)` or `x.astype(np.uint8)`: its operand and its type; None for other
+    calls.
+    """
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr="astype"), args=[named], keywords=[]):
             dtype = dtype_named(named, scope)
@@ -363,7 +377,9 @@ def conversion(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | N
 
 
 def bits(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
-    """What `x.bit_count()` and `np.bitwise_count(x)` count the bits of, and the type of the number."""
+    """Bit count, `x.bit_count()` or `np.bitwise_count(x)`: its operand, and the type of the number; None for other
+    calls.
+    """
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr="bit_count") as called, args=[], keywords=[]):
             return (value, "i32") if scope.value(called) is NOTHING else None

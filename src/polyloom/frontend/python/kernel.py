@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`@pl.kernel`: an ordinary function that stays callable on NumPy arrays, and that compiles to a loop nest.
+"""Kernels, `@pl.kernel`: an ordinary function that stays callable on NumPy arrays, and that compiles to a loop nest.
 
 Nothing is compiled before it is needed. Calls bind sizes to the shapes of arrays (or to keywords), give scalars the
 declared types, and execute the function itself (`execute.py`); `reference` does the same on copies, as the oracle of a
@@ -41,6 +41,7 @@ class Kernel:
     def __init__(self, function: FunctionType) -> None:
         self.function = function
         self.name = function.__name__
+        # With the function's name, docstring and module, by which help and pickling find it.
         update_wrapper(cast(Callable[..., None], self), function)
 
     def __call__(self, /, *arguments: object, **named: object) -> None:
@@ -62,6 +63,7 @@ class Kernel:
     @cached_property
     def nest(self) -> Nest:
         try:
+            # On a stack of its own size: expressions may be nested deeper than Python's limit.
             return deeply(lambda: written_out(lower(self._read, self._types)))()
         except RecursionError:
             raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
@@ -80,7 +82,9 @@ class Kernel:
         return self.__dict__.get("nest") or self.indirect
 
     def reference(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
-        """What the function writes: each array that it assigns, from copies of `arrays` (zeros where none is given)."""
+        """Reference result: each array that the function assigns, from copies of `arrays` (zeros where none
+        is given).
+        """
         values = {name: self._copy(name, parameters, arrays) for name in self._read.storage}
         self._execute(parameters, values | {name: parameters[name] for name in self._read.order if name in parameters})
         written = {assign.target.name for assign in assignments(self._nest.body)}
@@ -113,6 +117,7 @@ class Kernel:
         return deeply(Executable)(self._read, self._types)
 
     def _execute(self, parameters: Mapping[str, int], values: Mapping[str, Any]) -> None:
+        # Overflow, NaN and division of floats by zero are values, as on every target (IEEE 754, section 7).
         with np.errstate(all="ignore"):
             try:
                 self._executable.bind(parameters)(**values)
@@ -120,6 +125,7 @@ class Kernel:
                 raise self._fault(error) from None
 
     def _fault(self, error: Exception) -> PolyloomError:
+        # The user's own line: the traceback itself ends in NumPy or in the runtime.
         span = self._place(error.__traceback__)
         match error:
             case ZeroDivisionError():

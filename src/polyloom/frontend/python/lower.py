@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A typed Python function as the statement tree, and its nest.
+"""Lowering of a typed Python function to the statement tree, and its nest.
 
-Python's own rules become explicit here: quotients round down, operands are converted to NumPy's common type (NEP 50),
-integers of loops and sizes never wrap, and a `range` is a loop over its first value, its end and its step.
+Python's own rules become explicit here: quotients round down (Python language reference, section 6.7), operands are
+converted to NumPy's common type (NEP 50, 2021), integers of loops and sizes never wrap, and a `range` is a loop over
+its first value, its end and its step.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from polyloom.sets.normal import conjunction
 
 
 def lower(function: Function, types: Types, *, indirect: bool = False) -> Nest:
-    """The nest of a typed function; with `indirect`, indices and bounds may be data."""
+    """Nest of a typed function; with `indirect`, indices and bounds may be data."""
     tree, text = _Tree(function, types, indirect), function.text
     names = {name: Affine.symbol(name) for name in function.parameters if name in function.order}
     domain = assumed(function.parameters, function.storage.values())
@@ -53,13 +54,14 @@ def lower(function: Function, types: Types, *, indirect: bool = False) -> Nest:
     except PolyloomError as error:
         raise in_words_of_python(error) from None
     used = {r.name for a in assignments(nodes) for r in (a.target, *accesses(a.value))}
+    # Locals that constant folding or symbols made needless would be registers for nothing.
     kept = tuple(s for s in storage if s.role == "argument" or s.name in used)
     whole = conjunction(domain, assumptions)
     return Nest(function.node.name, function.parameters, whole, kept, nodes, text.line(function.node.lineno))
 
 
 class _Tree:
-    """Makes the nodes of a function."""
+    """Construction of the statement tree of a function."""
 
     def __init__(self, function: Function, types: Types, indirect: bool) -> None:
         self.indirect = indirect
@@ -99,6 +101,7 @@ class _Tree:
             case ast.If(test=test, body=inner, orelse=orelse):
                 sides = [self.block(side, plain) for side in (inner, orelse) if side]
                 return (replace(plain, kind="if", inner=(self.test(test), *sides)),)
+            # a = b = e, whose value type inference allows only where it may be evaluated once per target.
             case ast.Assign(targets=targets, value=value):
                 return tuple([self.assigned(target, value, node) for target in targets])
             case ast.AnnAssign(target=target, value=value) if value is not None:
@@ -118,11 +121,12 @@ class _Tree:
         return block(self.statements(nodes), at)
 
     def loop(self, node: ast.For, name: str, within: ast.expr, inner: Sequence[ast.stmt]) -> Node:
-        """`for (name = first; name < end; name += step)`."""
+        """Loop statement as `for (name = first; name < end; name += step)` (Python language reference, section 8.3)."""
         first, end, step = self.range(within)
         at = self.text.span(node)
         none = Node("", at)
         own = replace(none, span=self.text.span(node.target))
+        # `_` is a common name of a loop; nests print as C, where a leading underscore is reserved.
         head = make.variable(name.lstrip("_") or "t", INTEGER, name, own, first)
         counter = make.reference(name, name, INTEGER, own.span)
         test = make.combined("<" if step > 0 else ">", (counter, end), INTEGER, end.span)
@@ -131,7 +135,9 @@ class _Tree:
         return Node("for", at, "", (head, none, test, counts, self.block(inner, none)))
 
     def range(self, node: ast.expr) -> tuple[Node, Node, int]:
-        """The first value of a range, where it ends, and its step."""
+        """Range of a loop: its first value, where it ends, and its step; `reversed` exchanges the ends.
+        Raises PL0136.
+        """
         scope = self.scope
         match node:
             case ast.Call(func=function, args=[inner], keywords=[]) if scope.value(function) is builtins.reversed:
@@ -167,6 +173,9 @@ class _Tree:
         return Node("binary", self.text.span(node), to.ctype, (to, found), "=")
 
     def augmented(self, node: ast.AugAssign) -> Node:
+        """Augmented assignment (Python language reference, section 7.2.1), in the operands' common type, converted back
+        on the store.
+        """
         to, at, opcode = self.target(node.target), self.text.span(node), OPCODES[type(node.op)] + "="
         if to.ctype == INTEGER:
             inner = to, integers.integer(node.value, self.scope)
@@ -186,9 +195,10 @@ class _Tree:
         return found if self.types.of(node) == dtype else make.cast(found, CTYPE[dtype], found.span)
 
     def value(self, node: ast.expr) -> Node:
-        """What is data, with its inferred type."""
+        """Expression on data, with its inferred type."""
         dtype, at = self.types.of(node), self.text.span(node)
         ctype = CTYPE[dtype]
+        # An affine form keeps loops visible: it becomes an index value, not arithmetic on data.
         if is_affine(node, self.scope):
             return make.cast(integers.integer(node, self.scope), ctype, at)
         match node:
@@ -233,9 +243,10 @@ class _Tree:
         return reduce(lambda a, b: make.operation(name, dtype, (a, b), at), operands)
 
     def bits(self, node: ast.expr, result: ElementType, at: Node) -> Node:
-        """The bits of an integer's magnitude, as Python counts them."""
+        """Population count of an integer's magnitude, as `int.bit_count` and `np.bitwise_count` have it."""
         dtype, value = self.types.of(node), self.value(node)
         value = make.operation("abs", dtype, (value,), at) if dtype in SIGNED else value
+        # The magnitude of the least integer fits the unsigned type of its width.
         unsigned: ElementType = UNSIGNED[WIDTH[dtype].bit_length() - 4] if dtype != "bool" else "u8"
         found = make.operation("popcount", unsigned, (make.cast(value, CTYPE[unsigned], at.span),), at)
         return found if result == "i32" else make.cast(found, CTYPE[result], at.span)
@@ -270,6 +281,7 @@ class _Tree:
     def test(self, node: ast.expr) -> Node:
         """A condition: affine, or of data."""
         if condition(node, self.scope) is not None:
+            # Affine tests keep their form: the loop reader makes branches of them, not selections.
             return integers.test(node, self.scope)
         at, bool_ = self.text.span(node), CTYPE["bool"]
         match node:
@@ -290,7 +302,9 @@ class _Tree:
                 return self.value(node)
 
     def compared(self, left: ast.expr, right: ast.expr) -> tuple[Node, Node]:
-        """Two operands in their common type; where both are integers that never wrap, they may be affine."""
+        """Operands of a comparison in their common type; where both are integers that never wrap, they may be affine,
+        and the affine reading is kept beside the data.
+        """
         dtype = self.types.common(left, right)
         exact = [integers.integer(side, self.scope) for side in (left, right)]
         data = self.converted(left, dtype), self.converted(right, dtype)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations that Python's operators and functions stand for: names of `ir.operations`."""
+"""Operator tables: the operations of `ir.operations` that Python's operators and functions stand for (Python language
+reference, sections 6.5 to 6.10).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loop whose variable is something else later counts with a name of its own; new nodes stand where the text stands
-that they come from."""
+"""Renaming of loop variables: a loop whose variable is something else later counts with a name of its own; new nodes
+stand where the text stands that they come from.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ def _own_name(node: ast.stmt, rest: Body, body: Body, taken: set[str]) -> ast.st
     name = node.target.id
     others = [part for part in body if part is not node and _assigns(part, name) and not isinstance(part, ast.For)]
     first = next((part for part in rest if _mentions(part, name)), None)
+    # What reads the variable behind the loop means its last value: such a loop keeps its name.
     again = first is None or _begins(first, name)
     if not others or not again or any(_assigns(part, name) for part in node.body):
         return node

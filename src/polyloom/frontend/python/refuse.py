@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels cannot say, as data: for each kind of syntax its name and what to write instead."""
+"""Refused syntax of kernels, as data: for each kind of syntax its name and what to write instead."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of a function's statements: both sides of an assignment agree, and what is no statement of kernels is
-refused.
+"""Type inference of statements: both sides of an assignment agree, and what is no statement of kernels is refused.
 
 Statements are independent of each other: the diagnostics of all of them are collected.
 """
@@ -41,6 +40,7 @@ class _Statements:
         match node:
             case ast.For(body=body):
                 self.loop(node)
+                # The body first: it may decide the types of variables that the test compares.
                 self.block(body)
             case ast.While(test=test, body=body, orelse=[]) if self.function.counters & set(names_in(test)):
                 self.block(body)
@@ -120,8 +120,9 @@ class _Statements:
             self.types.declared.add(target.id)
 
     def stored(self, node: ast.stmt, target: ast.expr, value: Slot) -> None:
-        """Elements, arguments and declared variables convert what is assigned to them; other variables keep one
-        type."""
+        """Type of a store: elements, arguments and declared variables convert what is assigned to them; other variables
+        keep one type. Raises PL0139.
+        """
         of = self.target(target).root()
         known, found = of.dtype, value.root().dtype
         free = self.types.variables.keys() - self.types.declared

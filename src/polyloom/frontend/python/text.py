@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Python file as text and syntax tree: where a function stands, and the place of every syntax node in the file."""
+"""Source text of a Python file and its syntax tree: where a function stands, and the place of every syntax node in the
+file.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 
 
 class Text:
-    """A file's text; nodes of its syntax tree have lines from 1 and columns that count UTF-8 bytes from 0."""
+    """Source text of a file; nodes of its syntax tree have lines from 1 and columns that count UTF-8 bytes from 0."""
 
     def __init__(self, name: str, text: str) -> None:
         self.source = Source(name, text)
@@ -71,8 +73,9 @@ def syntax_error(text: Text, error: Exception) -> PolyloomError:
 
 
 def definition(function: FunctionType) -> tuple[Text, ast.FunctionDef]:
-    """The text that defines `function` and its node in it; raises PL0132 when the text cannot be had."""
+    """Definition of a function: the text of its file and its node in it; raises PL0132 when the text cannot be had."""
     code = function.__code__
+    # The file may have changed since an earlier kernel was read; notebooks' cells are in this cache alone.
     linecache.checkcache(code.co_filename)
     text = "".join(linecache.getlines(code.co_filename, function.__globals__))
     for node in ast.walk(parse(code.co_filename, text)):

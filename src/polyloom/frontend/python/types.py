@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user of Python kernels writes types and sizes with: `N, M = pl.sizes("N M")`, `A: pl.f32[N, M + 1]`, `alpha:
-pl.f32`.
+"""Element types and sizes as the user of Python kernels writes them: `N, M = pl.sizes("N M")`, `A: pl.f32[N, M + 1]`,
+`alpha: pl.f32`.
 
 The compiler reads annotations from the syntax tree, so element types do nothing when Python evaluates them. Their
 operators exist for type checkers only, which are told that an array has the type of its elements: `A[i, k] * B[k, j]`
@@ -47,7 +47,7 @@ class Element:
 
 
 class f32(Element):
-    """IEEE single precision; every operation rounds."""
+    """Single precision, binary32 (IEEE 754, section 3.4); every operation rounds."""
 
     if TYPE_CHECKING:
 
@@ -114,7 +114,7 @@ class bool_(Element):
 
 
 class f64(Element):
-    """IEEE double precision; every operation rounds."""
+    """Double precision, binary64 (IEEE 754, section 3.4); every operation rounds."""
 
     if TYPE_CHECKING:
 
@@ -129,7 +129,7 @@ class f64(Element):
 
 
 class f16(Element):
-    """IEEE half precision: elements that are moved and converted."""
+    """Half precision, binary16 (IEEE 754, section 3.4): elements that are moved and converted."""
 
     if TYPE_CHECKING:
 
@@ -309,7 +309,7 @@ def satu8(x: i32) -> u8:
 
 
 def conversion(operation: str) -> Callable[[object], object]:
-    """What `operation` makes of a NumPy scalar."""
+    """Conversion function of an operation, on NumPy scalars."""
     return partial(_converted, operation)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refusals of the reader of loops under Python's codes, whose pages speak of Python."""
+"""Refusal codes of Python: the refusals of the reader of loops under codes whose pages speak of Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS: Final[dict[str, tuple[str, str | None]]] = {
 
 
 def in_words_of_python(error: PolyloomError) -> PolyloomError:
-    """The same refusal."""
+    """Translation of a refusal into the codes, and the help, of Python."""
     words = [_WORDS.get(d.code, (d.code, None)) for d in error.diagnostics]
     named = zip(error.diagnostics, words, strict=True)
     return PolyloomError(*(replace(d, code=code, help=help or d.help) for d, (code, help) in named))

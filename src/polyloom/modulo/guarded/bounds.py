@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lower bounds on the initiation interval pi, with reasons for people.
+"""Lower bounds on the initiation interval pi of guarded operations, with reasons for people (ResMII and RecMII; Rau
+1994).
 
 ResMII is the least pi at which the operations fit the units when dependences are ignored: a clique of operations that
-pairwise cannot share, against the units that it can use, gives a bound; an exact packing confirms or raises it.
-RecMII is the maximum ratio of latency and distance of a cycle of constraints, see `modulo.recurrence`.
+pairwise cannot share, against the units that it can use, gives a bound; an exact packing confirms or raises it. RecMII
+is the maximum ratio of latency and distance of a cycle of constraints, see `modulo.recurrence`.
 """
 
 from __future__ import annotations
@@ -33,13 +34,16 @@ _NAMED: Final = 40
 
 
 def resource_minimum(problem: Guarded) -> LowerBound:
-    """The least pi at which every operation finds a place, dependences ignored."""
+    """ResMII: the least pi at which every operation finds a place, dependences ignored (Rau 1994)."""
     return _packed(Guarded(Problem(problem.operations, problem.units, ()), exclusive=problem.exclusive))
 
 
 # One graph is asked for with the distances of every innermost dimension.
 @lru_cache(maxsize=8)
 def _packed(problem: Guarded) -> LowerBound:
+    """ResMII by cliques, raised by exact packing until everything fits; its reason names a minimal core that does not
+    fit.
+    """
     everything = tuple(range(len(problem.operations)))
     value, core = max(
         ((_clique_bound(problem, c), c) for c in _cliques(problem)),
@@ -109,7 +113,9 @@ def _fits(problem: Guarded, pi: int, operations: tuple[int, ...]) -> bool:
 
 
 def _shrink(problem: Guarded, pi: int, operations: tuple[int, ...]) -> tuple[int, ...]:
-    """A part of `operations` that does not fit either, but fits without any one of its operations."""
+    """Deletion filter: a part of `operations` that does not fit either, but fits without any one of its operations
+    (Chinneck and Dravnieks 1991).
+    """
     core = operations
     for i in operations:
         rest = tuple(j for j in core if j != i)
@@ -132,8 +138,8 @@ def _described(problem: Guarded, operation: int) -> str:
 
 
 def recurrence_minimum(problem: Guarded) -> LowerBound:
-    """The least pi (at least 1) at which no cycle of constraints has positive weight; PL0452 (exit 3) if there is
-    none.
+    """RecMII: the least pi, at least 1, at which no cycle of constraints has positive weight (Rau 1994). PL0452 (exit
+    3) if there is none.
     """
     arrows, arcs = zip(*_arcs(problem), strict=True) if _arcs(problem) else ((), ())
     circuit = critical_circuit(len(problem.operations), arcs)
@@ -150,7 +156,9 @@ def recurrence_minimum(problem: Guarded) -> LowerBound:
 
 
 def _arcs(problem: Guarded) -> list[tuple[str, Arc]]:
-    """ready(sink) >= ready(source) + weight - pi * distance, with the arrow that stands for it in a reason."""
+    """Constraint arcs ready(sink) >= ready(source) + weight - pi * distance, each with the arrow that stands for it in
+    a reason.
+    """
     # Where the unit decides the latency, the value that constrains least keeps the bound valid.
     least = [min(problem.latencies_of(v)) for v in range(len(problem.operations))]
     most = [max(problem.latencies_of(v)) for v in range(len(problem.operations))]

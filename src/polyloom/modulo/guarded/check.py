@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independent check of a modulo schedule: every constraint of the problem, read off the definitions, without a
-solver.
+"""Verifier of guarded modulo schedules: every constraint of the problem, read off the definitions of `guarded.problem`
+(the array paper, section 5.2), without a solver.
 """
 
 from __future__ import annotations
@@ -78,6 +78,9 @@ def _overlong(problem: Guarded, solution: Solution) -> Iterator[str]:
 
 
 def _colliding(problem: Guarded, solution: Solution) -> Iterator[str]:
+    """Unit rule: two operations hold a cell of the modulo reservation table together only if they exclude each other
+    and start together.
+    """
     pi = solution.initiation_interval
     # Pair by pair and from starts alone, without the solver's literals for cells: a fault in these cannot hide itself.
     for i, j in combinations(range(len(problem.operations)), 2):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement of operations on (unit, slot) at a given initiation interval, as CP-SAT constraints.
+"""Packing of the modulo reservation table (Lam 1988): placement of operations on (unit, slot) at a given initiation
+interval, as CP-SAT constraints.
 
-A cell (unit u, slot c) is one cycle of the modulo reservation table. An operation that starts on u in slot s holds
-the cells s, s + 1, ... modulo pi, `occupancy` many. A cell serves one operation, or several that exclude each other
-pairwise and start together. Units alike in everything are interchangeable: operation i uses the k-th of them only if
-an operation before i uses the one before it.
+A cell (unit u, slot c) is one cycle of the table. An operation that starts on u in slot s holds the cells s, s + 1, ...
+modulo pi, `occupancy` many. A cell serves one operation, or several that exclude each other pairwise and start
+together. Units alike in everything are interchangeable: operation i uses the k-th of them only if an operation before i
+uses the one before it (value precedence; Law and Lee 2004).
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ def _share_cells(
             continue
         for s, t in product(range(pi), repeat=2):
             both = places[i, unit, s].negated(), places[j, unit, t].negated()
+            # Sharing is legal, but the caller must know of it, because starts have to be equal and not only slots.
             if s == t and (i, j) in together:
                 model.add_bool_or(*both, together[i, j])
             elif s != t and ((t - s) % pi < cycles[i] or (s - t) % pi < cycles[j]):
@@ -92,7 +94,7 @@ def _share_cells(
 
 
 def _cover(problem: Guarded, operations: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Cliques that cover every pair of operations that may not share a cell."""
+    """Clique cover: cliques that cover every pair of operations that may not share a cell."""
     open_pairs = {(i, j) for i, j in combinations(operations, 2) if not problem.are_exclusive(i, j)}
     while open_pairs:
         clique = list[int](min(open_pairs))

@@ -97,7 +97,7 @@ class Solution:
 
 
 def ready(problem: Guarded, solution: Solution, operation: int) -> int:
-    """The first cycle (of iteration 0) that sees the result."""
+    """Ready offset: the first cycle (of iteration 0) that sees the result."""
     return solution.start[operation] + problem.latency(operation, solution.unit[operation])
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A quick modulo schedule for large problems: the operation with least slack first, as early as its units allow.
+"""Slack scheduling for large problems: the operation with least slack first, as early as its units allow (Huff 1993).
 
-All constraints but the units' are differences between ready offsets, so longest paths (Floyd and Warshall) give every
-operation a window that shrinks as others are placed (Huff, "Lifetime-sensitive modulo scheduling", 1993). There is no
-backtracking: an operation that finds no place chooses first in the next try, and after some tries the exact search
-decides. A schedule at the lower bound of pi is proof enough of its minimality.
+All constraints but the units' are differences between ready offsets, so longest paths (Floyd 1962, Warshall 1962) give
+every operation a window that shrinks as others are placed (Huff, "Lifetime-sensitive modulo scheduling", 1993). There
+is no backtracking: an operation that finds no place chooses first in the next try, and after some tries the exact
+search decides. A schedule at the lower bound of pi is proof enough of its minimality.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Found = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def schedule(problem: Guarded, pi: int) -> Found | None:
-    """A schedule with initiation interval `pi`, or None where this order of placing finds none."""
+    """Slack schedule with initiation interval `pi`, as (starts, units); None where no try finds one (Huff 1993)."""
     groups = _groups(problem)
     latency = [min(problem.latencies_of(v)) for v in range(len(problem.operations))]
     longest = _longest(problem, pi, groups, latency)
@@ -87,7 +87,9 @@ def _groups(problem: Guarded) -> list[tuple[int, ...]]:
 def _longest(
     problem: Guarded, pi: int, groups: list[tuple[int, ...]], latency: list[int]
 ) -> npt.NDArray[np.int64] | None:
-    """`[g, h]`: by how much h must be ready after g at least; None where some group would have to follow itself."""
+    """All-pairs longest paths: `[g, h]` is by how much h must be ready after g at least; None where some group would
+    have to follow itself (Floyd 1962).
+    """
     of = {i: g for g, group in enumerate(groups) for i in group}
     if len(of) < sum(map(len, groups)):
         return None
@@ -104,7 +106,7 @@ def _longest(
 
 
 class _Table:
-    """The reservation table: who holds each cell of each unit, modulo pi."""
+    """Modulo reservation table: who holds each cell of each unit, modulo pi (Lam 1988)."""
 
     def __init__(self, problem: Guarded, pi: int) -> None:
         self.problem, self.pi = problem, pi

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact modulo scheduling with CP-SAT (the paper, section 5.2; Rau and Glaeser).
+"""Exact modulo scheduling of guarded operations with CP-SAT (the array paper, section 5.2; Rau and Glaeser 1981).
 
 From max(ResMII, RecMII) upwards, each initiation interval pi is decided by search; the first feasible one is minimal.
 At this pi the schedule is improved lexicographically: spans (they multiply the wavefront's skew), length, occupied
 slots (exclusive operations that share one need one instruction between them), lifetimes.
 
-The search is complete although start offsets are bounded. With places fixed, the remaining constraints are
-differences between start offsets; their least solution is given by longest paths, which visit an operation at most
-once and gain at most latency + pi - 1 at each. And if no pi up to the sum of all latencies has a schedule, none has:
-a schedule at any pi, taken alone without overlap, loses its idle cycles and then fits into that sum, and a larger pi
-only relaxes the other constraints. Large problems are first tried by `quick`, whose answer at the lower bound needs
-no search. Very large ones are left to it: what it finds above the bound is not proved minimal, and the intervals that
-it tries grow by a fraction each time.
+The search is complete although start offsets are bounded. With places fixed, the remaining constraints are differences
+between start offsets; their least solution is given by longest paths, which visit an operation at most once and gain at
+most latency + pi - 1 at each. And if no pi up to the sum of all latencies has a schedule, none has: a schedule at any
+pi, taken alone without overlap, loses its idle cycles and then fits into that sum, and a larger pi only relaxes the
+other constraints. Large problems are first tried by `quick`, whose answer at the lower bound needs no search. Very
+large ones are left to it: what it finds above the bound is not proved minimal, and the intervals that it tries grow by
+a fraction each time.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ Found = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _search(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolverStatus, Found | None]:
-    """Decide pi, then improve the schedule objective by objective; each result binds the objectives after it."""
+    """Lexicographic optimization: decide pi, then improve the schedule objective by objective; each result binds the
+    objectives after it.
+    """
     m = _build(problem, pi)
     search = solver(FEASIBILITY_LIMIT)
     status = search.solve(m.model)
@@ -210,6 +212,8 @@ def _no_schedule(
 ) -> PolyloomError:
     """None exists, or none up to the limit, or the search was given up."""
     notes = tuple(f"no initiation interval below {b.value}: {b.reason}" for b in bounds)
+    # Without a limit all intervals up to the sum of latencies were refuted, and then none has a schedule (module
+    # docstring).
     if proved and not limited:
         help = (
             "operations that write one variable must be ready in the same cycle: give them equal latencies or "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The columns of a comparison's table, from the data of `polyloom compare --json`; docs/compare.md defines each one.
+"""Columns of a comparison's table, from the data of `polyloom compare --json`; docs/compare.md defines each one.
 
 What is not known is a dash. Columns of clock and energy are there only where a machine file of the user's states them,
 and say so.
@@ -32,6 +32,7 @@ def short(value: float) -> str:
 
 def _share(row: Row) -> str | None:
     share = row["share_of_unit_bound"]
+    # Below a tenth a whole percent would hide a factor of two.
     return None if share is None else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a comparison: the table, the roofline, and the source beside each machine's inner loop, lines linked."""
+"""HTML page of a comparison: the table, the roofline, and the source beside each machine's inner loop, lines linked."""
 
 from __future__ import annotations
 
@@ -81,6 +81,7 @@ def _roofline(data: Mapping[str, Any]) -> str:
         return ""
     work, compulsory = data["work"], data["compulsory_bytes"]
     drawn = {p.name for p in found}
+    # Named, so that nobody takes a machine that is not drawn for one that is hidden by another.
     missing = [row["on"] for row in data["rows"] if row["on"] not in drawn]
     without = f"Not drawn, without time or without counted bytes: {', '.join(missing)}." if missing else ""
     told = f'<p class="note">{escape(without)}</p>' if without else ""

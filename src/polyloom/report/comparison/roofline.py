@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A roofline of a comparison: each machine's run below its own ceiling, both in its own cycles, on logarithmic axes.
+"""Roofline of a comparison: each machine's run below its own ceiling, both in its own cycles, on logarithmic axes.
 
 The place of a run is (work per byte moved, work per cycle); its ceiling is the lesser of its units and of what its
-boundary passes per cycle times the work per byte (Williams, Waterman, Patterson, CACM 52(4), 2009). The distance from
-a run to its own ceiling can be compared between machines; heights of different machines cannot.
+boundary passes per cycle times the work per byte (Williams, Waterman, Patterson, CACM 52(4), 2009). The distance from a
+run to its own ceiling can be compared between machines; heights of different machines cannot.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Point:
     bandwidth: float | None
 
     def ceiling(self, intensity: float) -> float:
+        """Attainable rate in operations per cycle at this intensity (Williams, Waterman and Patterson 2009)."""
         return self.units if self.bandwidth is None else min(self.units, self.bandwidth * intensity)
 
 
@@ -63,6 +64,7 @@ def roofline(found: Sequence[Point], compulsory: float | None) -> str:
     if not found:
         return ""
     xs = [p.intensity for p in found] + ([compulsory] if compulsory else [])
+    # Ridge points are in the picture, so that each ceiling shows both of its parts.
     ridges = [p.units / p.bandwidth for p in found if p.bandwidth]
     x = _decades(min([*xs, *ridges]), max([*xs, *ridges]), _LEFT, _WIDTH - 14)
     heights = [p.rate for p in found] + [p.units for p in found] + [p.ceiling(x.first) for p in found]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison as text: what was computed, the table, and a line for what needs a word."""
+"""Text of a comparison: what was computed, the table, and a line for what needs a word."""
 
 from __future__ import annotations
 

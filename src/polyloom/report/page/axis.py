@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Axes with ticks at round numbers: 1, 2 or 5 times a power of ten, or on a logarithmic scale powers of the base.
+"""Axes with ticks at round numbers: 1, 2 or 5 times a power of ten (Heckbert, "Nice numbers for graph labels", 1990),
+or on a logarithmic scale powers of the base.
 
 A `Scale` maps values to places of a picture; `along` and `up` draw its axis below or to the left of what it measures.
 """
@@ -41,11 +42,14 @@ class Scale:
 
 
 def ticks(first: float, last: float, most: int = 8) -> tuple[float, ...]:
-    """Multiples of 1, 2 or 5 times a power of ten between two values, both included: at most `most` and one."""
+    """Tick marks: multiples of 1, 2 or 5 times a power of ten between two values, both included; at most `most` and one
+    (Heckbert 1990).
+    """
     if last <= first:
         return (first,)
     least = (last - first) / most
     power = 10.0 ** floor(log10(least))
+    # The tolerance keeps a step that rounding has made a little too small.
     step = next(f * power for f in (1, 2, 5, 10, 20) if f * power >= least * (1 - 1e-9))
     low, high = ceil(first / step - 1e-9), floor(last / step + 1e-9)
     return tuple(n * step for n in range(low, high + 1))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One self-contained HTML file: the shared style sheet and script, and what a page adds to them.
+"""HTML document, self-contained: the shared style sheet and script, and what a page adds to them.
 
-The policy in the head forbids every request, so that a page cannot fetch anything even where a mistake asks for it.
+The policy in the head (Content Security Policy Level 2, W3C 2016) forbids every request, so that a page cannot fetch
+anything even where a mistake asks for it.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def document(title: str, style: str, body: str, script: str = "") -> str:
 def asset(name: str) -> str:
     """A style sheet or script beside this file, without its comments and indentation."""
     text = files("polyloom.report.page").joinpath(name).read_text(encoding="utf-8")
+    # Comments explain to whoever reads the file, and would be in every page that is made.
     bare = sub(r"^\s*//.*\n|^\s*/\*[^*]*\*/\s*\n", "", text, flags=MULTILINE)
     return "".join(f"{line.strip()}\n" for line in bare.splitlines() if line.strip())
 
@@ -48,7 +50,9 @@ def section(title: str, content: str, *, note: str = "", key: str = "") -> str:
 
 
 def folded(title: str, content: str) -> str:
-    """What most readers do not need: closed until it is asked for, and deflated until then where it is long."""
+    """Folded section: what most readers do not need, closed until it is asked for, and deflated until then where it is
+    long.
+    """
     if not content:
         return ""
     head = f"<summary>{escape(title)}</summary>"

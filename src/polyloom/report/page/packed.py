@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data on a page: JSON for the script, and what is large, deflated and in base 64.
+"""Embedded data of a page: JSON for the script, and what is large, deflated and in base 64.
 
 Browsers inflate it (`DecompressionStream`) when it is looked at.
 """
@@ -12,11 +12,11 @@ from base64 import b64encode
 
 
 def embedded(data: object) -> str:
-    """JSON that cannot end the element that it stands in."""
+    """JSON (RFC 8259) that cannot end the element that it stands in."""
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
 def deflated(data: bytes) -> str:
-    """Without a header: what browsers call `deflate-raw`."""
+    """Raw DEFLATE (RFC 1951) in base 64 (RFC 4648), without a header: what browsers call `deflate-raw`."""
     machine = zlib.compressobj(9, zlib.DEFLATED, -15)
     return b64encode(machine.compress(data) + machine.flush()).decode()

@@ -42,6 +42,7 @@ def source_pane(file: str, text: str, marks: Sequence[Mark], number: int = 0) ->
     """The lines around all marks; `file` is its name as the user typed it, `number` its number on the page."""
     notes: Mapping[int, str] = {m.line: m.note for m in marks if m.line > 0}
     lines = text.splitlines()
+    # One range around all marks, not one per mark: line numbers stay contiguous.
     first = max(min(notes, default=1) - _AROUND, 1)
     last = min(max(notes, default=len(lines)) + _AROUND, len(lines))
     rows = "".join(_line(number, n, lines[n - 1], notes.get(n)) for n in range(first, last + 1))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SVG that takes its colours from the page's palette: a picture has a label, which is what a screen reader says."""
+"""SVG pictures that take their colours from the page's palette (SVG 2; WAI-ARIA roles, W3C 2014): a picture has a
+label, which is what a screen reader says.
+"""
 
 from __future__ import annotations
 

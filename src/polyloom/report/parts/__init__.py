@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections of a run's page, one file each: HTML from a target's `Report` and the run's data."""
+"""Sections of a run's page, one file each: HTML from a target's `Report` and the run's data."""

@@ -30,6 +30,7 @@ def activity(found: Activity | None) -> str:
     """A place for the drawing, and the data; empty where nothing happened."""
     if found is None or not found.cycles:
         return ""
+    # Elements are mostly alike: the names of their units are on the page once.
     kinds = list(dict.fromkeys(g.lanes for g in found.groups))
     data = {
         "cycles": found.cycles,

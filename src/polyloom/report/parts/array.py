@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The array as a heat map: how busy each element is, the links that carry values, the banks and the arrays in them.
+"""Heat map of the array: how busy each element is, the links that carry values, the banks and the arrays in them.
 
 Elements are squares, darker where they start more operations; each names its program. Arrows are links that carry
-values, small squares at the border are banks. The data beside the picture let the script tell what is under the
-pointer or the arrow keys: the program and its FIFO depths, the arrays of a bank and where their elements go.
+values, small squares at the border are banks. The data beside the picture let the script tell what is under the pointer
+or the arrow keys: the program and its FIFO depths, the arrays of a bank and where their elements go.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def array(grid: Grid, activity: Activity | None, program: str = "") -> str:
     parts = [_squares(grid, busy, most, cell, box)]
     parts.append(f'<path class="edge" d="{"".join(_arrow(*wire, cell, box) for wire in grid.wires)}"/>')
     parts.append(f'<path class="bank" d="{"".join(_bank(r, c, cell) for r, c in grid.banks)}"/>')
+    # Larger maps have the same texts under the pointer.
     if max(rows, columns) <= _LABELLED:
         parts += [_named(place, names, cell) for place, names in _arrays(grid).items()]
         parts += [_words(r, c, label, busy, cell) for r, row in enumerate(grid.labels) for c, label in enumerate(row)]
@@ -79,6 +80,7 @@ def _squares(grid: Grid, busy: Mapping[tuple[int, int], float], most: float, cel
         for c, label in enumerate(row):
             d = f"M{_at(c, cell, box)} {_at(r, cell, box)}h{box}v{box}h-{box}z"
             (paths.setdefault(_level(busy.get((r, c), 0.0), most), []) if label else idle).append(d)
+    # Shades are translucent: below them all elements have one ground, in both colour schemes.
     ground = "".join(d for drawn in paths.values() for d in drawn)
     shades = "".join(
         f'<path class="heat" fill-opacity="{level / _LEVELS:.2f}" d="{"".join(drawn)}"/>'
@@ -151,6 +153,7 @@ def _data(grid: Grid, busy: Mapping[tuple[int, int], float]) -> str:
     data = {
         "labels": grid.labels,
         "notes": dict(grid.notes),
+        # Thousandths as integers: a third of the bytes of decimal fractions.
         "busy": [[round(1000 * busy[r, c]) for c, _ in enumerate(row)] for r, row in enumerate(grid.labels)]
         if busy
         else [],

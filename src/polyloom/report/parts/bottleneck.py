@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bounds the interval: the sentence, and where it is a cycle of dependences, its drawing.
+"""Bottleneck: what bounds the interval, as a sentence, and where it is a cycle of dependences (RecMII; Rau 1994), its
+drawing.
 
-The cycle's operations stand in a row; each feeds the next one, and the arc below leads from the last to the first, in
-a later iteration. Latency over distance, rounded up, is the bound.
+The cycle's operations stand in a row; each feeds the next one, and the arc below leads from the last to the first, in a
+later iteration. Latency over distance, rounded up, is the bound.
 """
 
 from __future__ import annotations

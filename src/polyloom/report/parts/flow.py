@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control flow graphs, each different one once, under the names of all that have it.
 
-A graph stands on a line: arcs above lead forward, arcs below lead back. A block's text and an edge's condition are
-what the pointer tells.
+A graph stands on a line: arcs above lead forward, arcs below lead back. A block's text and an edge's condition are what
+the pointer tells.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ def flows(given: Sequence[Flow]) -> str:
     """All graphs; empty where there are none."""
     same: dict[Flow, list[str]] = {}
     for flow in given:
+        # Without its title: units of several classes often run the same program.
         same.setdefault(Flow("", flow.blocks, flow.edges), []).append(flow.title)
     drawn, left = list[str](), _BYTES
     for flow, titles in same.items():

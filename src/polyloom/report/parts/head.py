@@ -37,6 +37,7 @@ def _card(what: str, value: str) -> str:
     if found is None:
         return f"<div><dt>{escape(what)}</dt><dd>{escape(value)}</dd></div>"
     figure, rest = found[1], found[2]
+    # On a card the rest stands on a line of its own, where brackets would only be noise.
     rest = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
     return f"<div><dt>{escape(what)}</dt><dd><b>{_apart(figure)}</b>{escape(rest)}</dd></div>"
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Things with spans of life, such as places of a belt: a row each, a rectangle per span, over an axis of cycles."""
+"""Lanes: things with spans of life, such as places of a belt; a row each, a rectangle per span, over an axis of cycles
+(a Gantt chart).
+"""
 
 from __future__ import annotations
 

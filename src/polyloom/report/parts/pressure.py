@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How full each unit is: a bar per unit that issues something, and the names of those that never do."""
+"""Unit pressure: a bar per unit that issues something, and the names of those that never do."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The source beside the schedule, linked both ways: an operation with the line that it comes from.
+"""Modulo reservation table beside the source (Lam 1988), linked both ways: an operation with the line that it comes
+from.
 
 A row of the schedule is a slot of the interval, a column a unit. What the user did not write has a dashed border, and
 says why it exists. A raised number counts the intervals that an operation lags behind the start of its iteration.
@@ -88,6 +89,7 @@ def _cell(cell: str, unit: str, slot: int, known: Mapping[tuple[str, int, str], 
         return f"<td>{known[unit, slot, cell]}</td>"
     words = cell.split(" ") if cell else []
     names = [word.rstrip("'") for word in words]
+    # All words or none: a text that only happens to hold an operation's name stays whole.
     if not names or any((unit, slot, name) not in known for name in names):
         return f"<td>{escape(cell)}</td>"
     chips = (_late(known[unit, slot, name], len(word) - len(name)) for name, word in zip(names, words, strict=True))

@@ -21,6 +21,7 @@ def table(given: Table) -> str:
 
 def grid(given: Table) -> str:
     """The table alone."""
+    # By the column, not the cell: a dash among numbers stands with them.
     right = [all(_NUMBER.fullmatch(row[n]) for row in given.rows) for n in range(len(given.columns))]
     head = "".join(f"<th>{escape(column)}</th>" for column in given.columns)
     rows = ("<tr>" + "".join(_cell(cell, right[n]) for n, cell in enumerate(row)) + "</tr>" for row in given.rows)

@@ -27,7 +27,7 @@ TEMPORARY_F: Final = (*ARGUMENTS, *range(8), *range(28, 32))
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Bytes from where sp points to at the call."""
+    """Stack location: bytes from where sp points to at the call."""
 
     offset: int
 
@@ -36,7 +36,10 @@ Place = Reg | Stack
 
 
 def name(isa: Isa) -> str:
-    """Such as lp64d."""
+    """Name of the calling convention, such as lp64d: integer widths, then the widest float passed in f registers
+    (psABI, "Named ABIs").
+    """
+    # psABI, "Named ABIs": the widest float that f registers hold names the convention.
     floats = "d" if "d" in isa.extensions else "f" if "f" in isa.extensions else ""
     return ("lp64" if isa.xlen == 64 else "ilp32") + floats
 
@@ -47,25 +50,29 @@ def size_of(type: Type, isa: Isa) -> int:
 
 
 def places(types: Sequence[Type], isa: Isa) -> tuple[tuple[Place, ...], ...]:
-    """For each argument the registers or the words on the stack that hold it, low half first."""
+    """Argument locations: for each argument the registers or the words on the stack that hold it, low half first."""
     counter = _Counter(isa)
     return tuple(counter.place(type) for type in types)
 
 
 def result_places(type: Type, isa: Isa) -> tuple[Reg, ...]:
-    """The registers of a result."""
+    """Result locations: a0 and a1, or fa0, as for a first argument (psABI, "Integer Calling Convention": values are
+    returned as a first argument is passed).
+    """
     found = places((type,), isa)[0]
     return tuple(place for place in found if isinstance(place, Reg))
 
 
 class _Counter:
-    """What is still free."""
+    """Argument registers that are still free, and the bytes of the stack that are taken."""
 
     def __init__(self, isa: Isa) -> None:
         self.isa, self.x, self.f, self.stack = isa, list(ARGUMENTS), list(ARGUMENTS), 0
 
     def place(self, type: Type) -> tuple[Place, ...]:
         hard: dict[Type, Literal["f", "d"]] = {F32: "f", F64: "d"}
+        # psABI, "Hardware Floating-point Calling Convention": a float no wider than FLEN takes an f register while one
+        # is free; further ones go as integers do.
         if type in FLOATS and hard[type] in self.isa.extensions and self.f:
             return (Reg("f", self.f.pop(0)),)
         word = self.isa.xlen // 8

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register allocation by linear scan over intervals with holes (Poletto and Sarkar, 1999; Wimmer and Moessenboeck,
-2005).
+"""Register allocation by linear scan over live intervals with holes (Poletto and Sarkar, 1999; Traub, Holloway and
+Smith, 1998; Wimmer and Mössenböck, 2005).
 
-First the two registers of a move become one where their intervals do not overlap. Intervals then get, in order of their
-beginning, a register that is free for all of theirs. Where there is none, the cheapest in use is spilled: each of its
-uses and definitions gets a short interval of its own beside an access to the frame, and the scan begins anew.
-`check.py` does not believe the result.
+First the two registers of a move are coalesced where their intervals do not overlap. Intervals then get, in order of
+their beginning, a register that is free for all of theirs. Where there is none, the cheapest in use is spilled: each of
+its uses and definitions gets a short interval of its own beside an access to the frame, and the scan begins anew. The
+result is validated by `check.py`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ _UNSPILLABLE = float("inf")
 
 @dataclass(slots=True)
 class Interval:
-    """The registers that became one, where one of them is live, and what an access to the frame would cost for each
-    position."""
+    """Live interval of coalesced registers: its members, its segments, and its spill cost."""
 
     members: list[Reg]
     segments: Segments
@@ -41,7 +40,11 @@ class Interval:
 
 
 def allocate(code: Code) -> Code:
-    """The code with the machine's registers, moves from a register to itself left in, and the slots that it needs."""
+    """Allocation: the code over the machine's registers, and the spill slots that it needs. Moves from a register to
+    itself are left in; `expand` drops them.
+    """
+    # Registers of reloads, which live for one instruction. They are infinite in cost, so that each round spills
+    # something longer, and the rounds end.
     short: set[Reg] = set()
     while True:
         found = intervals(code)
@@ -60,7 +63,9 @@ def _named(code: Code, names: Mapping[Reg, Reg]) -> Code:
 
 
 def _joined(code: Code, alone: Mapping[Reg, Segments], short: set[Reg]) -> list[Interval]:
-    """The intervals of virtual registers, by beginning."""
+    """Coalesced intervals of virtual registers, in order of their beginning, with spill costs (Chaitin 1982: uses and
+    definitions weighted by 10 to the power of the loop depth).
+    """
     found = {r: Interval([r], s) for r, s in alone.items() if r.is_virtual}
     moves: list[tuple[int, Reg, Reg]] = []
     for block, depth in zip(code.blocks, depths(code), strict=True):
@@ -79,11 +84,15 @@ def _joined(code: Code, alone: Mapping[Reg, Segments], short: set[Reg]) -> list[
     classes = {id(interval): interval for interval in found.values()}
     for interval in classes.values():
         interval.bits = bits_of(interval.segments)
+        # Cost per position: a long interval with few accesses frees a register for long, at little cost.
         interval.weight = interval.cost / max(1, interval.bits.bit_count())
     return sorted(classes.values(), key=lambda interval: (interval.segments[0], interval.members[0]))
 
 
 def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
+    """Coalescing of one move, if the intervals do not overlap; a machine register becomes a hint instead (biased
+    coloring: Briggs et al. 1994).
+    """
     # A register of the machine is not joined but wished for: joining would keep it busy for the whole interval.
     if not (target.is_virtual and source.is_virtual):
         for register, other in ((target, source), (source, target)):
@@ -100,13 +109,13 @@ def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
 
 @dataclass(slots=True)
 class _Taken:
-    """What a register holds: the intervals that may still be in the way of later ones, and their positions as bits."""
+    """Occupation of a register: the intervals that may still interfere with later ones, and their positions as bits."""
 
     held: list[Interval] = field(default_factory=list[Interval])
     bits: int = 0
 
     def add(self, interval: Interval) -> None:
-        """Intervals come by beginning: what ends before is in the way of no later one."""
+        """Adds an interval. Intervals come by beginning: what ends before is in the way of no later one."""
         begin = interval.segments[0][0]
         self.held = [*(other for other in self.held if other.segments[-1][1] > begin), interval]
         self.bits |= interval.bits
@@ -120,14 +129,16 @@ class _Taken:
 def _scan(
     classes: Sequence[Interval], fixed: dict[Reg, Segments], code: Code
 ) -> tuple[list[tuple[Interval, Reg]], list[Interval]]:
-    """Registers for intervals, and the intervals that have to be spilled. Where the machine's registers are in use
-    themselves is `fixed`."""
+    """One linear scan: registers for intervals, and the intervals to be spilled. `fixed` has the positions at which the
+    machine's registers are used themselves (precolored).
+    """
     taken: defaultdict[Reg, _Taken] = defaultdict(_Taken)
     own = {register: bits_of(segments) for register, segments in fixed.items()}
     every: dict[Bank, tuple[Reg, ...]] = {bank: tuple(_usable(bank, code)) for bank in BANKS}
     assigned: list[tuple[Interval, Reg]] = []
     spilled: list[Interval] = []
     for interval in classes:
+        # A hint comes first: taking it turns the move into a copy to itself, which is dropped.
         choices = _choices(interval, every)
         possible = [r for r in choices if not own.get(r, 0) & interval.bits]
         free = next((r for r in possible if not taken[r].bits & interval.bits), None)
@@ -140,7 +151,8 @@ def _scan(
 
 
 def _usable(bank: Bank, code: Code) -> Iterator[Reg]:
-    """What need not be saved first."""
+    """Allocatable registers of a bank. Caller-saved ones first: a callee-saved register must be stored in the
+    prologue."""
     for number in (*(TEMPORARY_X if bank == "x" else TEMPORARY_F), *SAVED):
         # t6 is given out as long as every slot is within 2 KiB of sp.
         if Reg(bank, number) != FAR or code.slots + code.outgoing // 8 <= NEAR_SLOTS:
@@ -148,7 +160,8 @@ def _usable(bank: Bank, code: Code) -> Iterator[Reg]:
 
 
 def _choices(interval: Interval, every: Mapping[Bank, tuple[Reg, ...]]) -> Sequence[Reg]:
-    """What it is moved from or to first, then the rest of its bank."""
+    """Register preferences: those that the interval is moved from or to first, then the rest of its bank."""
+    # Hints with numbers up to 2 are zero, ra and sp, which are never allocated.
     hints = [hint for hint in interval.hints if hint.number > 2]
     usable = every[interval.members[0].bank]
     return list(dict.fromkeys((*hints, *usable))) if hints else usable
@@ -157,7 +170,9 @@ def _choices(interval: Interval, every: Mapping[Bank, tuple[Reg, ...]]) -> Seque
 def _evict(
     interval: Interval, possible: Sequence[Reg], taken: Mapping[Reg, _Taken], spilled: list[Interval]
 ) -> Reg | None:
-    """The register whose intervals in the way are the cheapest to spill; None where this one is."""
+    """Spill choice: the register whose interfering intervals are the cheapest to spill, which are then spilled; None
+    where the interval itself is cheaper (Poletto and Sarkar 1999, with weights instead of the furthest end).
+    """
     in_the_way = {r: [other for other in taken[r].held if other.bits & interval.bits] for r in possible}
     best = min(possible, key=lambda r: sum(other.weight for other in in_the_way[r]), default=None)
     if best is None or sum(other.weight for other in in_the_way[best]) >= interval.weight:
@@ -170,10 +185,13 @@ def _evict(
 
 
 def _spilled(code: Code, spilled: Sequence[Interval], short: set[Reg]) -> Code:
-    """The code with these intervals in slots, which those that do not overlap share."""
+    """Spill code: the code with these intervals in frame slots, which intervals that do not overlap share (slot
+    coloring).
+    """
     slots: list[int] = []
     place: dict[Reg, int] = {}
     for interval in spilled:
+        # First fit over the slots of this round: intervals of earlier rounds have slots of their own below.
         number = next((k for k, bits in enumerate(slots) if not bits & interval.bits), len(slots))
         slots[number:] = [(slots[number] if number < len(slots) else 0) | interval.bits, *slots[number + 1 :]]
         place.update(dict.fromkeys(interval.members, code.slots + number))
@@ -186,12 +204,15 @@ def _spilled(code: Code, spilled: Sequence[Interval], short: set[Reg]) -> Code:
 
 
 def _numbers(code: Code) -> Iterator[int]:
+    """Fresh register numbers."""
     start = max((o.number for b in code.blocks for op in b.ops for o in op.operands if isinstance(o, Reg)), default=0)
     return iter(range(start + 1, 1 << 62))
 
 
 def _with_accesses(op: Op, code: Code, place: dict[Reg, int], fresh: Iterator[int], short: set[Reg]) -> Iterator[Op]:
-    """The instruction with a new register for each that is spilled: reloaded before, stored behind."""
+    """The instruction with a new register for each spilled one: reloaded before, stored behind (spill everywhere,
+    Chaitin 1982).
+    """
     defined, used = registers(op, code.isa)
     new = {r: Reg(r.bank, next(fresh)) for r in dict.fromkeys((*used, *defined)) if r in place}
     # These live from a reload to its use: spilling one would gain nothing.

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selects as branches, where the instruction set has no short sequence for them: if-conversion undone by cost.
+"""Reverse if-conversion (Warter et al. 1993), by cost: selects become branches where the instruction set has no short
+sequence for them.
 
-A select, or a minimum or maximum, whose sequence of the select table executes more than a branch over one instruction
+A select, or a minimum or maximum, whose sequence of the select table executes more instructions than a branch over one
 does, ends its block with that branch, and the next block gets the result as a parameter. Selects on the same condition
 that depend on nothing in between share the branch. What only one arm uses is computed there (code sinking). Floats have
-no other selects.
+no other selects: RISC-V has no conditional move of f registers.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def branching(function: Function, isa: Isa) -> Function:
 
 
 class _Work:
-    """Of a function: how often each value is used, and names."""
+    """Selects of a function: how often each value is used, and fresh names."""
 
     def __init__(self, function: Function, isa: Isa) -> None:
         self.isa, self.fresh = isa, names(function)
@@ -52,9 +53,10 @@ class _Work:
         )
 
     def parted(self, block: Block) -> Iterator[Block]:
-        """The block in parts: each but the last ends in the branch of a select that becomes one."""
+        """Block in parts: each but the last ends in the branch of a select that becomes one."""
         while (at := self.next(block)) is not None:
             plain = self.with_comparison(block, at)
+            # A minimum has become two instructions, so that what stood at `at` may now stand one further.
             condition = plain.instructions[at + len(plain.instructions) - len(block.instructions)].operands[0]
             # A short one on the same condition is part of the branch, too.
             before, group, behind = self.gathered(plain.instructions, condition)
@@ -70,22 +72,27 @@ class _Work:
         yield block
 
     def next(self, block: Block) -> int | None:
-        """The first select that is longer than a branch."""
+        """Position of the first select that is longer than a branch; None if there is none."""
         made = {result.name: i for i in block.instructions for result in i.results}
         return next((k for k, i in enumerate(block.instructions) if self.is_long(i, made)), None)
 
     def is_long(self, instruction: Instruction, made: dict[str, Instruction]) -> bool:
-        """Whether a branch is better."""
+        """Whether a branch executes fewer instructions than the select's sequence, weighted for mispredictions
+        (`BRANCH`).
+        """
         result = instruction.result if len(instruction.results) == 1 else None
         is_extreme = instruction.operation == "call" and instruction.callee in _EXTREMES
         if result is None or not (is_extreme or instruction.operation == "select"):
             return False
         if instruction.operation == "select" and isinstance(instruction.operands[0], Constant):
             return False
+        # No sequence exists: f registers have no bitwise operations.
         if result.type in FLOATS:
             return True
+        # czero makes three instructions of any select, and a short forward branch two; single bits are logic.
         if "zicond" in self.isa.extensions or self.isa.short_branches or result.type == I1:
             return False
+        # Two words per value: the sequence is twice as long, the branch is not.
         if result.type == I64 and self.isa.xlen == 32:
             return True
         return _length(_Shape(made, self.used).of(instruction), self.isa) > BRANCH
@@ -108,7 +115,7 @@ class _Work:
     def gathered(
         self, instructions: Sequence[Instruction], condition: Operand
     ) -> tuple[list[Instruction], list[Instruction], tuple[Instruction, ...]]:
-        """What stands before the branch, the selects that share it, and what stands behind."""
+        """Selects that share a branch: (what stands before it, the selects, what stands behind)."""
         at = next(k for k, i in enumerate(instructions) if _is_on(i, condition))
         before, group = list(instructions[:at]), [instructions[at]]
         behind: list[Instruction] = []
@@ -131,7 +138,8 @@ class _Work:
         return before, group, (*behind, *rest[last + 1 :])
 
     def apart(self, before: list[Instruction], condition: Operand) -> tuple[tuple[Instruction, ...], list[Instruction]]:
-        """The comparison that decides alone, to stand last, where it becomes a part of the branch."""
+        """The comparison that decides the branch and nothing else, apart: it stands last, where selection fuses
+        both."""
         test = next((i for i in before if condition in i.results), None)
         if test is None or test.operation not in COMPARISONS or any(test.results[0] in i.operands for i in before):
             return (), before
@@ -140,12 +148,14 @@ class _Work:
     def sunk(
         self, before: list[Instruction], group: list[Instruction], condition: Operand
     ) -> tuple[list[Instruction], tuple[list[Instruction], list[Instruction]]]:
-        """Instructions whose results only the selects of one arm use, taken out for each arm."""
+        """Code sinking into the arms: instructions whose results only the selects of one arm use, for each arm."""
         moved: tuple[list[Instruction], list[Instruction]] = ([], [])
         wanted = [Counter(o.name for i in group if isinstance(o := i.operands[k], Value)) for k in (1, 2)]
         kept: list[Instruction] = []
         for instruction in reversed(before):
             result = instruction.results[0] if len(instruction.results) == 1 else None
+            # All uses are in this arm: the number of uses that the arm's selects and sunk instructions make is the
+            # total.
             arm = next((k for k in (0, 1) if result and wanted[k][result.name] == self.used[result.name] > 0), None)
             if arm is None or result == condition or not speculable(instruction, self.externals):
                 kept.append(instruction)
@@ -155,7 +165,7 @@ class _Work:
         return kept[::-1], moved
 
     def arm(self, join: str, group: list[Instruction], k: int, moved: list[Instruction]) -> tuple[Edge, list[Block]]:
-        """The edge to the arm of the selects' operands k, which is a block where it computes something."""
+        """Edge to the arm of the selects' operands k, which is a block of its own where it computes something."""
         edge = Edge(join, tuple(i.operands[k] for i in group))
         if not moved:
             return edge, []
@@ -173,7 +183,7 @@ def _is_on(instruction: Instruction, condition: Operand) -> bool:
 
 
 class _Shape:
-    """A select as an expression of the table, with what nothing else uses as parts."""
+    """Select as an expression of the select table, whose parts are definitions that nothing else uses."""
 
     def __init__(self, made: dict[str, Instruction], used: Counter[str]) -> None:
         self.made, self.used, self.known = made, used, dict[Operand, str]()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes instructions over virtual registers: table rows, the assembler's pseudo-instructions, constants, and lines of
-the select table."""
+"""Instruction builder over virtual registers: table rows, the assembler's pseudo-instructions, constants, and lines of
+the select table.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ DYNAMIC, TOWARDS_ZERO = 7, 1
 
 
 class Builder:
-    """Mutable: the instructions of the block so far; `place` is what the next ones are made for."""
+    """Builder. Mutable: the instructions of the block so far; `place` is the source place of the next ones."""
 
     def __init__(self, isa: Isa) -> None:
         self.isa, self.ops, self.count = isa, list[Op](), PHYSICAL
@@ -34,12 +35,15 @@ class Builder:
         return Reg(bank, self.count - 1)
 
     def take(self) -> tuple[Op, ...]:
-        """The instructions; the next block begins."""
+        """The instructions so far; the next block begins, in which no constant is known yet."""
+        # Constants are forgotten at the end of a block: another block may be reached without this one.
         made, self.ops, self.constants = tuple(self.ops), [], {}
         return made
 
     def put(self, mnemonic: str, *operands: Operand) -> None:
-        """An instruction with all its operands; a rounding mode and an order may be left out."""
+        """Appends an instruction. A rounding mode and the order bits of an atomic one may be left out: they become
+        dynamic and none.
+        """
         mnemonic, operands = plain(mnemonic, operands)
         if mnemonic not in PSEUDO:
             rest = row_of(mnemonic, self.isa).fields[len(operands) :]
@@ -47,7 +51,7 @@ class Builder:
         self.ops.append(Op(mnemonic, operands, self.place))
 
     def make(self, mnemonic: str, *operands: Operand, to: Reg | None = None) -> Reg:
-        """The result of an instruction, in `to` or in a new register."""
+        """Appends an instruction with a result, in `to` or in a new register, and returns that."""
         first = plain(mnemonic, (ZERO, *operands))[0]
         result = to or self.fresh(
             "f" if first == "fmv" or (first not in PSEUDO and row_of(first, self.isa).fields[0].kind == "f") else "x"
@@ -56,7 +60,7 @@ class Builder:
         return result
 
     def constant(self, value: int) -> Reg:
-        """A register that holds `value` modulo 2**XLEN, made once per block."""
+        """Materialization of `value` modulo 2**XLEN, once per block. Zero is the zero register."""
         value = signed(value, self.isa.xlen)
         if value == 0:
             return ZERO
@@ -69,7 +73,9 @@ class Builder:
         return self.constants[value]
 
     def lines(self, lines: Sequence[Line | ShortForward], values: Mapping[str, Reg]) -> Reg:
-        """The result of a sequence of the select table, which may end in a pair."""
+        """Sequence of the select table, as instructions; the register of its result. The sequence may end in a pair
+        (pairs.py).
+        """
         places: dict[str, Reg] = {**values, "zero": ZERO}
         made = ZERO
         for line in lines:
@@ -81,16 +87,17 @@ class Builder:
         return made
 
     def _pair(self, line: ShortForward, places: Mapping[str, Reg], kept: Reg) -> None:
-        """`kept` was made for this, and becomes the result."""
+        """A branch over one instruction. `kept` was made for this pair, and becomes its result."""
         mnemonic, operands = _operation(line.line, places)
         if mnemonic == "mv":
+            # The shadow must be one instruction of the table: a move has two spellings, of which one compresses.
             mnemonic, operands = copied(operands[0], "c" in self.isa.extensions)
         branch = Op(*plain(line.branch, (*(places[o] for o in line.operands), 0)), self.place)
         self.ops.append(pair(branch, Op(*plain(mnemonic, (kept, *operands)))))
 
 
 def _operation(line: Line, places: Mapping[str, Reg]) -> tuple[str, tuple[Operand, ...]]:
-    """A line without its result."""
+    """Mnemonic and sources of a line, without its result."""
     if line.mnemonic == "li":
         return "addi", (ZERO, int(line.operands[1]))
     return line.mnemonic, tuple(
@@ -99,7 +106,7 @@ def _operation(line: Line, places: Mapping[str, Reg]) -> tuple[str, tuple[Operan
 
 
 def plain(mnemonic: str, operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:
-    """A pseudo-instruction of the assembler that stands for one instruction, as that one."""
+    """Expansion of an assembler's pseudo-instruction that stands for a single instruction; others as they are."""
     if mnemonic in PSEUDO or (mnemonic, len(operands)) not in pseudos():
         return mnemonic, operands
     names, (line, *_) = pseudos()[mnemonic, len(operands)]
@@ -120,5 +127,5 @@ def _known(word: str) -> Operand:
 
 
 def _immediate(mnemonic: str, value: int) -> int:
-    """The value of an immediate from how it is written: that of lui counts 4096."""
+    """Immediate from how it is written: the assembler's operand of lui counts units of 4096."""
     return signed(value << 12, 32) if mnemonic == "lui" else value

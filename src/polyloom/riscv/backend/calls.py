@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Selection of calls: arguments and results between where values are held and where the calling convention has them
-(abi.py).
+(abi.py; RISC-V ELF psABI, "Procedure Calling Convention").
 
 All parts of arguments are computed before the first is moved into its register, so that nothing is computed between
 these moves.
@@ -19,12 +19,14 @@ from polyloom.riscv.backend.folds import IMMEDIATE
 
 
 def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
-    """The result, in no register where there is none."""
+    """Selection of a call: the registers of its result, none where there is none."""
     function = next((f for f in context.function.program if f.name == instruction.called), None)
     # Through a pointer only functions of the program are called, which extend narrow parameters themselves.
     unsigned = function.unsigned if function is not None else frozenset[int]()
+    # The first operand of an indirect call is the address.
     operands = instruction.operands if function is not None else instruction.operands[1:]
     pointer = None if function is not None else context.reg(instruction.operands[0])
+    # Integers and floats take registers of their own banks, each in the order of the arguments (psABI).
     places = abi.places([operand.type for operand in operands], context.isa)
     passed = [
         _passed(context, operand, group, k in unsigned)
@@ -48,12 +50,13 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     if instruction.result is None:
         return ()
     type = instruction.result.type
+    # Out of a0 or fa0 at once: the next call would overwrite it.
     found = [context.move(context.b.fresh(place.bank), place) for place in abi.result_places(type, context.isa)]
     return arrived(context, type, found)
 
 
 def _passed(context: Context, operand: Operand, places: Sequence[abi.Place], is_unsigned: bool) -> tuple[Reg, ...]:
-    """The parts of an argument, as many as places, each in the bank of its place."""
+    """Parts of an argument, as many as places, each in the bank of its place."""
     parts = context.parts(operand)
     if operand.type not in FLOATS:
         return (context.unsigned(operand.type, parts[0]),) if is_unsigned else parts
@@ -69,6 +72,7 @@ def _passed(context: Context, operand: Operand, places: Sequence[abi.Place], is_
 
 
 def _store(context: Context, type: Type, part: Reg, place: abi.Stack) -> None:
+    """Stores a part of an argument to the outgoing area at sp."""
     word = "sd" if context.isa.xlen == 64 else "sw"
     mnemonic = word if part.bank == "x" else "fsw" if type == F32 else "fsd"
     if place.offset in IMMEDIATE:
@@ -79,7 +83,7 @@ def _store(context: Context, type: Type, part: Reg, place: abi.Stack) -> None:
 
 
 def arrived(context: Context, type: Type, places: Sequence[Reg | abi.Stack]) -> tuple[Reg, ...]:
-    """A parameter or a result as values of its type are held."""
+    """Incoming parameter or result, from its places to how values of its type are held."""
     first = places[0]
     if type in FLOATS:
         if len(places) == 1 and isinstance(first, abi.Stack):
@@ -96,6 +100,8 @@ def arrived(context: Context, type: Type, places: Sequence[Reg | abi.Stack]) -> 
         for k, word in enumerate(words):
             context.b.put("sw", word, 4 * k, place)
         return (context.b.make("fld", 0, place),)
+    # The caller has extended words of 32 bits (psABI); narrower ones may come from code that extends otherwise, and are
+    # made canonical.
     return tuple(words) if len(words) == 2 or type == I32 else (context.canonical(type, words[0]),)
 
 

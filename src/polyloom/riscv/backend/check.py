@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks an allocation without the allocator: every use reads a register that holds the value it names, along all
-paths.
+"""Translation validation of register allocation (Pnueli et al. 1998; Rideau and Leroy 2010): every use reads a register
+that holds the value it names, along all paths.
 
-Forward dataflow over the code with the machine's registers, beside the code with virtual ones. A state says which
+Forward data flow over the code with the machine's registers, beside the code with virtual ones. A state says which
 values each register and slot holds; a definition of a value ends it everywhere else; where paths join, what holds on
 all of them holds. The two codes must be the same but for registers, and for spills and reloads. Behind a call only
-saved registers and slots hold what they held.
+callee-saved registers and slots hold what they held.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ class Wrong(Exception):
 
 
 def check(before: Code, after: Code) -> Code:
-    """`after`; raises `Wrong`."""
+    """Validates `after` against `before`, and returns it; raises `Wrong`."""
     # Before the first instruction each register of the machine holds its own value: callers' values, which must come
     # back.
     entry: State = {register: frozenset({register}) for register in REGISTERS}
     states: list[State | None] = [entry, *[None] * (len(before.blocks) - 1)]
+    # Blocks in order, by a heap: most are then visited once their predecessors are.
     work, follow = [0], successors(before)
     if [b.name for b in before.blocks] != [b.name for b in after.blocks]:
         raise Wrong("the blocks differ")
@@ -68,12 +69,13 @@ def check(before: Code, after: Code) -> Code:
 
 
 def _meet(a: State, b: State) -> State:
+    """Meet of two states: what holds on both paths."""
     both = {place: a[place] & b[place] for place in a if place in b}
     return {place: values for place, values in both.items() if values}
 
 
 class _Held:
-    """A state as it changes along a block, also by value: code with thousands of slots has thousands of places."""
+    """State as it changes along a block, indexed by value too: code with thousands of slots has thousands of places."""
 
     __slots__ = ("places", "values")
 
@@ -103,7 +105,9 @@ class _Held:
 
 
 def _through(code: Code, before: Block, after: Block, state: State) -> State:
-    """The state behind a block."""
+    """Transfer function of a block: the state behind it. Spills and reloads copy; every other instruction must match
+    the original one.
+    """
     held = _Held(state)
     originals = iter(before.ops)
     for op in after.ops:
@@ -111,14 +115,18 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
             register, slot = op.operands
             assert isinstance(register, Reg) and isinstance(slot, int)
             source, target = (register, slot) if op.mnemonic == "spill" else (slot, register)
+            # A copy: both places hold the values now.
             held.put(target, held.at(source))
             continue
         original = next(originals, None)
         # Apart from spills and reloads, the allocation may only rename operands.
         if original is None or original.mnemonic != op.mnemonic:
             raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
+        # A compare-and-exchange reads its operands again after a failed `sc`: a result in one of their registers would
+        # destroy it.
         if op.mnemonic in EXCHANGES and (op.operands[0] in op.operands[1:5] or op.operands[1] in op.operands[2:5]):
             raise Wrong(f"{before.name}: `{op}` overwrites what it reads again")
+        # Result and kept value are one register in the encoding: where the branch is taken nothing is written.
         if is_pair(op) and op.operands[0] != op.operands[1]:
             raise Wrong(f"{before.name}: `{op}` keeps another register than it writes")
         _instruction(code, original, op, held)
@@ -128,6 +136,7 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
 
 
 def _instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
+    """Transfer function of an instruction; raises `Wrong` where a use reads another value."""
     defined: list[tuple[Reg, Reg]] = []
     for letter, value, register in _operands(code, original, op):
         if letter == "u" and value not in held.at(register) and value != ZERO:
@@ -137,6 +146,7 @@ def _instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
     source = original.operands[1] if is_move(original) else None
     holders = held.holders(source) if isinstance(source, Reg) else ()
     for value, register in defined:
+        # Other places with the value's former definition hold it no longer: out of SSA form a name has several.
         held.kill(value)
         held.put(register, frozenset({value}))
     if isinstance(source, Reg):  # a move makes the value one that all holders of its source have
@@ -152,7 +162,7 @@ def _instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
 
 
 def _operands(code: Code, original: Op, op: Op) -> Iterator[tuple[str, Reg, Reg]]:
-    """Letter, value and register of each operand; the others must be equal."""
+    """Role letter, value and register of each operand; the others must be equal."""
     letters = shape(op.mnemonic, code.isa)[: len(op.operands)]
     if len(original.operands) != len(op.operands):
         raise Wrong(f"`{op}` is not `{original}`")
@@ -167,8 +177,9 @@ def _operands(code: Code, original: Op, op: Op) -> Iterator[tuple[str, Reg, Reg]
 
 
 def _forget(held: _Held) -> None:
-    """The called function leaves of registers only those that it saves, and sp, gp and tp; the others hold what it
-    returned."""
+    """Effect of a call: of registers only callee-saved ones, sp, gp and tp keep what they held (psABI, "Register
+    Convention"); the others hold what it returned.
+    """
     kept = {*(Reg("x", n) for n in (2, 3, 4)), *(Reg(bank, n) for bank in ("x", "f") for n in SAVED)}
     for register in REGISTERS:
         if register not in kept:
@@ -177,14 +188,16 @@ def _forget(held: _Held) -> None:
 
 
 def _check_saved(code: Code, op: Op, state: State) -> None:
-    """What a function must preserve is saved around it, ra where it calls; but sp, gp and tp it never changes."""
+    """Checks that sp, gp and tp are unchanged at a return, and ra where no call has saved it (psABI, "Register
+    Convention"). Other callee-saved registers are saved by `expand`.
+    """
     for number in (2, 3, 4) if code.calls else (1, 2, 3, 4):
         if Reg("x", number) not in state.get(Reg("x", number), frozenset()):
             raise Wrong(f"`{op}`: {Reg('x', number)} is changed")
 
 
 def saved(code: Code) -> Sequence[Reg]:
-    """The registers that the code writes and its caller wants back."""
+    """Callee-saved registers that the code writes, and ra where it calls."""
     written = {
         o
         for b in code.blocks

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine code before it is words: blocks of instructions whose registers are virtual ones, or after allocation the
-machine's.
+"""Machine code before encoding (machine IR): blocks of instructions over virtual registers, or after allocation over
+the machine's.
 
 An instruction has a mnemonic of the instruction table and an operand for each field of its row, in the row's order: a
 register, a number or the name of a block. Besides those of the table there are a few pseudo-instructions, `PSEUDO`,
 which `expand.py` replaces last, when the frame is known. Moves are among them, so that allocation sees what it may
-join.
+coalesce (Chaitin et al. 1981).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PHYSICAL: Final = 32
 
 @dataclass(frozen=True, slots=True, order=True)
 class Reg:
-    """A register of the integer (x) or of the floating-point bank (f)."""
+    """Register of the integer bank (x) or of the floating-point bank (f); virtual from number 32 on."""
 
     bank: Bank
     number: int
@@ -76,6 +76,7 @@ n` is word w of the machine beside the core, `push rs, rd, n` stores such a word
 `cas.w rd, rt, rs, rx, ry, a, b` and `cas.d` store ry at the address in rs where rx is there, and rd gets what was there
 (atomics.py)."""
 _TEMPORARY: Final = (*range(10, 18), *range(28, 32))
+# psABI, "Register Convention": ra, t0 to t6, a0 to a7, ft0 to ft11 and fa0 to fa7 are not preserved across calls.
 CLOBBERED: Final = (
     RA,
     *(Reg("x", n) for n in (*range(5, 8), *_TEMPORARY)),
@@ -98,8 +99,7 @@ JOINT: Final = "+"
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An instruction. `place` is what it was made for in the source; instructions that differ in nothing else are
-    equal."""
+    """Machine instruction. `place` is its origin in the source; instructions that differ in nothing else are equal."""
 
     mnemonic: str
     operands: tuple[Operand, ...] = ()
@@ -111,7 +111,7 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Instructions, of which branches and jumps come last."""
+    """Basic block, whose branches and jumps come last. Two may: a branch, then the jump of the way on."""
 
     name: str
     ops: tuple[Op, ...]
@@ -119,9 +119,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A function. `frame` is the number of bytes of its own memory, `slots` of registers that were spilled, each 8
-    bytes, `outgoing` that of bytes of arguments on the stack, for the calls that it makes; `pool` has the addresses of
-    numbers that nothing writes."""
+    """Machine function.
+
+    `frame` is the number of bytes of its local memory, `slots` of spill slots, each 8 bytes, `outgoing` of the bytes of
+    arguments on the stack, for the calls that it makes. `pool` has the addresses of constants that nothing writes.
+    """
 
     name: str
     isa: Isa
@@ -143,7 +145,7 @@ class Code:
 
 @cache
 def row_of(mnemonic: str, isa: Isa) -> Row:
-    """The row of a mnemonic that the instruction set has."""
+    """Row of the instruction table for a mnemonic that the instruction set has."""
     row = find(mnemonic, isa)
     assert row is not None, f"{isa} has no {mnemonic}"
     return row
@@ -151,9 +153,11 @@ def row_of(mnemonic: str, isa: Isa) -> Row:
 
 @cache
 def shape(mnemonic: str, isa: Isa) -> str:
-    """A letter for each operand: d for a definition, u for a use, a dot for what is no register."""
+    """Operand roles of an instruction, a letter each: d for a definition, u for a use, a dot for what is no
+    register."""
     if mnemonic in PSEUDO:
         return PSEUDO[mnemonic]
+    # Definition, kept value, two compared registers; then what the shadow reads (pairs.py).
     if JOINT in mnemonic:
         return "duuu" + shape(mnemonic.partition(JOINT)[2], isa)[1:]
     return "".join(
@@ -162,31 +166,34 @@ def shape(mnemonic: str, isa: Isa) -> str:
 
 
 def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
-    """What an instruction defines and what it uses; the zero register is neither."""
+    """Definitions and uses of an instruction; the zero register is neither. A call defines all that the convention
+    clobbers.
+    """
     pairs = list(zip(shape(op.mnemonic, isa), op.operands, strict=False))
     defined = [o for letter, o in pairs if letter == "d" and isinstance(o, Reg) and o != ZERO]
     used = [o for letter, o in pairs if letter == "u" and isinstance(o, Reg) and o != ZERO]
+    # The clobbered registers of a call are definitions: no value can then be live in one of them across it.
     return [*defined, *CLOBBERED] if op.mnemonic in CALLS else defined, used
 
 
 def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
-    """The instruction with other registers."""
+    """Renaming of registers in an instruction."""
     return Op(op.mnemonic, tuple(name(o) if isinstance(o, Reg) else o for o in op.operands), op.place)
 
 
 def targets(op: Op) -> Iterator[str]:
-    """The blocks that a branch or a jump names."""
+    """Branch targets: the blocks that a branch or a jump names."""
     return (o for o in op.operands if isinstance(o, str) and op.mnemonic not in NAMING)
 
 
 def successors(code: Code) -> list[list[int]]:
-    """By block the positions of those that it may go to."""
+    """Control-flow graph: by block the positions of its successors."""
     position = {block.name: k for k, block in enumerate(code.blocks)}
     return [[position[name] for op in block.ops for name in targets(op)] for block in code.blocks]
 
 
 def is_atomic(op: Op) -> bool:
-    """Whether it reads and writes memory at once."""
+    """Whether it is an atomic read-modify-write."""
     return op.mnemonic in EXCHANGES or op.mnemonic.startswith("amo")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes machine code over virtual registers well formed, as a list of rules.
+"""Verifier of machine code over virtual registers: well-formedness as a list of rules.
 
 Allocations have a checker of their own (check.py).
 """
@@ -62,9 +62,10 @@ def _ends(code: Code) -> Iterator[str]:
 
 
 def _definitions(code: Code) -> Iterator[str]:
-    """No virtual register is read before something was written into it, on whatever path."""
+    """No virtual register is read before something was written into it, on whatever path: none is live at the entry."""
     first = code.blocks[0]
     # What is live at the entry would be read before anything was written.
+    # Liveness over all paths: one path without a definition suffices for a violation.
     alive = live_out(code)[0]
     for op in reversed(first.ops):
         defined, used = registers(op, code.isa)

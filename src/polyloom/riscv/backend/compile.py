@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline: a C function in SSA form, with those that it calls, to a RISC-V executable.
+"""Pipeline of the RISC-V backend: a C function in SSA form, with those that it calls, to a static ELF executable.
 
     SSA form -> scalar code and loops (transform/ssa) -> legal operations -> common subexpressions, dead code
     -> addresses in loops -> critical edges split, blocks in order -> out of SSA form
     -> instruction selection -> constants out of loops -> list scheduling -> linear-scan allocation, checked -> frame ->
     words -> ELF
 
-Scheduling and hoisting lengthen the lives of values; where that makes the allocation spill more, they are undone.
+Scheduling and hoisting lengthen live ranges; where that makes the allocation spill more, they are undone (the phase
+order problem of scheduling and allocation: Goodman and Hsu, 1988).
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ from polyloom.transform.ssa.widen_counters import widen_counters
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """An executable, and the number of bytes of its instructions, which begin at `entry`."""
+    """Result of a compilation: the ELF file, and the size in bytes of its instructions, which begin at the address
+    `entry`.
+    """
 
     elf: bytes
     entry: int
@@ -77,10 +80,14 @@ Places = Mapping[int, Place]
 def compile_function(
     function: Function, isa: Isa, note: Callable[[Places], bytes] | None = None, watch: Watch | None = None
 ) -> Compiled:
-    """`note` tells what goes into the file as a note.
+    """Compilation of a function and its callees to one executable. `note` gives the bytes of the ELF note, from the
+    place of each instruction.
 
     Errors: PL0930 for what the instruction set cannot do, PL0931 for what is not supported, PL0932 for what is too
-    long, PL0933 for too many values in too many blocks."""
+    long, PL0933 for too many values in too many blocks.
+    """
+    # Data come first, at fixed addresses: selection can then fold a datum's address into `lui` and the offset of a
+    # load. Functions are placed last, when their sizes are known.
     layout = Layout(function.data)
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
     linked, starts = joined(codes)
@@ -92,7 +99,9 @@ def compile_function(
 
 
 def placed(linked: Marked, starts: Mapping[str, int], function: Function) -> Places:
-    """By offset; what has no line stands at the beginning of its function, if it is one of the program's."""
+    """Source places of the instructions, by offset in the code. An instruction without a line belongs to the beginning
+    of its function, if that is one of the program's.
+    """
     homes = {member.name: member.place for member in function.program}
     ordered = sorted((at, homes.get(name, NOWHERE)) for name, at in starts.items())
     begins = [at for at, _ in ordered]
@@ -105,13 +114,13 @@ def placed(linked: Marked, starts: Mapping[str, int], function: Function) -> Pla
 
 
 def lowered(function: Function, isa: Isa, layout: Layout, watch: Watch | None = None) -> list[Code]:
-    """The code of the function and of the others over virtual registers, in the order of the program."""
+    """Machine code over virtual registers, of the function and of its callees, in the order of the program."""
     codes: list[Code] = run_passes(function, _passes(isa, layout), watch)
     return codes
 
 
 def finished(code: Code, watch: Watch | None = None) -> Code:
-    """Code over virtual registers as that of which words are made."""
+    """Allocation, loop latches and frame: code over virtual registers to instructions that have an encoding."""
     done: Code = run_passes(allocated(code, watch), _LAST, watch)
     return done
 
@@ -133,7 +142,7 @@ _EXPANDED: Final = Form(_show_one, lambda code: code)
 
 
 def _simplified(change: Callable[[Function], Function]) -> Callable[[Function], Function]:
-    """The change, and what it leaves made simpler: no pass has to leave short code."""
+    """A pass followed by simplification, so that no pass has to leave short code."""
     return lambda function: simplify(change(function))
 
 
@@ -159,13 +168,16 @@ SCALAR_PASSES: Final[tuple[Pass[Any, Any], ...]] = (
 
 
 def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
-    """From SSA form to code over virtual registers; the program's functions go together."""
+    """Pass list from SSA form to code over virtual registers. The functions of a program go through it together."""
     return (
         Pass("ssa", lambda function: function, _SSA),
         *SCALAR_PASSES,
+        # Legal operations first: what the next passes share and number should be what the machine executes.
         Pass("legalize", partial(legalize, isa=isa), _SSA),
         Pass("common", common, _SSA),
         Pass("dce", dce, _SSA),
+        # First it shows that indices of 32 bits do not wrap, then their addresses can become pointers that step: each
+        # array access then costs one instruction.
         Pass("unwrap", unwrap, _SSA),
         Pass("strength", strength, _SSA),
         Pass("identities", with_identities_inside, _SSA),
@@ -185,6 +197,8 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
     )
 
 
+# Both run before allocation, on virtual registers: after it, false dependences through reused registers would bind the
+# order (Goodman and Hsu 1988).
 _HOIST: Final = Pass("hoist", hoisted, _CODE)
 _HOIST_FEW: Final = Pass("hoist", partial(hoisted, most=FEW), _CODE)
 _SCHEDULE: Final = Pass("schedule", schedule, _CODE)
@@ -196,6 +210,7 @@ _WAYS: Final[tuple[tuple[Pass[Code, Code], ...], ...]] = (
     (),
 )
 """What may be done before the allocation, the best first."""
+# After allocation: only then is it known which copies on back edges are left, and how large the frame is.
 _LAST: Final = (Pass("latches", straightened, _CODE), Pass("expand", expand, _EXPANDED))
 PASSES: Final = (
     *(each.name for each in _passes(parse("rv64gc"), Layout(()))),
@@ -209,11 +224,16 @@ PASSES: Final = (
 
 
 def allocated(code: Code, watch: Watch | None = None) -> Code:
-    """The code with registers; scheduled and with constants out of loops, unless that costs slots. Errors: PL0933."""
+    """Register allocation with fallback: scheduled and with constants hoisted, unless that costs spill slots.
+
+    The ways of `_WAYS` are tried in turn until one needs no slot; else the one with the fewest slots is taken. Errors:
+    PL0933.
+    """
     check_size(code)
     watch = watch or Watch()
     best: tuple[Code, Watch] | None = None
     for way in _WAYS:
+        # A dump must show the way that was taken, not those that were tried before.
         own = watch.apart()
         changed: Code = run_passes(code, way, own)
         found: Code = run_passes(changed, (Pass("allocate", partial(_checked, changed), _CODE),), own)
@@ -228,4 +248,5 @@ def allocated(code: Code, watch: Watch | None = None) -> Code:
 
 
 def _checked(changed: Code, code: Code) -> Code:
+    """Allocation, then its translation validation (check.py) against the code before it."""
     return check(changed, allocate(code))

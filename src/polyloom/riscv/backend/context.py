@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What instruction selection knows of a function: which registers hold a value, which instructions are folded into
+"""State of instruction selection for a function: which registers hold a value, and which instructions are folded into
 their user.
 
 An integer narrower than a register is held sign-extended, an i1 as 0 or 1, so that comparisons need no care (sign
-extension keeps the unsigned order, too). A value whose uses ask for no more than its own bits is loose, unless what
-makes it extends it anyway: its upper bits are anything. On RV32 an i64 is held in two registers, low half first. An
-instruction with one use, by one that can take it in, is deferred to it.
+extension keeps the unsigned order, too); so does the psABI hold words of 32 bits (RISC-V ELF psABI, "Integer Calling
+Convention"). A value of which only its own bits are demanded is loose, unless its definition extends it anyway: its
+upper bits are anything. On RV32 an i64 is held in two registers, low half first. An instruction with one use, by one
+that can take it in, is deferred to it.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ FUNCTIONS: Final = {"smin": "min", "smax": "max", "umin": "minu", "umax": "maxu"
 
 
 class Context:
-    """Mutable: the instructions made so far, for which block the next ones are, and where values are. `emit` selects an
-    instruction."""
+    """Selection state. Mutable: the instructions made so far, the block that the next ones are for, and where values
+    are. `emit` selects an instruction.
+    """
 
     def __init__(
         self, function: Function, isa: Isa, layout: Layout, emit: Callable[[Context, Instruction], None]
@@ -64,15 +66,17 @@ class Context:
         return extension in self.isa.extensions
 
     def reg(self, operand: Operand) -> Reg:
-        """The register of a value that needs one."""
+        """Register of a value that needs one."""
         return self.parts(operand)[0]
 
     def pair(self, operand: Operand) -> tuple[Reg, Reg]:
-        """The registers of an i64 on RV32."""
+        """Low and high register of an i64 on RV32."""
         low, high = self.parts(operand)
         return low, high
 
     def parts(self, operand: Operand) -> tuple[Reg, ...]:
+        """Registers of an operand, low half first. A deferred instruction is selected here, where its user asks for
+        it."""
         match operand:
             case Constant(type, value) if type in FLOATS:
                 return (self._float(type, value),)
@@ -83,6 +87,7 @@ class Context:
                     else (self._integer(value),)
                 )
             case Undef(type):
+                # Any value will do for an undefined one; that of the zero register costs nothing.
                 return (self._float(type, 0),) if type in FLOATS else (ZERO, ZERO) if self.is_wide(type) else (ZERO,)
             case Address(name, offset):
                 return (self.address(name, offset),)
@@ -93,9 +98,11 @@ class Context:
                 return self.values[name] if name in self.values else self._new(name, type)
 
     def define(self, value: Value, *parts: Reg) -> None:
-        """The value is what the registers hold. Where it has registers already, or these may change, it is copied."""
+        """Definition of a value by registers, copied where the value has registers already, or where these may
+        change."""
         if value.name in self.variables or value.name in self.values:
             for target, part in zip(self.parts(value), parts, strict=True):
+                # A name with registers already is a variable out of SSA form: its register is written in place.
                 self.move(target, part)
         # What the register holds may change before the value is used last.
         elif any(part in self.shared or 0 < part.number < PHYSICAL for part in parts):
@@ -109,14 +116,18 @@ class Context:
         return target
 
     def address(self, name: str, offset: int) -> Reg:
-        """Of a datum, or of a function, which has a place only when all are linked."""
+        """Address of a datum, which is a constant, or of a function, which has a place only when all are linked:
+        pc-relative.
+        """
         if name in self.layout.places:
             return self.b.constant(self.layout.places[name] + offset)
         found = self.b.make("function", name)
         return self.b.make("add", found, self.b.constant(offset)) if offset else found
 
     def immediate(self, operand: Operand, legal: range = IMMEDIATE) -> int | None:
-        """A constant that an instruction can hold."""
+        """Constant that fits the immediate field of an instruction (I-type: 12 bits with a sign); None for other
+        operands.
+        """
         return (
             operand.value
             if isinstance(operand, Constant) and operand.type not in FLOATS and operand.value in legal
@@ -124,20 +135,22 @@ class Context:
         )
 
     def canonical(self, type: Type, register: Reg) -> Reg:
-        """The value in the low bits, as values of the type are held."""
+        """Sign extension of the value in the low bits: how values of the type are held. An i1 becomes 0 or 1."""
         width = WIDTH[type]
         if type == PTR or width >= self.isa.xlen:
             return register
         if width == 1:
             return self.b.make("andi", register, 1)
         if width == 32:
+            # `sext.w` of the assembler: on RV64 a word operation extends its result (RISC-V unprivileged manual,
+            # RV64I).
             return self.b.make("addiw", register, 0)
         if self.has("zbb"):
             return self.b.make("sext.b" if width == 8 else "sext.h", register)
         return self.b.make("srai", self.b.make("slli", register, self.isa.xlen - width), self.isa.xlen - width)
 
     def unsigned(self, type: Type, register: Reg) -> Reg:
-        """The value in the low bits, zero-extended."""
+        """Zero extension of the value in the low bits."""
         width = WIDTH[type]
         if type == PTR or width >= self.isa.xlen:
             return register
@@ -148,18 +161,21 @@ class Context:
         return self.b.make("srli", self.b.make("slli", register, self.isa.xlen - width), self.isa.xlen - width)
 
     def memory(self, size: int, align: int) -> int:
-        """The place of new bytes in the frame."""
+        """Stack allocation: the offset in the frame of `size` new bytes."""
         place = -(-self.frame // align) * align
         self.frame = place + size
         return place
 
     def scratch_address(self) -> Reg:
-        """Eight bytes of the frame, through which registers of different banks exchange values."""
+        """Scratch slot of eight bytes in the frame, through which registers of different banks exchange values: RV32
+        has no move between x and f registers for doubles.
+        """
         if self.scratch is None:
             self.scratch = self.memory(8, 8)
         return self.b.make("frame", self.scratch)
 
     def _new(self, name: str, type: Type) -> tuple[Reg, ...]:
+        """Fresh virtual registers for a value."""
         bank = "f" if type in FLOATS else "x"
         made = tuple(self.b.fresh(bank) for _ in range(2 if self.is_wide(type) else 1))
         self.values[name] = made
@@ -168,7 +184,9 @@ class Context:
         return made
 
     def _integer(self, value: int) -> Reg:
-        """A long one comes from memory: two instructions in the place of up to eight."""
+        """Materialization of an integer. A long one comes from the constant pool: two instructions in the place of up
+        to eight.
+        """
         place = self.layout.word(value) if len(constant(value, self.isa.xlen)) > LONG else None
         if place is None:
             return self.b.constant(value)
@@ -178,10 +196,11 @@ class Context:
         return self.b.constants[value]
 
     def _float(self, type: Type, bits: int) -> Reg:
-        """+0 comes from the zero register, others from memory."""
+        """Materialization of a float: +0 from the zero register, others from the constant pool."""
         if bits == 0 and (type == F32 or self.isa.xlen == 64):
             return self.b.make("fmv.w.x" if type == F32 else "fmv.d.x", ZERO)
         if bits == 0:
+            # RV32 has no fmv.d.x; the conversion of integer zero is exact and gives +0.
             return self.b.make("fcvt.d.w", ZERO)
         place = self.layout.constant(type, bits)
         # The low 12 bits are signed in `lui` and load pairs: the upper part makes up for the sign.

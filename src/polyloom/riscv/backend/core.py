@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of a core without a system: the pipeline of compile.py, with code and data where a `Placement` puts them,
-and an entry that needs no start-up code.
+"""Bare-metal programs: the pipeline of compile.py for a core without a system, with code and data where a `Placement`
+puts them, and an entry that needs no start-up code.
 
 The program starts at its first instruction, which sets the stack pointer and calls the function; where that returns,
-`ebreak` stops the core. The function has no parameters: what it takes are its data, which whoever loads the file may
+`ebreak` stops the core. The function has no parameters: its inputs are its data, which whoever loads the file may
 change first.
 """
 
@@ -30,7 +30,7 @@ _ENDS: Final = Place(reason="ends the program")
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Code begins at `code`, data end before `end`, the stack grows down from `stack`."""
+    """Memory map: code begins at the address `code`, data end before `end`, the stack grows down from `stack`."""
 
     code: int
     end: int
@@ -39,8 +39,11 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """An executable; where its data are, by name; by number the addresses of words of the machine beside it, those that
-    stand in the code or are stored from there (push.py); and by address where instructions come from."""
+    """Result of a bare-metal compilation.
+
+    `data` has the addresses of the data by name. `marks` has, by number, the addresses of the words for the coprocessor
+    beside the core that stand in the code or are stored from there (push.py). `places` has the source place by address.
+    """
 
     elf: bytes
     code_bytes: int
@@ -56,19 +59,25 @@ def compile_program(
     note: Callable[[Program], bytes] | None = None,
     watch: Watch | None = None,
 ) -> Program:
-    """`note` gives the note of a program that has none yet. Errors: those of `compile_function`, and PL0932 where code
-    and data are longer than the placement."""
+    """Compilation for a bare core. `note` gives the note, from the program without one. Errors: those of
+    `compile_function`, and PL0932 where code and data do not fit the placement.
+    """
     assert not function.parameters, f"@{function.name} takes {len(function.parameters)} parameters"
+    # Constants of 64 bits stay in code (`words=False`): the room for data is exact, and cannot grow while instructions
+    # are selected.
     layout = Layout(function.data, _start_of(function.data, placement.end), words=False)
     codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
     linked, starts = joined([_entry(function.name, isa, placement.stack), *codes])
     words, marks = linked.words, linked.marks
+    # Code grows up from below, data end at the top: what lies between is the room for both.
     room = layout.base - placement.code
     if len(words) > room:
         message = f"@{function.name} takes {len(words)} bytes of code, and there is room for {room}"
         raise infeasible("PL0932", message, help="unroll less, or split the function")
+    # Numbers below 0 are words that nobody asks for.
     found = {number: placement.code + offset for number, offset in marks.items() if number >= 0}
     places = {placement.code + at: place for at, place in placed(linked, starts, function).items()}
+    # The note describes the program that it is a part of: the file is made twice, first without a note.
     made = Program(b"", len(words), dict(layout.places), found, places)
     text = b"" if note is None else note(made)
     functions = {name: placement.code + start for name, start in starts.items()}
@@ -78,12 +87,17 @@ def compile_program(
 
 
 def _start_of(data: Sequence[Data], end: int) -> int:
-    """Where data begin that end before `end`: constants of floats are none on a core without them."""
+    """Base address of data that end before `end`, aligned to 16 bytes. Constants of floats take no room on a core
+    without floating point.
+    """
     size = sum(len(datum.initial) + datum.align for datum in data)
     return (end - size) // 16 * 16
 
 
 def _entry(name: str, isa: Isa, stack: int) -> Code:
+    """Start-up code: sets sp, calls the function, stops at `ebreak`."""
+    # The builder writes into a virtual register; every register but zero in its instructions becomes sp.
+    # There is no caller to return to: the debugger, or the model, sees the core stop.
     builder = Builder(isa)
     register = builder.constant(stack)
     ops = [Op(op.mnemonic, tuple(_sp(o) if o != ZERO else o for o in op.operands), _STARTS) for op in builder.ops]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program's data are: the C file's variables, then the code's constants, from an address on; then code, unless
-that is placed elsewhere."""
+"""Data layout of a program: the C file's variables, then the constant pool, from an address on; then code, unless that
+is placed elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ BASE: Final = 0x10000
 
 
 class Layout:
-    """Mutable: constants are added while instructions are selected. Words of 64 bits are among them where there is room
-    behind the data, near enough for two instructions."""
+    """Data section under construction. Mutable: constants are added while instructions are selected. Integers of 64
+    bits are among them where there is room behind the data, near enough for two instructions.
+    """
 
     def __init__(self, data: Sequence[Data], base: int = BASE, *, words: bool = True) -> None:
         self.base: Final = base
@@ -28,30 +30,34 @@ class Layout:
 
     @property
     def end(self) -> int:
-        """Where code can begin."""
+        """Address where code can begin, aligned to 16 bytes."""
         # Code begins aligned, so that its addresses do not depend on the last bytes of data.
         return -(-(self.base + len(self.bytes)) // 16) * 16
 
     @property
     def pool(self) -> frozenset[int]:
-        """The addresses of the numbers, which nothing writes."""
+        """Addresses of the constant pool, which nothing writes."""
         return frozenset(self._constants.values())
 
     def linked(self, functions: Mapping[str, int], size: int) -> bytes:
-        """The bytes, with pointers of `size` bytes to data and to functions, which are at these addresses."""
+        """Bytes of the data, with pointers of `size` bytes to data and to functions, which are at the given addresses
+        (relocation).
+        """
         made, known = bytearray(self.bytes), {**functions, **self.places}
         for at, address in self._pointers:
+            # `size` is that of the source's pointers, by which its structures are laid out; RISC-V is little-endian.
             made[at : at + size] = (known[address.name] + address.offset).to_bytes(size, "little")
         return bytes(made)
 
     def constant(self, type: Type, bits: int) -> int:
-        """The address of a number, of which there is one copy."""
+        """Address of a constant, of which there is one copy."""
+        # Keyed by bits, not by value: +0 and -0 are equal as floats, and NaNs differ from themselves.
         if (type, bits) not in self._constants:
             self._constants[type, bits] = self._add(bits.to_bytes(SIZE[type], "little"), SIZE[type])
         return self._constants[type, bits]
 
     def word(self, value: int) -> int | None:
-        """The address of an integer of 64 bits, where it may have one."""
+        """Address of an integer of 64 bits, where it may have one."""
         return self.constant(I64, value % (1 << 64)) if self.words else None
 
     def _add(self, data: bytes, align: int) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrites a function of `ir.ssa` instruction by instruction, in place of which there may come several, and blocks.
+"""Rewriting of a function of `ir.ssa` instruction by instruction: an instruction may become several, and blocks.
 
-What a rule writes is rewritten by the rules again, so that a rule may use whatever another makes legal.
+What a rule writes is given to the rules again, so that a rule may use whatever another makes legal.
 """
 
 from __future__ import annotations
@@ -27,16 +27,21 @@ from polyloom.transform.ssa.editing import names
 
 
 class Editor:
-    """Mutable: the blocks so far, and the one that is being written. `division` is the name of the routine that divides
-    (legal_division.py)."""
+    """Rewriting cursor. Mutable: the blocks so far, and the one that is being written.
+
+    `division` is the name of the routine that divides (legal_division.py).
+    """
 
     def __init__(self, function: Function, rule: Callable[[Editor, Instruction], None], division: str = "") -> None:
+        # Fresh names are unique in the function: rewritten code meets no name of the user.
         self.function, self.rule, self.fresh, self.division = function, rule, names(function), division
         self.blocks: list[Block] = []
         self.name, self.parameters, self.made, self.place = "", tuple[Value, ...](), list[Instruction](), NOWHERE
 
     def run(self, end: Callable[[Editor, Terminator], None]) -> Function:
-        """The function with every instruction given to the rule, and every end of a block to `end`, which closes it."""
+        """The rewritten function: every instruction goes to the rule, every terminator to `end`, which closes the
+        block.
+        """
         for block in self.function.blocks:
             self.begin(block.name, block.parameters)
             for instruction in block.instructions:
@@ -48,7 +53,7 @@ class Editor:
 
     @property
     def address(self) -> Type:
-        """The integer of distances and sizes."""
+        """Integer type of distances and sizes: as wide as the pointers of the source."""
         return self.function.address
 
     def keep(self, instruction: Instruction) -> None:
@@ -64,7 +69,7 @@ class Editor:
         callee: str = "",
         access: Access | None = None,
     ) -> Value:
-        """The result of a new instruction, `to` where it is given."""
+        """Result of a new instruction, `to` where it is given. The instruction itself is legalized, too."""
         result = to or self.value(type)
         # New instructions go through the rule as well: what one rule makes may need another, and recursion ends at
         # legal ones.
@@ -72,7 +77,7 @@ class Editor:
         return result
 
     def put(self, operation: str, *operands: Operand, access: Access | None = None, callee: str = "") -> None:
-        """A new instruction without a result."""
+        """New instruction without a result, legalized like others."""
         self.rule(self, Instruction(operation, operands, (), (), access, callee, self.place))
 
     def value(self, type: Type) -> Value:
@@ -94,13 +99,17 @@ class Editor:
     def repeat(
         self, first: Sequence[Operand], body: Callable[[Sequence[Value]], tuple[Operand, Sequence[Operand]]]
     ) -> Sequence[Value]:
-        """A loop over variables that begin with `first`: `body` writes it, and gives the condition to go on and the
-        next values. The values behind the loop, which is executed at least once."""
+        """Bottom-tested loop over variables that begin with `first`: `body` writes one iteration, and returns the
+        condition to go on and the next values.
+
+        The result is the variables behind the loop, whose body is executed at least once.
+        """
         head, behind = self.fresh("again"), self.fresh("behind")
         self.jump(head, *first)
         variables = [self.value(operand.type) for operand in first]
         self.begin(head, variables)
         condition, following = body(variables)
+        # Block parameters of their own: values of the loop body would not dominate uses by other ways.
         left = [self.value(operand.type) for operand in first]
         self.branch(condition, Edge(head, tuple(following)), Edge(behind, tuple(following)))
         self.begin(behind, left)

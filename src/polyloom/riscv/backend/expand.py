@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The frame, and instructions of the table for pseudo-instructions.
+"""Frame lowering: prologue, epilogue, and instructions of the table for pseudo-instructions.
 
-From sp upwards: arguments of calls on the stack, slots of spilled registers, the function's own memory, registers saved
-for the caller, of which ra is one where the function calls; then, above where sp was, its own arguments on the stack. A
-function without any of these has no frame.
+From sp upwards: arguments of calls on the stack, spill slots, the function's own memory, callee-saved registers, of
+which ra is one where the function calls; then, above where sp was, its own arguments on the stack (RISC-V ELF psABI,
+"Procedure Calling Convention": the stack grows down, sp is aligned to 16 bytes). A function without any of these has no
+frame.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _RESTORES: Final = "restores what belongs to the caller"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Offsets from sp: of the function's memory, of saved registers, of the arguments; the last one is its size."""
+    """Frame layout: offsets from sp of the function's memory, of saved registers, and of the incoming arguments, which
+    is also the size of the frame.
+    """
 
     memory: int
     saved: int
@@ -35,6 +38,7 @@ class Frame:
 
 
 def frame_of(code: Code) -> Frame:
+    """Frame layout of a function, in bytes."""
     # From sp upwards: arguments of calls, slots, the function's memory, saved registers; sp stays a multiple of 16
     # (psABI).
     memory = -(-(code.outgoing + 8 * code.slots) // 16) * 16
@@ -43,9 +47,10 @@ def frame_of(code: Code) -> Frame:
 
 
 def expand(code: Code) -> Code:
-    """The code with instructions of the table, but for `j`, and without moves from a register to itself."""
+    """Expansion of pseudo-instructions, but for `j`; moves from a register to itself are dropped."""
     frame = frame_of(code)
     if frame.end:
+        # Before expansion, where a return is still one instruction.
         code = _returning_once(code)
     blocks = [Block(b.name, tuple(e for op in b.ops for e in _expanded(op, code, frame))) for b in code.blocks]
     blocks[0] = Block(blocks[0].name, (*_because(_SAVES, _enter(code, frame)), *blocks[0].ops))
@@ -53,10 +58,11 @@ def expand(code: Code) -> Code:
 
 
 def _returning_once(code: Code) -> Code:
-    """The code with one return at its end, to which the others jump: each would give back the frame."""
+    """Tail merging of returns: one return at the end, to which the others jump, as each would repeat the epilogue."""
     returns = [op for block in code.blocks for op in block.ops if op.mnemonic == "ret"]
     if len(returns) < 2:
         return code
+    # A name that no block of the program can have.
     name = hidden("return")
     jump = Op("j", (name,))
     last = max(k for k, block in enumerate(code.blocks) if block.ops and block.ops[-1].mnemonic == "ret") + 1
@@ -65,6 +71,7 @@ def _returning_once(code: Code) -> Code:
 
 
 def _expanded(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
+    """Expansion of one instruction."""
     match op.mnemonic, op.operands:
         case "mv" | "fmv", (target, source):
             if target != source:
@@ -93,6 +100,7 @@ def _because(reason: str, ops: Iterator[Op]) -> Iterator[Op]:
 
 
 def _move(code: Code, target: Operand, source: Operand) -> Op:
+    """Register move: `fsgnj` for floats (the assembler's fmv), else `add` or `addi`."""
     assert isinstance(target, Reg)
     if target.bank == "f":
         return Op("fsgnj.d" if "d" in code.isa.extensions else "fsgnj.s", (target, source, source))
@@ -105,7 +113,7 @@ def _move(code: Code, target: Operand, source: Operand) -> Op:
 
 
 def _add(code: Code, target: Reg, base: Reg, distance: int) -> Iterator[Op]:
-    """target = base + distance, with no other register."""
+    """Instructions for target = base + distance, without another register."""
     if distance in IMMEDIATE:
         yield Op("addi", (target, base, distance))
     else:
@@ -114,6 +122,7 @@ def _add(code: Code, target: Reg, base: Reg, distance: int) -> Iterator[Op]:
 
 
 def _constant(code: Code, target: Reg, value: int) -> Iterator[Op]:
+    """Instructions that make a constant in `target`."""
     builder = Builder(code.isa)
     builder.constant(value)
     return (
@@ -123,8 +132,9 @@ def _constant(code: Code, target: Reg, value: int) -> Iterator[Op]:
 
 
 def _access(code: Code, is_store: bool, register: Reg, offset: int) -> Iterator[Op]:
-    """A store to the frame or a load from it."""
+    """Store of a register to the frame, or load from it."""
     if register.bank == "f":
+        # With D, whole registers: the width of the value in it is not known here, and NaN boxing must survive.
         mnemonic = ("fsd" if is_store else "fld") if "d" in code.isa.extensions else "fsw" if is_store else "flw"
     else:
         mnemonic = ("s" if is_store else "l") + ("d" if code.isa.xlen == 64 else "w")
@@ -138,6 +148,7 @@ def _access(code: Code, is_store: bool, register: Reg, offset: int) -> Iterator[
 
 
 def _enter(code: Code, frame: Frame) -> Iterator[Op]:
+    """Prologue: allocates the frame and saves callee-saved registers."""
     if frame.end:
         yield from _adjust(code, -frame.end)
     for k, register in enumerate(saved(code)):
@@ -145,6 +156,7 @@ def _enter(code: Code, frame: Frame) -> Iterator[Op]:
 
 
 def _leave(code: Code, frame: Frame) -> Iterator[Op]:
+    """Epilogue: restores callee-saved registers and frees the frame."""
     for k, register in enumerate(saved(code)):
         yield from _access(code, False, register, frame.saved + 8 * k)
     if frame.end:
@@ -152,7 +164,7 @@ def _leave(code: Code, frame: Frame) -> Iterator[Op]:
 
 
 def _adjust(code: Code, distance: int) -> Iterator[Op]:
-    """Neither arguments nor results are in t6."""
+    """Adds a distance to sp, through t6 if it is large: neither arguments nor results are in t6."""
     if distance in IMMEDIATE:
         yield Op("addi", (SP, SP, distance))
     else:
@@ -161,13 +173,16 @@ def _adjust(code: Code, distance: int) -> Iterator[Op]:
 
 
 def _falling(code: Code) -> Code:
-    """Without jumps to the next block, branches over such jumps inverted; blocks that only jump are passed by."""
+    """Branch optimization: blocks that only jump are bypassed, jumps to the next block dropped, branches over such
+    jumps inverted (Muchnick 1997, section 18.7).
+    """
     onward = {
         b.name: b.ops[0].operands[0]
         for b in code.blocks
         if len(b.ops) == 1 and b.ops[0].mnemonic == "j" and b is not code.blocks[0]
     }
     blocks = _branching_to_one([Block(b.name, tuple(_led(op, onward) for op in b.ops)) for b in code.blocks])
+    # Blocks that were bypassed are unreachable now.
     reached = {blocks[0].name} | {name for b in blocks for op in b.ops for name in targets(op)}
     kept = [b for b in blocks if b.name in reached]
     made: list[Block] = []
@@ -178,7 +193,9 @@ def _falling(code: Code) -> Code:
 
 
 def _branching_to_one(blocks: list[Block]) -> list[Block]:
-    """Branches to equal blocks that return go to one of them, if possible to one that follows where it is jumped to."""
+    """Tail merging for branches: those to equal blocks that return go to one of them, if possible to one that is also
+    reached by a jump, and so stays anyway (Muchnick 1997, section 18.8).
+    """
     jumped = {op.operands[0] for block in blocks for op in block.ops if op.mnemonic == "j"}
     ends = [b for b in blocks[1:] if b.ops and b.ops[-1].mnemonic == "jalr"]
     first: dict[tuple[Op, ...], str] = {}
@@ -196,6 +213,8 @@ def _branching_to_one(blocks: list[Block]) -> list[Block]:
 
 
 def _led(op: Op, onward: dict[str, Operand]) -> Op:
+    """Jump threading: targets through blocks that only jump."""
+
     def final(operand: Operand) -> Operand:
         seen: set[str] = set()
         # An endless loop of jumps leads to itself, and stays.
@@ -211,8 +230,11 @@ _INVERSE = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bge
 
 
 def _ending(ops: tuple[Op, ...], following: str, before: set[str]) -> tuple[Op, ...]:
-    """The instructions of a block in front of the block `following`, and behind those of `before`. A branch and a jump
-    change places where then the jump goes, or where then the branch repeats a loop and the jump leaves it."""
+    """End of a block in front of the block `following`, and behind those of `before`.
+
+    A branch and a jump change places where then the jump is dropped, or where then the branch repeats a loop and the
+    jump leaves it.
+    """
     if len(ops) > 1 and ops[-1].mnemonic == "j" and ops[-2].mnemonic in _INVERSE:
         branch, jump = ops[-2], ops[-1]
         onward, away = jump.operands[0], branch.operands[-1]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selection of floating-point operations, in registers of the f bank."""
+"""Selection of floating-point operations, in registers of the f bank (RISC-V unprivileged manual, "F" and "D"
+extensions).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _NAMES: Final = {"fneg": "fneg", "fabs": "fabs", "sqrt": "fsqrt", "copysign": "f
 
 
 def arithmetic(context: Context, instruction: Instruction) -> Reg:
-    """An operation of `ssa.FLOATING`, a sign, a root, a fused sum."""
+    """Selection of an operation of `ssa.FLOATING`, of a sign, a root, or a fused sum."""
     assert instruction.result is not None
     suffix = SUFFIX[instruction.result.type]
     operands = [context.reg(operand) for operand in instruction.operands]
@@ -38,13 +40,17 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
 
 
 def compare(context: Context, instruction: Instruction) -> Reg:
-    """An operation of `ssa.FLOAT_COMPARISONS`."""
+    """Selection of an operation of `ssa.FLOAT_COMPARISONS`, as 0 or 1."""
     made, is_inverted = test(context, instruction)
     return context.b.make("xori", made, 1) if is_inverted else made
 
 
 def test(context: Context, instruction: Instruction) -> tuple[Reg, bool]:
-    """A register that is 0 or 1, and whether it is the inverse of what is asked for."""
+    """Floating-point comparison: a register that is 0 or 1, and whether it is the inverse of what is asked for.
+
+    feq, flt and fle give 0 where an operand is a NaN (RISC-V unprivileged manual, "Single-Precision Floating-Point
+    Compare Instructions"): unordered comparisons are inverses of ordered ones.
+    """
     operation, suffix = instruction.operation, SUFFIX[instruction.operands[0].type]
     a, b = (context.reg(operand) for operand in instruction.operands)
     make = context.b.make
@@ -52,13 +58,14 @@ def test(context: Context, instruction: Instruction) -> tuple[Reg, bool]:
         # A NaN is the only value that does not equal itself.
         return make("and", make(f"feq.{suffix}", a, a), make(f"feq.{suffix}", b, b)), operation == "funo"
     if operation in ("fone", "fueq"):
+        # Ordered and unequal: less or greater. A NaN makes both false.
         return make("or", make(f"flt.{suffix}", a, b), make(f"flt.{suffix}", b, a)), operation == "fueq"
     mnemonic, is_exchanged, is_inverted = _COMPARISONS[operation]
     return make(f"{mnemonic}.{suffix}", *((b, a) if is_exchanged else (a, b))), is_inverted
 
 
 def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
-    """A conversion from a float or to one."""
+    """Selection of a conversion from a float or to one. To integers it truncates (C11, section 6.3.1.4)."""
     assert instruction.result is not None
     value, source, target = instruction.operands[0], instruction.operands[0].type, instruction.result.type
     make = context.b.make
@@ -80,24 +87,28 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
 
 
 def _integer(type: Type, operation: str) -> str:
-    """A narrow one fits into a signed word."""
+    """Integer's letter in the mnemonic of a conversion: w, wu, l or lu. A narrow one fits into a signed word."""
     unsigned = "u" if operation in ("fptoui", "uitofp") and type in (I32, I64) else ""
     return ("l" if type == I64 else "w") + unsigned
 
 
 def _extended(context: Context, operation: str, instruction: Instruction) -> Reg:
+    """Operand of a conversion to a float, extended by its own sign."""
     value = instruction.operands[0]
     register = context.reg(value)
     if value.type == I1:
         # A signed single bit is 0 or -1.
+        # 0 - 1 is -1, as C's one-bit signed field has it; 0 stays.
         return context.b.make("neg", register) if operation == "sitofp" else register
     return context.unsigned(value.type, register) if operation == "uitofp" and value.type in (I8, I16) else register
 
 
 def _bits(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
-    """A bitcast; on RV32 one of 64 bits goes through memory."""
+    """Bitcast between banks; on RV32 one of 64 bits goes through memory."""
     assert instruction.result is not None
     value, source, target = instruction.operands[0], instruction.operands[0].type, instruction.result.type
+    # A float of the same bits: it is not moved through an x register. NaNs differ from themselves, and take the general
+    # way.
     if isinstance(value, Constant) and source in FLOATS and number(value) == number(value) and target in FLOATS:
         return (context.reg(value),)
     make, put = context.b.make, context.b.put

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What instruction selection folds, by the users and the makers of values: instructions that are selected with their
-user, distances that loads and stores hold, complements, masks of shift amounts, and extensions that are not needed.
+"""Folding analyses of instruction selection, over def-use chains: instructions that are selected with their user,
+address offsets, complements, masks of shift amounts, and extensions that nobody demands.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RING: Final = ("add", "sub", "and", "or", "xor", "mul", "shl")
 
 
 def is_wide(type: Type, isa: Isa) -> bool:
-    """Whether two registers hold it. A pointer is as wide as one."""
+    """Whether a value takes two registers: an i64 on RV32. A pointer is as wide as a register."""
     return type == I64 and isa.xlen == 32
 
 
@@ -27,7 +27,9 @@ Users = dict[str, list[tuple[Block, Instruction | None]]]
 
 
 def users(function: Function) -> Users:
-    """By value the instructions that use it, with None for the end of a block."""
+    """Def-use chains: by value the instructions that use it, with None for the end of a block (Muchnick 1997, section
+    8.10).
+    """
     found: Users = {value.name: [] for block in function.blocks for value in definitions(block)}
     for block in function.blocks:
         for k, operands in uses(block):
@@ -38,8 +40,9 @@ def users(function: Function) -> Users:
 
 
 def near(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, tuple[Operand, int, str]]]:
-    """The values that are at a constant distance from a pointer, and the block where that has the same value: any where
-    there is no name."""
+    """Values at a constant distance from a pointer, each with the block in which the pointer has the same value ("" for
+    any).
+    """
     for block in function.blocks:
         for instruction in block.instructions:
             base, distance = instruction.operands if instruction.operation == "offset" else (None, None)
@@ -47,21 +50,23 @@ def near(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, t
             if base is None or result is None or not isinstance(distance, Constant) or result.name in variables:
                 continue
             if distance.value in IMMEDIATE:
+                # A variable out of SSA form may be redefined on the way to another block.
                 changes = isinstance(base, Value) and base.name in variables
                 yield result.name, (base, distance.value, block.name if changes else "")
 
 
 def inverses(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, Operand]]:
-    """The values that are the complement of another, which does not change."""
+    """Bitwise complements of a value that does not change: operands of andn, orn and xnor."""
     return ((name, a) for name, a, number in _with_constant(function, "xor", variables) if number == -1)
 
 
 def masked(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, tuple[Operand, int]]]:
-    """The values that are some bits of another, which does not change."""
+    """Values that are the `and` of a constant and another value, which does not change."""
     return ((name, (a, number)) for name, a, number in _with_constant(function, "and", variables))
 
 
 def _with_constant(function: Function, operation: str, variables: frozenset[str]) -> Iterator[tuple[str, Operand, int]]:
+    """Instructions of an operation whose second operand is a constant: (result, first operand, constant)."""
     for instruction in (i for block in function.blocks for i in block.instructions if i.operation == operation):
         a, b = instruction.operands
         if (
@@ -74,8 +79,8 @@ def _with_constant(function: Function, operation: str, variables: frozenset[str]
 
 
 def sign_extended(function: Function, isa: Isa) -> Iterator[str]:
-    """The results of instructions that extend the sign themselves: loads, masks and, on RV64, those that have word
-    forms."""
+    """Results that are sign-extended by their own instruction: loads, masks and, on RV64, operations with a word
+    form."""
     for instruction in (i for block in function.blocks for i in block.instructions):
         is_word = instruction.operation in ARITHMETIC and instruction.operation not in ("and", "or", "xor")
         is_exact = instruction.operation == "load" or _is_mask(instruction)
@@ -85,7 +90,7 @@ def sign_extended(function: Function, isa: Isa) -> Iterator[str]:
 
 
 def zero_extended(function: Function, users: Users) -> Iterator[str]:
-    """Loads of which only the zero-extended value is used."""
+    """Loads whose value is used zero-extended only: lbu, lhu and lwu then save the extension."""
     for instruction in (i for block in function.blocks for i in block.instructions if i.operation == "load"):
         result = instruction.result
         found = users[result.name] if result is not None else []
@@ -99,7 +104,9 @@ def zero_extended(function: Function, users: Users) -> Iterator[str]:
 
 
 def deferred(function: Function, users: Users, variables: frozenset[str], isa: Isa) -> list[tuple[str, Instruction]]:
-    """The instructions that are selected with their user."""
+    """Instructions that are selected with their user, as a part of its expression or of its address (tree patterns over
+    a DAG: Muchnick 1997, chapter 6).
+    """
     made: list[tuple[str, Instruction]] = []
     for block in function.blocks:
         for instruction in block.instructions:
@@ -119,10 +126,11 @@ def deferred(function: Function, users: Users, variables: frozenset[str], isa: I
 def _is_address(
     instruction: Instruction, users: list[tuple[Block, Instruction | None]], inside: bool, variables: frozenset[str]
 ) -> bool:
-    """Whether this is a constant distance from a pointer that only loads and stores use as their address."""
+    """Whether this is a constant distance from a pointer that only loads and stores use, as their address."""
     if (
         instruction.operation != "offset"
         or not isinstance(instruction.operands[1], Constant)
+        # 2040 at most: the second word of an i64 on RV32, 4 bytes further, must be in reach as well.
         or instruction.operands[1].value not in range(-2048, 2041)
     ):
         return False
@@ -156,8 +164,12 @@ def _is_part(instruction: Instruction, block: Block, user: Instruction | None, i
 
 
 def loose(function: Function, users: Users, variables: frozenset[str], isa: Isa) -> frozenset[str]:
-    """The values whose upper bits are anything: no user asks for them, and nothing sets them anyway. A single bit is
-    held as 0 or 1; variables are copies of values that are not loose: a copy does not tolerate it."""
+    """Demanded bits: the values whose upper bits are anything, since no user demands them and no definition extends
+    them anyway.
+
+    A single bit is held as 0 or 1. Variables are copies of values that are not loose, as a copy does not tolerate it. A
+    least fixed point: an operation is loose only where all its users ignore upper bits.
+    """
     # The convention of calls hands words over with their sign.
     passed = {p.name for p in function.parameters if p.type == I32 and isa.xlen == 64}
     exact = {*sign_extended(function, isa)} - {*zero_extended(function, users)} | variables | passed
@@ -181,6 +193,7 @@ def _tolerates(user: Instruction | None, name: str, isa: Isa, found: frozenset[s
     match user.operation:
         case "store":
             return not operands[1]
+        # A conversion extends or cuts off by itself.
         case "trunc" | "zext" | "sext":
             return True
         case "and" | "or" | "xor":
@@ -189,6 +202,8 @@ def _tolerates(user: Instruction | None, name: str, isa: Isa, found: frozenset[s
             # On RV64 the word forms read 32 bits only.
             return True
         case "add" | "sub" | "mul":
+            # Sums and products of narrow values: their low bits depend on low bits alone, and the result is extended
+            # again.
             return WIDTH[user.operands[0].type] < 32
         case _:
             return False

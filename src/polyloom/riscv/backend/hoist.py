@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants out of loops: what is made of the zero register alone is made before the outermost loop around it.
+"""Loop-invariant code motion of constants: what is made of the zero register alone is made before the outermost loop
+around it (Muchnick 1997, section 13.2).
 
 That is the end of the one block that enters the loop from outside. Registers are few: a limited number of constants per
-loop moves, and none where the loop calls, across which fewer are kept.
+loop moves, and none where the loop calls, across which fewer registers are kept.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import numpy as np
 from polyloom.analysis.loops import loop_forest
 from polyloom.riscv.backend.code import CALLS, ENDS, Block, Code, Op, Reg, registers, renamed, successors
 
+# Of the 27 allocatable integer registers. FEW is the fallback of compile.py where MANY would spill.
 MANY, FEW = 14, 6
 _MAKERS: Final = ("addi", "addiw", "lui", "slli", "fmv.w.x", "fmv.d.x", "fcvt.d.w")
 
 
 def hoisted(code: Code, most: int = MANY) -> Code:
-    """The code with constants of loops before them, at most that many per loop."""
+    """The code with constants of loops in front of them, at most `most` per loop."""
     follow = successors(code)
     edges = np.array([(k, target) for k, targets in enumerate(follow) for target in targets], np.int32).reshape(-1, 2)
     forest = loop_forest(len(code.blocks), edges)
@@ -31,6 +33,8 @@ def hoisted(code: Code, most: int = MANY) -> Code:
         for target in targets:
             before[target].append(k)
     for number, loop in enumerate(forest.loops):
+        # Outermost loops only: moving a constant out of all loops at once costs one register, not one per level.
+        # Members of inner loops are members of the outer one, too.
         if loop.parent != -1:
             continue
         members = forest.members(number)
@@ -51,8 +55,11 @@ def _move(
     names: dict[Reg, Reg],
     most: int,
 ) -> None:
-    """Moves the constants of one loop; `names` gets the registers that others stand for, everywhere. A register of
-    `several` definitions stays one, for none of them is moved."""
+    """Moves the constants of one loop to the end of the block `entering`. `names` gets the registers that others stand
+    for, everywhere.
+
+    A register of `several` definitions is none of them: its value differs between them.
+    """
     moved: dict[Op, Reg] = {}
     parts: set[Reg] = set()  # what only other constants are made of needs no register in the loop
     for k in members:
@@ -60,6 +67,7 @@ def _move(
         for op in blocks[k].ops:
             named = renamed(op, lambda r: _resolved(r, names))
             defined, used = registers(named, code.isa)
+            # Equal constants of several blocks share a register: value numbering by mnemonic and sources.
             key = Op(named.mnemonic, named.operands[1:])
             # The sources of a constant are constants themselves: `lui` and `addi` move together or not at all.
             is_constant = (
@@ -85,7 +93,7 @@ def _move(
 
 
 def _is_number(op: Op, moved: Mapping[Op, Reg], pool: Set[int]) -> bool:
-    """Whether this loads a number from where nothing is written."""
+    """Whether this loads a number of the constant pool, where nothing is written."""
     if op.mnemonic not in ("flw", "fld", "ld"):
         return False
     _, low, base = op.operands
@@ -96,7 +104,9 @@ def _is_number(op: Op, moved: Mapping[Op, Reg], pool: Set[int]) -> bool:
 
 
 def _resolved(register: Reg, names: Mapping[Reg, Reg]) -> Reg:
-    """A constant may move out of one loop into another one, and out of that one."""
+    """Register that stands for another now; chains occur, as a constant may move out of one loop into another one, and
+    out of that one.
+    """
     while (other := names.get(register, register)) != register:
         register = other
     return register
@@ -107,7 +117,7 @@ def _renamed(block: Block, names: Mapping[Reg, Reg]) -> Block:
 
 
 def _defined_again(code: Code) -> set[Reg]:
-    """The registers with several definitions."""
+    """Registers with several definitions: variables out of SSA form."""
     seen, found = set[Reg](), set[Reg]()
     for register in _definitions(code):
         (found if register in seen else seen).add(register)

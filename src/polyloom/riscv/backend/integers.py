@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selection of integer arithmetic and conversions in one register."""
+"""Selection of integer arithmetic and conversions in one register (RISC-V unprivileged manual, RV32I, RV64I, "M" and
+Zbb).
+"""
 
 from __future__ import annotations
 
@@ -43,15 +45,21 @@ _COUNTS: Final = {"ctpop": "cpop", "ctlz": "clz", "cttz": "ctz"}
 
 
 def arithmetic(context: Context, instruction: Instruction) -> Reg:
-    """An operation of `ssa.ARITHMETIC`."""
+    """Selection of an operation of `ssa.ARITHMETIC`. Immediates, word forms and complemented operands are used where
+    they exist.
+    """
     assert instruction.result is not None
     operation, type = instruction.operation, instruction.result.type
     a, b = instruction.operands
     # There is no `subi`.
+    # -2048 has no counterpart among immediates; `immediate` refuses 2048 then.
     if operation == "sub" and isinstance(b, Constant):
         operation, b = "add", Constant(type, -b.value)
+    # Immediates are second operands: commutative operations exchange theirs.
     if isinstance(a, Constant) and operation in ("add", "mul", *_LOGIC):
         a, b = b, a
+    # Words on RV64: the word forms sign-extend their result (RISC-V unprivileged manual, RV64I); logic keeps the
+    # extension by itself.
     word = "w" if type == I32 and context.isa.xlen == 64 and operation not in _LOGIC else ""
     if (
         context.has("zbb")
@@ -75,14 +83,16 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
 
 
 def _amount(context: Context, type: Type, amount: Operand) -> Operand:
-    """Of a shift, which reads its low bits only: an amount without a mask of them."""
+    """Shift amount without a mask of its low bits: shifts read log2(XLEN) bits only (RISC-V unprivileged manual,
+    "Integer Register-Register Operations").
+    """
     whole, mask = context.masked.get(amount.name, (amount, 0)) if isinstance(amount, Value) else (amount, 0)
     bits = (32 if type == I32 else context.isa.xlen) - 1
     return whole if mask & bits == bits else amount
 
 
 def _complemented(context: Context, operation: str, a: Operand, b: Operand) -> Reg | None:
-    """andn, orn and xnor, where an operand was made by `xor x, -1`."""
+    """andn, orn and xnor of Zbb, where an operand was made by `xor x, -1`."""
     for kept, other in ((a, b), (b, a)):
         inverse = context.inverses.get(other.name) if isinstance(other, Value) else None
         if inverse is not None:
@@ -93,7 +103,7 @@ def _complemented(context: Context, operation: str, a: Operand, b: Operand) -> R
 
 
 def cast(context: Context, instruction: Instruction) -> Reg:
-    """A conversion between integers, or of an address."""
+    """Selection of a conversion between integers, or of an address."""
     assert instruction.result is not None
     value, source, target = instruction.operands[0], instruction.operands[0].type, instruction.result.type
     register = context.reg(value)
@@ -109,7 +119,7 @@ def cast(context: Context, instruction: Instruction) -> Reg:
 
 
 def sign_extended(context: Context, value: Operand) -> Reg:
-    """The low half of the value, or all of it."""
+    """Sign extension of a value to its register; values that are not loose are extended already."""
     if value.type == I1:
         return context.b.make("neg", context.reg(value))
     is_loose = isinstance(value, Value) and value.name in context.loose
@@ -117,6 +127,7 @@ def sign_extended(context: Context, value: Operand) -> Reg:
 
 
 def _is_unsigned(context: Context, value: Operand) -> bool:
+    """Whether the register holds zeros above the value's bits."""
     if not isinstance(value, Value):
         return False
     _, mask = context.masked.get(value.name, (value, -1))
@@ -130,14 +141,16 @@ def count(context: Context, callee: str, type: Type, operand: Operand) -> Reg:
 
 
 def swapped(context: Context, type: Type, operand: Operand) -> Reg:
-    """The bytes of a word or of a register in the opposite order."""
+    """Byte swap by rev8, of a word or of a register."""
     # rev8 swaps the whole register: on RV64 the word arrives in the upper half.
     made = context.b.make("rev8", context.reg(operand))
     return context.b.make("srai", made, 32) if type == I32 and context.isa.xlen == 64 else made
 
 
 def rotation(context: Context, instruction: Instruction) -> Reg:
-    """fshl and fshr of a value with itself."""
+    """Rotation by Zbb: fshl and fshr of a value with itself. A left rotation by a constant is a right one by the rest:
+    there is no roli.
+    """
     assert instruction.result is not None
     a, _, amount = instruction.operands
     width, left = WIDTH[instruction.result.type], instruction.callee == "fshl"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies on the way back of a loop, before the branch that ends it.
+"""Loop latches: copies on a back edge move in front of the branch that ends the loop.
 
-Out of SSA form a loop that is left at its end is repeated through a block of copies of its own. Where what they
+Out of SSA form, a loop that is left at its end is repeated through a block of copies of its own. Where what they
 overwrite is needed neither by the branch nor behind the loop, they move in front of the branch, which then repeats the
-loop itself: one jump fewer per iteration. Registers are known here, and most copies are gone.
+loop itself: one jump fewer per iteration (straightening, Muchnick 1997, section 18.2). Registers are known here, and
+most copies are gone.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ def straightened(code: Code) -> Code:
             if goes_back and arrivals[way] == 1 and _may_move(code, block, back, alive):
                 blocks[block.name] = Block(block.name, (*block.ops[:-2], *back.ops[:-1], *block.ops[-2:]))
                 blocks[way] = Block(way, back.ops[-1:])
+                # One of both ways at most: behind it the block's branch is another one than what was examined.
                 break
     return replace(code, blocks=tuple(blocks.values()))
 
 
 def _ways(block: Block) -> tuple[str, ...]:
-    """Where a branch and a jump at the end lead, the latter first."""
+    """Successors of a block that ends in a branch and a jump, the jump's first."""
     *_, branch, jump = (Op(""), Op(""), *block.ops)
     if branch.mnemonic not in BRANCHES or jump.mnemonic != "j":
         return ()
@@ -46,6 +48,9 @@ def _copies(block: Block) -> bool:
 
 
 def _may_move(code: Code, block: Block, back: Block, alive: dict[str, set[Reg]]) -> bool:
+    """Whether the copies may run before the branch: it compares none of what they write, and the other way reads none
+    of it.
+    """
     written = {register for op in back.ops[:-1] for register in registers(op, code.isa)[0]}
     compared = set(registers(block.ops[-2], code.isa)[1])
     other = next(way for way in _ways(block) if way != back.name)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic read-modify-write that has no instruction: by a loop over compare-and-exchange, as the manual of the A
-extension has it for operations that it lacks.
+"""Legalization of atomic read-modify-write that has no instruction: by a loop over compare-and-exchange (RISC-V
+unprivileged manual, "A" extension: "complex atomic memory operations" are made of LR and SC).
 
 Narrow integers are parts of the aligned word around them, whose other bytes stay: that word may reach beyond the
 variable, never beyond a page. Floats are exchanged as the integers that their bits are.
@@ -26,6 +26,7 @@ Changed = Callable[[Operand], Operand]
 
 
 def modification(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+    """Rule for `rmw`."""
     del isa
     (pointer, value), name, result = instruction.operands, instruction.callee, _result(instruction)
     if result.type in FLOATS and name == "xchg":
@@ -33,6 +34,7 @@ def modification(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     elif result.type in _NARROW:
         _narrow(editor, instruction, _Part.of(editor, pointer, result.type))
     elif name == "sub":
+        # There is no amosub: a - b is a + -b modulo the width.
         negative = editor.make("sub", result.type, integer(result.type, 0), value)
         _again(editor, instruction, "add", pointer, negative, result)
     elif name not in MNEMONICS:
@@ -51,7 +53,7 @@ def modification(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def exchange(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """Of a narrow integer: only where the word around it holds what is expected there."""
+    """Rule for `cas`. A narrow integer is exchanged only where the word around it holds what is expected there."""
     del isa
     pointer, expected, stored = instruction.operands
     result, access = _result(instruction), _access(instruction)
@@ -59,6 +61,7 @@ def exchange(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
         return False
     part = _Part.of(editor, pointer, result.type)
     order = _READ.get(access.order, "monotonic")
+    # Where nothing is exchanged, this load is all that happens: it must have the order that a failure asks for.
     first = editor.make("load", I32, part.word, access=Access(4, order=order))
     head, inside, behind = (editor.fresh(name) for name in ("again", "exchange", "behind"))
     whole, last = editor.value(I32), editor.value(result.type)
@@ -69,6 +72,7 @@ def exchange(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     editor.begin(inside)
     made = part.put(editor, whole, stored)
     found = editor.make("cas", I32, part.word, whole, made, access=replace(access, align=4))
+    # The word may have changed in its other bytes alone: then it is tried again.
     editor.branch(editor.make("eq", I1, found, whole), Edge(behind, (old,)), Edge(head, (found,)))
     editor.begin(behind, (last,))
     editor.make("copy", result.type, last, to=result)
@@ -76,6 +80,7 @@ def exchange(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def _narrow(editor: Editor, instruction: Instruction, part: _Part) -> None:
+    """Narrow read-modify-write, on the aligned word around the integer."""
     value, result, access = instruction.operands[1], _result(instruction), replace(_access(instruction), align=4)
     if instruction.callee in _BITWISE:
         # Ones leave the other bytes as they are for `and`, zeros for `or` and `xor`.
@@ -95,7 +100,7 @@ def _narrow(editor: Editor, instruction: Instruction, part: _Part) -> None:
 
 
 def _exchange_until(editor: Editor, pointer: Operand, first: Operand, changed: Changed, access: Access) -> Operand:
-    """What was there when it was exchanged for what it is changed to."""
+    """Compare-and-exchange loop: what was there when it was exchanged for what it is changed to."""
     head, behind = editor.fresh("again"), editor.fresh("behind")
     old = editor.value(first.type)
     editor.jump(head, first)
@@ -107,6 +112,7 @@ def _exchange_until(editor: Editor, pointer: Operand, first: Operand, changed: C
 
 
 def _computed(editor: Editor, name: str, old: Operand, value: Operand) -> Operand:
+    """New value of a read-modify-write, from the old one."""
     match name:
         case "xchg":
             return value
@@ -120,6 +126,7 @@ def _computed(editor: Editor, name: str, old: Operand, value: Operand) -> Operan
 
 
 def _exchanged_bits(editor: Editor, instruction: Instruction) -> None:
+    """Exchange of a float, by the integer of its bits."""
     (pointer, value), result = instruction.operands, _result(instruction)
     type = _bits(result.type)
     old = _again(editor, instruction, "xchg", pointer, _as(editor, type, value), editor.value(type))
@@ -135,8 +142,9 @@ def _again(editor: Editor, instruction: Instruction, name: str, pointer: Operand
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A narrow integer in its word: the word's address, by how many bits the integer is shifted there, and the mask of
-    the other bits."""
+    """Narrow integer in its aligned word: the word's address, by how many bits the integer is shifted there, and the
+    mask of the other bits.
+    """
 
     type: Type
     word: Operand
@@ -150,6 +158,7 @@ class _Part:
         low = editor.make("and", editor.address, address, integer(editor.address, 3))
         if editor.address != I32:
             low = editor.make("trunc", I32, low)
+        # Little-endian: byte k of the word begins at bit 8 k.
         shift = editor.make("shl", I32, low, integer(I32, 3))
         mask = editor.make("shl", I32, integer(I32, (1 << WIDTH[type]) - 1), shift)
         others = editor.make("xor", I32, mask, integer(I32, -1))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Multiplication and division where an instruction set has none: without M, and the division of 64-bit integers on
-RV32.
+"""Legalization of multiplication and division: without M, and the division of 64-bit integers on RV32.
 
-Without M one bit per step, as by hand. With M, quotients of 64 bits come from a routine (division.txt) that becomes a
-function of the program. A division by zero, which C leaves undefined, ends too.
+Without M one bit per step, by shift and subtract (Hacker's Delight, section 9-4). With M, quotients of 64 bits come
+from a routine (division.txt) that becomes a function of the program. A division by zero, which C leaves undefined, ends
+too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from polyloom.riscv.names import Isa
 
 
 def rewrite(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """mul, sdiv, udiv, srem, urem."""
+    """Rule for mul, sdiv, udiv, srem, urem."""
     assert instruction.result is not None
     is_wide = instruction.result.type == I64 and isa.xlen == 32
     if instruction.result.type == I1:
@@ -33,6 +33,7 @@ def rewrite(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
         _multiply(editor, a, b, result)
     elif is_wide and "m" in isa.extensions and instruction.operation == "udiv":
         editor.make("call", I64, a, b, to=result, callee=f"@{editor.division}")
+    # The remainder by the quotient: one routine serves both.
     elif is_wide and "m" in isa.extensions and instruction.operation == "urem":
         quotient = editor.make("udiv", I64, a, b)
         editor.make("sub", I64, a, editor.make("mul", I64, quotient, b), to=result)
@@ -45,12 +46,12 @@ def rewrite(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 @cache
 def routine() -> Function:
-    """The quotient of unsigned 64-bit integers."""
+    """Runtime routine: the quotient of unsigned 64-bit integers."""
     return read(files("polyloom.riscv.backend").joinpath("division.txt").read_text(encoding="utf-8"))
 
 
 def _bits(editor: Editor, instruction: Instruction, result: Value) -> None:
-    """Of single bits: the only divisor is 1."""
+    """Products and quotients of single bits: the only divisor is 1."""
     a, b = instruction.operands
     if instruction.operation == "mul":
         editor.make("and", I1, a, b, to=result)
@@ -59,7 +60,7 @@ def _bits(editor: Editor, instruction: Instruction, result: Value) -> None:
 
 
 def _multiply(editor: Editor, a: Operand, b: Operand, result: Value) -> None:
-    """The sum of a shifted to where b has ones."""
+    """Shift-and-add multiplication: the sum of a shifted to where b has ones."""
     type = result.type
     zero, one = integer(type, 0), integer(type, 1)
 
@@ -75,8 +76,9 @@ def _multiply(editor: Editor, a: Operand, b: Operand, result: Value) -> None:
 
 
 def _unsigned(editor: Editor, a: Operand, b: Operand, is_quotient: bool, result: Value) -> None:
-    """The dividend moves bit by bit into the remainder, and the quotient's bits follow it. The bit that the remainder
-    loses counts."""
+    """Restoring division: the dividend moves bit by bit into the remainder, and the quotient's bits follow it (Hacker's
+    Delight, section 9-4).
+    """
     type, width = result.type, WIDTH[result.type]
     one, top = integer(type, 1), integer(type, width - 1)
 
@@ -99,7 +101,9 @@ def _unsigned(editor: Editor, a: Operand, b: Operand, is_quotient: bool, result:
 
 
 def _signed(editor: Editor, a: Operand, b: Operand, is_quotient: bool, result: Value) -> None:
-    """Of absolute values; the quotient has the sign of a ^ b, the remainder that of a."""
+    """Signed division by absolute values; the quotient has the sign of a ^ b, the remainder that of a (C11, section
+    6.5.5: truncation towards zero).
+    """
     type = result.type
     top = integer(type, WIDTH[type] - 1)
 

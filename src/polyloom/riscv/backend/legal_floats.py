@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`minnum` and `maxnum` by comparisons, and conversions between floats and 64-bit integers on RV32.
+"""Legalization of `minnum` and `maxnum` by comparisons, and of conversions between floats and 64-bit integers on RV32.
 
-fmin.s would take the smaller of two zeros; `minnum` takes the first of two equal numbers, as everywhere in this
-package.
+fmin.s would take the smaller of two zeros (RISC-V unprivileged manual, "F" extension); `minnum` takes the first of two
+equal numbers, as everywhere in this package.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from polyloom.riscv.names import Isa
 
 
 def number_first(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """b where a is no number or b is beyond it, else a."""
+    """Rule for minnum and maxnum: b where a is no number or b is beyond it, else a (IEEE 754-2008, section 5.3.1, but
+    for zeros).
+    """
     del isa
     (a, b), result = instruction.operands, instruction.result
     assert result is not None
@@ -25,7 +27,7 @@ def number_first(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def convert(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """Conversions of i64, where registers have 32 bits. Singles go through doubles, which need D."""
+    """Rule for conversions of i64, where registers have 32 bits. Singles go through doubles, which need D."""
     value, result = instruction.operands[0], instruction.result
     assert result is not None
     if isa.xlen == 64 or I64 not in (value.type, result.type):
@@ -38,9 +40,11 @@ def convert(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def _to_float(editor: Editor, value: Operand, operation: str, result: Value) -> None:
-    """high * 2**32 + low in doubles, in which only the sum is rounded. A single would be rounded twice: so bits that a
-    double does not hold are first made one that is set where any of them is ("Hacker's Delight", section 17-3, rounding
-    to odd)."""
+    """Conversion of an i64 to a float: high * 2**32 + low in doubles, in which only the sum is rounded.
+
+    A single would be rounded twice: so bits that a double does not hold are first made one that is set where any of
+    them is (rounding to odd: Boldo and Melquiond 2008).
+    """
     if result.type == F32:
         value = _sticky(editor, value, operation)
     half = editor.make("lshr", I64, value, integer(I64, 32))
@@ -53,22 +57,27 @@ def _to_float(editor: Editor, value: Operand, operation: str, result: Value) -> 
 
 
 def _sticky(editor: Editor, value: Operand, operation: str) -> Operand:
-    """The value where a double holds it, else with its eleven low bits made one."""
+    """Rounding to odd: the value where a double holds it, else with its eleven low bits made one (Boldo and Melquiond
+    2008).
+    """
     type: Type = I64
     if operation == "sitofp":
+        # One unsigned comparison for -2^53 <= value < 2^53.
         near = editor.make("add", type, value, integer(type, 1 << 53))
         small = editor.make("ult", I1, near, integer(type, 1 << 54))
     else:
         small = editor.make("ult", I1, value, integer(type, 1 << 53))
     low = editor.make("and", type, value, integer(type, 0x7FF))
+    # The sum carries into bit 11 exactly if one of the low bits is set.
     carried = editor.make("add", type, low, integer(type, 0x7FF))
     odd = editor.make("and", type, editor.make("or", type, value, carried), integer(type, ~0x7FF))
     return editor.make("select", type, small, value, odd)
 
 
 def _to_integer(editor: Editor, value: Operand, operation: str, result: Value) -> None:
-    """Of the absolute value the words, which doubles hold exactly; then the sign."""
+    """Conversion of a float to an i64: the words of the absolute value, which doubles hold exactly; then the sign."""
     wide = editor.make("fpext", F64, value) if value.type == F32 else value
+    # Both words are unsigned then, and the truncation is towards zero for either sign.
     size = editor.make("call", F64, wide, callee="fabs")
     # A multiplication by a power of two is exact, and the conversion truncates.
     high = editor.make("fptoui", I32, editor.make("fmul", F64, size, floating(F64, 2.0**-32)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer intrinsics that an instruction set lacks, by shifts, masks and comparisons.
+"""Legalization of integer intrinsics that an instruction set lacks, by shifts, masks and comparisons.
 
 Bits are counted as in "Hacker's Delight" (Warren, 2nd edition, sections 5-1, 5-3 and 5-4).
 """
@@ -21,7 +21,9 @@ def _is_wide(type: Type, isa: Isa) -> bool:
 
 
 def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """Minima, maxima, absolute value, unsigned saturating difference of i64 on RV32; others are in the select table."""
+    """Minimum, maximum, absolute value and unsigned saturating difference of i64 on RV32; others are in the select
+    table.
+    """
     a, b, result = instruction.operands[0], instruction.operands[-1], _result(instruction)
     if not _is_wide(result.type, isa):
         return False
@@ -39,8 +41,11 @@ def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """A signed sum overflows where its sign differs from that of both operands, a difference where those differ and its
-    own from a's."""
+    """Saturating addition and subtraction, with overflow by signs (Hacker's Delight, chapter 2, "Overflow Detection").
+
+    A signed sum overflows where its sign differs from that of both operands, a difference where those differ and its
+    own from a's.
+    """
     del isa
     (a, b), result = instruction.operands, _result(instruction)
     type, width = result.type, WIDTH[result.type]
@@ -55,6 +60,7 @@ def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
         "and", type, editor.make("xor", type, a, total), editor.make("xor", type, b, total if is_sum else a)
     )
     over = editor.make("slt", I1, signs, integer(type, 0))
+    # The bound on the side of a's sign: the largest number is all ones but the top, xor -1 it is the smallest.
     sign = editor.make("ashr", type, a, integer(type, width - 1))
     limit = editor.make("xor", type, sign, integer(type, (1 << width - 1) - 1))
     editor.make("select", type, over, limit, total, to=result)
@@ -62,7 +68,9 @@ def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """Population count, leading and trailing zeros. Narrow operands are counted in words."""
+    """Population count, leading and trailing zeros (Hacker's Delight, sections 5-1, 5-3 and 5-4). Narrow operands are
+    counted in words.
+    """
     a, result, callee = instruction.operands[0], _result(instruction), instruction.callee
     type, width = result.type, WIDTH[result.type]
     if width < 32:
@@ -72,6 +80,7 @@ def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
             wide = editor.make("or", I32, wide, integer(I32, 1 << width))
         count = editor.make("call", I32, wide, callee=callee)
         if callee == "ctlz":
+            # The zeros that the extension has put above the operand do not count.
             count = editor.make("sub", I32, count, integer(I32, 32 - width))
         editor.make("trunc", type, count, to=result)
         return True
@@ -88,6 +97,7 @@ def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
             zeros = editor.make("xor", type, a, integer(type, -1))
             _population(editor, editor.make("and", type, zeros, below), result, isa)
         case _:  # the zeros above the highest one
+            # The highest one is smeared to the right; what is left as zeros are the leading ones.
             for step in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
                 a = editor.make("or", type, a, editor.make("lshr", type, a, integer(type, step)))
             _population(editor, editor.make("xor", type, a, integer(type, -1)), result, isa)
@@ -95,7 +105,7 @@ def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def _count_words(editor: Editor, callee: str, a: Operand, result: Value) -> None:
-    """Of both words, or of the one where the first one is found."""
+    """Bit count of an i64 on RV32: of both words, or of the one where the first one is found."""
     high = editor.make("trunc", I32, editor.make("lshr", I64, a, integer(I64, 32)))
     low = editor.make("trunc", I32, a)
     if callee == "ctpop":
@@ -105,13 +115,15 @@ def _count_words(editor: Editor, callee: str, a: Operand, result: Value) -> None
     near, far = (high, low) if callee == "ctlz" else (low, high)
     none = editor.make("eq", I1, near, integer(I32, 0))
     count = editor.make("call", I32, editor.make("select", I32, none, far, near), callee=callee)
+    # 32 more where the nearer word is zero.
     before = editor.make("shl", I32, editor.make("zext", I32, none), integer(I32, 5))
     editor.make("zext", I64, editor.make("add", I32, count, before), to=result)
 
 
 def _population(editor: Editor, a: Operand, result: Value, isa: Isa) -> None:
-    """Sums of neighbouring fields, of twice the width each time, until bytes hold them; these are summed by a product
-    where there is one."""
+    """Population count: sums of neighbouring fields, of twice the width each time, until bytes hold them; these are
+    summed by a product where there is one (Hacker's Delight, section 5-1).
+    """
     type, width = result.type, WIDTH[result.type]
 
     def half(a: Operand, k: int) -> Value:
@@ -123,6 +135,7 @@ def _population(editor: Editor, a: Operand, result: Value, isa: Isa) -> None:
     a = editor.make("add", type, low, high)
     a = editor.make("and", type, editor.make("add", type, a, half(a, 4)), _fields(type, 4))
     if "m" in isa.extensions:
+        # A product by 0x0101...01 sums all bytes into the top one.
         ones = integer(type, ((1 << width) - 1) // 255)
         editor.make("lshr", type, editor.make("mul", type, a, ones), integer(type, width - 8), to=result)
         return
@@ -132,13 +145,16 @@ def _population(editor: Editor, a: Operand, result: Value, isa: Isa) -> None:
 
 
 def _fields(type: Type, k: int) -> Constant:
-    """Ones in every second group of k bits, from the lowest on."""
+    """Mask with ones in every second group of k bits, from the lowest on."""
     return integer(type, ((1 << WIDTH[type]) - 1) // ((1 << 2 * k) - 1) * ((1 << k) - 1))
 
 
 def shifted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """An i64 by an amount that is not constant, on RV32: a shift by n from 32 on moves one word by n - 32, and n modulo
-    32 is the same. Bits from one word to the other are moved by one and by 31 - n, so that no shift is by 32."""
+    """Shift of an i64 by a variable amount on RV32 (double-length shift, Hacker's Delight, chapter 2).
+
+    A shift by n from 32 on moves one word by n - 32, and n modulo 32 is the same. Bits from one word to the other are
+    moved by one and by 31 - n, so that no shift is by 32.
+    """
     (a, amount), result = instruction.operands, _result(instruction)
     if not _is_wide(result.type, isa) or isinstance(amount, Constant):
         return False
@@ -163,7 +179,7 @@ def shifted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def swapped(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """The bytes in the opposite order: neighbouring bytes, then halves, then words are exchanged."""
+    """Byte swap: neighbouring bytes, then halves, then words are exchanged (Hacker's Delight, section 7-1)."""
     a, result = instruction.operands[0], _result(instruction)
     type, width = result.type, WIDTH[result.type]
     if "zbb" in isa.extensions and width >= 32 and not _is_wide(type, isa):
@@ -178,7 +194,8 @@ def swapped(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def funnel(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """fshl(a, b, c) = a << c | b >> 1 >> (w - 1 - c), for c below the width w, so that no shift is by w."""
+    """Funnel shift: fshl(a, b, c) = a << c | b >> 1 >> (w - 1 - c), for c below the width w, so that no shift is by
+    w."""
     (a, b, amount), result = instruction.operands, _result(instruction)
     type, width = result.type, WIDTH[result.type]
     if is_rotation(instruction, isa):
@@ -191,6 +208,7 @@ def funnel(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     if isinstance(amount, Constant):
         near, far = integer(type, amount.value % width), integer(type, width - 1 - amount.value % width)
     else:
+        # LLVM's funnel shifts take the amount modulo the width.
         near = editor.make("and", type, amount, integer(type, width - 1))
         far = editor.make("xor", type, near, integer(type, width - 1))
     one = integer(type, 1)
@@ -205,7 +223,7 @@ def funnel(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def is_rotation(instruction: Instruction, isa: Isa) -> bool:
-    """Whether Zbb has it."""
+    """Whether Zbb has it: a rotation of a word or of a whole register."""
     a, b, _ = instruction.operands
     type = _result(instruction).type
     return a == b and "zbb" in isa.extensions and (type == I32 or WIDTH[type] == isa.xlen)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accesses that are not aligned to their size, in pieces that are; and memcpy, memmove, memset, byte by byte."""
+"""Legalization of memory accesses: those that are not aligned to their size, in pieces that are; and memcpy, memmove,
+memset, byte by byte.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,15 @@ from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.names import Isa
 
 _PIECES: Final[dict[int, Type]] = {1: I8, 2: I16, 4: I32}
+# Two doublewords; a loop costs a test and two pointer steps per byte.
 _STRAIGHT: Final = 16
 """As many bytes are copied without a loop."""
 
 
 def access(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """A load or store, as the hart faults on addresses that are no multiples of the size."""
+    """Rule for loads and stores, as the hart faults on addresses that are no multiples of the size (a misaligned access
+    may trap: RISC-V unprivileged manual, "Load and Store Instructions").
+    """
     is_store = instruction.operation == "store"
     type = instruction.operands[0].type if is_store else _result(instruction).type
     align = (instruction.access or Access()).align
@@ -42,7 +47,9 @@ def access(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def _gather(editor: Editor, instruction: Instruction, whole: Type, piece: Type, kept: Access) -> None:
+    """Misaligned load: aligned pieces, shifted and joined, least significant first (little-endian)."""
     result = _result(instruction)
+    # Pieces are zero-extended and placed: their sum has no overlap, so that `or` joins them.
     found: Operand = integer(whole, 0)
     for at in range(0, SIZE[whole], SIZE[piece]):
         part = editor.make("load", piece, _at(editor, instruction.operands[0], at), access=kept)
@@ -58,6 +65,7 @@ def _gather(editor: Editor, instruction: Instruction, whole: Type, piece: Type, 
 
 
 def _scatter(editor: Editor, instruction: Instruction, whole: Type, piece: Type, kept: Access) -> None:
+    """Misaligned store: the value in aligned pieces."""
     value, pointer = instruction.operands
     if value.type != whole:
         value = editor.make("ptrtoint" if value.type == PTR else "bitcast", whole, value)
@@ -72,7 +80,7 @@ def _at(editor: Editor, pointer: Operand, distance: int) -> Operand:
 
 
 def bulk(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
-    """memcpy, memmove and memset."""
+    """Rule for memcpy, memmove and memset (C11, section 7.24)."""
     del isa
     target, source, size = instruction.operands
     if isinstance(size, Constant) and 0 <= size.value <= _STRAIGHT:
@@ -88,7 +96,7 @@ def bulk(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
 
 
 def _straight(editor: Editor, instruction: Instruction, size: int) -> None:
-    """All loads before all stores, so that the bytes may overlap."""
+    """Unrolled copy or fill of a few bytes: all loads before all stores, so that the bytes may overlap."""
     target, source, _ = instruction.operands
     loads = instruction.callee != "memset"
     bytes = [_byte(editor, _at(editor, source, k)) if loads else source for k in range(size)]
@@ -101,7 +109,7 @@ def _byte(editor: Editor, pointer: Operand) -> Operand:
 
 
 def _move(editor: Editor, target: Operand, source: Operand, size: Operand) -> None:
-    """From the end where the target is behind the source."""
+    """memmove: from the end where the target is behind the source, else from the beginning."""
     up, down, behind = (editor.fresh(name) for name in ("up", "down", "moved"))
     editor.branch(editor.make("ult", I1, target, source), Edge(up), Edge(down))
     editor.begin(up)
@@ -125,7 +133,7 @@ def _move(editor: Editor, target: Operand, source: Operand, size: Operand) -> No
 def _forward(
     editor: Editor, target: Operand, size: Operand, byte: Callable[[Value], Operand], source: Operand | None
 ) -> None:
-    """Stores `byte` of each place of the source at each of the target."""
+    """Loop that stores `byte` of each place of the source at each of the target."""
     end = editor.make("offset", PTR, target, size)
     pointers = [target, *([source] if source is not None else [])]
     _each(
@@ -140,7 +148,9 @@ def _forward(
 def _each(
     editor: Editor, first: Sequence[Operand], end: Operand, step: Operand, body: Callable[[Sequence[Value]], None]
 ) -> None:
-    """Pointers that advance until the first of them is at the end."""
+    """Loop over pointers that advance by `step` until the first of them is at the end; it tests at the top, as a size
+    may be 0.
+    """
     head, inside, behind = (editor.fresh(name) for name in ("each", "byte", "behind"))
     pointers = [editor.value(PTR) for _ in first]
     editor.jump(head, *first)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of `ir.ssa` as functions whose operations an instruction set has: legal ones are kept, others made of legal
-ones.
+"""Legalization: functions of `ir.ssa` as functions whose operations an instruction set has. Legal ones are kept, others
+are made of legal ones.
 
 The meaning does not change, so that `ir.ssa_interpret` runs the result as it does the original; it is not what clang's
 -O1 would write, but each rule is short. What no instruction set here can do is refused with its line.
@@ -64,8 +64,11 @@ _CALLS: Final[dict[str, Rule]] = {
 
 
 def legalize(function: Function, isa: Isa) -> Function:
-    """The program, with the routine that divides where a function calls it. Errors: PL0930 for floats that the
-    instruction set does not have, PL0931 for what is not supported at all."""
+    """The program with legal operations, and with the routine that divides where a function calls it.
+
+    Errors: PL0930 for floats that the instruction set does not have, PL0931 for what is not supported at all.
+    """
+    # A name that no function of the program has: a user may call one so.
     name = fresh("unsigned_division", {member.name for member in function.program})
     done = _legal(function, isa, name)
     if not any(i.called == name for f in done.program for b in f.blocks for i in b.instructions):
@@ -81,6 +84,8 @@ def _legal(function: Function, isa: Isa, division: str) -> Function:
         if not _RULES.get(instruction.operation, _nothing)(editor, instruction, isa):
             editor.keep(instruction)
 
+    # Addresses of 64 bits would not fit the pointers of structures that clang has laid out for 32; the other way round
+    # pointers in memory are refused one by one (`_check`).
     if isa.xlen > function.pointers:
         help = f"read it for riscv{isa.xlen}-unknown-elf"
         raise _unsupported(
@@ -107,6 +112,7 @@ _LINEAR: Final = 3
 
 
 def _search(editor: Editor, value: Operand, cases: list[tuple[int, Edge]], default: Edge) -> None:
+    """Switch lowering: binary search over the sorted cases, linear for a few (Bernstein 1985, without jump tables)."""
     middle = len(cases) // 2
     if not cases:
         editor.jump(default.block, *default.arguments)
@@ -130,8 +136,10 @@ def _search(editor: Editor, value: Operand, cases: list[tuple[int, Edge]], defau
 
 
 def _check(function: Function, instruction: Instruction, isa: Isa) -> None:
+    """Refuses what has no lowering: external functions, dynamic arrays, atomics without A, pointers that do not fit."""
     operation, place = instruction.operation, instruction.place
     types = [*(o.type for o in instruction.operands), *(result.type for result in instruction.results)]
+    # Words for a coprocessor take the encodings of compressed instructions, so that a core with C cannot have both.
     is_word = instruction.called == WORD.name and isa.xlen == 32 and "c" not in isa.extensions
     if instruction.called in {external.name for external in function.externals} and not is_word:
         raise _unsupported(
@@ -162,6 +170,8 @@ def _check(function: Function, instruction: Instruction, isa: Isa) -> None:
                 "a pointer in memory on RV32, where the model of C's memory has pointers of 64 bits,",
                 "compile it for rv64",
             )
+        # Two loads are not single-copy atomic (RISC-V unprivileged manual, RVWMO, "Load Value Axiom" speaks of bytes of
+        # one operation).
         if instruction.access and instruction.access.order and SIZE[accessed] * 8 > isa.xlen and accessed != PTR:
             raise _unsupported(
                 function,

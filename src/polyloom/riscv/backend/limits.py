@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large a function may be. Allocation and its checker keep, by block, what every value that is live there is held
-in, so that time and memory grow with the values that are live over all blocks, which this counts before either
-begins."""
+"""Size limit of a function. Allocation and its checker keep, by block, the place of every value that is live there, so
+that time and memory grow with the live values summed over all blocks, which this counts before either begins.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ LIVE: Final = 1_500_000
 
 
 def check_size(code: Code) -> None:
-    """PL0933 for code whose values are live in too many blocks."""
+    """Refuses code whose live-out sets are too large together. Errors: PL0933."""
+    # Live-out sets are what the allocator and the checker hold per block: their sum bounds time and memory of both.
     live = sum(len(values) for values in live_out(code))
     if live <= LIVE:
         return

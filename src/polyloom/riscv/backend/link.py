@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A static ELF executable of a function, those that it calls, and their data, whose entry is the function: what runs is
-this file, read back.
+"""Static linking: an ELF executable of a function, those that it calls, and their data, whose entry is the function.
+What runs is this file, read back.
 
 A symbol for each function follows what is loaded.
 
-Sources: the Tool Interface Standard's ELF specification, version 1.2, and the RISC-V ELF psABI specification.
+Sources: the Tool Interface Standard's ELF specification, version 1.2 (1995), and the RISC-V ELF psABI specification,
+chapter "ELF Object Files".
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ from polyloom.riscv.backend.words import FUNCTION, Marked, marked
 from polyloom.riscv.image import Segment
 from polyloom.riscv.names import Isa
 
+# p_align of a loaded segment; Linux maps RISC-V in pages of 4 KiB (RISC-V privileged manual, Sv39).
 _PAGE: Final = 4096
 _READ, _WRITE, _EXECUTE = 4, 2, 1
 _RISCV, _EXECUTABLE, _LOAD = 243, 2, 1
 
 
 def joined(codes: Sequence[Code]) -> tuple[Marked, dict[str, int]]:
-    """The words of functions one after the other, wherever they stand, and where each begins. Errors: PL0932 for a call
-    that does not reach."""
+    """Functions laid out one after the other: their words, wherever they stand, and where each begins. Errors: PL0932
+    for a call that does not reach.
+    """
     blocks = tuple(_named(code, k, block) for code in codes for k, block in enumerate(code.blocks))
     made = marked(replace(codes[0], blocks=blocks))
     return made, {code.name: made.labels[_entry(code.name)] for code in codes}
@@ -42,7 +45,7 @@ def _entry(name: str) -> str:
 
 
 def _named(code: Code, number: int, block: Block) -> Block:
-    """The block with names that no other function has; the first one is where calls go."""
+    """Block with labels that no other function has; a function's first block is where calls go."""
 
     def named(op: Op) -> Op:
         names = {target: f"{code.name}:{target}" for target in targets(op)}
@@ -62,23 +65,28 @@ def executable(
     entry: int | None = None,
     base: int = BASE,
 ) -> bytes:
-    """`data` from `base` on, and `words` at `place`, where the program starts unless `entry` is elsewhere; `starts`
-    says by function where it begins in the words; `note` tells what the function takes."""
+    """ELF file of `data` from `base` on, and `words` at `place`, where the program starts unless `entry` is elsewhere.
+
+    `starts` says by function where it begins in the words; `note` is the ELF note, which tells what the function takes.
+    """
     segments = [(_READ | _EXECUTE, place, words, len(words))]
     if data:
         segments.insert(0, (_READ | _WRITE, base, data, len(data)))
+    # Symbols in the order of addresses: the size of a function is the distance to the next one.
     ordered = tuple(sorted(starts.items(), key=lambda pair: pair[1]))
     return _file(segments, place if entry is None else entry, isa, symbols.Code(place, 0, len(words), ordered), note)
 
 
 def assembled(made: Assembled, isa: Isa, note: bytes = b"") -> bytes:
-    """The executable of assembled text, which starts at the label `_start`, or at the first instruction; data may be
-    written, code may not."""
+    """ELF file of assembled text, which starts at the label `_start`, or at the first instruction; data may be written,
+    code may not.
+    """
     whole = made.base + len(made.data)
     words, data = made.data[: made.code_end - made.base], made.data[made.data_at - made.base :]
     segments = [(_READ | _EXECUTE, made.base, words, len(words))]
     if data:
         segments.insert(0, (_READ | _WRITE, made.data_at, data, len(data)))
+    # `.L` begins local labels, which get no symbol (the GNU assembler's convention).
     named = sorted(((a, n) for n, a in made.labels.items() if not n.startswith(".L")))
     starts = tuple((name, address - made.base) for address, name in named if address < made.data_at or not data)
     places = [(address, name) for address, name in named[len(starts) :]]
@@ -89,7 +97,7 @@ def assembled(made: Assembled, isa: Isa, note: bytes = b"") -> bytes:
 
 
 def program(segments: Sequence[Segment], entry: int, isa: Isa) -> bytes:
-    """An executable of segments, wherever they come from. Errors: PL0910 where two of them overlap."""
+    """ELF file of segments, wherever they come from. Errors: PL0910 where two of them overlap."""
     placed = sorted(segments, key=lambda s: s.address)
     for below, above in pairwise(placed):
         if below.address + below.size > above.address:
@@ -102,8 +110,12 @@ def program(segments: Sequence[Segment], entry: int, isa: Isa) -> bytes:
 def _file(
     segments: Sequence[tuple[int, int, bytes, int]], entry: int, isa: Isa, code: symbols.Code | None, note: bytes
 ) -> bytes:
-    """`segments` are flags, address, bytes, and the number of bytes in memory; `code` is the last one."""
+    """ELF file of segments: header, program headers, contents, then symbols and sections.
+
+    A segment is flags, address, bytes, and its size in memory; `code` describes the last one for the symbols.
+    """
     wide = isa.xlen == 64
+    # sizeof(Elf64_Ehdr), sizeof(Elf64_Phdr); Elf32 ones else.
     header, size = (64, 56) if wide else (52, 32)
     offset = header + size * len(segments)
     start = 0
@@ -114,6 +126,7 @@ def _file(
         contents += bytes((address - offset - len(contents)) % _PAGE)  # offsets and addresses agree within a page
         start = offset + len(contents)
         fields = (address, address, len(content), whole)
+        # Elf64_Phdr has p_flags second, Elf32_Phdr second to last.
         row = (_LOAD, flags, start, *fields, _PAGE) if wide else (_LOAD, start, *fields, flags, _PAGE)
         table += struct.pack("<IIQQQQQQ" if wide else "<IIIIIIII", *row)
         contents += content
@@ -124,8 +137,13 @@ def _file(
 
 
 def _header(entry: int, header: int, size: int, count: int, sections: int, isa: Isa) -> bytes:
+    """ELF header (ELF specification, figure 1-3). e_flags: EF_RISCV_RVC is bit 0, EF_RISCV_FLOAT_ABI bits 1 and 2
+    (psABI, "File Header").
+    """
     wide = isa.xlen == 64
+    # EF_RISCV_RVC; EF_RISCV_FLOAT_ABI_SINGLE is 2, EF_RISCV_FLOAT_ABI_DOUBLE 4 (psABI, "File Header").
     flags = ("c" in isa.extensions) | (4 if "d" in isa.extensions else 2 if "f" in isa.extensions else 0)
+    # EI_CLASS 1 or 2, EI_DATA 1 (little-endian), EI_VERSION 1.
     ident = bytes([0x7F, *b"ELF", 2 if wide else 1, 1, 1]).ljust(16, b"\0")
     own = (64 if wide else 40, symbols.COUNT, symbols.COUNT - 1) if sections else (0, 0, 0)
     return ident + struct.pack(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Liveness of registers in machine code: code whose results nobody uses, and where registers are live, as intervals
-with holes.
+"""Liveness of registers in machine code, by backward data flow: dead-code elimination, and live intervals with holes.
 
-Instruction k, counted through the blocks in their order, reads at 2 k and writes at 2 k + 1.
+Instruction k, counted through the blocks in their order, reads at 2 k and writes at 2 k + 1. Sources: Muchnick 1997,
+section 14.1.3 (live variables); lifetime holes as in Traub, Holloway and Smith 1998.
 """
 
 from __future__ import annotations
@@ -35,19 +35,21 @@ _EFFECTS: Final = (*ENDS, *STORES, *CALLS, "fence", "keep", "spill", *PUSHES)
 
 
 def live_out(code: Code) -> list[set[Reg]]:
-    """By block what some path behind it uses."""
+    """Live-out sets: by block the registers that some path behind it uses."""
     found, order = _live(code)
     return [_union([found[s] for s in next], order) for next in successors(code)]
 
 
 def live_in(code: Code) -> list[set[Reg]]:
-    """By block what it or some path behind it uses."""
+    """Live-in sets: by block the registers that it or some path behind it uses."""
     found, order = _live(code)
     return [_union([members], order) for members in found]
 
 
 def _live(code: Code) -> tuple[Sequence[int], list[Reg]]:
-    """By block the registers that are live at its beginning, as bits; and their order."""
+    """Solution of the data-flow equations: by block the registers live at its beginning, as bits, and the registers'
+    order.
+    """
     summaries = [_exposed(code, block) for block in code.blocks]
     # Sets as bits of integers: union and difference of hundreds of registers are single operations.
     number = {
@@ -62,9 +64,10 @@ def _live(code: Code) -> tuple[Sequence[int], list[Reg]]:
 
 
 def _exposed(code: Code, block: Block) -> tuple[dict[Reg, None], dict[Reg, None]]:
-    """What the block uses before it defines it, and what it defines."""
+    """Local sets of a block: upward-exposed uses (used before defined), and definitions."""
     used, defined = dict[Reg, None](), dict[Reg, None]()
     for op in block.ops:
+        # Uses are recorded before definitions: an instruction reads its operands before it writes.
         made, read = registers(op, code.isa)
         used.update(dict.fromkeys(r for r in read if r not in defined))
         defined.update(dict.fromkeys(made))
@@ -72,6 +75,7 @@ def _exposed(code: Code, block: Block) -> tuple[dict[Reg, None], dict[Reg, None]
 
 
 def _union(sets: Sequence[int], order: Sequence[Reg]) -> set[Reg]:
+    """Union of bit sets, as a set of registers."""
     union = 0
     for members in sets:
         union |= members
@@ -84,7 +88,10 @@ def _union(sets: Sequence[int], order: Sequence[Reg]) -> set[Reg]:
 
 
 def without_dead(code: Code) -> Code:
-    """The code without instructions that have no effect and whose results are not used."""
+    """Dead-code elimination: instructions without effects whose results are not live are removed, until nothing
+    changes.
+    """
+    # Removing an instruction may leave its operands unused: until a fixed point.
     while True:
         blocks = tuple(_cleaned(code, block, set(out)) for block, out in zip(code.blocks, live_out(code), strict=True))
         if blocks == code.blocks:
@@ -93,6 +100,7 @@ def without_dead(code: Code) -> Code:
 
 
 def _cleaned(code: Code, block: Block, alive: set[Reg]) -> Block:
+    """Backward sweep of a block; `alive` is changed from live-out to live-in."""
     kept: list[Op] = []
     for op in reversed(block.ops):
         defined, used = registers(op, code.isa)
@@ -104,7 +112,9 @@ def _cleaned(code: Code, block: Block, alive: set[Reg]) -> Block:
 
 
 def intervals(code: Code) -> dict[Reg, Segments]:
-    """Where each register holds a value that is used later, in the order of the registers' first mention."""
+    """Live intervals by register, with holes: where each register holds a value that is used later. In the order of the
+    registers.
+    """
     found: dict[Reg, Segments] = {}
     # Two positions per instruction: it reads at the even one and writes at the odd one, so that a result may take the
     # register of a last operand.
@@ -116,7 +126,7 @@ def intervals(code: Code) -> dict[Reg, Segments]:
 
 
 def _block(code: Code, block: Block, ends: dict[Reg, int], start: int, found: dict[Reg, Segments]) -> None:
-    """Adds the block's segments, last ones first; `ends` has the end of those that are open."""
+    """Adds a block's segments, last ones first; `ends` has the ends of those that are open."""
     for k, op in reversed(list(enumerate(block.ops))):
         at = start + 2 * k
         defined, used = registers(op, code.isa)
@@ -132,7 +142,7 @@ def _block(code: Code, block: Block, ends: dict[Reg, int], start: int, found: di
 
 
 def _add(segments: Segments, start: int, end: int) -> None:
-    """Joins the segment with the one behind it, where they touch."""
+    """Adds a segment in front, joined with the next one where they touch."""
     if segments and segments[-1][0] == end:
         segments[-1] = (start, segments[-1][1])
     else:
@@ -140,7 +150,9 @@ def _add(segments: Segments, start: int, end: int) -> None:
 
 
 def overlap(a: Segments, b: Segments) -> bool:
-    """Whether two intervals share a position. What ends before the other one begins is passed over at once."""
+    """Whether two live intervals interfere, that is, share a position. Segments that end before the other interval
+    begins are skipped by binary search.
+    """
     if not (a and b):
         return False
     # Long intervals have many segments, and most pairs of intervals touch only in few of them.
@@ -156,7 +168,7 @@ def overlap(a: Segments, b: Segments) -> bool:
 
 
 def bits_of(segments: Segments) -> int:
-    """An interval as the set of its positions: many are compared faster so."""
+    """Interval as a bit set of positions: interference is then one `&`."""
     bits = 0
     for start, end in segments:
         bits |= (1 << end) - (1 << start)
@@ -164,7 +176,7 @@ def bits_of(segments: Segments) -> int:
 
 
 def united(a: Segments, b: Segments) -> Segments:
-    """The union of two intervals that do not overlap."""
+    """Union of two intervals that do not overlap, for a coalesced register."""
     joined: Segments = []
     for start, end in sorted((*a, *b)):
         if joined and joined[-1][1] == start:
@@ -175,10 +187,13 @@ def united(a: Segments, b: Segments) -> Segments:
 
 
 def depths(code: Code) -> list[int]:
-    """By block how many backward jumps go around it: its depth in loops, where a loop's blocks stand together."""
+    """Loop depth of each block: how many backward jumps go around it. It is exact where a loop's blocks are contiguous
+    (order.py).
+    """
     back = [(target, k) for k, follow in enumerate(successors(code)) for target in follow if target <= k]
     steps = [0] * (len(code.blocks) + 1)
     for low, high in back:
         steps[low] += 1
+        # A difference array: its running sum is the number of backward jumps around a block.
         steps[high + 1] -= 1
     return list(accumulate(steps[:-1]))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instruction selection: a legal function out of SSA form to machine code over virtual registers.
 
-Operation by operation; a comparison is folded into the branch or the select that it decides, constants into
-instructions that take them, constant distances into loads and stores. Whatever selects or compares goes through the
-select table.
+Operation by operation, with folding by use (folds.py): a comparison is folded into the branch or the select that it
+decides, constants into instructions that take them, constant distances into loads and stores. Whatever selects or
+compares goes through the select table.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ _BRANCHES: Final = {
 
 
 def lower(function: Function, isa: Isa, layout: Layout) -> Code:
-    """The code of a function whose operations are legal and whose blocks, but for the first, have no parameters."""
+    """Instruction selection for a function whose operations are legal and whose blocks, but for the first, have no
+    parameters.
+    """
     context = Context(function, isa, layout, _emit)
     blocks: list[Block] = []
     for number, block in enumerate(function.blocks):
@@ -68,13 +70,15 @@ def lower(function: Function, isa: Isa, layout: Layout) -> Code:
                 _emit(context, instruction)
         _end(context, block.terminator)
         blocks.append(Block(block.name, context.b.take()))
+    # sp is aligned to 16 bytes at every call (psABI).
     outgoing = -(-context.outgoing // 16) * 16
     return Code(function.name, isa, tuple(blocks), context.frame, outgoing=outgoing, pool=layout.pool)
 
 
 def _enter(context: Context, function: Function) -> None:
-    """The parameters, from where the caller put them. All come out of registers first: what loads the others needs
-    some."""
+    """Incoming parameters, from where the caller put them. All come out of their registers first: what loads the others
+    needs some.
+    """
     places = abi.places([p.type for p in function.parameters], context.isa)
     moved = [
         [place if isinstance(place, abi.Stack) else context.move(context.b.fresh(place.bank), place) for place in group]
@@ -97,6 +101,7 @@ def _emit(context: Context, instruction: Instruction) -> None:
 
 
 def _effect(context: Context, instruction: Instruction) -> None:
+    """Selection of an instruction without a result."""
     if instruction.operation == "store":
         memory.store(context, instruction)
     elif instruction.called == WORD.name:
@@ -109,6 +114,7 @@ def _effect(context: Context, instruction: Instruction) -> None:
 
 
 def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
+    """Selection of an instruction with a result, by operation: its registers."""
     result = instruction.result
     assert result is not None
     is_wide = context.is_wide(result.type) or any(context.is_wide(operand.type) for operand in instruction.operands)
@@ -171,6 +177,9 @@ def _end(context: Context, terminator: Terminator) -> None:
 
 
 def _branch(context: Context, condition: Operand, target: str) -> None:
+    """Conditional branch, fused with the comparison that decides it, where that is deferred to it (RISC-V unprivileged
+    manual, "Conditional Branches": bgt and ble exchange the operands of blt and bge).
+    """
     if isinstance(condition, Constant):
         if condition.value:
             context.b.put("beq", ZERO, ZERO, target)
@@ -192,6 +201,7 @@ def _branch(context: Context, condition: Operand, target: str) -> None:
 
 
 def _return(context: Context, value: Operand | None) -> None:
+    """Return, with the result where the convention has it."""
     if value is None:
         context.b.put("ret")
         return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Selection of loads, stores, fences and addresses. Atomic orders are kept as the psABI specification's table of
-mappings says.
+mappings says (RISC-V unprivileged manual, appendix A, table "Mappings from C/C++ primitives to RISC-V primitives").
 
 Accesses are aligned here: others have been made of smaller ones before (`legalize`).
 """
@@ -21,6 +21,8 @@ R, W, RW = 2, 1, 3
 """Sets of accesses as fences encode them."""
 _AROUND: Final[dict[tuple[str, str], tuple[tuple[int, int] | None, tuple[int, int] | None]]] = {
     ("load", "acquire"): (None, (R, RW)),
+    # fence rw,rw before and fence r,rw behind the load; the store is fenced by fence rw,w in front, here also by one
+    # behind, so that both mappings of the table may be mixed.
     ("load", "seq_cst"): ((RW, RW), (R, RW)),
     ("store", "release"): ((RW, W), None),
     ("store", "seq_cst"): ((RW, W), (RW, RW)),
@@ -30,6 +32,7 @@ _FENCES: Final = {"acquire": (R, RW), "release": (RW, W), "acq_rel": (RW, RW), "
 
 
 def load(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
+    """Selection of a load, with the fences of its order: the registers of its result."""
     result, access = instruction.result, instruction.access or Access()
     assert result is not None
     type: Type = result.type if result.type != PTR else I64 if context.isa.xlen == 64 else I32
@@ -42,12 +45,14 @@ def load(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         mnemonic = _LOADS[type] + "u" * (result.name in context.zero_extended)
         made = (context.b.make("lw" if mnemonic == "lwu" and context.isa.xlen == 32 else mnemonic, offset, base),)
     if access.volatile or access.order:
+        # A volatile load stays even where nothing uses it, and is a barrier of the scheduler.
         context.b.put("keep", made[0])
     _fence(context, after)
     return made
 
 
 def store(context: Context, instruction: Instruction) -> None:
+    """Selection of a store, with the fences of its order."""
     value, access = instruction.operands[0], instruction.access or Access()
     type: Type = value.type if value.type != PTR else I64 if context.isa.xlen == 64 else I32
     before, after = _AROUND.get(("store", access.order), (None, None))
@@ -69,7 +74,7 @@ def store(context: Context, instruction: Instruction) -> None:
 
 
 def _zero_or_parts(context: Context, value: Operand) -> tuple[Reg, ...]:
-    """A constant float is stored as the integer that its bits are, where that is one register or zero."""
+    """Registers to store. A constant float is stored as the integer of its bits, where that is one register or zero."""
     if (
         isinstance(value, Constant)
         and value.type in FLOATS
@@ -93,7 +98,7 @@ def _fence(context: Context, sets: tuple[int, int] | None) -> None:
 
 
 def address(context: Context, operand: Operand, room: int = 0) -> tuple[Reg, int]:
-    """A register and a distance from it, to which `room` may be added."""
+    """Addressing mode: a register and a distance from it, to which `room` may be added within the immediate."""
     match operand:
         case Value(name) if name in context.deferred and name not in context.values:
             inner = context.deferred[name]
@@ -118,7 +123,7 @@ def address(context: Context, operand: Operand, room: int = 0) -> tuple[Reg, int
 
 
 def offset(context: Context, instruction: Instruction) -> Reg:
-    """A pointer and a number of bytes."""
+    """Pointer arithmetic: a pointer and a number of bytes."""
     pointer, distance = instruction.operands
     if (k := context.immediate(distance)) is not None:
         return context.b.make("addi", context.reg(pointer), k) if k else context.reg(pointer)
@@ -126,7 +131,7 @@ def offset(context: Context, instruction: Instruction) -> Reg:
 
 
 def alloca(context: Context, instruction: Instruction) -> Reg:
-    """Bytes of the frame; their number is a constant (`legalize` refuses others)."""
+    """Stack allocation: bytes of the frame; their number is a constant (`legalize` refuses others)."""
     size, access = instruction.operands[0], instruction.access or Access()
     assert isinstance(size, Constant)
     return context.b.make("frame", context.memory(size.value, max(access.align, 1)))

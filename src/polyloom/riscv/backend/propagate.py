@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies within a block: who reads a copy reads what it was made of, as long as that does not change.
+"""Copy propagation within a block: a reader of a copy reads the copy's source, as long as that does not change
+(Muchnick 1997, section 12.5).
 
 Selection copies whatever a variable holds; where all that reads the copy stands before the variable's next value, the
 copy is dead afterwards (`live.without_dead`).
@@ -16,7 +17,7 @@ from polyloom.riscv.backend.pairs import is_pair
 
 
 def propagated(code: Code) -> Code:
-    """The code with sources of copies in their place; the copies stay."""
+    """The code with sources of copies in their place; the copies stay, for dead-code elimination."""
     reads, writes = Counter[Reg](), Counter[Reg]()
     for op in (op for block in code.blocks for op in block.ops):
         defined, used = registers(op, code.isa)
@@ -27,13 +28,16 @@ def propagated(code: Code) -> Code:
 
 
 def _block(code: Code, ops: Sequence[Op], reads: Counter[Reg], writes: Counter[Reg]) -> list[Op]:
+    """Copy propagation in one block, whose counts of reads and writes are kept up to date."""
     made = list(ops)
+    # In order: a copy of a copy reads the first source then.
     for k, op in enumerate(made):
         if not is_move(op):
             continue
         target, source = op.operands
         assert isinstance(target, Reg)
         assert isinstance(source, Reg)
+        # Machine registers are bound by the convention; and a target that is written twice is a variable, not a copy.
         if not (target.is_virtual and source.is_virtual and writes[target] == 1):
             continue
         found = _readers(code, made, k, target, source)
@@ -47,7 +51,7 @@ def _block(code: Code, ops: Sequence[Op], reads: Counter[Reg], writes: Counter[R
 
 
 def _readers(code: Code, ops: Sequence[Op], k: int, target: Reg, source: Reg) -> list[int]:
-    """A position for each time the target is read, until the source changes."""
+    """Uses of a copy's target until its source changes, a position for each."""
     found: list[int] = []
     for at in range(k + 1, len(ops)):
         defined, used = registers(ops[at], code.isa)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tail duplication: a jump to a block that only returns becomes that return, so that each way ends where it stands,
-with its result in place.
+"""Tail duplication of returns: a jump to a block that only returns becomes that return, so that each way ends where it
+stands, with its result in place (the inverse of tail merging, Muchnick 1997, section 18.8).
 
 Where returning takes more than one instruction, because of a frame, `expand` makes one of all returns again.
 """
@@ -25,10 +25,12 @@ def _only_returns(block: Block) -> bool:
 
 
 def _ended(block: Block, ends: dict[str, Block]) -> Block:
+    """The block with the return of the block that it jumps to, on the arguments of that jump."""
     jump = block.terminator
     last = ends.get(jump.target.block) if isinstance(jump, Jump) else None
     if last is None or not isinstance(jump, Jump) or not isinstance(last.terminator, Return):
         return block
+    # The block's parameters are those of the return alone, as it has no instructions.
     given = dict(zip(last.parameters, jump.target.arguments, strict=True))
     value: Operand | None = last.terminator.value
     found = given.get(value, value) if isinstance(value, Value) else value

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls an executable's function on the interpreter: arguments where the calling convention has them, arrays above the
-image.
+"""Function calls on the interpreter: arguments where the calling convention has them (psABI), arrays above the image.
 
-The stack grows down towards the arrays. Bytes between them, which no frame skips that is smaller, tell whether it was
-full.
+The stack grows down towards the arrays. A guard pattern between them, larger than common frames, tells whether the
+stack has overflowed.
 """
 
 from __future__ import annotations
@@ -26,19 +25,22 @@ from polyloom.riscv.image import Image, elf
 from polyloom.riscv.model import LIMIT, RA, SP, Machine
 from polyloom.riscv.names import Isa
 
+# A cache line of common machines, more than any type needs.
 _ALIGNMENT: Final = 64
 STACK: Final = 1 << 23
 """Bytes, as many as Linux gives a process."""
 LARGEST: Final = (1 << 31) - 1
 """Bytes of an object."""
+# A megabyte: only a larger frame could skip it without touching a byte.
 _GUARD: Final = b"\xa5" * (1 << 20)
 _ONES: Final = 0xFFFFFFFF << 32
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the function returned, how many instructions it executed, the bytes that these loaded and stored, and the
-    addresses of those that were to be kept."""
+    """Result of a call: what the function returned, its executed instructions, the bytes that these loaded and stored,
+    and the addresses of those that were to be kept.
+    """
 
     result: Number | None
     instructions: int
@@ -55,8 +57,11 @@ def call(
     watch: Callable[[int], None] | None = None,
     record: int = 0,
 ) -> Outcome:
-    """Runs the file on one argument per parameter; arrays are changed in place. `watch` hears how many instructions
-    were executed; the addresses of the first `record` of them are kept. Errors: PL0910 to PL0915."""
+    """Runs the file on one argument per parameter; arrays are changed in place.
+
+    `watch` hears how many instructions were executed; the addresses of the first `record` of them are kept. Errors:
+    PL0910 to PL0915.
+    """
     return call_in(elf(executable, isa), function, arguments, limit, watch, record)
 
 
@@ -68,7 +73,7 @@ def call_in(
     watch: Callable[[int], None] | None = None,
     record: int = 0,
 ) -> Outcome:
-    """The same of what is loaded, whose entry is the function."""
+    """Call of the entry function of a loaded image; otherwise as `call`."""
     isa = image.isa
     top = max(s.address + s.size for s in image.segments)
     arrays = [a for a in arguments if isinstance(a, np.ndarray)]
@@ -96,12 +101,15 @@ def call_in(
     with _guarded(machine, top):
         done = machine.run(stop=end, limit=limit, watch=watch, record=record)
     for array, address in zip(arrays, addresses, strict=True):
+        # Copied back in place, as C functions change their arrays.
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
     return Outcome(_result(machine, isa, function), done.instructions, machine.moved, done.executed)
 
 
 def _check_sizes(arrays: Sequence[np.ndarray]) -> None:
-    """What a loop accesses in two iterations is less than that far apart (`transform.ssa.unwrap`)."""
+    """Refuses objects of 2**31 bytes or more: what a loop accesses in two iterations is less than that far apart
+    (`transform.ssa.unwrap`).
+    """
     largest = max((array.nbytes for array in arrays), default=0)
     if largest > LARGEST:
         message = f"an array has {largest} bytes, and an object of a compiled function at most {LARGEST}"
@@ -110,7 +118,7 @@ def _check_sizes(arrays: Sequence[np.ndarray]) -> None:
 
 @contextmanager
 def _guarded(machine: Machine, guard: int) -> Generator[None]:
-    """However a run ends in which the stack was full, that is what is said."""
+    """Stack overflow check around a run: however it ends, a destroyed guard is what is reported."""
     try:
         yield
     except PolyloomError:
@@ -133,6 +141,7 @@ def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int])
     """Puts the bits of arguments into registers and on the stack."""
     places = abi.places([p.type for p in function.parameters], isa)
     words = [place for group in places for place in group if isinstance(place, abi.Stack)]
+    # psABI: sp is aligned to 16 bytes at the call, and the arguments begin where it points to.
     sp = machine.x[SP] - -(-max((w.offset + 8 for w in words), default=0) // 16) * 16
     machine.set_x(SP, sp)
     for k, (parameter, group, pattern) in enumerate(zip(function.parameters, places, values, strict=True)):
@@ -148,7 +157,7 @@ def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int])
 
 
 def _words(type: Type, pattern: int, count: int, isa: Isa, is_unsigned: bool) -> list[int]:
-    """The parts of an argument or a result; an integer narrower than a register is extended."""
+    """Parts of an argument or a result; an integer narrower than a register is extended."""
     if count == 2:
         return [pattern & 0xFFFFFFFF, pattern >> 32]
     if type not in FLOATS and type not in (PTR, I1) and not is_unsigned:
@@ -157,6 +166,7 @@ def _words(type: Type, pattern: int, count: int, isa: Isa, is_unsigned: bool) ->
 
 
 def _result(machine: Machine, isa: Isa, function: Function) -> Number | None:
+    """Result of the function, whose extension by the convention is asserted."""
     if (type := function.result) is None:
         return None
     places = abi.result_places(type, isa)
@@ -165,6 +175,7 @@ def _result(machine: Machine, isa: Isa, function: Function) -> Number | None:
     words = [machine.x[place.number] for place in places]
     pattern = sum(word << (isa.xlen * k) for k, word in enumerate(words)) & ((1 << WIDTH[type]) - 1)
     extended = [word % (1 << isa.xlen) for word in _words(type, pattern, len(words), isa, RESULT in function.unsigned)]
+    # The convention is an invariant of selection (abi.py): a caller in another language relies on the extension.
     assert type in FLOATS or extended == words, (
         f"{function.name} leaves {words} for a {type}, which the convention has as {extended}"
     )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List scheduling within a block, before allocation, for a core that issues one instruction per cycle in their order.
+"""List scheduling within a basic block, before allocation, for an in-order core that issues one instruction per cycle
+(Gibbons and Muchnick 1986; Muchnick 1997, section 17.1).
 
-An instruction follows what it depends on by that one's latency: of the instructions that can issue, the one from which
-the longest path leads on does. The latencies are those of no core, but typical: 2 for loads, 3 to multiply, 4 and more
-for floats.
+An instruction follows what it depends on by that one's latency: of the instructions that are ready, the one with the
+longest path to the end of the block comes first. The latencies are those of no core, but typical: 2 for loads, 3 to
+multiply, 4 and more for floats.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ _BARRIERS: Final = ("fence", "keep", *PUSHES, *_FIXED)
 
 @dataclass(slots=True)
 class _Node:
-    """`after` are later instructions with the cycles that must lie between."""
+    """Node of the dependence graph. `after` are later instructions with the cycles that must lie between; `before`
+    counts predecessors that are not scheduled yet; `height` is the critical path to the end; `ready` the earliest
+    cycle.
+    """
 
     op: Op
     after: dict[int, int] = field(default_factory=dict[int, int])
@@ -51,7 +55,9 @@ class _Node:
 
 
 def schedule(code: Code) -> Code:
-    """The code with the instructions of each block in another order."""
+    """The code with the instructions of each block in the order of the schedule."""
+    # Copies at the end of a loop give variables their next values: a value made before the last read of its variable
+    # cannot share the register.
     nexts: dict[Reg, list[Reg]] = {}
     for op in (op for block in code.blocks for op in block.ops if is_move(op)):
         variable, value = op.operands
@@ -72,10 +78,12 @@ def latency(op: Op) -> int:
 
 
 def _block(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) -> list[Op]:
+    """Greedy list scheduling of a block by critical path; among equals, by text."""
     nodes = _graph(code, ops, nexts)
     for node in reversed(nodes):
         # List scheduling by critical path: the longest way to the end of the block first.
         node.height = max((distance + nodes[k].height for k, distance in node.after.items()), default=0)
+    # Instructions without an unscheduled predecessor; `ready` says from which cycle on their operands are there.
     open = [k for k, node in enumerate(nodes) if node.before == 0]
     made: list[Op] = []
     cycle = 0
@@ -98,9 +106,12 @@ def _block(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) ->
 
 
 def _graph(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) -> list[_Node]:
-    """Who must follow whom: by registers, by memory (loads may pass loads), and calls and the ends of the block after
-    everything. `nexts` has the variables that copies give a value to: that is made behind what reads the variable
-    before it, so that both can be one register."""
+    """Dependence graph of a block: by registers (flow, anti and output), by memory (loads may pass loads), and calls
+    and the ends of the block after everything.
+
+    `nexts` has the variables that copies give a value to: the value is made behind what reads the variable before it,
+    so that both can be one register.
+    """
     nodes = [_Node(op) for op in ops]
     wrote: dict[object, int] = {}
     read: dict[object, list[int]] = {}
@@ -131,6 +142,7 @@ def _graph(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) ->
         elif op.mnemonic in LOADS:
             _edge(nodes, stored, k, 0)
             loaded.append(k)
+        # A call or an end is a boundary: everything before it stays before, everything after it after.
         if op.mnemonic in _FIXED:
             for earlier in range(last + 1, k):
                 _edge(nodes, earlier, k, 0)
@@ -141,6 +153,7 @@ def _graph(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) ->
 
 
 def _edge(nodes: list[_Node], earlier: int, later: int, distance: int) -> None:
+    """Adds a dependence, at its greatest distance in cycles."""
     if 0 <= earlier < later:
         if later not in nodes[earlier].after:
             nodes[later].before += 1

@@ -37,12 +37,15 @@ _WORDS: Final = {"add": "addw", "sub": "subw", "neg": "negw", "addi": "addiw", "
 
 
 class Names:
-    """The names of an expression, in the order of their first use, so that equal forms are selected once."""
+    """Names of an expression's registers, in the order of their first use, so that equal forms are selected once
+    (cached).
+    """
 
     def __init__(self) -> None:
         self.registers: dict[str, Reg] = {}
 
     def of(self, register: Reg, is_boolean: bool) -> Expression:
+        # The zero register is the number 0: forms with constants match.
         if register.number == 0:
             return 0
         known = next(
@@ -59,20 +62,22 @@ class Names:
 
 
 def chosen(context: Context, instruction: Instruction) -> Reg:
-    """The result of a comparison, a select, or an intrinsic that the table has."""
+    """Selection of a comparison, a select, or an intrinsic that the table has."""
     assert instruction.result is not None
     names = Names()
     return write(context, instruction.result.type, of_instruction(context, instruction, names), names)
 
 
 def write(context: Context, type: Type, expression: Expression, names: Names) -> Reg:
-    """The best sequence for an expression of a type."""
+    """Selection of an expression by the select table, with the result as values of the type are held."""
     if isinstance(expression, str):
         return names.registers[expression]
     if isinstance(expression, int):
         return context.b.constant(expression)
     lines = _selected(expression, context.isa)
     result = context.b.lines(lines, names.registers)
+    # Whole registers, single bits and pointers are right as they are; others only where the value cannot have left its
+    # range.
     if WIDTH[type] >= context.isa.xlen or type in (I1, PTR) or not _overflows(expression):
         return result
     last = context.b.ops[-1]
@@ -89,7 +94,7 @@ def _selected(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ..
 
 
 def _overflows(expression: Expression) -> bool:
-    """Whether the value may leave the range of its operands."""
+    """Whether the value may leave the range of its operands, and so must be extended anew."""
     if not isinstance(expression, Node):
         return False
     values = expression.operands[1:] if expression.operator == "?" else expression.operands
@@ -97,7 +102,7 @@ def _overflows(expression: Expression) -> bool:
 
 
 def of_instruction(context: Context, instruction: Instruction, names: Names) -> Expression:
-    """The expression of an instruction, with those that are deferred to it."""
+    """Expression tree of an instruction, with those that are deferred to it."""
     operation, operands = instruction.operation, instruction.operands
     if operation in COMPARISONS:
         return relation(context, instruction, names)
@@ -113,7 +118,8 @@ def of_instruction(context: Context, instruction: Instruction, names: Names) -> 
 
 
 def relation(context: Context, instruction: Instruction, names: Names) -> Expression:
-    """A comparison. An i1 that is 1 is -1 as a signed number."""
+    """Expression of a comparison. An i1 that is 1 is -1 as a signed number: signed comparisons exchange the
+    operands."""
     a, b = (leaf(context, operand, names) for operand in instruction.operands)
     operation = instruction.operation
     if instruction.operands[0].type == I1 and operation[0] == "s":
@@ -122,7 +128,7 @@ def relation(context: Context, instruction: Instruction, names: Names) -> Expres
 
 
 def leaf(context: Context, operand: Operand, names: Names) -> Expression:
-    """A name or a number."""
+    """Leaf of an expression: a name or a number."""
     if isinstance(operand, Constant):
         return operand.value
     return names.of(context.reg(operand), operand.type == I1)

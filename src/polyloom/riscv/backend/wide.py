@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selection of 64-bit integers on RV32, in two registers: schoolbook arithmetic. What is not used of it is removed
-later.
+"""Selection of 64-bit integers on RV32, in register pairs: multiword arithmetic (Hacker's Delight, chapters 2 and 8;
+Knuth 1997, volume 2, section 4.3.1). What is not used of it is removed later.
 
 Division, shifts by what is not constant, and conversions from and to floats have been legalized before (`legalize`).
 """
@@ -22,7 +22,7 @@ _HALF: Final = 32
 
 
 def arithmetic(context: Context, instruction: Instruction) -> Pair:
-    """An operation of `ssa.ARITHMETIC` but division."""
+    """Selection of an operation of `ssa.ARITHMETIC` but division, on register pairs."""
     a, b = instruction.operands
     match instruction.operation:
         case "add":
@@ -42,13 +42,14 @@ def arithmetic(context: Context, instruction: Instruction) -> Pair:
 
 
 def _bitwise(context: Context, operation: str, x: Reg, y: Reg) -> Reg:
+    """Bitwise operation on words; with the zero register no instruction is needed."""
     if ZERO in (x, y):
         return ZERO if operation == "and" else y if x == ZERO else x
     return context.b.make(operation, x, y)
 
 
 def _sum(context: Context, *words: Reg) -> Reg:
-    """Modulo two to the 32."""
+    """Sum of words modulo 2**32, without those that are zero."""
     total, *rest = [word for word in words if word != ZERO] or [ZERO]
     for word in rest:
         total = context.b.make("add", total, word)
@@ -60,6 +61,8 @@ def _product(context: Context, mnemonic: str, x: Reg, y: Reg) -> Reg:
 
 
 def _add(context: Context, a: Pair, b: Pair) -> Pair:
+    """Double-word addition: the carry is the comparison of the sum with an operand (RISC-V has no flags)."""
+    # A low word of zero has no carry.
     if ZERO in (a[0], b[0]):
         return _sum(context, a[0], b[0]), _sum(context, a[1], b[1])
     low = context.b.make("add", a[0], b[0])
@@ -68,7 +71,9 @@ def _add(context: Context, a: Pair, b: Pair) -> Pair:
 
 
 def _subtract(context: Context, a: Pair, b: Pair) -> Pair:
+    """Double-word subtraction: the borrow is the comparison of the low words."""
     high = a[1] if b[1] == ZERO else context.b.make("sub", a[1], b[1])
+    # Nothing is borrowed by zero.
     if b[0] == ZERO:
         return a[0], high
     borrow = context.b.make("sltu", a[0], b[0])
@@ -76,6 +81,7 @@ def _subtract(context: Context, a: Pair, b: Pair) -> Pair:
 
 
 def _multiply(context: Context, a: Pair, b: Pair) -> Pair:
+    """Double-word product modulo 2**64, by mul and mulhu (schoolbook, Hacker's Delight, section 8-1)."""
     # Schoolbook multiplication modulo 2^64: the product of the high words does not count.
     crossed = _product(context, "mul", a[0], b[1]), _product(context, "mul", a[1], b[0])
     high = _sum(context, _product(context, "mulhu", a[0], b[0]), *crossed)
@@ -83,8 +89,9 @@ def _multiply(context: Context, a: Pair, b: Pair) -> Pair:
 
 
 def _shift_by(context: Context, operation: str, a: Pair, amount: int) -> Pair:
-    """By a constant, which is less than 64 where the result is defined."""
+    """Double-word shift by a constant, which is less than 64 where the result is defined."""
     make, k = context.b.make, amount % (2 * _HALF)
+    # What fills the high word: the sign for arithmetic shifts, else zeros.
     sign = make("srai", a[1], 31) if operation == "ashr" else ZERO
     if k == 0:
         return a
@@ -105,13 +112,14 @@ def _by(context: Context, mnemonic: str, a: Reg, amount: int) -> Reg:
 
 
 def _choose(context: Context, condition: Reg, a: Reg, b: Reg, is_boolean: bool = False) -> Reg:
+    """Select of one word."""
     names = Names()
     expression = choose(names.of(condition, is_boolean), names.of(a, False), names.of(b, False))
     return write(context, I32, expression, names)
 
 
 def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
-    """From an i64 or to one."""
+    """Selection of a conversion from an i64 or to one."""
     assert instruction.result is not None
     value, source, target = instruction.operands[0], instruction.operands[0].type, instruction.result.type
     match instruction.operation:
@@ -129,23 +137,27 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
 
 
 def compare(context: Context, instruction: Instruction) -> Reg:
-    """A comparison, through the high words where they differ."""
+    """Comparison of register pairs, through the high words where they differ."""
     operation = instruction.operation
     a, b = instruction.operands
     if operation in ("eq", "ne"):
+        # Equality is one test of the bits in which both words differ: no comparison of each.
         differing = _differing(context, a, b)
         return context.b.make("seqz" if operation == "eq" else "snez", differing)
     return write(context, I1, *_less(context, operation, a, b))
 
 
 def _differing(context: Context, a: Operand, b: Operand) -> Reg:
-    """0 exactly where they are equal."""
+    """Bits in which two pairs differ: 0 exactly where they are equal."""
     (low, high), (other_low, other_high) = context.pair(a), context.pair(b)
     words = [x if y == ZERO else context.b.make("xor", x, y) for x, y in ((low, other_low), (high, other_high))]
     return context.b.make("or", *words)
 
 
 def _less(context: Context, operation: str, a: Operand, b: Operand) -> tuple[Expression, Names]:
+    """Order of two pairs as an expression of the select table: that of the high words where they differ, else the
+    unsigned one of the low words.
+    """
     names = Names()
     (low, high), (other_low, other_high) = context.pair(a), context.pair(b)
     x, y = names.of(high, False), names.of(other_high, False)
@@ -157,7 +169,7 @@ def _less(context: Context, operation: str, a: Operand, b: Operand) -> tuple[Exp
 
 
 def select(context: Context, instruction: Instruction) -> Pair:
-    """Word by word, the condition once."""
+    """Select of register pairs, word by word, the condition once."""
     condition, a, b = instruction.operands
     decided = context.reg(condition)
     low, high = (_choose(context, decided, x, y, True) for x, y in zip(context.pair(a), context.pair(b), strict=True))

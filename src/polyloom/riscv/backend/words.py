@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions to bytes: the shortest encodings, compressed ones where the instruction set has them, and distances of
-branches.
+"""Encoding of machine code: the shortest encodings, compressed ones where the instruction set has them, and branch
+relaxation.
 
-Sizes start at their least and grow until every distance fits, so that the process ends. A branch whose target is out of
-reach becomes its inverse over a jump. A pair of a branch and its shadow is parted here, where the sizes of both are
-known.
+Sizes start at their least and grow until every distance fits, so that the process ends (Szymanski 1978, span-dependent
+instructions). A branch whose target is out of reach becomes its inverse over a jump. A pair of a branch and its shadow
+is parted here, where the sizes of both are known.
 """
 
 from __future__ import annotations
@@ -30,12 +30,15 @@ FUNCTION: Final = "@"
 _INVERSE: Final = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
 _LINKS: Final = {"j": ZERO, "call": RA}
 """Where jumps leave the address behind them."""
+# Of the operations with a compressed two-operand form.
 _COMMUTATIVE: Final = ("add", "and", "or", "xor", "addw")
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """An instruction, and the sizes that it may have, least first; `target` is a block where the distance decides."""
+    """Instruction with the sizes in bytes that it may have, least first; `target` is a block where the distance
+    decides.
+    """
 
     op: Op
     sizes: tuple[int, ...]
@@ -48,15 +51,16 @@ def assemble(code: Code) -> bytes:
 
 
 def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
-    """The words, and where each block begins."""
+    """Words of a function, and the offset of each block."""
     made = marked(code)
     return made.words, made.labels
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The words, where each block begins, by number where each word of the machine beside the core is handed over
-    (push.py), and the place of each instruction: its own, else that of the one before."""
+    """Encoded function: its words, where each block begins, by number where each coprocessor word is handed over
+    (push.py), and the source place of each instruction: its own, else that of the one before.
+    """
 
     words: bytes
     labels: dict[str, int]
@@ -65,7 +69,7 @@ class Marked:
 
 
 def marked(code: Code) -> Marked:
-    """The words of a function, wherever it stands, and what is known of them."""
+    """Encoding of a function, wherever it stands, with branch relaxation (Szymanski 1978)."""
     places = [[_place(op, code.isa) for op in block.ops] for block in code.blocks]
     chosen = [[0] * len(group) for group in places]
     # Branch relaxation from the smallest sizes: sizes only grow, so that it ends, and what is left is a least fixed
@@ -80,6 +84,7 @@ def marked(code: Code) -> Marked:
     known: dict[int, Place] = {}
     last = NOWHERE
     for block, group, sizes, addresses in zip(code.blocks, places, chosen, starts, strict=True):
+        # The place of a function's last instruction says nothing of the next function.
         last = NOWHERE if block.name.startswith(FUNCTION) else last
         for place, number, address in zip(group, sizes, addresses, strict=False):
             if place.op.mnemonic in PUSHES and isinstance(mark := place.op.operands[-1], int):
@@ -90,16 +95,23 @@ def marked(code: Code) -> Marked:
                 made += _beside(place.op).to_bytes(4, "little")
                 continue
             for instruction in _instructions(
-                place, place.sizes[number], labels.get(place.target, 0) - address, code.isa
+                # A distance counts from the instruction itself (RISC-V unprivileged manual, "Control Transfer
+                # Instructions").
+                place,
+                place.sizes[number],
+                labels.get(place.target, 0) - address,
+                code.isa,
             ):
                 made += encode(instruction).to_bytes(instruction.row.size, "little")
     return Marked(bytes(made), labels, marks, known)
 
 
 def _place(op: Op, isa: Isa) -> _Place:
+    """Sizes that an instruction may have."""
     if op.mnemonic in PUSHES:
         return _Place(op, (4,))
     if op.mnemonic in EXCHANGES:
+        # A compare-and-exchange: four instructions that are never compressed, so that their distances are fixed.
         return _Place(op, (16,))
     if op.mnemonic == "function":
         return _Place(op, (8,), str(op.operands[1]))
@@ -115,7 +127,7 @@ def _place(op: Op, isa: Isa) -> _Place:
 
 
 def _starts(places: list[list[_Place]], chosen: list[list[int]]) -> list[list[int]]:
-    """The address of each instruction, and of what follows the block."""
+    """Addresses: that of each instruction, and of what follows the block."""
     made: list[list[int]] = []
     address = 0
     for group, sizes in zip(places, chosen, strict=True):
@@ -130,7 +142,9 @@ def _starts(places: list[list[_Place]], chosen: list[list[int]]) -> list[list[in
 def _grow(
     isa: Isa, places: list[list[_Place]], chosen: list[list[int]], starts: list[list[int]], labels: Mapping[str, int]
 ) -> bool:
-    """Whether something had to grow."""
+    """One round of relaxation: whether something had to grow. Errors: PL0932 for what is out of reach at its greatest
+    size.
+    """
     grown = False
     for group, sizes, addresses in zip(places, chosen, starts, strict=True):
         for k, place in enumerate(group):
@@ -147,9 +161,11 @@ def _grow(
 
 
 def _fits(place: _Place, size: int, distance: int, isa: Isa) -> bool:
+    """Whether the distance has an encoding of this size."""
     if place.op.mnemonic == "function":
         return True
     if size == 8:
+        # The jump stands behind the inverted branch, 4 bytes further.
         return distance - 4 in row_of("jal", isa).fields[-1].range
     plain = _plain(place.op, distance, isa)
     found = plain if size == 4 else _compressed(plain, isa)
@@ -157,6 +173,7 @@ def _fits(place: _Place, size: int, distance: int, isa: Isa) -> bool:
 
 
 def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator[Instruction]:
+    """Instructions of the table for one place, at a distance from its target."""
     if is_pair(place.op):
         yield from _halves(place.op, isa)
     elif place.op.mnemonic in EXCHANGES:
@@ -180,8 +197,9 @@ def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator
 
 
 def _address(op: Op, distance: int, isa: Isa) -> Iterator[Instruction]:
-    """An address at a distance from the first of two instructions, wherever they stand."""
+    """pc-relative address, by auipc and addi: at a distance from the first of both, wherever they stand."""
     register, low = op.operands[0], signed(distance, 12)
+    # The low part is signed, so that the upper part is rounded (psABI, "PC-Relative Symbol Addresses").
     yield _plain(Op("auipc", (register, signed(distance - low, 32))), 0, isa)
     yield _plain(Op("addi", (register, register, low)), 0, isa)
 
@@ -193,7 +211,7 @@ def _beside(op: Op) -> int:
 
 
 def _plain(op: Op, distance: int, isa: Isa) -> Instruction:
-    """The instruction of four bytes."""
+    """Instruction of four bytes."""
     mnemonic, operands = (
         ("jal", (_LINKS[op.mnemonic], op.operands[0])) if op.mnemonic in _LINKS else (op.mnemonic, op.operands)
     )
@@ -202,7 +220,7 @@ def _plain(op: Op, distance: int, isa: Isa) -> Instruction:
 
 
 def _halves(op: Op, isa: Isa) -> tuple[Instruction, Instruction]:
-    """The branch over its shadow, and that; whether a branch is compressed does not depend on so short a distance."""
+    """Branch over its shadow, and that; whether a branch is compressed does not depend on so short a distance."""
     shadow = _best(halves(op)[1], isa)
     size = _best(halves(op)[0], isa).row.size
     return _best(halves(op, size + shadow.row.size)[0], isa), shadow
@@ -216,12 +234,15 @@ def _best(op: Op, isa: Isa) -> Instruction:
 
 
 def _is_legal(instruction: Instruction) -> bool:
+    """Whether every operand is in the range of its field."""
     pairs = zip(instruction.row.fields, instruction.values, strict=True)
     return all(value in field.range and value not in field.forbidden for field, value in pairs)
 
 
 def _compressed(plain: Instruction, isa: Isa) -> Instruction | None:
-    """The compressed instruction that stands for this one, by the table read backwards."""
+    """Compressed instruction that stands for this one, by the table read backwards (RISC-V unprivileged manual, chapter
+    "C" Extension: each expands into a single base instruction).
+    """
     orders = [plain.values]
     if plain.row.mnemonic in _COMMUTATIVE:
         # Compressed forms have one source in the place of the result: either order of a commutative operation will do.
@@ -235,7 +256,9 @@ def _compressed(plain: Instruction, isa: Isa) -> Instruction | None:
 
 
 def _match(row: Row, values: tuple[int, ...]) -> Instruction | None:
-    """The row with the values that it takes from an expanded instruction, where its constants are those of that one."""
+    """Compressed row with the values that it takes from an expanded instruction, where its constants are those of that
+    one.
+    """
     assert row.expansion is not None
     roles: dict[Role, int] = {}
     for source, value in zip(row.expansion[1], values, strict=True):

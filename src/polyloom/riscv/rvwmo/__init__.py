@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RISC-V weak memory order model, RVWMO: which final states of a litmus test are allowed."""
+"""RVWMO checker: which final states of a litmus test the RISC-V weak memory ordering model allows (RISC-V unprivileged
+manual, chapter "RVWMO Memory Consistency Model").
+"""
 
 from polyloom.riscv.rvwmo.check import Verdict, check, judge
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`check`: which final states of a litmus test the memory model allows, and whether its condition holds.
+"""Litmus test simulation: which final states the memory model allows, and whether the test's condition holds (Alglave,
+Maranget and Tautschnig 2014).
 
 The pipeline: text -> `reader` -> `unfold` (paths of each hart) -> for each combination of paths `executions` (which
 uses `ppo` and `coherence`) -> final states, counted inside and outside of the proposition, after the filter.
@@ -27,9 +28,10 @@ _TYPES: Final[Mapping[str, int]] = {**_SIZES, **{f"{u}int{8 * n}_t": n for u in 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the model says of a test: sorted final states, the executions inside (`positive`) and outside of the
+    """Verdict on a test: sorted final states, the numbers of executions inside (`positive`) and outside of the
     proposition, whether the condition with its quantifier holds, and whether a loop was cut (then longer executions are
-    not counted)."""
+    not counted).
+    """
 
     name: str
     states: tuple[str, ...]
@@ -50,12 +52,12 @@ class Verdict:
 
 
 def check(text: str, name: str = "<litmus>", max_executions: int = MAX_EXECUTIONS) -> Verdict:
-    """The verdict on the test in `text`, which messages call `name`. Errors: PL0902 to PL0904, PL0940 to PL0945."""
+    """Verdict on the test in `text`, which messages call `name`. Errors: PL0902 to PL0904, PL0940 to PL0945."""
     return judge(read(Source(name, text)), max_executions)
 
 
 def judge(test: Litmus, max_executions: int = MAX_EXECUTIONS) -> Verdict:
-    """The verdict on a test; at most `max_executions` candidates are looked at (PL0944)."""
+    """Verdict on a parsed test; at most `max_executions` candidates are examined (PL0944)."""
     try:
         return _Judge(test, max_executions).verdict()
     except UndefinedError as reason:
@@ -64,7 +66,9 @@ def judge(test: Litmus, max_executions: int = MAX_EXECUTIONS) -> Verdict:
 
 
 class _Judge:
-    """One test on its way to a verdict."""
+    """One test on its way to a verdict: its locations, what is observed, the paths of its harts, and the budget of
+    work.
+    """
 
     def __init__(self, test: Litmus, max_executions: int) -> None:
         self._test = test
@@ -103,6 +107,7 @@ class _Judge:
         return Verdict(self._test.name, tuple(sorted(states)), counts[True], counts[False], self._test.quantifier, cut)
 
     def _outcomes(self, paths: tuple[Path, ...], layout: Layout) -> Iterator[tuple[Outcome, int]]:
+        """Outcomes of the allowed executions of one path per hart, with their numbers."""
         initial = {name: self._first(name, layout) for name in self._names}
         registers = [
             paths[place.hart].registers[place.number] for place in self._observed if isinstance(place, Register)
@@ -111,7 +116,7 @@ class _Judge:
         return allowed(paths, initial, registers, memory, self._count)
 
     def _count(self, candidates: int) -> int:
-        """What may still be done after so many more. Errors: PL0944."""
+        """Charges work to the budget, and returns what is left. Errors: PL0944."""
         # Work is counted where it is done, so that the limit ends a test in any of its stages.
         self._budget -= candidates
         if self._budget < 0:
@@ -134,7 +139,9 @@ class _Judge:
             )
 
     def _check_layout(self, paths: tuple[Path, ...], layout: Layout) -> None:
-        """Every location is accessed at one offset with one width, within its type."""
+        """Refuses mixed-size accesses: every location is accessed at one offset with one width, within its type.
+        Errors: PL0942.
+        """
         for operation in (operation for path in paths for operation in path.operations):
             name, (offset, width) = operation.location, operation.place
             first = layout[name]
@@ -164,7 +171,7 @@ class _Judge:
         return self._whole(place, value, layout)
 
     def _whole(self, name: str, value: Constant, layout: Layout) -> Constant:
-        """A location's value as its type has it: a narrower access leaves the upper bytes as they were."""
+        """Value of a location as wide as its type: a narrower access leaves the upper bytes as they were."""
         before, size = _declared(self._test, name)
         if isinstance(value, Pointer) or isinstance(before, Pointer) or name not in layout:
             return value
@@ -190,7 +197,7 @@ def _mixed(message: str, operation: Operation) -> PolyloomError:
 
 
 def _check_declarations(test: Litmus) -> None:
-    """Types are known, and no place has two initial values."""
+    """Checks that types are known, and that no place has two initial values. Errors: PL0941."""
     given: set[Place] = set()
     for declaration in test.declarations:
         if declaration.type is not None and declaration.type not in _TYPES:
@@ -236,7 +243,7 @@ def _equations(test: Litmus) -> list[Equal]:
 
 
 def _equal(final: Mapping[Place, Constant]) -> Callable[[Equal], bool]:
-    """Equality with a constant, which may be written without a sign at 32 or 64 bits."""
+    """Equality of final values with a constant, which may be written without a sign at 32 or 64 bits."""
 
     def equal(equation: Equal) -> bool:
         value, constant = final[equation.place], equation.value

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One location: all orders of its stores and all choices of what its loads read that are coherent, sorted into classes.
+"""Coherence of one location: all orders of its stores and all choices of what its loads read that are coherent, sorted
+into classes.
 
 Stores are numbered 1, 2, ... in coherence order, 0 is the initial value. In a coherent execution (`acyclic co | rf | fr
-| po-loc`, the load value axiom and rules 1 and 2 on one location) every hart's loads read non-decreasing numbers,
-between those of its own stores around them; an AMO reads the number below its own; between what a load-reserved reads
-and its store-conditional there is no store of another hart (the atomicity axiom). The global memory order on a location
-follows from the numbers: store q is at time 2q, a load of p comes before time 2(p+1) and, unless the store is forwarded
-to it inside its hart, after 2p. Executions that order the same operations and read the same relevant values are one
-class, with a count.
+| po-loc`, SC per location in Alglave, Maranget and Tautschnig 2014; the manual's load value axiom and rules 1 and 2 on
+one location) every hart's loads read non-decreasing numbers, between those of its own stores around them; an AMO reads
+the number below its own; between what a load-reserved reads and its store-conditional there is no store of another hart
+(the atomicity axiom). The global memory order on a location follows from the numbers: store q is at time 2q, a load of
+p comes before time 2(p+1) and, unless the store is forwarded to it inside its hart, after 2p. Executions that order the
+same operations and read the same relevant values are one class, with a count.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _WORK: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operation in an execution: `number` among all operations, `hart` and `index` in its path.
+    """Event: an operation in an execution. `number` is its number among all operations, `hart` and `index` its place in
+    its path.
 
     `ordered`: preserved program order relates it to others; `sources`: of a store, the operations that its address and
     data depend on.
@@ -48,8 +50,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """What executions of a location have in common: for each of its `ordered` operations those that must precede it
-    (bit masks), relevant reads with what they read, and the final value."""
+    """Class of executions of a location: for each of its `ordered` operations those that must precede it (bit masks),
+    relevant reads with what they read, and the final value.
+    """
 
     before: tuple[int, ...]
     observed: tuple[tuple[Read, Value], ...]
@@ -58,7 +61,7 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a hart's loads read: times (from, to), masks that rule 12 adds to them, relevant reads."""
+    """Reads-from choice of a hart: times (from, to), masks that rule 12 adds to them, relevant reads."""
 
     times: tuple[tuple[int, int], ...]
     forwarded: tuple[int, ...]
@@ -67,7 +70,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A location: its operations hart by hart in program order, its initial value, the reads of interest, and which are
+    """Location: its operations hart by hart in program order, its initial value, the reads of interest, and which are
     possible.
 
     `limited` are reads that may not have every value. `after` has, for each of the `ordered` operations, those that
@@ -108,13 +111,14 @@ def ordered(harts: Sequence[Sequence[Node]]) -> tuple[Node, ...]:
 
 def packed(masks: Iterable[int], width: int) -> int:
     """Masks side by side in one integer, so that one operation compares all: what is to precede an operation must not
-    follow it."""
+    follow it.
+    """
     return sum(mask << width * n for n, mask in enumerate(masks))
 
 
 def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
-    """The classes of a location that do not contradict preserved program order between two operations, and how many
-    executions each has.
+    """Coherence classes of a location that do not contradict preserved program order between two operations, and how
+    many executions each has.
 
     `count` is given the work of each step.
     """
@@ -138,8 +142,9 @@ def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
 def _joined(
     harts: Sequence[Sequence[Way]], between: dict[tuple[int, int], int], after: int, count: Callable[[int], int]
 ) -> dict[tuple[int, ...], int]:
-    """All combinations of ways that do not contradict `after`, by the packed order and what is observed; `between`
-    keeps that of pairs."""
+    """Combinations of ways that do not contradict `after`, by the packed order and what is observed; `between` memoizes
+    the order of pairs.
+    """
     found: dict[tuple[int, ...], int] = {}
     count(sum(map(len, harts)))
 
@@ -167,7 +172,7 @@ def _joined(
 
 
 def _across(one: Way, other: Way) -> int:
-    """The packed order of what ends in one hart before an operation of another starts."""
+    """Packed order of what ends in one hart before an operation of another starts."""
     order = 0
     for place, start in other.starts:
         order |= one.ended[start] << place
@@ -175,7 +180,7 @@ def _across(one: Way, other: Way) -> int:
 
 
 class _Ways:
-    """The ways of each hart in an order of the stores, made once for all orders in which they are the same.
+    """Ways of each hart in an order of the stores, made once for all orders in which they are the same.
 
     Those of a hart depend on where its own stores stand alone, unless a value that it reads matters, or another hart's
     store may not come between.
@@ -221,7 +226,7 @@ class _Ways:
 
 
 def _interleavings(sequences: Sequence[tuple[Node, ...]]) -> Iterator[tuple[Node, ...]]:
-    """All orders of stores that keep every hart's order (rule 1)."""
+    """Coherence orders: all orders of stores that keep every hart's order (rule 1)."""
     remaining = [sequence for sequence in sequences if sequence]
     if not remaining:
         yield ()
@@ -240,7 +245,7 @@ def _grouped(
 def _readings(
     site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], position: Mapping[int, int], low: int = 0
 ) -> Iterator[dict[int, int]]:
-    """For each read of a hart, by number of the operation, which store it reads."""
+    """Reads-from assignments of a hart: for each read, by number of the operation, which store it reads."""
     if not nodes:
         yield {}
         return
@@ -266,7 +271,9 @@ def _readings(
 def _atomic(
     node: Node, rest: tuple[Node, ...], number: int, order: tuple[Node, ...], position: Mapping[int, int]
 ) -> bool:
-    """Whether only the hart itself stores between what a load-reserved reads and its store-conditional."""
+    """Atomicity axiom (manual, "Memory Model Axioms"): whether only the hart itself stores between what a load-reserved
+    reads and its store-conditional.
+    """
     pair = next((position[later.number] for later in rest if later.operation.paired == node.index), number + 1)
     return all(store.hart == node.hart for store in order[number : pair - 1])
 
@@ -287,6 +294,7 @@ def _choice(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], number
             # Stores have even times, reads odd ones between them. A read that forwards from its own hart's store buffer
             # may happen before that store (load value axiom), hence from time 0 on.
             times.append((2 * number + 1 if late else 0, 2 * number + 1))
+            # Rule 12: what the store's address and data depend on precedes a load that reads it inside the hart.
             forwarded.append(store.sources if store is not None and inside else 0)  # rule 12
     observed = tuple(
         (n.read, _value(site, order, numbers[n.number]))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All executions that the model allows, for one path of every hart, counted by what is observed of them.
+"""Allowed executions, for one path of every hart, counted by what is observed of them.
 
 An execution is allowed if coherence, reads-from other harts, from-reads and preserved program order together have no
 cycle: then, and only then, there is a global memory order (manual, "Memory Model Axioms"; herd's `acyclic co | rfe | fr
-| ppo`). Where that relates many operations, `prefixes` counts them. Elsewhere, since locations meet only through
-preserved program order, their classes (`coherence`) are combined one location after the other; of those combined so far
-only the order that they force between operations of the remaining locations is kept, and combinations that agree in it
-are counted together.
+| ppo`, Alglave, Maranget and Tautschnig 2014). Where that relates many operations, `prefixes` counts them. Elsewhere,
+since locations meet only through preserved program order, their classes (`coherence`) are combined one location after
+the other; of those combined so far only the order that they force between operations of the remaining locations is
+kept, and combinations that agree in it are counted together.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ _MOST: Final = 200
 _FEW_WAYS: Final = 20_000
 _MANY_WAYS: Final = 4_000_000
 """In so many ways sets of operations are extended at most."""
+# Enough for tests with little order to end; others have lost little by then.
 _LITTLE: Final = 300_000
 """Candidates that are looked at, location by location, before more ways are tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What executions observe: relevant reads, and the last store to each location of interest."""
+    """Observation of executions: relevant reads, and the last store to each location of interest."""
 
     observed: Mapping[Read, Value]
     memory: Mapping[str, Value]
@@ -52,7 +53,7 @@ Partial = dict[Order, Counter[Seen]]
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """The operations of a combination of paths, with their preserved program order and the conditions of the paths."""
+    """Operations of a combination of paths, with their preserved program order and the conditions of the paths."""
 
     nodes: tuple[Node, ...]
     before: tuple[int, ...]
@@ -69,7 +70,8 @@ def allowed(
     memory: frozenset[str],
     count: Callable[[int], int],
 ) -> Iterator[tuple[Outcome, int]]:
-    """Outcomes with the number of their executions. Observed are the values `registers` and the locations `memory`.
+    """Allowed outcomes with the number of their executions. Observed are the values `registers` and the locations
+    `memory`.
 
     Errors: `UndefinedError` where an allowed execution computes what has no meaning.
     """
@@ -83,7 +85,7 @@ def allowed(
 def _counted(
     problem: _Problem, initial: Mapping[str, Constant], memory: frozenset[str], count: Callable[[int], int]
 ) -> Iterable[tuple[Seen, int]]:
-    """In the way that takes less, which is not known before: a little of either is tried first."""
+    """Outcomes in the way that takes less, which is not known before: a little of either is tried first."""
     by_prefixes = partial(
         counted, problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count
     )
@@ -114,6 +116,7 @@ def _limited(count: Callable[[int], int], work: int) -> Callable[[int], int]:
 
 
 def _by_location(problem: _Problem, memory: frozenset[str], count: Callable[[int], int]) -> Iterator[tuple[Seen, int]]:
+    """Outcomes location by location: classes of each (`coherence`), combined where they close no cycle."""
     found = {name: _by_order(classes(site, count), name, memory) for name, site in problem.sites.items()}
     partial: Partial = {problem.before: Counter({((), ()): 1})}
     # Locations with few orders first, so that contradictions cut the product early.
@@ -128,9 +131,12 @@ def _by_location(problem: _Problem, memory: frozenset[str], count: Callable[[int
 def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: Iterable[Value]) -> _Problem:
     conditions = tuple(condition for path in paths for condition in path.conditions)
     stored = [operation.value for path in paths for operation in path.operations if operation.writes]
+    # A condition on one read restricts that read's values alone: it is tested at its location, before locations are
+    # combined.
     local = {read for condition in conditions if len(reads(condition.value)) == 1 for read in reads(condition.value)}
     symbolic = {o.location for path in paths for o in path.operations if o.writes and reads(o.value)}
     values = [*registers, *stored, *(c.value for c in conditions if len(reads(c.value)) > 1)]
+    # Only what is observed, stored or decided by several reads must be known: all else is counted together.
     relevant = frozenset[Read]().union(*map(reads, values)) | {
         read for read in local if paths[read.hart].operations[read.index].location in symbolic
     }
@@ -149,7 +155,7 @@ def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: 
 
 
 def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """All operations, and the transitive closure of their preserved program order. Errors: PL0944."""
+    """Operations of all harts, and the transitive closure of their preserved program order. Errors: PL0944."""
     if sum(len(path.operations) for path in paths) > _MOST:
         raise infeasible(
             "PL0944",
@@ -177,7 +183,7 @@ def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
 
 
 def _closed(before: Sequence[int]) -> tuple[int, ...]:
-    """Transitive closure, of masks that only mention smaller or larger numbers alike."""
+    """Transitive closure (Warshall 1962), of masks that mention smaller and larger numbers alike."""
     masks = list(before)
     # Warshall's closure, with rows as bit masks.
     for middle, _ in enumerate(masks):
@@ -230,7 +236,7 @@ def _hold(conditions: Sequence[Condition], read: Mapping[Read, Value]) -> bool:
 
 
 def _needed(problem: _Problem, names: Sequence[str]) -> int:
-    """The operations whose order matters for the locations `names`, with those that rule 12 may name."""
+    """Operations whose order matters for the locations `names`, with those that rule 12 may name."""
     mask = 0
     for name in names:
         for nodes in problem.sites[name].harts:
@@ -256,7 +262,7 @@ def _combined(
     conditions: Sequence[Condition],
     count: Callable[[int], int],
 ) -> Partial:
-    """Every partial execution with every class of one location that closes no cycle with it."""
+    """Product of partial executions with the classes of one location, without those that close a cycle."""
     made: Partial = {}
     each = [(packed(added, len(next(iter(partial), ()))), added, others) for added, others in found.items()]
     for before, some in partial.items():
@@ -269,7 +275,7 @@ def _combined(
 def _fitting(
     before: Order, each: Iterable[tuple[int, Order, Counter[Seen]]], nodes: Sequence[Node], rest: int
 ) -> dict[Order, Counter[Seen]]:
-    """The classes that close no cycle with `before`, counted by the order that both force on the operations `rest`."""
+    """Classes that close no cycle with `before`, counted by the order that both force on the operations `rest`."""
     found: dict[Order, Counter[Seen]] = {}
     after = _after(before, nodes)
     for opposite, added, others in each:
@@ -283,7 +289,7 @@ def _fitting(
 
 
 def _after(before: Order, nodes: Iterable[Node]) -> int:
-    """What follows each of `nodes`, packed."""
+    """Successors of each of `nodes`, side by side in one integer."""
     return packed(
         (sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes), len(before)
     )
@@ -307,7 +313,7 @@ def _multiply(
 
 
 def _ordered(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> Order | None:
-    """The transitive closure of both orders, restricted to the operations `rest`; None if it has a cycle.
+    """Transitive closure of both orders, restricted to the operations `rest`; None if it has a cycle.
 
     `before` is closed, and `added` only puts operations before `nodes`, so that every new path goes through some of
     those.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `Hash=` by which herd7 and litmus7 know a test, whatever its name: what its first lines say, or else a digest of
-what it does.
+"""Hash of a litmus test, the `Hash=` by which herd7 and litmus7 know it, whatever its name: what its first lines say,
+or else a digest of what it does.
 
-The digest is MD5 of three digests: of the initial state, of the code, and of the observed places. Each is printed in
-one form, with sorted places and renamed labels; condition, name and layout have no part in it. Format:
+The digest is MD5 (RFC 1321) of three digests: of the initial state, of the code, and of the observed places. Each is
+printed in one form, with sorted places and renamed labels; condition, name and layout have no part in it. Format:
 `lib/testHash.ml` of the herdtools7 sources. Of the 3,318 hashes in `hw-results/SiFive-Freedom-U540.log` of the
 collection litmus-tests/litmus-tests-riscv, 3,317 are those of its files, and one belongs to a file that was changed
 afterwards.
@@ -34,10 +34,12 @@ def declared(info: Sequence[str]) -> str | None:
 
 
 def computed(test: Litmus) -> str:
-    """The digest of a test's initial state, code and observed places."""
+    """Hash from a test's initial state, code and observed places."""
     parts = (_initial(test), _code(test), _observed(test))
     return md5(
-        b"".join(md5(part.encode(), usedforsecurity=False).digest() for part in parts), usedforsecurity=False
+        # MD5 identifies a test and protects nothing.
+        b"".join(md5(part.encode(), usedforsecurity=False).digest() for part in parts),
+        usedforsecurity=False,
     ).hexdigest()
 
 
@@ -59,7 +61,7 @@ def _observed(test: Litmus) -> str:
 
 
 def _code(test: Litmus) -> str:
-    """A table with a column for each hart; labels are numbered by name, over all harts."""
+    """Code as a table with a column for each hart; labels are numbered by name, over all harts."""
     # Labels are made canonical: renaming one must not change the hash.
     labels = sorted({label for hart in test.harts for statement in hart for label in statement.labels})
     renamed = {label: f"L{number:02}" for number, label in enumerate(labels)}
@@ -77,7 +79,9 @@ def _lines(statement: Statement, renamed: dict[str, str]) -> list[str]:
 
 
 def _instruction(instruction: Instruction, renamed: dict[str, str]) -> str:
-    """As herd prints it: `li` is an `ori`, the address of an atomic has no offset, and `xori` has a blank in front."""
+    """Instruction as herd prints it: `li` is an `ori`, the address of an atomic has no offset, and `xori` has a blank
+    in front.
+    """
     mnemonic, operands = instruction.mnemonic, [renamed.get(operand, operand) for operand in instruction.operands]
     if mnemonic == "li" and len(operands) == 2:
         mnemonic, operands = "ori", [operands[0], "x0", operands[1]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an instruction of a litmus test to its operands by role, through the instruction table of the target.
+"""Decoding of a litmus test's instructions to operands by role, through the instruction table of the target.
 
 Rows and pseudo-instructions are those of `isa`; a litmus test writes besides: `.aq`, `.rl` and `.aq.rl` on any load and
 store (herd's notation for RCpc accesses), `li` of any constant, `la`, and branch targets by label.
@@ -28,7 +28,7 @@ _OUTSIDE: Final = {"ecall", "ebreak", "auipc"}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A base instruction: its mnemonic without order, and what its operands are (x0, 0 and "" where it has none)."""
+    """Base instruction: its mnemonic without order, and its operands (x0, 0 and "" where it has none)."""
 
     mnemonic: str
     rd: int = 0
@@ -43,7 +43,8 @@ class Step:
 
 
 def decode(instruction: Instruction) -> Step:
-    """Operands by role. Errors: PL0902 (unknown mnemonic), PL0903 (operands), PL0945 (not modelled)."""
+    """Operands of an instruction by role. Errors: PL0902 (unknown mnemonic), PL0903 (operands), PL0945 (not
+    modelled)."""
     mnemonic, acquire, release = _split(instruction)
     if mnemonic in ("li", "la"):
         return _constant(instruction)
@@ -73,7 +74,7 @@ def decode(instruction: Instruction) -> Step:
 
 
 def canonical(operand: str) -> str:
-    """An operand with numeric register names: `8(a0)` is `8(x10)`, `(a0)` is `0(x10)`."""
+    """Operand with numeric register names: `8(a0)` is `8(x10)`, `(a0)` is `0(x10)`."""
     found = _ADDRESS.fullmatch(operand)
     if found is not None:
         return f"{found[1] or '0'}({canonical(found[2])})"
@@ -116,6 +117,7 @@ def _expanded(mnemonic: str, operands: tuple[str, ...]) -> tuple[str, tuple[str,
 
 
 def _values(instruction: Instruction, row: Row, texts: tuple[str, ...]) -> Iterator[tuple[Role, int | str]]:
+    """Values of the operands, by role. Errors: PL0903."""
     template = row.operands.partition(";")[0]
     # Two spellings of one instruction: `jalr rd,rs1,imm` and `jalr rd,imm(rs1)`.
     if row.mnemonic == "jalr" and len(texts) == 3:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of a litmus test, each with its span: names, integers and symbols; blanks and nested `(* ... *)` comments are
+"""Lexer of litmus tests: names, integers and symbols, each with its span; blanks and nested `(* ... *)` comments are
 skipped.
 
-The first line, `RISCV name`, and what follows it up to the initial state are not words: names contain any sign.
+The first line, `RISCV name`, and what follows it up to the initial state are not tokens: names contain any sign.
+Format: diy tool suite, documentation, part "Litmus tests and their formats" (docs/memory-model.md).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Token:
 
 
 def tokens(source: Source, start: int) -> Iterator[Token]:
-    """The words from character `start` on, and an `end`. Errors: PL0940 for what begins no word."""
+    """Tokens from character `start` on, and an `end`. Errors: PL0940 for what begins no token."""
     place = start
     while place < len(source.text):
         # Before the other words, because `(` is one of them.
@@ -59,7 +60,7 @@ _HELP: Final = "a test has names, integers, and the signs of the herd format; co
 
 
 def _comment_end(source: Source, start: int) -> int:
-    """Where the comment that begins at `start` ends; comments nest."""
+    """End of the comment that begins at `start`; comments nest. Errors: PL0940."""
     depth = 0
     for found in _EDGE.finditer(source.text, start):
         # Comments nest, as in OCaml, in which herd is written.

@@ -113,7 +113,7 @@ Proposition = Equal | Not | And | Or
 
 @dataclass(frozen=True, slots=True)
 class Litmus:
-    """A test. `info` is what stands between the name and the initial state; `harts` has one program per hart."""
+    """Litmus test. `info` is what stands between the name and the initial state; `harts` has one program per hart."""
 
     name: str
     harts: tuple[tuple[Statement, ...], ...]
@@ -147,7 +147,7 @@ def holds(proposition: Proposition, equal: Callable[[Equal], bool]) -> bool:
 
 
 def emit(test: Litmus) -> str:
-    """The text of a test, which reads back to an equal one."""
+    """Text of a test in the herd format, which reads back to an equal one."""
     lines = [f"RISCV {test.name}", *test.info, "{", *(f" {_declaration(d)};" for d in test.declarations), "}"]
     lines += _program(test)
     if test.locations:

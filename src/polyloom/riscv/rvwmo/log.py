@@ -40,8 +40,9 @@ State = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a log says of one test. `counts` are the executions inside and outside of the proposition; None where a
-    machine showed the states."""
+    """Result of one test in a log. `counts` are the executions inside and outside of the proposition; None where a
+    machine showed the states.
+    """
 
     name: str
     hash: str | None
@@ -51,15 +52,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Entries by their hash; those without one by their name; and the names of all."""
+    """Log: entries by their hash; those without one by their name; and the names of all."""
 
     by_hash: Mapping[str, Sequence[Entry]]
     by_name: Mapping[str, Sequence[Entry]]
     names: frozenset[str]
 
     def about(self, name: str, hash: str) -> tuple[tuple[Entry, ...], ...]:
-        """Of a test. One entry of each group has to agree: entries of one hash are of one test; of those that have but
-        their name, models' and machines' are a group each, because different tests can share a name."""
+        """Groups of entries on a test. One entry of each group has to agree: entries of one hash are of one test; of
+        those that have but their name, models' and machines' are a group each, because different tests can share a
+        name.
+        """
         named = self.by_name.get(name, ())
         # A hash names a test for certain: each entry that has it must agree by itself.
         groups = [(entry,) for entry in self.by_hash.get(hash.lower(), ())]
@@ -77,7 +80,7 @@ def merged(entries: Iterable[Entry]) -> Log:
 
 
 def entries(text: str) -> Iterator[Entry]:
-    """Those of a log; what is not whole is left out."""
+    """Entries of a log; what is not whole is left out."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if _TEST.match(line)]
     for start, end in pairwise([*starts, len(lines)]):
@@ -86,7 +89,7 @@ def entries(text: str) -> Iterator[Entry]:
 
 
 def _entry(lines: Sequence[str]) -> Entry | None:
-    """Of the lines from one `Test` to the next."""
+    """Entry from the lines from one `Test` to the next; None where it is not whole."""
     name = _TEST.match(lines[0])
     table = next((n for n, line in enumerate(lines) if _TABLE.match(line)), None)
     if name is None or table is None:
@@ -104,7 +107,9 @@ def _entry(lines: Sequence[str]) -> Entry | None:
 
 
 def agrees(verdict: Verdict, entry: Entry) -> bool:
-    """Whether a log's states and counts are the verdict's; of a machine, whether its states are allowed."""
+    """Whether a log's states and counts are the verdict's; of a machine, whether its states are allowed: a machine need
+    not show all that it may do.
+    """
     states = frozenset(map(_state, verdict.states))
     if entry.counts is None:
         return entry.states <= states
@@ -112,7 +117,7 @@ def agrees(verdict: Verdict, entry: Entry) -> bool:
 
 
 def forbidden(verdict: Verdict, groups: Iterable[Iterable[Entry]]) -> tuple[str, ...]:
-    """The states that a machine showed, and the verdict does not allow."""
+    """Forbidden states: those that a machine showed, and the verdict does not allow."""
     shown = frozenset[State]().union(*(entry.states for group in groups for entry in group if entry.counts is None))
     return tuple(sorted(map(_text, shown - frozenset(map(_state, verdict.states)))))
 
@@ -135,8 +140,10 @@ def _place(text: str) -> str:
 
 
 def _value(text: str) -> str:
-    """Logs write values in hexadecimal on request, and those of 64 bits without a sign where the type has none."""
+    """Value as a signed number: logs write hexadecimal on request, and 64 bits without a sign where the type has
+    none."""
     if not _NUMBER.fullmatch(text):
         return text
     value = int(text, 16 if "x" in text else 10)
+    # Verdicts have signed values throughout.
     return str(value - (1 << 64) if value >= 1 << 63 else value)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function in SSA form as the program of one hart of a litmus test.
+"""Lowering of a function in SSA form to the program of one hart of a litmus test.
 
 Pointer parameters, data and local variables are locations. Every value has a register of its own, so that a final state
 shows what each load has read; integers are kept sign-extended, i1 as 0 or 1. Comparisons and selects are written by the
-select table, memory orders by the fences of "Mappings from C/C++ primitives to RISC-V primitives" (The RISC-V
-Instruction Set Manual, Volume I, appendix "RVWMO Explanatory Material"). Branches stay branches.
+select table, memory orders by the fences of "Mappings from C/C++ primitives to RISC-V primitives" (RISC-V unprivileged
+manual, appendix "RVWMO Explanatory Material"). Branches stay branches.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ _SMALL: Final = (
     "litmus tests are made of small functions: integers, pointers, loads, stores, fences, comparisons, "
     "selects and branches"
 )
+# x5 to x23 hold values, x24 to x31 temporaries of one instruction: tests have no calling convention, but ra to tp are
+# left alone.
 _FIRST, _SCRATCH, _LAST = 5, 24, 31
 _ARITHMETIC: Final = {
     "add": "add",
@@ -72,7 +74,7 @@ _FENCES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A load into register `number`, or a store (None), of `width` bytes; `racy`: volatile or atomic."""
+    """Memory access: a load into register `number`, or a store (None), of `width` bytes; `racy`: volatile or atomic."""
 
     number: int | None
     width: int
@@ -82,7 +84,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The statements of a hart with its initial registers and memory, and its accesses to memory in the order of the
+    """Program of a hart: its statements, initial registers and memory, and its accesses to memory in the order of the
     text.
 
     `shared` are the locations that other harts know.
@@ -95,13 +97,13 @@ class Program:
 
 
 def lower(function: Function, isa: Isa, values: Mapping[str, int]) -> Program:
-    """`function` as hart 0; `values` are those of its integer parameters. Errors: PL0947, PL0948."""
+    """The function as hart 0; `values` are those of its integer parameters. Errors: PL0947, PL0948."""
     return _Writer(destruct(function), isa, values).program()
 
 
 @dataclass(slots=True)
 class _Writer:
-    """The program so far; mutable, since it is written from first to last."""
+    """Writer of the program. Mutable, since it is written from first to last."""
 
     function: Function
     isa: Isa
@@ -207,7 +209,7 @@ class _Writer:
             self._fence("acquire")
 
     def _modification(self, instruction: Instruction) -> None:
-        """One instruction, which reads and writes; a loop over `cas` is none."""
+        """AMO of a read-modify-write. Errors: PL0947 for what is a loop over `cas`."""
         (address, value), result = instruction.operands, instruction.result
         order = instruction.access.order if instruction.access else "seq_cst"
         if result is None or SIZE[value.type] < SIZE[I32]:
@@ -225,7 +227,7 @@ class _Writer:
     # Values
 
     def _table(self, result: Value, expression: Expression, operands: Iterable[Operand], names: str) -> None:
-        """The sequence of the select table; names that it does not use were constants."""
+        """Sequence of the select table; names that it does not use were constants."""
         given = dict(zip(names, operands, strict=True))
         made: dict[str, str] = {"zero": "x0", "rd": self._register(result)}
         for line in select(expression, self.isa).lines:
@@ -236,7 +238,9 @@ class _Writer:
             self._write(line.mnemonic, made[target], *texts)
 
     def _converted(self, name: str, result: Value, operand: Operand) -> None:
-        """Sign-extended at every width: only narrower values and unsigned ones need instructions."""
+        """Integer conversion. Values are sign-extended at every width: only narrower values and unsigned ones need
+        instructions.
+        """
         rd, width = self._register(result), WIDTH[operand.type]
         if name == "copy" and isinstance(operand, Constant):
             self._write("li", rd, str(operand.value))
@@ -378,13 +382,13 @@ def _in_range(type: Type, value: int) -> int:
 
 
 def _location(name: str) -> str:
-    """The name of a location: letters, digits and underscores, and no register's."""
+    """Name of a location: letters, digits and underscores, and no register's."""
     plain = re.sub(r"\W", "_", name)
     return f"{plain}_" if register(plain, X_NAMES) is not None or not plain[0].isalpha() else plain
 
 
 def _bases(function: Function, address: Operand) -> frozenset[str]:
-    """The locations into which an address may point; none of what is read from memory."""
+    """Points-to set of an address; none of what is read from memory."""
     found: set[str] = set()
     seen: set[Operand] = set()
     work = [address]

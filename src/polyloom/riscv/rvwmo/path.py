@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path of a hart: its memory operations with their syntactic dependencies, its fences, and when it is taken.
+"""Path of a hart (one control-flow unfolding): its memory operations with their syntactic dependencies, its fences, and
+the conditions under which it is taken (RISC-V unprivileged manual, chapter "RVWMO", section "Syntactic Dependencies").
 
 Sets of operations of a hart are bit masks over their positions in the path.
 """
@@ -39,7 +40,8 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Orders operations before `place` that are in `before` (some of "rw") and later ones in `after`."""
+    """Fence: orders operations before `place` that are in `before` (some of "rw") and later ones in `after` (rule
+    4)."""
 
     place: int
     before: str
@@ -48,7 +50,7 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`value` is `expected` (0: it is 0, 1: it is not, an address: it is that one)."""
+    """Path condition: `value` is `expected` (0: it is 0, 1: it is not, an address: it is that one)."""
 
     value: Value
     expected: bool | Pointer

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function beside a second hart that sees the order of two of its accesses: the tests LB, S and MP of the literature.
+"""Litmus patterns of a function: a second hart beside it that sees the order of two of its accesses, in the tests LB, S
+and MP (Alglave, Maranget and Tautschnig 2014).
 
 The first access is a volatile or atomic load that reads what the other hart writes last. The second one, to another
 location, is a store (LB: the other hart reads it first; S: it stores there first) or a load (MP: the other hart stores
@@ -32,7 +33,8 @@ _SECOND, _FIRST, _VALUE, _SEEN = 6, 7, 5, 10
 @dataclass(frozen=True, slots=True)
 class _Pair:
     """Two accesses of the program, the locations that they are meant to have, and the value that the first one, a load,
-    is to read."""
+    is to read.
+    """
 
     load: Access
     second: Access
@@ -42,7 +44,7 @@ class _Pair:
 
 
 def patterns(function: Function, isa: Isa, values: Mapping[str, int]) -> tuple[Litmus, ...]:
-    """The tests of `function`; `values` has those of its integer parameters, and what the other hart writes to a
+    """Litmus tests of `function`; `values` has those of its integer parameters, and what the other hart writes to a
     location (1 unless given).
 
     Errors: PL0947 for what cannot be lowered, PL0948 for a missing or unknown value, PL0949 where there is nothing to
@@ -77,11 +79,12 @@ def _pairs(program: Program, values: Mapping[str, int]) -> Iterator[_Pair]:
 
 
 def _tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
-    """None where the function, run alone, does not make both accesses."""
+    """Tests of a pair of accesses; none where the function, run alone, does not make both."""
     assert pair.load.number is not None
     read = Equal(Register(0, pair.load.number), pair.value)
     if pair.second.number is None:
         # Two initial values: a store of the value that is there already could not be seen.
+        # The values that the target may hold at the start.
         for before in (0, 1):
             stored = _alone(program, pair, before, pair.target)
             if stored not in (None, before):
@@ -99,8 +102,9 @@ def _tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
 
 
 def _alone(program: Program, pair: _Pair, before: int, place: Place) -> int | None:
-    """What `place` has at the end of a run without another hart, where memory holds what it would write; None where the
-    load is not made."""
+    """Final value of `place` in a run without another hart, where memory holds what that would write; None where the
+    load is not made.
+    """
     assert pair.load.number is not None
     memory = (Declaration(pair.source, pair.value), Declaration(pair.target, before))
     load = Register(0, pair.load.number)

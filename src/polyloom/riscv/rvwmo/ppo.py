@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Preserved program order: the rules that depend on a path alone.
 
-The rules are numbered as in The RISC-V Instruction Set Manual, Volume I, chapter "RVWMO", section "Preserved Program
-Order". Of thirteen, 1, 2 and 8 order operations on one location as coherence does anyway (`coherence`: what they order
-has a chain of coherence, reads-from and from-reads there), and 3 and 12 depend on what is read. The others are here.
+The rules are numbered as in the RISC-V unprivileged manual, chapter "RVWMO", section "Preserved Program Order". Of
+thirteen, 1, 2 and 8 order operations on one location as coherence does anyway (`coherence`: what they order has a chain
+of coherence, reads-from and from-reads there), and 3 and 12 depend on what is read. The others are here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from polyloom.riscv.rvwmo.path import Fence, Operation, Path
 
 
 def preserved(path: Path) -> tuple[int, ...]:
-    """For each operation of a path, the earlier ones that precede it by rules 4 to 7, 9 to 11 and 13, as bit masks."""
+    """Preserved program order of a path: for each operation the earlier ones that precede it by rules 4 to 7, 9 to 11
+    and 13 of the manual, as bit masks.
+    """
     return tuple(
         sum(1 << a for a in range(b) if _explicit(path, a, b)) | _dependencies(path.operations, b)
         for b in range(len(path.operations))
@@ -20,7 +22,7 @@ def preserved(path: Path) -> tuple[int, ...]:
 
 
 def _explicit(path: Path, a: int, b: int) -> bool:
-    """Rules 4 (a fence orders them), 5 (a acquires), 6 (b releases), 7 (both have RCsc annotations)."""
+    """Rules 4 (a fence orders them), 5 (a acquires), 6 (b releases), 7 (both have RCsc annotations) of the manual."""
     first, second = path.operations[a], path.operations[b]
     return (
         first.acquire
@@ -31,6 +33,7 @@ def _explicit(path: Path, a: int, b: int) -> bool:
 
 
 def _orders(fence: Fence, first: Operation, second: Operation) -> bool:
+    # An AMO reads and writes: either set of the fence that names one of both orders it.
     return _within(first, fence.before) and _within(second, fence.after)
 
 
@@ -39,7 +42,7 @@ def _within(operation: Operation, letters: str) -> bool:
 
 
 def _dependencies(operations: tuple[Operation, ...], b: int) -> int:
-    """Rules 9 (address), 10 (data), 11 (control, to a store), 13 (a store behind a dependent address)."""
+    """Rules 9 (address), 10 (data), 11 (control, to a store), 13 (a store behind a dependent address) of the manual."""
     second = operations[b]
     # A load depends on addresses alone; control dependences order stores (rule 11), not loads.
     if not second.writes:

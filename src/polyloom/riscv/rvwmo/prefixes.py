@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All allowed executions by the sets of operations that a global memory order may begin with, counted natively
-(`native/riscv/executions.hpp`).
+"""Allowed executions by downsets of the global memory order, counted natively (`native/riscv/executions.hpp`).
 
-Where preserved program order relates many operations few such sets exist, however many executions there are; the other
-way, location by location (`coherence`), is for tests with little order. What is not observed is not told apart: a set
-has a table of the values that relevant reads got, and of the last stores to the locations from which others are still
-to come.
+A downset is a set of operations that a global memory order may begin with: dynamic programming over them counts linear
+extensions. Where preserved program order relates many operations few such sets exist, however many executions there
+are; the other way, location by location (`coherence`), is for tests with little order. What is not observed is not
+distinguished: a set has a table of the values that relevant reads got, and of the last stores to the locations from
+which others are still to come.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def counted(
     count: Callable[[int], int],
     ways: int,
 ) -> list[tuple[Seen, int]] | None:
-    """What executions observe of `reads` and `memory`, with their number; None where such sets are extended in more
-    than `ways` ways.
+    """What executions observe of `reads` and `memory`, with their number; None where downsets are extended in more than
+    `ways` ways.
 
     `before` is preserved program order but for what orders operations of one location; `possible` are the values that a
     read may have; `count` is given the work, and gives what may still be done (PL0944).
@@ -116,19 +116,19 @@ def _earlier(node: Node, nodes: Sequence[Node]) -> list[Node]:
 
 
 def _stored_after(node: Node, nodes: Sequence[Node]) -> int:
-    """What precedes a store by rule 1."""
+    """Predecessors of a store by rule 1: earlier operations on its location in its hart."""
     return sum(1 << n.number for n in _earlier(node, nodes)) if node.operation.writes else 0
 
 
 def _own(node: Node, nodes: Sequence[Node]) -> int:
-    """The store from which a load may be forwarded, -1 for none."""
+    """Store from which a load may be forwarded (load value axiom): the hart's last one at the location; -1 for none."""
     if node.operation.writes:
         return -1
     return max((n.number for n in _earlier(node, nodes) if n.operation.writes), default=-1)
 
 
 def _guard(node: Node, nodes: Sequence[Node]) -> int:
-    """Of a load: earlier loads that must not read newer (rule 2), and its store-conditional."""
+    """Guard of a load: earlier loads that must not read newer (rule 2), and its store-conditional (atomicity axiom)."""
     if node.operation.writes:
         return 0
     older = takewhile(lambda n: not n.operation.writes, reversed(_earlier(node, nodes)))

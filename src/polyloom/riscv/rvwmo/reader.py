@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text in the herd format to a `Litmus`, by recursive descent, with errors at line and column."""
+"""Parser of litmus tests in the herd format, by recursive descent, with errors at line and column (grammar in
+litmus.py; diy tool suite, documentation, part "Litmus tests and their formats").
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ def _head(source: Source) -> tuple[str, tuple[str, ...], int]:
 
 
 class _Reader:
-    """The words, and the place among them."""
+    """Recursive-descent parser: the tokens, and the place among them."""
 
     def __init__(self, source: Source, start: int) -> None:
         self._words = list(tokens(source, start))
@@ -348,7 +350,8 @@ class _Reader:
 
 
 def _number(text: str) -> int:
-    """Of thousands of digits, which Python refuses to read, the first ones are beyond 64 bits, too."""
+    """Integer of a token. Of thousands of digits, which Python refuses to read, the first ones are beyond 64 bits,
+    too."""
     return int(text[:40], 16 if "x" in text.lower() else 10)
 
 
@@ -357,7 +360,7 @@ def _is_hart(word: Token, following: Token) -> bool:
 
 
 def _joined(column: list[Statement]) -> tuple[Statement, ...]:
-    """Labels alone in a cell belong to the next instruction; empty cells mean nothing."""
+    """Statements of a column: labels alone in a cell belong to the next instruction; empty cells mean nothing."""
     made: list[Statement] = []
     labels: tuple[str, ...] = ()
     for statement in column:

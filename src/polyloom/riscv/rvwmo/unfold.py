@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paths of a hart: what it may do, whatever its loads read.
+"""Unfolding of a hart's program into paths: what it may do, whatever its loads read (symbolic execution).
 
 A hart runs symbolically. It forks where the outcome is not known: at branches, at store-conditionals (which may always
 fail), and where an address depends on what was read. A path is the sequence of its memory operations with their
 syntactic dependencies, fences, final registers, and the conditions on what it reads under which it is the hart's path.
 Loops are followed `UNROLL` times. A path on which the hart does what has no meaning ends there, in a fault.
 
-Dependencies: The RISC-V Instruction Set Manual, Volume I, chapter "RVWMO", sections "Syntactic Dependencies" and
-"Source and Destination Register Listings". They are sets of operations of the hart, as bit masks.
+Dependencies: RISC-V unprivileged manual, chapter "RVWMO", sections "Syntactic Dependencies" and "Source and Destination
+Register Listings". They are sets of operations of the hart, as bit masks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BRANCHES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What the last load-reserved has reserved."""
+    """Reservation set of the last load-reserved."""
 
     operation: int
     target: Pointer
@@ -46,7 +46,9 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A path so far, and what the next instruction sees."""
+    """Path so far, and what the next instruction sees: position, dependencies by register (`taints`), control
+    dependency, reservation, and how often each backward jump was taken.
+    """
 
     path: Path
     at: int = 0
@@ -78,7 +80,7 @@ class Hart:
                 )
 
     def paths(self, count: Callable[[int], int]) -> Iterator[Path]:
-        """All paths, in the order of a depth-first walk. `count` is called for each step of work."""
+        """Paths of the hart, in the order of a depth-first walk. `count` is called for each step of work."""
         waiting = [_State(Path(registers=self._initial))]
         while waiting:
             count(1)
@@ -140,6 +142,9 @@ class Hart:
         return replace(state, path=path, taints=(*taints[:number], taint, *taints[number + 1 :]))
 
     def _computed(self, state: _State, step: Step) -> _State:
+        """Register operation. Its result depends on all its sources, whatever their values (manual, "Syntactic
+        Dependencies").
+        """
         registers, taints = state.path.registers, state.taints
         if step.mnemonic in ("li", "lui"):
             return self._write(state, step.rd, signed(step.immediate))
@@ -155,6 +160,7 @@ class Hart:
         )
 
     def _branch(self, state: _State, step: Step) -> Iterator[_State]:
+        """Both ways of a branch, or the one that is known."""
         operation, wanted = _BRANCHES[step.mnemonic]
         # Rule 11: every later store depends on the reads that decide this branch.
         state = replace(state, control=state.control | state.taints[step.rs1] | state.taints[step.rs2])
@@ -171,7 +177,7 @@ class Hart:
         yield self._jump(_assume(state, Condition(value, bool(wanted))), target)
 
     def _jump(self, state: _State, target: int) -> _State:
-        """A backward jump counts."""
+        """Jump. A backward one counts."""
         taken = state.taken.get(state.at, 0)
         # Loops are followed a bounded number of times; the verdict says that longer executions were not counted.
         if target <= state.at and taken == UNROLL:
@@ -179,6 +185,7 @@ class Hart:
         return replace(state, at=target, taken={**state.taken, state.at: taken + 1})
 
     def _indirect(self, state: _State, step: Step, instruction: Instruction) -> Iterator[_State]:
+        """Indirect jump (jalr): a fork for each label that the address may be."""
         state = replace(state, control=state.control | state.taints[step.rs1])
         value = apply("add", state.path.registers[step.rs1], step.immediate)
         after = self._write(state, step.rd, self._code(state.at + 1))
@@ -198,7 +205,9 @@ class Hart:
     # Memory
 
     def _targets(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
-        """Where memory may be accessed, each with the state that assumes it; no target: a state with a fault."""
+        """Forks by address: where memory may be accessed, each with the state that assumes it; no target: a state with
+        a fault.
+        """
         value = apply("add", state.path.registers[step.rs1], step.immediate)
         candidates = [Pointer(name) for name in sorted(bases(value, self._locations))]
         if isinstance(value, Pointer):
@@ -225,6 +234,7 @@ class Hart:
         value: Value = Read(self._number, index)
         if step.mnemonic.endswith("u"):
             value = apply(f"zext{8 * _width(step)}", value)
+        # The result depends on this load alone: its address dependency is the load's own.
         after = self._write(_append(state, operation), step.rd, value, 1 << index)
         return replace(after, reservation=Reservation(index, target, _width(step))) if reserves else after
 
@@ -237,7 +247,7 @@ class Hart:
         return _append(state, operation)
 
     def _conditional(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Iterator[_State]:
-        """The success; only where the last load-reserved was."""
+        """Success of a store-conditional; only where the last load-reserved was."""
         reservation = state.reservation
         if reservation is None or (reservation.target, reservation.width) != (target, _width(step)):
             return
@@ -246,9 +256,13 @@ class Hart:
         *earlier, operation = state.path.operations
         operation = replace(operation, strong=step.release, forwards_late=True, paired=reservation.operation)
         state = replace(state, path=replace(state.path, operations=(*earlier, operation)), reservation=None)
+        # A successful sc is a source of dependencies through rd (manual, "Source and Destination Register Listings").
         yield _next(self._write(state, step.rd, 0, 1 << index))
 
     def _atomic(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
+        """AMO: one operation that reads and writes (manual, "Memory Model Primitives"), and is RCsc where it is
+        annotated.
+        """
         index, width = len(state.path.operations), _width(step)
         before, operand = Read(self._number, index), _narrowed(state.path.registers[step.rs2], width)
         kind = step.mnemonic[3:].split(".")[0]
@@ -330,7 +344,9 @@ def _assume(state: _State, condition: Condition) -> _State:
 
 
 def _fenced(state: _State, step: Step) -> _State:
-    """`fence.tso` is two fences; `fence.i` orders no data; input and output are not modelled."""
+    """Fences of an instruction: `fence.tso` is two; `fence.i` orders no data; input and output are not modelled
+    (manual, "Memory Ordering Instructions").
+    """
     place = len(state.path.operations)
     before, after = ("".join(letter for letter in text if letter in "rw") for text in step.sets)
     made = {"fence": (Fence(place, before, after),), "fence.tso": (Fence(place, "r", "rw"), Fence(place, "w", "w"))}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of a symbolic run: 64-bit integers, addresses, what a load will read, and operations on them.
+"""Symbolic values: 64-bit integers, addresses, what a load will read, and operations on them.
 
 Integers are signed and wrap. An address is a location's name and an offset; its number is not known, so that only what
 holds for every placement of locations is computed. Operations are simplified where the result does not depend on
-unknown operands (`x ^ x` is 0), since dependencies are syntactic and kept elsewhere. Meanings: The RISC-V Instruction
-Set Manual, Volume I, chapters "RV64I", "Zbb" and "Zicond".
+unknown operands (`x ^ x` is 0), since dependencies are syntactic and kept elsewhere. Meanings: RISC-V unprivileged
+manual, chapters "RV64I", "Zbb" and "Zicond".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PAGE: Final = 4096
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pointer:
-    """The address `offset` bytes behind a location, or of a label of code, `P1:LC00`."""
+    """Address `offset` bytes behind a location, or of a label of code, `P1:LC00`."""
 
     name: str
     offset: int = 0
@@ -38,7 +38,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the memory operation `index` of a hart reads, as a signed integer of its width."""
+    """Symbolic result of the memory operation `index` of a hart, a signed integer of its width."""
 
     hart: int
     index: int
@@ -46,7 +46,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An operation on values of which at least one is not known."""
+    """Symbolic operation on values of which at least one is not known."""
 
     operation: str
     left: Value
@@ -74,7 +74,9 @@ def unsigned(value: int, bits: int = 64) -> int:
 
 
 def apply(operation: str, left: Value, right: Value = 0) -> Value:
-    """The result, a constant where it is known. Errors: `UndefinedError`; PL0944 if it is too large."""
+    """Symbolic evaluation of an operation, to a constant where it is known. Errors: `UndefinedError`; PL0944 if the
+    expression is too large.
+    """
     if isinstance(left, int) and isinstance(right, int):
         return signed(OPERATIONS[operation](left, right))
     simple = _simplified(operation, left, right)
@@ -93,6 +95,7 @@ def apply(operation: str, left: Value, right: Value = 0) -> Value:
 
 
 def _simplified(operation: str, left: Value, right: Value) -> Value | None:
+    """Algebraic simplification that holds whatever is read; None where none applies."""
     # x ^ x is 0 whatever x is. The dependency on x stays: it is syntactic, and kept in taints, not in values.
     if left == right and operation in _SAME_IS_ZERO | _SAME_IS_ITSELF | {"eq"}:
         # Equal expressions have equal values, whatever is read.
@@ -111,6 +114,9 @@ def _simplified(operation: str, left: Value, right: Value) -> Value | None:
 
 
 def _on_addresses(operation: str, left: Constant, right: Constant) -> Constant:
+    """Operation on constants of which one is an address. Errors: `UndefinedError` where the result depends on where
+    locations are.
+    """
     if isinstance(left, Pointer) and isinstance(right, Pointer):
         if operation == "eq":
             return 0
@@ -133,7 +139,7 @@ def _on_addresses(operation: str, left: Constant, right: Constant) -> Constant:
 
 
 def evaluate(value: Value, read: Mapping[Read, Value], under: frozenset[Read] = frozenset()) -> Constant | None:
-    """`value` where reads have the given values; None where one is not given, or depends on itself."""
+    """Value where reads have the given values; None where one is not given, or depends on itself (out of thin air)."""
     if isinstance(value, int | Pointer):
         return value
     if isinstance(value, Read):
@@ -155,7 +161,9 @@ def reads(value: Value) -> frozenset[Read]:
 
 
 def bases(value: Value, everything: frozenset[str]) -> frozenset[str]:
-    """The locations into which `value` may point, where a read may give the address of any of `everything`."""
+    """Points-to set: the locations into which `value` may point, where a read may give the address of any of
+    `everything`.
+    """
     if isinstance(value, Pointer):
         return frozenset({value.name})
     if isinstance(value, Read):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions over integer registers, and the one form that the select table knows them by.
+"""Expressions over integer registers, and the canonical form in which the select table knows them.
 
-Names are XLEN wide; `s`, `s1`, ... hold 0 or 1. `<u` and `>>u` are unsigned. Canonically the only
-comparisons are `<` and `<u`, the others being these with the operands or the arms exchanged; equality is a zero of `^`;
-constants stand on the right; and min, max, abs and their like are the selects that they mean.
+Names are XLEN wide; `s`, `s1`, ... hold 0 or 1. `<u` and `>>u` are unsigned. Canonically the only comparisons are `<`
+and `<u`, the others being these with the operands or the arms exchanged; equality is a zero of `^`; constants stand on
+the right; and min, max, abs and their like are the selects that they mean (Hacker's Delight, chapter 2, for abs, doz,
+max and min).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _BOOLEAN: Final = re.compile(r"s\d*")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operator of C (`?` is the conditional one, `neg` the unary minus) and its operands."""
+    """Expression node: an operator of C (`?` is the conditional one, `neg` the unary minus) and its operands."""
 
     operator: str
     operands: tuple[Expression, ...]
@@ -42,7 +43,7 @@ Expression: TypeAlias = Node | str | int
 
 
 def choose(condition: Expression, a: Expression, b: Expression) -> Expression:
-    """`condition ? a : b`."""
+    """Canonical select `condition ? a : b`."""
     match condition:
         case int():
             return a if condition else b
@@ -51,11 +52,12 @@ def choose(condition: Expression, a: Expression, b: Expression) -> Expression:
         case Node("?", (inner, 0, 1)):
             return choose(inner, b, a)
         case _:
+            # A boolean is its own select of 1 and 0.
             return condition if (a, b) == (1, 0) and is_boolean(condition) else Node("?", (condition, a, b))
 
 
 def is_boolean(expression: Expression) -> bool:
-    """Whether its value is always 0 or 1."""
+    """Whether the value is always 0 or 1, by the expression's form."""
     match expression:
         case int():
             return expression in (0, 1)
@@ -79,7 +81,9 @@ def names(expression: Expression) -> tuple[str, ...]:
 
 
 def evaluate(expression: Expression, values: Mapping[str, int], xlen: int) -> int:
-    """Its value modulo 2**xlen, for unsigned values of the names."""
+    """Semantics: the value modulo 2**xlen, for unsigned values of the names. Shift amounts count modulo XLEN, as in the
+    hardware.
+    """
     if isinstance(expression, str):
         return values[expression]
     if isinstance(expression, int):
@@ -114,7 +118,8 @@ _MEANING: Final[Mapping[str, Callable[[int, int, int], int]]] = {
 
 
 def binary(operator: str, a: Expression, b: Expression) -> Expression:
-    """`a operator b`, for an operator that compares nothing."""
+    """Canonical binary operation, which compares nothing."""
+    # There is no `subi`: a difference with a constant is a sum.
     if operator == "-" and isinstance(b, int):
         return binary("+", a, -b)
     if operator == "-" and a == 0:
@@ -132,7 +137,7 @@ def unary(operator: str, a: Expression) -> Expression:
 
 
 def comparison(operator: str, a: Expression, b: Expression) -> Expression:
-    """A comparison by `<`, `<u` or the zero of a difference."""
+    """Canonical comparison, by `<`, `<u` or the zero of a difference."""
     u = "u" if operator.endswith("u") else ""
     match operator.removesuffix("u"):
         case "==":
@@ -150,7 +155,9 @@ def comparison(operator: str, a: Expression, b: Expression) -> Expression:
 
 
 def _less(u: str, a: Expression, b: Expression) -> Expression:
-    """a < b; k < b is not b < k + 1, which is an instruction with a constant, where that cannot overflow."""
+    """Canonical a < b. For a constant k, k < b is not (b < k + 1), which is one instruction with an immediate, where k
+    + 1 cannot overflow.
+    """
     if isinstance(a, int) and a != 0 and -2048 <= a < 2047 and (a != -1 or not u):
         return choose(Node(f"<{u}", (b, a + 1)), 0, 1)
     return Node(f"<{u}", (a, b))

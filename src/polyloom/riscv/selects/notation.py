@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions over integer registers in C's notation: `x < y ? a + 1 : a`, `min(a, b)`.
+"""Parser of expressions over integer registers in C's notation: `x < y ? a + 1 : a`, `min(a, b)`.
 
-Precedence is C's. `<u`, `<=u`, `>u`, `>=u` and `>>u` are unsigned; there is no division and no assignment.
+Precedence is C's (C11, section 6.5). `<u`, `<=u`, `>u`, `>=u` and `>>u` are unsigned; there is no division and no
+assignment.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ _LONGEST: Final = 100
 
 
 def parse(text: str) -> Expression:
-    """The canonical expression of `text`. Errors: PL0920, with the place."""
+    """Canonical expression of `text`. Errors: PL0920, with the place."""
     return _Parser(text).whole()
 
 
 class _Parser:
-    """Recursive descent by levels of precedence."""
+    """Recursive descent by levels of precedence, lowest first."""
 
     def __init__(self, text: str) -> None:
         self.source = Source("EXPR", text)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the sequences of select.txt: `python -m polyloom.riscv.selects.search` prints it (`make select-table`).
+"""Superoptimizer of the select table (Massalin 1987; Granlund and Kenner 1992): `python -m
+polyloom.riscv.selects.search` prints select.txt (`make select-table`).
 
 For every form and set of extensions all straight-line code of 1, 2, ... instructions of the set's steps is tried on
 samples of edges and random values (native/riscv/search.hpp), for both widths, until some computes the form on many more
@@ -21,6 +22,7 @@ from polyloom.riscv.selects.expression import Expression, Node, evaluate, is_boo
 from polyloom.riscv.selects.notation import parse
 from polyloom.riscv.selects.table import SETS, Line
 
+# The number of sequences grows by a factor of hundreds per instruction: steps times pairs of operands.
 LENGTH: Final = 4
 """How far all forms are searched."""
 LONGER: Final = {f"x {less} y ? y - x : x - y": 5 for less in ("<", "<u")}
@@ -28,6 +30,7 @@ LONGER: Final = {f"x {less} y ? y - x : x - y": 5 for less in ("<", "<u")}
 _SAMPLES: Final = 64
 _CHECKS: Final = 4000
 _RANDOM: Final = 2
+# Bound on the candidates of a length, each of which is tested on many samples.
 _MOST: Final = 2000
 _STEPS: Final = (
     *(
@@ -64,9 +67,12 @@ _OF: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def forms() -> Iterator[str]:
-    """The expressions of the table."""
+    """Forms that are searched: conditional select, increment, inversion, negation and their like, minima, differences,
+    signs.
+    """
     arms = ["b", "b + 1", "~b", "-b"]
     groups = ["a + b", "a - b", "a | b", "a ^ b", "a & b", "a << b", "a >> b", "a >>u b"]
+    # `s` is 0 or 1: its forms have shorter sequences, since a mask is one instruction.
     for c in ("c", "s"):
         both = (
             [("a", arm) for arm in arms]
@@ -76,6 +82,7 @@ def forms() -> Iterator[str]:
         both += [("a", "0"), ("a", "-1"), ("a", "1"), ("-1", "0")]
         for a, b in both:
             yield f"{c} ? {a} : {b}"
+            # Exchanged arms are a form of their own: a condition that is any number has no inverse for free.
             yield f"{c} ? {b} : {a}"
     yield from ("c ? 1 : 0", "c ? 0 : 1", "s ? 0 : 1")
     for less in ("<", "<u"):
@@ -110,7 +117,7 @@ def forms() -> Iterator[str]:
 
 
 def search(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]]:
-    """(greatest length searched in vain, the lines of the first that is not, () for none)."""
+    """Search for one form: (greatest length searched in vain, the lines of the first that is not, () for none)."""
     expression, longest = parse(form), LONGER.get(form, LENGTH)
     for length in range(1, longest + 1):
         found = [_sequences(expression, extensions, length, xlen) for xlen in (64, 32)]
@@ -130,6 +137,7 @@ def search(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]
 
 
 def _sequences(expression: Expression, extensions: frozenset[str], length: int, xlen: int) -> list[tuple[Line, ...]]:
+    """Candidate sequences of one length, which are right on the samples."""
     names, samples = inputs(expression), _samples(expression, _SAMPLES, xlen)
     target = [evaluate(expression, dict(zip(names, values, strict=True)), xlen) for values in samples]
     allowed = [n for n, step in enumerate(_STEPS) if _is_allowed(step.split()[0], expression, extensions)]
@@ -164,7 +172,7 @@ def _lines(sequence: Sequence[tuple[int, int, int]], names: tuple[str, ...]) -> 
 
 
 def _plain(mnemonic: str, operands: tuple[str, ...]) -> Line:
-    """With the pseudo-instructions that people read: neg and snez."""
+    """Line with the pseudo-instructions that people read: neg, snez and li."""
     if mnemonic in ("sub", "sltu") and operands[1] == "zero":
         return Line("neg" if mnemonic == "sub" else "snez", (operands[0], operands[2]))
     if mnemonic == "addi" and operands[1] == "zero":
@@ -173,7 +181,7 @@ def _plain(mnemonic: str, operands: tuple[str, ...]) -> Line:
 
 
 def _depth(lines: tuple[Line, ...]) -> tuple[int, tuple[str, ...]]:
-    """The length of the longest chain, then the text, so that the order is total."""
+    """Depth of a sequence: the length of its longest dependence chain; then the text, so that the order is total."""
     depths: dict[str, int] = {}
     for line in lines:
         depths[line.operands[0]] = 1 + max((depths.get(operand, 0) for operand in line.operands[1:]), default=0)
@@ -181,7 +189,7 @@ def _depth(lines: tuple[Line, ...]) -> tuple[int, tuple[str, ...]]:
 
 
 def run(lines: Sequence[Line], values: Mapping[str, int], xlen: int) -> int:
-    """What the lines leave in rd."""
+    """Interpreter of sequences: what the lines leave in rd."""
     registers = {"zero": 0, **values}
     for line in lines:
         operands = [
@@ -240,13 +248,17 @@ MEANINGS: Final[Mapping[str, str]] = {
 
 
 def _computes(lines: Sequence[Line], expression: Expression, xlen: int) -> bool:
+    """Whether the lines compute the expression on many samples."""
     names = inputs(expression)
     samples = (dict(zip(names, values, strict=True)) for values in _samples(expression, _CHECKS, xlen))
     return all(run(lines, values, xlen) == evaluate(expression, values, xlen) for values in samples)
 
 
 def _samples(expression: Expression, count: int, xlen: int) -> list[tuple[int, ...]]:
-    """Values of the inputs: first random ones, then also edges and repetitions of one another; booleans are 0 or 1."""
+    """Test vectors of the inputs: first random ones, then also edges and repetitions of one another; booleans are 0 or
+    1.
+    """
+    # A fixed seed: the table must be the same in every run.
     choose, names = random.Random(count + xlen), inputs(expression)
     top = 1 << xlen - 1
     edges = [0, 0, 0, 1, 2, xlen - 1, top - 1, top, top + 1, 2 * top - 2, 2 * top - 1]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shortest sequences for conditional values: c ? a : f(b), masks, minima, saturating differences, and what is made
-of them.
+"""Instruction selection of conditional values by tree covering: c ? a : f(b), masks, minima, saturating differences,
+and what is made of them.
 
-An expression is covered by rows of the table (table.py) bottom up, each subexpression by
-the rows that cost least altogether; a row for the whole expression is one candidate among them, so that identity forms
-win.
+An expression is covered by rows of the table (table.py) bottom up, each subexpression by the rows that cost least
+altogether (dynamic programming, Aho and Johnson 1976); a row for the whole expression is one candidate among them, so
+that identity forms win.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ _SHIFTS: Final = ("slli", "srli", "srai")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Lines that leave the value in `rd`. `searched` is the greatest length known not to suffice, None for none."""
+    """Selected sequence: lines that leave the value in `rd`. `searched` is the greatest length known not to suffice,
+    None for none.
+    """
 
     lines: tuple[Line, ...]
     searched: int | None
 
     @property
     def length(self) -> int:
-        """Instructions, without moves, but with one in the shadow of a branch."""
+        """Number of instructions, without moves, but with one in the shadow of a branch."""
         before = ("", *(line.mnemonic for line in self.lines))
         return sum(
             line.mnemonic != "mv" or last.startswith("b") for last, line in zip(before, self.lines, strict=False)
@@ -49,7 +51,9 @@ class Selection:
 
 
 def select(expression: Expression, isa: Isa) -> Selection:
-    """The best sequence for `expression`. Errors: PL0920 for too large an integer, PL0921 where no rows cover it."""
+    """Shortest sequence for `expression` by the table. Errors: PL0920 for too large an integer, PL0921 where no rows
+    cover it.
+    """
     expression = _fitted(expression, isa.xlen)
     writer = _Writer(isa)
     result = writer.write(expression)
@@ -62,7 +66,7 @@ def select(expression: Expression, isa: Isa) -> Selection:
 
 
 def _fitted(expression: Expression, xlen: int) -> Expression:
-    """The same, with integers as registers hold them."""
+    """Expression with integers as registers hold them. Errors: PL0920."""
     if isinstance(expression, Node):
         return Node(expression.operator, tuple(_fitted(operand, xlen) for operand in expression.operands))
     if isinstance(expression, str):
@@ -78,6 +82,8 @@ def _fitted(expression: Expression, xlen: int) -> Expression:
 
 
 def _known(expression: Expression, isa: Isa, length: int) -> int | None:
+    """Greatest length of which a search has shown that it does not suffice; None where the form was not searched."""
+    # No sequence is shorter than one instruction.
     if length <= 1:
         return 0
     extensions = isa.extensions & SETS[-1]
@@ -103,8 +109,9 @@ def _is_renamed(pattern: Expression, expression: Expression) -> bool:
 
 
 def _match(pattern: Expression, expression: Expression, bindings: Bindings) -> Iterator[Bindings]:
-    """The ways in which `expression` is an instance of `pattern`: names stand for expressions, `s` for a boolean, j and
-    k for constants."""
+    """Pattern matching: the ways in which `expression` is an instance of `pattern`. Names stand for expressions, `s`
+    for a boolean, j and k for constants.
+    """
     if isinstance(pattern, int):
         if pattern == expression:
             yield bindings
@@ -133,7 +140,7 @@ def _match_all(
 
 
 class _Writer:
-    """Writes the lines of an expression, each subexpression once."""
+    """Code generator of an expression, each common subexpression once."""
 
     def __init__(self, isa: Isa) -> None:
         self.isa = isa
@@ -142,7 +149,7 @@ class _Writer:
         self.best: dict[Expression, tuple[int, Row, Bindings] | None] = {}
 
     def write(self, expression: Expression) -> str:
-        """The register that holds the value."""
+        """Register that holds the value. Errors: PL0921."""
         if isinstance(expression, str) or expression == 0:
             return expression if isinstance(expression, str) else "zero"
         if expression not in self.places:
@@ -185,6 +192,7 @@ class _Writer:
         return register
 
     def _cost(self, expression: Expression) -> int | None:
+        """Cost in instructions; None where no row covers the expression."""
         if isinstance(expression, str):
             return 0
         if isinstance(expression, int):
@@ -193,7 +201,7 @@ class _Writer:
         return None if choice is None else choice[0]
 
     def _choice(self, expression: Expression) -> tuple[int, Row, Bindings] | None:
-        """The cheapest row for the root, with what it costs altogether."""
+        """Cheapest row for the root, with the cost of the whole expression (memoized)."""
         if expression not in self.best:
             # A variant of an expression may contain the expression: while it is open it has no choice, which ends the
             # recursion.
@@ -211,6 +219,7 @@ class _Writer:
         return self.best[expression]
 
     def _total(self, row: Row, bindings: Bindings) -> int | None:
+        """Cost of a row with all its operands. An operand that the row uses twice is computed once."""
         if not _fits(row, bindings, self.isa):
             return None
         used = {operand for line in row.lines for operand in line.operands}
@@ -242,7 +251,7 @@ def _number(text: str, bindings: Bindings, isa: Isa) -> str:
 
 
 def _fits(row: Row, bindings: Bindings, isa: Isa) -> bool:
-    """Whether the row's constants can be written."""
+    """Whether the row's constants satisfy its condition and fit their immediates."""
     j, k = (bindings.get(name, 0) for name in _CONSTANTS)
     if isinstance(k, int) and isinstance(j, int):
         if (row.condition == "k == j + 1" and k != j + 1) or (row.condition == "j == k + 1" and j != k + 1):

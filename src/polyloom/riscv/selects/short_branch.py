@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selects for cores that execute a branch over one simple instruction without speculating.
+"""Short forward branches: selects for cores that execute a branch over one simple instruction without speculating
+(SiFive 7 series; LLVM review D135814, 2022).
 
 Such a pair, `bnez c, 8` and the instruction in its shadow, stays one pseudo-instruction, whose result is tied to the
 value that is kept, so that nothing is ever put between the two. It remains a branch: what the memory model orders by it
@@ -27,7 +28,9 @@ _LONG: Final = ("mul",)
 
 @dataclass(frozen=True, slots=True)
 class ShortForward:
-    """`line` is executed unless the branch is taken; rd holds before what it holds then."""
+    """Pair of a branch and its shadow: `line` is executed unless the branch is taken; before, rd holds the value that
+    is kept.
+    """
 
     branch: str
     operands: tuple[str, ...]
@@ -39,14 +42,14 @@ class ShortForward:
 
 
 def with_branches(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ...]:
-    """The best sequence of lines and of at most one pair, where it comes last."""
+    """Shortest sequence of lines with at most one pair, which comes last."""
     plain = select(expression, isa)
     best = min(_pairs(expression, isa), key=length, default=plain.lines)
     return best if length(best) < plain.length else plain.lines
 
 
 def length(lines: tuple[Line | ShortForward, ...]) -> int:
-    """Instructions, without moves but for the one in a shadow."""
+    """Number of instructions, without moves but for the one in a shadow."""
     return sum(2 if isinstance(line, ShortForward) else line.mnemonic != "mv" for line in lines)
 
 
@@ -62,10 +65,11 @@ def _pairs(expression: Expression, isa: Isa) -> Iterator[tuple[Line | ShortForwa
 def _pair(
     condition: Expression, sense: int, kept: Expression, other: Expression, isa: Isa
 ) -> Iterator[tuple[Line | ShortForward, ...]]:
-    """`kept` in rd, then `other` in the shadow of a branch that is taken where it is kept."""
+    """Sequence with `kept` in rd, then `other` in the shadow of a branch that is taken where rd is kept."""
     shadow, before = select(other, isa), select(kept, isa)
     operator, operands = _test(condition)
     compared = [_compared(operand) for operand in operands]
+    # The core handles exactly one simple instruction in the shadow (LLVM: short-forward-branch-opt).
     if len(shadow.lines) == 1 and shadow.lines[0].mnemonic not in _LONG and None not in compared:
         constants = [
             Line("li", (name, str(value))) for name, value in zip(compared, operands, strict=True) if name == _CONSTANT
@@ -78,7 +82,7 @@ def _pair(
 
 
 def _compared(operand: Expression) -> str | None:
-    """The register of a name or of a number that one instruction makes; a comparison has one number at most."""
+    """Register of a compared name, or of a number that one instruction makes; a comparison has one number at most."""
     if isinstance(operand, int):
         return "zero" if operand == 0 else _CONSTANT if operand in range(-2048, 2048) else None
     return operand if isinstance(operand, str) else None
@@ -93,7 +97,7 @@ def _test(condition: Expression) -> tuple[str, tuple[Expression, ...]]:
 
 
 def selection(expression: Expression, isa: Isa) -> Selection:
-    """Like `select`, with pairs expanded; where one is there, nothing is known about shorter sequences."""
+    """As `select`, with pairs expanded; where one is there, nothing is known about shorter sequences."""
     lines = with_branches(expression, isa)
     plain = tuple(each for line in lines for each in (line.expand() if isinstance(line, ShortForward) else (line,)))
     return Selection(plain, None) if len(plain) != len(lines) else select(expression, isa)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The select table: sequences for patterns of expressions, as data.
+"""Select table: sequences for patterns of expressions, as data.
 
-select.txt holds what an exhaustive search found (search.py writes it): for every form and set of extensions the
-greatest length that was searched in vain, and the sequence of one more instruction, where there is one. rules.txt holds
-single instructions and sequences with constants, which need no search.
+select.txt holds what an exhaustive search found (search.py writes it; superoptimization, Massalin 1987): for every form
+and set of extensions the greatest length that was searched in vain, and the sequence of one more instruction, where
+there is one. rules.txt holds single instructions and sequences with constants, which need no search.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _RULE: Final = re.compile(r"(.*?) => (.*?)(?: if (.*?))?(?: \[(.*)\])?")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A mnemonic and its operands: the names of the pattern, `t0`, ... and `rd` for results, numbers."""
+    """Instruction of a sequence: a mnemonic and its operands: the names of the pattern, `t0`, ... and `rd` for results,
+    numbers.
+    """
 
     mnemonic: str
     operands: tuple[str, ...]
@@ -36,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A sequence for a pattern. `condition` restricts constants: `k == j + 1`."""
+    """Table row: a sequence for a pattern. `condition` restricts constants: `k == j + 1`."""
 
     pattern: Expression
     extensions: frozenset[str]
@@ -46,7 +48,7 @@ class Row:
 
 @cache
 def rows(extensions: frozenset[str]) -> tuple[Row, ...]:
-    """The rows of a set of extensions, searched ones first."""
+    """Rows that need no more than a set of extensions, searched ones first."""
     return tuple(row for row in (*searchedrows(), *rules()) if row.extensions <= extensions)
 
 
@@ -73,7 +75,7 @@ def searchedrows() -> tuple[Row, ...]:
 
 @cache
 def results() -> tuple[tuple[str, frozenset[str], int, tuple[Line, ...]], ...]:
-    """The entries of select.txt: form, extensions, greatest length searched in vain, and the lines."""
+    """Entries of select.txt: form, extensions, greatest length searched in vain, and the lines."""
     made: list[tuple[str, frozenset[str], int, tuple[Line, ...]]] = []
     form = ""
     for line in _text("select.txt"):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other expressions of the same value, which the select table may have a shorter sequence for.
+"""Algebraic variants: other expressions of the same value, for which the select table may have a shorter sequence.
 
-A condition is made 0 or 1; products by constants next to a power of two become shifts; a clamp to constants becomes a
-minimum of a maximum; and what depends on a sign alone is computed with the mask that an arithmetic shift makes of it.
+A condition is made 0 or 1; products by constants next to a power of two become shifts (Bernstein 1986); a clamp to
+constants becomes a minimum of a maximum; and what depends on a sign alone is computed with the mask that an arithmetic
+shift makes of it (Hacker's Delight, chapter 2).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def variants(expression: Expression, xlen: int) -> Iterator[Expression]:
 
 
 def _made_boolean(expression: Node) -> Iterator[Expression]:
-    """With a condition that may be any number, the same with one that is 0 or 1."""
+    """Variant with a condition that is 0 or 1 in the place of one that may be any number."""
     match expression:
         case Node("?", (condition, a, b)) if not is_boolean(condition) and not (
             is_boolean(a) and isinstance(a, int) and isinstance(b, int) and is_boolean(b)
@@ -35,7 +36,8 @@ def _made_boolean(expression: Node) -> Iterator[Expression]:
 
 
 def _products(expression: Node) -> Iterator[Expression]:
-    """x * (2**n + 1) as x + (x << n), and so on; an arm of a select too, where the other one is x."""
+    """Strength reduction: x * (2**n + 1) as x + (x << n), and so on; an arm of a select too, where the other one is
+    x."""
     match expression:
         case Node("*", (x, int() as k)):
             yield from _product(x, k)
@@ -55,7 +57,9 @@ def _product(x: Expression, k: int) -> Iterator[Expression]:
 
 
 def _bounds(expression: Node) -> Iterator[Expression]:
-    """x > k ? k : x is `x < k + 1 ? x : k` in the canonical form; and two bounds in a row, which commute."""
+    """Clamps: x > k ? k : x is `x < k + 1 ? x : k` in the canonical form; and two bounds in a row, which commute where
+    the lower is not above the upper.
+    """
     if (upper := _upper(expression)) is not None:
         yield _minimum(*upper)
     match expression:
@@ -70,7 +74,7 @@ def _bounds(expression: Node) -> Iterator[Expression]:
 
 
 def _upper(expression: Expression) -> tuple[Expression, int] | None:
-    """x and k, where it is the minimum of both."""
+    """x and k, where the expression is their minimum."""
     match expression:
         case Node("?", (Node("<", (x, int() as above)), y, int() as k)) if x == y and above in (k, k + 1):
             return x, k
@@ -81,7 +85,7 @@ def _upper(expression: Expression) -> tuple[Expression, int] | None:
 
 
 def _lower(expression: Expression) -> tuple[Expression, int] | None:
-    """x and k, where it is the maximum of both."""
+    """x and k, where the expression is their maximum."""
     match expression:
         case Node("?", (Node("<", (x, int() as k)), int() as arm, y)) if x == y and k == arm:
             return x, k
@@ -100,7 +104,7 @@ def _maximum(x: Expression, k: int) -> Node:
 
 
 def _masked(a: Expression, b: Expression, mask: Expression) -> Iterator[Expression]:
-    """b with something added to it, or taken from it, and so on, where the mask is -1."""
+    """b with the second operand of a masked: right where the mask is -1, and b itself where it is 0."""
     match a:
         case Node("+" | "|" | "^" as operator, (left, right)) if b in (left, right):
             yield binary(operator, b, binary("&", right if b == left else left, mask))
@@ -111,7 +115,7 @@ def _masked(a: Expression, b: Expression, mask: Expression) -> Iterator[Expressi
 
 
 def _signs(expression: Node, xlen: int) -> Iterator[Expression]:
-    """x < 0 ? a : b, by the mask that is -1 where x is negative."""
+    """x < 0 ? a : b by the mask x >> XLEN-1, which is -1 where x is negative (Hacker's Delight, chapter 2)."""
     match expression:
         case Node("?", (Node("<", (str() as x, 0)), a, b)):
             mask = Node(">>", (x, xlen - 1))
@@ -130,4 +134,5 @@ def _signs(expression: Node, xlen: int) -> Iterator[Expression]:
     elif isinstance(a, int) and isinstance(b, int):
         yield binary("+", binary("&", mask, a - b), b)
     else:
+        # The general form: b ^ ((a ^ b) & mask).
         yield binary("^", binary("&", binary("^", a, b), mask), b)

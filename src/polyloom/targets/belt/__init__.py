@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The belt machine: a specializer from functions in SSA form to bundles, and a model that reads only words."""
+"""Belt machine target: a specializer from functions in SSA form to bundles, and a model that reads only words."""
 
 from typing import Final
 

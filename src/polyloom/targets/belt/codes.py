@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The belt machine's codes of diagnostics: members and words PL1000 to PL1049, model to PL1079, from C to the form that
-is scheduled to PL1109, specializer to PL1139."""
+"""Diagnostic codes of the belt machine: members and words PL1000 to PL1049, model to PL1079, from C to the form that is
+scheduled to PL1109, specializer to PL1139."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the member-independent form to a member's program: the specializer on one page, the passes `normal` and
-`schedule`.
+"""Specializer from the member-independent form to a member's program, on one page: the passes `normal` and `schedule`.
 
 For each function: heads of loops; loops pipelined or opened (I. Godard, "Pipelining": the test, the torus, belt
-positions, spills, first passes); blocks around them scheduled as open code; bundles.
+positions, spills, first passes; docs/targets/belt.md, Loops); blocks around them scheduled as open code; bundles.
 """
 
 from __future__ import annotations
@@ -46,13 +45,15 @@ from polyloom.targets.belt.words.told import as_json
 from polyloom.targets.belt.words.verify import verify
 
 Ratio = float | Literal["always", "never"]
+# I. Godard, "Pipelining", reports one reschedule for a fifth of the loops, and none that needs more than two.
 ROUNDS: Final = 8
 """Schedules of open code that are thrown away for a lost operand, at most; then each value is spilled and filled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`spl`: a loop is pipelined whose iteration by its data flow takes at least so many times its slots' bundles."""
+    """Settings of the specializer. `spl`: a loop is pipelined whose iteration by its data flow takes at least so many
+    times its slots' bundles."""
 
     spl: Ratio = 2.0
     solver: str = BEST
@@ -69,8 +70,8 @@ def specialize(
     signature: Signature | None = None,
     watch: Watch | None = None,
 ) -> tuple[Program, tuple[LoopFacts, ...]]:
-    """The program, and the facts of the first function's loops, then of the others'. Errors: PL1110 to PL1112.
-    `watch` sees `PASSES`, programs with their signature."""
+    """Specialize a module for a member: the program, and the facts of the first function's loops, then of the others'.
+    Errors: PL1110 to PL1112. `watch` sees `PASSES`, programs with their signature."""
     _check_operations(module, machine)
     facts: list[LoopFacts] = []
     schedule = partial(_program, machine=machine, settings=Settings(spl, solver, effort), facts=facts)
@@ -89,7 +90,8 @@ def _program_form(signature: Signature | None) -> Form[Program]:
 
 
 def _verified(program: Program) -> None:
-    """A recurrence whose first value no path takes (PL1018) is an operation too many, not a wrong program."""
+    """Check emitted words. A recurrence whose first value no path takes (PL1018) is an operation too many, not a wrong
+    program."""
     if found := [d for d in verify(program) if d.code != "PL1018"]:
         raise PolyloomError(*found)
 
@@ -99,7 +101,7 @@ def _normal(module: Module) -> Module:
 
 
 def _program(module: Module, machine: Machine, settings: Settings, facts: list[LoopFacts]) -> Program:
-    """Of functions in normal form; `facts` gets those of their loops."""
+    """Program of functions in normal form; `facts` gets those of their loops."""
     known = addresses(module.data)
     routines: list[Routine] = []
     blocks: dict[str, Mapping[str, int]] = {}
@@ -112,7 +114,7 @@ def _program(module: Module, machine: Machine, settings: Settings, facts: list[L
 
 
 def _check_operations(module: Module, machine: Machine) -> None:
-    """Every operation has a slot."""
+    """Check that every operation has a slot on the member; PL1112."""
     for function in module.functions:
         for op in (op for block in function.blocks for op in block.ops):
             if not machine.slots_for(OPS[op.name].unit):
@@ -124,7 +126,8 @@ def _check_operations(module: Module, machine: Machine) -> None:
 def routine_of(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
-    """Loops whose frames and what they need at home do not fit into scratch are opened, the greatest first."""
+    """Compile a function. Loops whose frames and what they need at home do not fit into scratch are opened, the
+    greatest first."""
     closed: set[str] = set()
     while True:
         try:
@@ -132,11 +135,12 @@ def routine_of(
         except _ScratchError as error:
             if error.loop is None:
                 raise error.told from None
+            # Each turn opens one loop more, so that this ends: at last no loop has frames.
             closed.add(error.loop)
 
 
 class _ScratchError(Exception):
-    """Scratch is too short; `loop` is one that could do without frames."""
+    """Scratch is too short; `loop` is one that could do without frames, None where there is none."""
 
     def __init__(self, told: PolyloomError, loop: str | None) -> None:
         super().__init__(str(told))
@@ -146,6 +150,7 @@ class _ScratchError(Exception):
 def _routine(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings, closed: set[str]
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
+    """Routine of a function: its loops pipelined or opened, then its blocks scheduled and linked."""
     loops: dict[str, Pipelined] = {}
     facts: dict[str, LoopFacts] = {}
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
@@ -154,6 +159,7 @@ def _routine(
             loops[loop.name] = found
         else:
             function = opened(function, loop)
+    # Longer lists pass partly through scratch, which only the block before a jump can prepare.
     function = with_stubs(function, machine.belt - 2)
     pieces = _pieces(function, machine, known, loops)
     bundles: list[Bundle] = []
@@ -179,10 +185,11 @@ def _loop(
     settings: Settings,
     closed: set[str],
 ) -> tuple[Pipelined | None, LoopFacts]:
-    """Pipelined, or why not."""
+    """Pipelined loop, or None; and its facts, with the reason where it is not pipelined."""
     graph = LoopBuilder(loop, entry(function, loop), known).build()
     if sum(node.name in LOADS for node in graph.nodes) > machine.stations:
         loop = replace(loop, reason=loop.reason or "stations")
+    # Facts are those of the loop as it was given, before anything is added to it.
     limits = bounds(machine, graph)
     facts = stats.plain(machine, loop, graph, limits, loop.reason)
     if loop.reason:
@@ -191,6 +198,7 @@ def _loop(
         return None, replace(facts, reason="scratch")
     if reason := _refused(facts, settings.spl):
         return None, replace(facts, reason=reason)
+    # Results of a leave are a list on the belt, beside which its condition must lie.
     if any(len(op.edge.arguments) > machine.belt - 2 for op in loop.ops if op.edge is not None):
         return None, replace(facts, reason="belt")
     options = Options(settings.solver, settings.effort, machine.scratch)
@@ -201,7 +209,8 @@ def _loop(
 
 
 def _refused(facts: LoopFacts, spl: Ratio) -> str:
-    """The SPL test."""
+    """SPL test: linear latency at least `spl` times packed latency (I. Godard, "Pipelining"; docs/targets/belt.md,
+    Loops). The reason of a refusal, or ""."""
     if spl == "always":
         return ""
     if spl == "never":
@@ -212,16 +221,20 @@ def _refused(facts: LoopFacts, spl: Ratio) -> str:
 def _pieces(
     function: Function, machine: Machine, known: Mapping[str, int], loops: Mapping[str, Pipelined]
 ) -> dict[str, Piece]:
-    """The bundles of every block, by name."""
+    """Bundles of every block of a function, by name: schedules are repeated until no operand is lost. Error: PL1111."""
     plan = Plan(machine, function, known, {})
     plan.live = live_in(function)
+    # Computed once: a value that nothing reads needs no home, even in the last resort.
     plan.used = frozenset(o for block in function.blocks for o in uses(block))
     _begin_homes(plan, loops)
+    # A fixed point: each round sends lost values home and schedules anew (I. Godard, "Pipelining").
     for _ in range(ROUNDS + 1):
         codes = _scheduled(plan, loops, {})
         if not [name for name, found in codes.items() if _mark(plan, name, *found)]:
             break
     else:
+        # The last resort: every value is spilled, so that an operation finds its operands at the front
+        # (docs/targets/belt.md, Loops).
         plan.serial = True
         codes = _scheduled(plan, loops, {})
         if lost := [name for name, found in codes.items() if _mark(plan, name, *found)]:
@@ -230,6 +243,7 @@ def _pieces(
             raise infeasible("PL1111", message, help=help)
     # Where values are at home moves no operation, but what is needed of a home follows from the schedules.
     placed = {name: linear for name, (_, _, linear) in codes.items()}
+    # The size of scratch is an operand of scratchf: with it fixed, blocks are scheduled once more.
     codes = _scheduled(plan, loops, placed)
     offsets, _ = homes(plan, loops, placed)
     _check_scratch(plan, loops)
@@ -247,14 +261,16 @@ Scheduled = tuple[Code, dict[int, int], Linear]
 
 
 def _scheduled(plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]) -> dict[str, Scheduled]:
-    """Every block by what is known so far, with the scratch that homes need in these schedules."""
+    """Schedule every block by what is known so far, with the scratch that homes need in these schedules."""
     _, plan.scratch = homes(plan, loops, placed)
     plan.heads = {name: _head(found, plan.scratch) for name, found in loops.items()}
     return {b.name: _code(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
 
 
 def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
-    """Homes and frames fit, or there is a loop that could do without frames, or with fewer homes."""
+    """Check that homes and frames fit, or raise: for a loop that could do without frames, or with fewer homes, else
+    PL1110."""
+    # One loop runs at a time: their frames share the bytes behind the homes.
     frames = max((found.frames.bytes for found in loops.values()), default=0)
     total = -(-(plan.scratch + frames) // 8) * 8
     machine = plan.machine
@@ -267,7 +283,9 @@ def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
 
 
 def _begin_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
-    """What pipelined loops read from outside, and what lives across them; what is too much for a belt of values."""
+    """Initial spill set: what pipelined loops read from outside, and what lives across them; what is too much for a
+    belt of values."""
+    # Nothing stays on a belt that moves every pass, so invariants come from scratch.
     for found in loops.values():
         graph = found.belt.graph
         plan.homed |= {n.home.name for n in graph.nodes if n.home is not None and n.constant is None}
@@ -276,20 +294,24 @@ def _begin_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
             plan.homed |= {v.name for edge in edges(block) for v in plan.live[edge.target]}
     for block in plan.function.blocks[1:]:
         if isinstance(block, Block) and len(block.parameters) > plan.machine.belt - 2:
+            # The second half of a long list passes through scratch: the rest leaves room for what a block computes.
             plan.carried |= {p.name for p in block.parameters[plan.machine.belt // 2 :]}
     for block in plan.function.blocks:
         free = [v for v in plan.live[block.name] if v.name not in plan.homed]
+        # A quarter of the belt is kept for the block's own results; an estimate, which rounds correct.
         room = max(0, plan.machine.belt * 3 // 4 - sum(p.name not in plan.carried for p in block.parameters))
         plan.homed |= {v.name for v in free[room:]}
 
 
 def _head(found: Pipelined, size: int) -> Head:
+    """Head of a loop: what the block before it must do, in the words of its scratch and its entry belt."""
     frames = found.frames
     total = -(-(size + frames.bytes) // 8) * 8
     return Head(total, frames.size, frames.count, loop_spills(found), loop_constants(found), loop_belt(found))
 
 
 def _code(plan: Plan, block: Block) -> Scheduled:
+    """List schedule of a block, checked; with the operation of each node."""
     code, operation = Builder(plan, block).build()
     linear = schedule(plan.machine, code)
     assert not check(plan.machine, code, linear), check(plan.machine, code, linear)
@@ -309,11 +331,14 @@ def _mark(plan: Plan, name: str, code: Code, operation: Mapping[int, int], linea
 
 
 def _send_home(plan: Plan, block: str, graph: Graph, read: Read, operation: int) -> None:
+    """Spill a lost value and fill it for one operation; a constant is issued again instead (rematerialization, Briggs,
+    Cooper and Torczon 1992)."""
     source = graph.nodes[read.node]
     value = source.results[read.result]
     if source.name == "con":
         plan.refilled.add((block, operation, Constant(value.type, source.literal)))
         return
+    # A fill is from home already, and one that was added by the compiler has no value of the program.
     if source.name != "fillx" and (source.name == ENTRY or source.index >= 0):
         plan.homed.add(value.name)
     plan.refilled.add((block, operation, value))

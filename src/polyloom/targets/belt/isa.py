@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations of the belt machine: one table.
+"""Instruction table of the belt machine: one row per operation (docs/targets/belt.md, Values and faults).
 
-Verifiers, encoder, decoder, notations, documentation and the model's own table follow from it.
+Verifiers, encoder, decoder, notations, documentation and the model's own table follow from it. The operations, their
+phases and their modes of overflow are those of the public Mill wiki and forum; row numbers and widths of fields are
+this project's.
 
 A row's position is its number in words: rows are only appended. `phase` tells when in a bundle an operation reads and
 drops (docs/targets/belt.md, Time), `unit` which slots of a member execute it, `latency` is a key of the member's table.
@@ -15,9 +17,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+# Reader, compute, call, pick and writer phase: the order in which a Mill bundle acts (docs/targets/belt.md, Time).
 Phase = Literal["R", "C", "K", "P", "X"]
 PHASES: Final[tuple[Phase, ...]] = ("R", "C", "K", "P", "X")
 Unit = Literal["alu", "shift", "mul", "fp", "div", "shuf", "fill", "pick", "spill", "ls", "control", "con", "conform"]
+# A bundle has an execution half (E) and a flow half (F); scratch and picks have slots of their own, as on the Mill.
 SLOTS: Final[Mapping[Unit, str]] = {
     **dict.fromkeys(("alu", "shift", "mul", "fp", "div", "shuf"), "E"),
     **dict.fromkeys(("ls", "control", "con", "conform"), "F"),
@@ -32,11 +36,11 @@ MANY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """A row. `operands` is (least, most), predicates included; `results` their number.
+    """Instruction row. `operands` is (least, most), predicates included; `results` their number.
 
     `width`: what states the result's or the access's width: "" (the operands), "=" (a field), "b" (a comparison's), "2"
     (twice the operands'). `immediate`: the last operand may be a constant from -128 to 127. `strict`: a None among the
-    operands makes all results None, else a NaR makes them NaR. `integer` operations fuse on members that say so.
+    operands makes all results None, else a NaR makes them NaR (docs/targets/belt.md, Values and faults).
     """
 
     name: str
@@ -51,11 +55,14 @@ class Op:
 
 
 def _alu(name: str, width: str = "", operands: int = 2) -> Op:
+    """Row of the arithmetic unit; two operands allow an immediate, one result of the operands' width or of a
+    comparison's."""
     return Op(name, "C", "alu", "compare" if width == "b" else "alu", (operands, operands), 1, width, operands == 2)
 
 
 def _family(name: str, unit: Unit) -> tuple[Op, ...]:
-    """An operation in its modes of overflow."""
+    """Seven rows of one operation: modulo, saturating, excepting and widening, as the Mill wiki lists them for
+    `add`."""
     return tuple(
         Op(f"{name}{mode}", "C", unit, unit, (2, 2), 1, "2" if mode in ("sw", "uw") else "", True)
         for mode in ("", "ss", "us", "sx", "ux", "sw", "uw")
@@ -63,6 +70,7 @@ def _family(name: str, unit: Unit) -> tuple[Op, ...]:
 
 
 def _floating(name: str, latency: str, operands: int = 2, width: str = "") -> Op:
+    """Row of IEEE 754 arithmetic: no modes of overflow, no immediate; divisions and roots have a unit of their own."""
     return Op(name, "C", "div" if latency == "div" else "fp", latency, (operands, operands), 1, width)
 
 
@@ -100,6 +108,7 @@ ROWS: Final[tuple[Op, ...]] = (
     Op("orm", "C", "alu", "alu", (2, 2), 1, strict=False),  # true beats NaR
     # n: lane k is true where k >= n; the second result tells whether any is.
     Op("remaining", "C", "alu", "smear", (1, 1), 2, "b"),
+    # Reader phase: a constant, like a fill, is on the belt before anything of the same bundle computes.
     Op("con", "R", "con", "con", (0, 0), 1, "=", strict=False),
     Op("fill", "R", "fill", "fill", (0, 0), 1, "=", strict=False),  # scratch, renamed by rotate
     Op("fillx", "R", "fill", "fill", (0, 0), 1, "=", strict=False),  # scratch that does not rotate
@@ -109,6 +118,7 @@ ROWS: Final[tuple[Op, ...]] = (
     Op("call", "K", "control", "call", (0, MANY), MANY, strict=False),
     Op("calltr", "K", "control", "call", (1, MANY), MANY, strict=False),
     Op("pick", "P", "pick", "pick", (2, 3), 1, strict=False),
+    # Not strict: it turns a None into the initial value, which is how a recurrence starts in a stage after the first.
     Op("recur", "P", "pick", "pick", (2, 2), 1, strict=False),
     Op("spill", "X", "spill", "spill", (1, 1), 0, "=", strict=False),
     Op("spillx", "X", "spill", "spill", (1, 1), 0, "=", strict=False),
@@ -119,6 +129,7 @@ ROWS: Final[tuple[Op, ...]] = (
         Op(name, "X", "control", "control", (1, MANY), 0, strict=False)
         for name in ("brtr", "brfl", "leavetr", "leavefl")
     ),
+    # Last, out of its family's order: the number of a row is part of the file format, so rows are only appended.
     Op("shrsadd", "C", "shift", "shift", (3, 3), 1, "", True),  # (a >> c, with the sign) + b, members that fuse
 )
 OPS: Final[Mapping[str, Op]] = {op.name: op for op in ROWS}
@@ -134,10 +145,12 @@ LANED: Final = frozenset(
 
 
 def states_width(op: Op) -> bool:
-    """Whether an issue of `op` states a width: of memory, scratch or the result ("="), or of its first operand."""
+    """Whether an issue of `op` states a width: of memory, scratch or the result ("="), or of its first operand.
+    Elsewhere the width is the operand's tag, as on the Mill (docs/targets/belt.md, Values and faults)."""
     return op.width == "=" or op.latency in BY_WIDTH
 
 
 def predicates(op: Op) -> int:
-    """Operands before the list of an operation that takes one: the predicate of calltr, brtr, leavefl and so on."""
+    """Number of operands before the list of an operation that takes one: the predicate of calltr, brtr, leavefl and so
+    on."""
     return op.operands[0] if op.operands[1] == MANY else 0

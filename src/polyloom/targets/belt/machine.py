@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Members of the belt family as data: slots, latencies, belt, scratchpad, stations (docs/targets/belt.md, Members).
+"""Machine descriptions of the belt family: slots, latencies, belt, scratchpad, retire stations (docs/targets/belt.md,
+Members).
 
 A member is a TOML text; `based_on` names a shipped member whose values stand for the keys that are not given. The
 resolved text gives every key and reads back to an equal machine; it travels in every program. Latencies are keys of
@@ -22,6 +23,7 @@ from polyloom.machine.table import Table
 from polyloom.targets.belt.isa import BY_WIDTH, OPS, Op, Unit
 from polyloom.targets.belt.value_types import BYTES, Width
 
+# Part of the word format: the index of a letter is the `kind` field of an operation's word (docs/formats.md).
 KINDS: Final = "EFRPWL"
 """Kinds of slots, in the order of words."""
 _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL1000", "belt machine")
@@ -30,17 +32,20 @@ LATENCIES: Final = (
     *("shift", "mul", "float", "fused", "div"),
 )
 """The keys of latency that a member gives."""
+# Only the divider is not pipelined; every other unit accepts an operation per bundle.
 _BUSY: Final = ("div",)
 _KEYS: Final = (
     *("name", "based_on", "belt", "scratch", "vector", "phasing", "load", "stations"),
     *("lacks", "fuses", "free_loop", "slots", "latency", "busy"),
 )
+# Slots of these kinds differ in nothing, so that a number says all.
 _COUNTED: Final[Mapping[str, tuple[str, Unit]]] = {
     "R": ("fills", "fill"),
     "P": ("picks", "pick"),
     "W": ("spills", "spill"),
 }
 """Kinds of slots that are alike and given by their number."""
+# `legalize` writes these as compares, shifts and picks; only single operations, never a whole unit, can be missing.
 _REPLACED: Final = frozenset({"mins", "maxs", "minu", "maxu", "abs", "clz", "ctz", "pop", "bswap", "rotl"})
 """Single operations that other ones can stand for, so that a member may lack them."""
 _NEEDED: Final[tuple[Unit, ...]] = (
@@ -63,7 +68,7 @@ FUSED: Final = frozenset({"muladd", "shladd", "shrsadd"})
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One of the member's: `E` 0, `F` 2, `R` 0 (fills), `P` 1 (pick, recur), `W` 0 (spills); `L` on members whose
+    """Issue slot of a member: `E` 0, `F` 2, `R` 0 (fills), `P` 1 (pick, recur), `W` 0 (spills); `L` on members whose
     counted loops are free: `L0` the counter, `L1` its test, `L2` the leave."""
 
     kind: str
@@ -74,7 +79,8 @@ class Slot:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Of issues in a bundle's words, and of results that drop together after equal latencies."""
+        """Sort key of issues in a bundle's words, and of results that drop together after equal latencies
+        (docs/formats.md)."""
         return KINDS.index(self.kind), self.number
 
 
@@ -84,7 +90,8 @@ LOOP_SLOTS: Final = (Slot("L", 0), Slot("L", 1), Slot("L", 2))
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A member. `belt`: operands it holds; `scratch`, `vector` in bytes; `load`: least and most delay of a load.
+    """Machine description of a member. `belt`: operands it holds; `scratch`, `vector` in bytes; `load`: least and most
+    delay of a load, in bundles; `stations`: loads in flight.
 
     `latencies` and `busies` are by key of `isa.Op.latency` and width. `lacks` names operations that no slot executes
     (`mul.d`: of that width). `fuses`: `FUSED` operations, on integers. `free_loop`: `LOOP_SLOTS` are there.
@@ -105,17 +112,20 @@ class Machine:
     free_loop: bool
 
     def slots_for(self, unit: Unit) -> tuple[Slot, ...]:
-        """Those that execute the unit's operations, in the order of words; without `LOOP_SLOTS`."""
+        """Slots that execute a unit's operations, in the order of words; without `LOOP_SLOTS`."""
         return tuple(slot for slot, units in self.slots if unit in units)
 
     def slots_of(self, op: Op) -> tuple[Slot, ...]:
         """Every slot in which a word may have `op`, `LOOP_SLOTS` included."""
         free = {"counter": 0, "compare": 1, "leave": 2}
+        # A hardware loop's three steps are known by their operation: count, compare, leave. Which of several adds is
+        # the counter is the scheduler's choice.
         role = "counter" if op.name in ("add", "sub") else "leave" if op.name.startswith("leave") else op.latency
         return self.slots_for(op.unit) + ((LOOP_SLOTS[free[role]],) if self.free_loop and role in free else ())
 
     def latency(self, op: Op, width: Width = "w") -> int:
-        """Bundles until the drop, counted from 1 for the bundle of issue in phase C; 0 for the phases R, K and P.
+        """Latency in bundles until the drop, counted from 1 for the bundle of issue in phase C; 0 for the phases R, K
+        and P (docs/targets/belt.md, Time).
 
         `width` is that of the first operand. Without phasing every result drops at the end of its bundle: at least 1.
         """
@@ -123,40 +133,42 @@ class Machine:
         return max(found, 0 if self.phasing else 1)
 
     def busy(self, op: Op, width: Width = "w") -> int:
-        """Bundles for which an operation holds its slot."""
+        """Bundles for which an operation holds its slot (reservation, Rau 1994); 1 for what is pipelined."""
         return self.busies.get(op.latency, 1)
 
     def has(self, name: str, width: Width = "w") -> bool:
         """Whether a slot executes the operation on operands of the width."""
         lacking = name in self.lacks or f"{name}.{width}" in self.lacks or (name in FUSED and not self.fuses)
+        # `mul.d` in `lacks` stands for all seven modes of overflow: they share one multiplier.
         family = OPS[name].unit == "mul" and f"mul.{width}" in self.lacks
         return not lacking and not family and bool(self.slots_for(OPS[name].unit))
 
     @property
     def description(self) -> str:
-        """The resolved text."""
+        """Resolved description, a TOML text that gives every key."""
         return resolve(self)
 
     @property
     def fingerprint(self) -> int:
-        """64 bits of the SHA-256 of the resolved text."""
+        """64 bits of the SHA-256 of the resolved text: stamped on programs, so that none runs on another member
+        (docs/formats.md)."""
         return int.from_bytes(hashlib.sha256(self.description.encode()).digest()[:8], "little")
 
 
 def members() -> tuple[str, ...]:
-    """The names of the shipped members, sorted."""
+    """Names of the shipped members, sorted."""
     return _MEMBERS.names()
 
 
 @cache
 def member(name: str, phasing: bool | None = None) -> Machine:
-    """The shipped member, its phasing as given; error PL1000."""
+    """Shipped member of a name, its phasing as given; error PL1000."""
     machine = read(*_MEMBERS.find(name))
     return machine if phasing is None else replace(machine, phasing=phasing)
 
 
 def load(name_or_path: str, phasing: bool | None = None) -> Machine:
-    """The machine of a member's name, or of a file whose name ends in `.toml`."""
+    """Machine by a member's name, or from a file whose name ends in `.toml`. Errors: PL1000, and those of `read`."""
     if not name_or_path.endswith(".toml"):
         return member(name_or_path, phasing)
     machine = read(*_MEMBERS.find(name_or_path))
@@ -165,10 +177,12 @@ def load(name_or_path: str, phasing: bool | None = None) -> Machine:
 
 @lru_cache(64)
 def read(text: str, name: str) -> Machine:
-    """The member that `text` describes; messages call the text `name`. Errors PL0302 to PL0306, PL1000 to PL1002."""
+    """Member that a TOML `text` describes; messages call the text `name`. Errors PL0302 to PL0306, PL1000 to PL1002."""
+    # Kept by text: each use of a program reads the description in its file.
     table = _MEMBERS.table(text, name, _KEYS)
     machine = Machine(
         name=table.text("name"),
+        # A position is a field of 6 bits, and items of lists from 63 on are refused (docs/formats.md, Belt words).
         belt=table.integer("belt", 4, 62),
         scratch=table.integer("scratch", 0, 1 << 16),
         vector=_power(table, "vector", 8, 128),
@@ -187,7 +201,8 @@ def read(text: str, name: str) -> Machine:
 
 
 def resolve(machine: Machine) -> str:
-    """The text that gives every key; `read` makes an equal machine of it."""
+    """Resolved description: the text that gives every key; `read` makes an equal machine of it. Sorted, so that equal
+    machines have equal fingerprints."""
     lines = [
         f"name = {json.dumps(machine.name)}",
         *(f"{key} = {getattr(machine, key)}" for key in ("belt", "scratch", "vector")),
@@ -209,6 +224,7 @@ def resolve(machine: Machine) -> str:
 
 
 def _power(table: Table, key: str, least: int, most: int) -> int:
+    """Power of two of a key, within its range; PL1001."""
     value = table.integer(key, least, most)
     if value & (value - 1):
         raise _contradiction(
@@ -218,6 +234,7 @@ def _power(table: Table, key: str, least: int, most: int) -> int:
 
 
 def _delays(table: Table) -> tuple[int, int]:
+    """Load delays, the least and the most, in bundles: 1 to 63 (a field of 6 bits); PL1001."""
     value = table.content.get("load")
     items = cast("list[object]", value) if isinstance(value, list) else []
     if len(items) != 2 or not all(type(item) is int for item in items):
@@ -234,6 +251,7 @@ def _missing(table: Table) -> PolyloomError:
 
 
 def _slots(table: Table) -> tuple[tuple[Slot, frozenset[Unit]], ...]:
+    """Slot table: named E and F slots with their units, then the counted ones. Errors: PL1001."""
     section = table.table("slots")
     section.only((*(f"{kind}{n}" for kind in "EF" for n in range(16)), *_COUNTED))
     named = [_slot(section, f"{kind}{n}") for kind in "EF" for n in range(16) if f"{kind}{n}" in section.content]
@@ -246,6 +264,7 @@ def _slots(table: Table) -> tuple[tuple[Slot, frozenset[Unit]], ...]:
 
 
 def _slot(section: Table, name: str) -> tuple[Slot, frozenset[Unit]]:
+    """Slot of a name with its units; PL1001 for a unit that no slot has."""
     units = section.texts(name)
     known = tuple(unit for unit in get_args(Unit) if unit not in ("fill", "pick", "spill"))
     for number, unit in enumerate(units):
@@ -262,11 +281,12 @@ def _latencies(table: Table) -> dict[str, dict[Width, int]]:
 
 
 def _latency(section: Table, key: str) -> dict[Width, int]:
-    """One number, or for `BY_WIDTH` a table of one for each width."""
+    """Latency of a key per width: one number, or for `BY_WIDTH` a table of one for each width."""
     if key in BY_WIDTH and isinstance(section.content.get(key), dict):
         table = section.table(key)
         table.only(BYTES)
         return {width: table.integer(width, 1, 63) for width in BYTES}
+    # One number stands for every width, so that `Machine.latency` need not ask which form was written.
     return dict.fromkeys(BYTES, section.integer(key, 1, 63))
 
 
@@ -277,7 +297,9 @@ def _busies(table: Table) -> dict[str, int]:
 
 
 def _lacks(table: Table) -> frozenset[str]:
+    """Names of operations that a member lacks; PL1002 for one that nothing can replace."""
     names = table.texts("lacks")
+    # Only what `legalize` or `emulate` can expand may be missing: other operations have no replacement.
     known = (*sorted(_REPLACED), *(f"{op}.{width}" for op in ("mul", "shl", "shrs", "shru") for width in BYTES))
     for number, name in enumerate(names):
         if name not in known:
@@ -288,7 +310,7 @@ def _lacks(table: Table) -> frozenset[str]:
 
 
 def _check_units(table: Table, machine: Machine) -> None:
-    """Every operation that has no replacement needs a slot."""
+    """Check that every operation without a replacement has a slot; PL1002."""
     section = table.table("slots")
     for unit in _NEEDED:
         if not machine.slots_for(unit):

@@ -23,11 +23,13 @@ def _wrong(message: str, help: str) -> PolyloomError:
 
 
 def _spl(text: Any) -> Spl:
+    """Ratio of the SPL test, or `always`, `never` (docs/targets/belt.md, Loops). Error PL0801."""
     if text in ("always", "never"):
         return text
     try:
         found = float(text)
     except ValueError:
+        # Fails the range below, so that text and numbers out of range have one message.
         found = -1.0
     if not 0 < found < 1e6:
         raise _wrong(f"--spl is '{text}', which is no ratio", "write a positive number, `always` or `never`")
@@ -35,6 +37,8 @@ def _spl(text: Any) -> Spl:
 
 
 def _one_of(flag: str, known: Sequence[str]) -> Any:
+    """Reader of an option that takes one of several words. Error PL0801."""
+
     def read(text: str) -> str:
         if text not in known:
             raise _wrong(f"{flag} is '{text}'", nearest(text, known, "value"))
@@ -50,6 +54,7 @@ def _cycles(text: Any) -> int:
 
 
 def _expected(texts: Any) -> Mapping[str, int]:
+    """Expected values of parameters, from texts `NAME=VALUE`. Error PL0801."""
     found: dict[str, int] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -65,12 +70,14 @@ def _one_file(value: Any) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`spl`: a loop is pipelined where its linear latency is at least so many times its packed one. `expect`: values of
-    parameters that are likely; loops that run for fewer iterations than a vector has lanes stay scalar."""
+    """Options of the command line. `spl`: a loop is pipelined where its linear latency is at least so many times its
+    packed one (I. Godard, "Pipelining"; docs/targets/belt.md, Loops). `expect`: values of parameters that are likely;
+    loops that run for fewer iterations than a vector has lanes stay scalar."""
 
     spl: Spl = option(
         "pipeline a loop whose linear latency is at least R times its packed one (2), or `always`, `never`",
         *("run", "compile", "asm"),
+        # The ratio of the method: linear latency twice the packed one (I. Godard, "Pipelining").
         default=2.0,
         metavar="R",
         read=_spl,

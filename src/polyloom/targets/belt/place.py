@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program runs: a member, or a description of one in a file, and whether its bundles have phases."""
+"""Place of a run: a member, or a description of one in a file, and whether its bundles have phases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNPHASED: Final = "unphased"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`text` is what was written."""
+    """Member to compile for or run on. `text` is what was written."""
 
     machine: Machine
     text: str = field(default="", compare=False)
@@ -24,7 +24,8 @@ class Place:
 
 
 def place(text: str) -> Place:
-    """`[MEMBER or FILE.toml][:unphased]`; errors PL0302 to PL0306, PL1000 to PL1002."""
+    """Parse `[MEMBER or FILE.toml][:unphased]`; errors PL0302 to PL0306, PL1000 to PL1002."""
+    # From the right: a path may have colons of its own, a drive's letter for instance.
     name, colon, last = text.rpartition(":")
     if last == _UNPHASED:
         return Place(load(name or DEFAULT, phasing=False), text)

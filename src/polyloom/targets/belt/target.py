@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The belt machine as a target: functions in SSA form become belt programs, which the model runs."""
+"""Target record of the belt machine: functions in SSA form become belt programs, which the model runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ _GENASM: Final = ("function", "data @")
 
 
 def _model(place: Place, options: Options) -> function.Model:
-    """C is read for 32 bits, little-endian: pointers are a w."""
+    """Data model of C on this machine: 32 bits, little-endian; pointers are a w (docs/targets/belt.md, Values and
+    faults)."""
     del place, options
     return function.Model("riscv32-unknown-elf", 4, reassociates=True)
 
@@ -54,6 +55,8 @@ def _model(place: Place, options: Options) -> function.Model:
 def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
+    """Compile a function to a program, or with `--emit` to genasm or conasm text. The values of parameters are not
+    needed: code does not depend on sizes."""
     del values
     if progress is not None:
         progress("compiling", 0.0)
@@ -61,6 +64,7 @@ def _compile(
     written = options.emit == "genasm"  # with names of sources as files have them
     read = relocated(content.function, lambda at: replace(at, file=at.shown_file)) if written else content.function
     module = import_function(read, place.machine, _importing(content, options), subject.watch)
+    # After the import: a profile names blocks as genasm does.
     if options.profile is not None:
         module = with_counts(module, profile.read(options.profile))
     if written:
@@ -79,14 +83,16 @@ def _importing(content: function.Content, options: Options) -> Importing:
 def _specialized(
     module: Module, place: Place, options: Options, signature: Signature, watch: Watch | None = None
 ) -> Program:
+    """Specialize a module for the member of a place, with what the options say."""
     machine, spl, solver = place.machine, options.spl, options.solver
     return specialize(module, machine, spl=spl, solver=solver, signature=signature, watch=watch)[0]
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
-    """Of genasm, or of conasm, which says its member itself. Errors: PL1006 where it is another than `place`'s, PL1007
-    for a signature that does not fit."""
+    """Assemble genasm, or conasm, which says its member itself. Errors: PL1006 where it is another than `place`'s,
+    PL1007 for a signature that does not fit."""
     line = next((m for m in re.finditer(r"[^\n]+", text) if m[0].startswith(signature_line.BEGINS)), None)
+    # The signature is replaced by spaces, so that every later message keeps its offset in the user's text.
     plain = text if line is None else text[: line.start()] + " " * len(line[0]) + text[line.end() :]
     if plain.lstrip().startswith(_GENASM):
         module = verified(read_genasm(plain, name))
@@ -99,6 +105,7 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
             else signature_line.fitting(line[0], source, line.start(), first.name, types, first.results)
         )
         return belt_file.write(_specialized(module, place, options, signature), signature)
+    # By way of the file: the member is the one that its bytes tell.
     data = belt_file.write(*conasm_read.read(text, name))
     member = belt_file.read(data).machine
     if member != place.machine:
@@ -108,7 +115,7 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
 
 
 def _of_types(first: Function) -> Signature:
-    """Of a function whose text has widths alone: everything is a scalar."""
+    """Signature of a function whose text has widths alone: everything is a scalar."""
     given = tuple(Argument(p.name, _integer(p.type), (), True, False) for p in first.blocks[0].parameters)
     result = tuple(Argument(RESULT, _integer(t), (), False, True) for t in first.results[:1])
     return Signature(first.name, tuple(a.name for a in given), (), (*result, *given))
@@ -119,6 +126,8 @@ def _integer(type: Type) -> np.dtype[Any]:
 
 
 def _run(data: bytes, job: Job) -> Execution:
+    """Run a program on the native model. Inputs are copied: the machine changes arrays in place. Errors: PL1006, and
+    the model's faults PL1050 to PL1060."""
     options, on = cast(Options, job.options), cast("Place | None", job.place)
     signature = belt_file.read(data, None if on is None else on.machine).signature
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
@@ -126,6 +135,7 @@ def _run(data: bytes, job: Job) -> Execution:
     if job.progress is not None:
         job.progress("running", 0.0)
     done = model.run(data, passed, max_cycles=options.max_cycles, trace=job.trace)
+    # The function's own result comes first: it is what a user of a scalar function looks for.
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
     if (result := signature.argument(RESULT)) is not None:
         outputs = {RESULT: _result(done, result.dtype), **outputs}
@@ -136,8 +146,8 @@ def _run(data: bytes, job: Job) -> Execution:
 
 
 def _result(done: model.Run, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The bits of the first result, which has as many as its type. Errors: PL1054 where it is none: what the source
-    leaves undefined is a NaR here; and PL1056 where a file returns another thing than its signature says."""
+    """Bits of the first result, which has as many as its type. Errors: PL1054 where it is none: what the source leaves
+    undefined is a NaR here; and PL1056 where a file returns another thing than its signature says."""
     lanes = done.results[0] if done.results else ()
     bits = lanes[0] if len(lanes) == 1 else None
     if isinstance(bits, NaR):
@@ -150,6 +160,8 @@ def _result(done: model.Run, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
+    """Findings of the verifier in a file's words; a file that cannot be read gives its own diagnostics."""
+    # Imported late: a run needs no verifier, and the target's record is loaded by every command.
     from polyloom.targets.belt.words.verify import verify
 
     try:
@@ -159,6 +171,7 @@ def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
 
 
 def _show(data: bytes, options: Options) -> str:
+    """Listing of a file, or with `--timeline` the drawing of its loops."""
     file = belt_file.read(data)
     if options.timeline:
         from polyloom.targets.belt.run.timeline import timeline

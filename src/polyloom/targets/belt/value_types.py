@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of values on the belt: a width and a number of lanes."""
+"""Value types on the belt: a width and a number of lanes, which operands carry as tags (docs/targets/belt.md, Values
+and faults)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ BYTES: Final[Mapping[Width, int]] = {"b": 1, "h": 2, "w": 4, "d": 8, "q": 16}
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A width, and a number of lanes; 1 is a scalar. Comparisons give b, one per lane: 0 or 1."""
+    """Type of a value: a width, and a number of lanes; 1 is a scalar. Comparisons give b, one per lane: 0 or 1."""
 
     width: Width
     lanes: int = 1

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms of sources that any target may take: plans, nests, functions in SSA form, images of programs."""
+"""Source forms that any target may take: plans, nests, functions in SSA form, images of programs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function in SSA form, of a C file or of a Python kernel (`kernel.py`).
+"""Function form: a function in SSA form, of a C file or of a Python kernel (`kernel.py`).
 
 The oracles of a C function: the interpreter of SSA form, unless that takes too long, and the host's own code for it.
 """
@@ -38,8 +38,10 @@ __all__ = ["Content", "Model", "as_result", "form", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """How C is read for a target: the target for which clang reads it, the bytes of its `long`, the level of clang's
-    optimization (0 to 2); whether it changes the order of float sums where that is allowed."""
+    """Data model by which C is read for a target: the target for which clang reads it, the bytes of its `long` (ILP32
+    or LP64), the level of clang's optimization (0 to 2); whether it changes the order of float sums where that is
+    allowed.
+    """
 
     target: str
     long: int
@@ -48,7 +50,7 @@ class Model:
 
 
 def form(model: Callable[[Any, Any], Model]) -> Form:
-    """The form for a target whose place and options make it read C by this model."""
+    """Form for a target whose place and options make it read C by this model."""
 
     def load(written: Written, place: Any, options: Any) -> Subject:
         return _load(written, model(place, options))
@@ -63,6 +65,8 @@ def _accepts(written: Written) -> bool:
 
 
 def _load(written: Written, model: Model) -> Subject:
+    """Reader of a function. Errors: those of the front ends."""
+    # Only C goes through clang; a Python kernel is lowered from its nest.
     if (path := written.path) is None or not frontend.file_of(path).endswith(".c"):
         return kernel_subject(written, 8 * model.long, reassociates=model.reassociates)
     start = perf_counter()
@@ -74,7 +78,7 @@ def _load(written: Written, model: Model) -> Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Oracles:
-    """What the oracles of a C function need."""
+    """Oracles of a C function, and what they need."""
 
     path: str
     options: Options
@@ -88,7 +92,9 @@ class _Oracles:
         return interpreted(self.signature, self.function, inputs, self._outputs)
 
     def host(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
+        """Outputs of the host's own code for the function; None where its pointers would be of another width."""
         del values
+        # The host's code has the host's pointers: structures with pointers in memory would have another layout.
         if self.function.pointers // 8 != np.dtype(np.intp).itemsize and _has_pointers(self.function):
             return None  # code for narrow pointers in memory, which this host's are not
         return _native(self.path, self.options, self.declared, inputs, self.model, self._outputs)
@@ -102,10 +108,13 @@ class _Oracles:
         return better_error(error, self.signature, self.function, self.declared.span, inputs)
 
     def hidden(self, values: Mapping[str, int]) -> frozenset[str]:
-        """As far as a nest shows it: of a function that is not one, every element may show."""
+        """Outputs whose elements nobody sees, as far as a nest shows it: of a function that is not one, every element
+        may show.
+        """
         unused = unread(self.signature, self.function)
         try:
             found = frontend.c_nest(self.path, replace(self.options, function=self.declared.name))
+            # Outside of the assumptions the analysis of the nest says nothing.
             is_meant = values.keys() >= set(found.parameters) and found.assumptions.contains(values)
             return transform.only_written(found) | unused if is_meant else unused
         except PolyloomError:
@@ -113,6 +122,7 @@ class _Oracles:
 
     @property
     def all(self) -> tuple[Oracle, ...]:
+        """Oracles: the interpreter of SSA form, then the host."""
         bounds = close if self.model.reassociates and self.options.reassociate else None
         return (
             Oracle("interpreter", "the interpreter of SSA form", self.interpreter, bounds),
@@ -121,6 +131,8 @@ class _Oracles:
 
 
 def _subject(path: str, options: Options, model: Model, start: float, watch: Watch | None) -> Subject:
+    """Subject of a C function, from one reading of the file by clang."""
+    # SSA form and declaration come from one run of clang, so that they cannot differ.
     with one_reading():
         function = _ssa(path, options, model, watch)
         declared = _prototype(path, options, model, function)
@@ -142,7 +154,9 @@ def _subject(path: str, options: Options, model: Model, start: float, watch: Wat
 
 
 def _ssa(path: str, options: Options, model: Model, watch: Watch | None) -> Function:
-    """At -O2 clang may use what SSA form has not, such as a wider integer: then it is read at -O1."""
+    """SSA form of a C function. At -O2 clang may use what SSA form has not, such as a wider integer: then it is read at
+    -O1.
+    """
     try:
         return frontend.ssa(path, options, model.level, model.target, watch=watch)
     except PolyloomError as error:
@@ -158,8 +172,9 @@ def _prototype(path: str, options: Options, model: Model, function: Function) ->
 
 
 def _check_types(declared: Prototype, function: Function) -> None:
-    """Scalars and the result have the width in SSA form that the declaration says: none is cut when it is passed.
-    Errors: PL0812."""
+    """Check that scalars and the result have the width in SSA form that the declaration says: none is cut when it is
+    passed. Errors: PL0812.
+    """
     for parameter, value in zip(declared.parameters, function.parameters, strict=True):
         is_array = parameter.extents is not None
         agree = is_array == (value.type == PTR) and (is_array or parameter.dtype.itemsize == SIZE[value.type])
@@ -175,10 +190,13 @@ def _check_types(declared: Prototype, function: Function) -> None:
 
 
 def _signature(declared: Prototype, names: Sequence[str]) -> Signature:
-    """Scalars are parameters, and arguments too; those of preconditions must be given, as sizes are."""
+    """Signature of a declaration. Scalars are parameters, and arguments too; those of preconditions must be given, as
+    sizes are.
+    """
     arguments = tuple(_argument(p, p.name in names) for p in declared.parameters)
     result = () if declared.result is None else (Argument(RESULT, declared.result, (), False, True),)
     scalars = tuple(p.name for p in declared.parameters if p.extents is None)
+    # Only what extents or preconditions name is needed before arrays can be made.
     sizes = tuple(n for n in scalars if n in declared.sizes)
     return Signature(declared.name, scalars, sizes, (*result, *arguments), declared.assumptions)
 
@@ -193,9 +211,10 @@ def _argument(parameter: Parameter, is_output: bool) -> Argument:
 def _native(
     path: str, options: Options, declared: Prototype, inputs: Arrays, model: Model, names: Sequence[str]
 ) -> Arrays:
-    """The outputs by the host."""
+    """Outputs by the host's own code."""
     given = [inputs[p.name] for p in declared.parameters]
     found = call_native(path, declared, given, replace(options, function=None), model.target)
+    # The host's call gives the result first, if the function has one.
     results = [RESULT] if len(found) > len(given) else []
     whole = dict(zip([*results, *(p.name for p in declared.parameters)], found, strict=True))
     return {name: whole[name] for name in names}
@@ -210,6 +229,7 @@ def _has_pointers(function: Function) -> bool:
 
 
 def _outputs(declared: Prototype, function: Function) -> list[str]:
+    """Outputs: the result, and arrays into which the function stores."""
     written = stored(function)
     return [
         *([RESULT] if declared.result is not None else []),

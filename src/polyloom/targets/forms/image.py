@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images: files that already are programs, ELF or raw words; the target knows what they take and give."""
+"""Image form: files that already are programs, ELF or raw words; the target knows what they take and give."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
 from polyloom.targets.subject import Form, Subject, Written
 
+# A path may itself contain an @, so that a file that exists is never split.
 _AT: Final = re.compile(r"(.+)@(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", re.DOTALL)
 ELF: Final = b"\x7fELF"
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A file; `address` is where the user places it, None where the file says it itself."""
+    """Image file; `address` is where the user places it, None where the file says it itself."""
 
     path: str
     data: bytes
@@ -33,7 +34,7 @@ class Image:
 
 
 def read(path: str, bytes_of: Callable[[str], bytes] = files.read) -> Image:
-    """`FILE`, or `FILE@ADDRESS` for raw words. Errors: PL0807, PL0810."""
+    """Reader of `FILE`, or `FILE@ADDRESS` for raw words. Errors: PL0807, PL0810."""
     found = _AT.fullmatch(path)
     if found is None or exists(path):
         return Image(path, bytes_of(path))
@@ -52,6 +53,7 @@ def file_of(path: str) -> str:
 
 
 def _accepts(written: Written) -> bool:
+    """Whether this is an image, several images, or a path of no source."""
     value = written.value
     if isinstance(value, Image):
         return True
@@ -62,6 +64,7 @@ def _accepts(written: Written) -> bool:
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
+    """Subject of images; its signature is open, because arguments have no names in them."""
     del place, options
     value = written.value
     images = (value,) if isinstance(value, Image) else (read(str(value)),) if written.path is not None else tuple(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Python kernel as a function in SSA form, which its nest becomes directly.
+"""Kernel form: a Python kernel as a function in SSA form, which its nest becomes directly.
 
 Its oracles: the interpreter of SSA form, unless that takes too long, and the kernel itself.
 """
@@ -29,10 +29,12 @@ from polyloom.targets.subject import Oracle, Subject, Written
 
 
 def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False) -> Subject:
-    """The kernel that was written, for a machine with pointers of 32 or 64 bits; `reassociates`: the machine changes
-    the order of float sums where that is allowed. Errors: PL010x, PL024x."""
+    """Subject of a kernel, for a machine with pointers of 32 or 64 bits; `reassociates`: the machine changes the order
+    of float sums where that is allowed. Errors: PL010x, PL024x.
+    """
     start = perf_counter()
     nest, reference, path = _kernel(written)
+    # Expressions may be nested deeper than Python's stack allows.
     function = deeply(frontend.nest_ssa)(nest, pointers, written.watch)
     signature, reassociate = kernel_signature(nest), written.options.reassociate
     oracles = _Oracles(nest, reference, function, signature)
@@ -61,7 +63,7 @@ def _kernel(written: Written) -> tuple[Nest, Reference, str]:
 
 
 def kernel_signature(nest: Nest) -> Signature:
-    """The integer parameters of a nest, which are arguments too, and its other arguments in their order."""
+    """Signature of a nest: its integer parameters, which are arguments too, and its other arguments in their order."""
     results = {assign.target.name for assign in assignments(nest.body)}
     passed = [s for s in nest.storage if s.role == "argument"]
     scalars = (*nest.parameters, *(s.name for s in passed if not s.shape))
@@ -70,13 +72,14 @@ def kernel_signature(nest: Nest) -> Signature:
         *(Argument(name, NUMPY["i32"]) for name in nest.parameters),
         *(Argument(s.name, NUMPY[s.dtype], tuple(map(Extent.of, s.shape)), True, s.name in results) for s in passed),
     )
+    # Only what extents or assumptions need must be given with the sizes; other parameters come with the inputs.
     sizes = tuple(name for name in nest.parameters if name in needed)
     return Signature(nest.name, scalars, sizes, arguments, nest.assumptions)
 
 
 @dataclass(frozen=True, slots=True)
 class _Oracles:
-    """What the oracles of a kernel need."""
+    """Oracles of a kernel, and what they need."""
 
     nest: Nest
     reference: Reference
@@ -98,6 +101,7 @@ class _Oracles:
         return better_error(error, self.signature, self.function, self.nest.span, inputs)
 
     def hidden(self, values: Mapping[str, int]) -> frozenset[str]:
+        """Inputs whose elements nobody sees: those that are only written, and those that nothing reads."""
         unused = unread(self.signature, self.function)
         is_meant = values.keys() >= set(self.nest.parameters) and self.nest.assumptions.contains(values)
         try:

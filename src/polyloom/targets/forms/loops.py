@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops: as a plan of equations, or as the nest that the user's function is.
+"""Loop forms: loops as a plan of equations, or as the nest that the user's function is.
 
 Two oracles: the interpreter of the equations, bit for bit, and the user's own function, which may differ where
 `--reassociate` let an f32 reduction change its order.
@@ -35,7 +35,7 @@ largest magnitude (at least 1)."""
 
 
 def source_of(source: Any, options: Options | None = None, watch: Watch | None = None) -> Source:
-    """The source that a value of any kind is, or that a file holds. Errors: PL0810, and those of its front end."""
+    """Source that a value of any kind is, or that a file holds. Errors: PL0810, and those of its front end."""
     if isinstance(source, Source):
         return source
     if isinstance(source, Kernel):
@@ -51,7 +51,7 @@ def source_of(source: Any, options: Options | None = None, watch: Watch | None =
 
 
 def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> Subject:
-    """A loaded source, as a plan or as a nest."""
+    """Subject of a loaded source, as a plan or as a nest."""
     content = source.plan if form == "plan" else source.nest
     explain = partial(_explained, source.plan)
     return Subject(
@@ -70,8 +70,9 @@ def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> S
 
 
 def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
-    """What the data are to blame for, the equations refuse at the user's line."""
+    """Better error, where the data are to blame: the equations refuse them at the user's line."""
     try:
+        # The interpreter checks each element, such as a division by zero or an index out of range, at its source line.
         interpret(plan, values, inputs)
     except PolyloomError as better:
         return better
@@ -79,32 +80,36 @@ def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inpu
 
 
 def _oracles(source: Source) -> tuple[Oracle, ...]:
+    """Oracles of a source: its equations, and the user's own function where there is one."""
     first = Oracle(EQUATIONS, what_of(source), partial(_equations, source.plan), common=True)
     if source.nest is None:
         return (first,)
+    # Only a reduction whose order was changed may differ from the source at all.
     bounds = None if source.exact else close
     return first, Oracle("source", "the source", source.reference, bounds, common=True)
 
 
 def what_of(source: Source) -> str:
-    """What its equations are called in sentences."""
+    """Name of the source's equations in sentences."""
     return "the source" if source.nest is None else "the source's equations"
 
 
 def _equations(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Arrays:
-    """By the order-free interpreter."""
+    """Results by the order-free interpreter of equations."""
     return interpret(plan, values, inputs)
 
 
 def close(values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
-    """The bounds of the errors of f32 results whose order was changed; other types are exact."""
+    """Error bounds of f32 results whose order was changed; other types are exact."""
     del values, inputs
     return {name: _close(array) for name, array in expected.items()}
 
 
 def _close(expected: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Error bound of an f32 array, a part of its largest magnitude."""
     if expected.dtype != np.float32:
         return np.zeros(expected.shape)
+    # The error of a sum grows with its terms, of which the largest result is what can be seen here.
     finite = np.abs(expected[np.isfinite(expected)].astype(np.float64))
     return np.full(expected.shape, CLOSE * max(1.0, float(finite.max(initial=0))))
 

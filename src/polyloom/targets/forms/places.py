@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of functions in SSA form, changed throughout a program."""
+"""Relocation of source places: places of functions in SSA form, changed throughout a program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from polyloom.ir.ssa import Block, Function, Place
 
 
 def relocated(function: Function, place: Callable[[Place], Place]) -> Function:
-    """A function and those that it calls, with other places."""
+    """Function and those that it calls, with other places."""
 
     def block(of: Block) -> Block:
         made = tuple(replace(i, place=place(i.place)) for i in of.instructions)

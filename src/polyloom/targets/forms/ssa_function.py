@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function in SSA form as what a target compiles, whatever source it comes from, and what its oracles share: the
-interpreter on a signature's arguments, which parameters nothing reads, and the ranges of those that are indices.
+"""SSA function as what a target compiles, whatever source it comes from, and what its oracles share: the interpreter on
+a signature's arguments, which parameters nothing reads, and the ranges of those that are indices.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ STEPS: Final = 2 * 10**6
 @dataclass(frozen=True, slots=True)
 class Content:
     """The function, and where it stands in the user's text. `distinct`: no two arrays overlap, as in a Python kernel;
-    `reassociate`: float sums may change their order."""
+    `reassociate`: float sums may change their order.
+    """
 
     function: Function
     span: Span | None
@@ -41,12 +42,14 @@ class Content:
 def interpreted(
     signature: Signature, function: Function, inputs: Arrays, names: Sequence[str], steps: int | None = None
 ) -> Arrays | None:
-    """The outputs of these names by the interpreter, unless it takes more than so many steps, or `STEPS`."""
+    """Outputs of these names by the interpreter, unless it takes more than so many steps, or `STEPS`."""
+    # The interpreter writes into the arrays it is given.
     found = {a.name: inputs[a.name].copy() for a in passed(signature)}
     given = [plain(found[a.name]) if a.is_scalar else found[a.name] for a in passed(signature)]
     try:
         value = interpret(function, given, STEPS if steps is None else steps)
     except PolyloomError as error:
+        # Only the limit of steps makes the interpreter give up; what is undefined is the user's error.
         if error.code != "PL0974":
             raise
         return None
@@ -59,10 +62,12 @@ def interpreted(
 def better_error(
     error: PolyloomError, signature: Signature, function: Function, span: Span | None, inputs: Arrays
 ) -> PolyloomError:
-    """What the source leaves undefined is a better error: the interpreter's, which looks less long without an end. Else
-    the error itself, at the function's place where it has none."""
+    """Better error of a run: what the source leaves undefined is reported by the interpreter, which looks less long
+    without an end. Else the error itself, at the function's place where it has none.
+    """
     has_end = error.code not in ("PL0914", "PL0915")
     try:
+        # A run that did not end makes the same loop likely here, so that fewer steps are spent on it.
         interpreted(signature, function, inputs, (), STEPS if has_end else STEPS // 10)
     except PolyloomError as better:
         return better
@@ -71,19 +76,19 @@ def better_error(
 
 
 def passed(signature: Signature) -> tuple[Argument, ...]:
-    """The arguments that are the function's parameters, in their order."""
+    """Arguments that are the function's parameters, in their order."""
     return tuple(a for a in signature.arguments if a.name != RESULT)
 
 
 def unread(signature: Signature, function: Function) -> frozenset[str]:
-    """The parameters that no instruction of the function has."""
+    """Parameters that no instruction of the function uses."""
     found = {value for block in function.blocks for _, operands in uses(block) for value in operands}
     names = zip(passed(signature), function.parameters, strict=True)
     return frozenset(argument.name for argument, value in names if value not in found)
 
 
 def ranges(function: Function, signature: Signature, values: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """Of inputs that are used as indices, by the user's names; extents need the values of all sizes."""
+    """Value ranges of inputs that are used as indices, by the user's names; extents need the values of all sizes."""
     own = {inner.name: a for inner, a in zip(function.parameters, passed(signature), strict=True)}
     known = {inner: values[a.name] for inner, a in own.items() if a.name in values}
     shapes = {inner: (a.dtype.itemsize, a.extents(values)) for inner, a in own.items() if a.shape}
@@ -91,8 +96,9 @@ def ranges(function: Function, signature: Signature, values: Mapping[str, int]) 
 
 
 def as_result(value: float, declared: np.dtype[Any], type: Type) -> Array:
-    """What a function returned, as an array of rank 0. It has the width that it has in SSA form, so that one whose
-    declaration says otherwise differs from the host's."""
+    """Result of a function, as an array of rank 0. It has the width that it has in SSA form, so that one whose
+    declaration says otherwise differs from the host's.
+    """
     if isinstance(value, float) or type in FLOATS:
         return np.array(value, f"<f{SIZE[type]}")
     bits = int(value) % (1 << WIDTH[type])

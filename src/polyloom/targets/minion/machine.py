@@ -18,6 +18,7 @@ from polyloom.diagnostics import input_error
 from polyloom.machine.shipped import Members
 from polyloom.machine.table import Table
 
+# Shipped members are package data beside this file, so that an installed wheel finds them as a clone does.
 _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL1300", "Minion machine")
 DEFAULT: Final = "et-soc-1"
 SHIRE_KIB: Final = 4096
@@ -31,7 +32,9 @@ _SPLIT: Final = ("l2_kib", "l3_kib", "scratchpad_kib")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Sizes are of one shire, in KiB. A cache of n KiB has n sets: four banks of n / 4 sets, each of four lines."""
+    """Machine description: how the SRAM of each shire is split, in KiB. A cache of n KiB has n sets: four banks of n /
+    4 sets, each of four lines of 64 bytes (programmer's reference manual, "Memory map").
+    """
 
     name: str
     shires: int
@@ -41,12 +44,12 @@ class Machine:
 
     @property
     def minions(self) -> int:
-        """How many there are."""
+        """Number of minions."""
         return self.shires * MINIONS_PER_SHIRE
 
     @property
     def scratchpad_bytes(self) -> int:
-        """Of one shire."""
+        """Bytes of one shire's scratchpad."""
         return self.scratchpad_kib * 1024
 
 
@@ -77,12 +80,13 @@ def read(text: str, name: str) -> Machine:
 
 
 def resolve(machine: Machine) -> str:
-    """The text that gives every key; `read` makes an equal machine of it."""
+    """Machine file with every key written out, for the record of a run; `read` makes an equal machine of it."""
     rows = [f"name = {json.dumps(machine.name, ensure_ascii=False)}"]
     return "\n".join([*rows, *(f"{key} = {getattr(machine, key)}" for key in ("shires", *_SPLIT))]) + "\n"
 
 
 def _check_split(table: Table, machine: Machine) -> None:
+    """Errors: PL1301 where a share is not whole KiB per bank, or the shares are not the 4 MiB of a shire."""
     for key in _SPLIT:
         if getattr(machine, key) % 4:
             message = f"'{key}' is {getattr(machine, key)}, which is no multiple of 4"

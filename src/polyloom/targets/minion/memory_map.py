@@ -19,9 +19,13 @@ RESET: Final = DRAM + 0x1000
 SCRATCHPAD: Final = 0x8000_0000
 _INTERLEAVED: Final = 1 << 30
 _SHIRE_SHIFT: Final = 23
+# Shire number 0x7F addresses the scratchpad of the shire that issues the access ("Memory map"): the same code serves
+# every shire.
 _OWN: Final = 0x7F
 LINE: Final = 64
+# In the interleaved format, one line of each of the 32 shires, one behind the other.
 _GROUP: Final = SHIRES * LINE
+# ESRs are where the tables of the manual have them; the text of its chapter 15 misprints their base as 0x80000000.
 _REGIONS: Final = (
     (0x00_0000_0000, 0x00_4000_0000, "the I/O region"),
     (0x00_4000_0000, 0x00_8000_0000, "the service processor"),
@@ -41,14 +45,17 @@ class Lack:
 
 
 def in_dram(address: int, size: int = 1) -> bool:
-    """Whether a whole range is."""
+    """Whether a whole range of `size` bytes lies in DRAM."""
     return address >= DRAM and address + size <= DRAM + DRAM_BYTES
 
 
 def lacking(machine: Machine, address: int, size: int) -> Lack | None:
-    """Where a range leaves memory; None where it does not."""
+    """Range check against the memory map: the first address of a range that is no memory, and what is there; None where
+    all of it is memory (programmer's reference manual, "Memory map").
+    """
     if not size or in_dram(address, size):
         return None
+    # The range begins in DRAM and does not fit, so it leaves DRAM at its end.
     if DRAM <= address < DRAM + DRAM_BYTES:
         return Lack(DRAM + DRAM_BYTES, "the end of DRAM")
     if SCRATCHPAD <= address < SCRATCHPAD + (2 << 30):
@@ -57,21 +64,25 @@ def lacking(machine: Machine, address: int, size: int) -> Lack | None:
 
 
 def scratchpad(shire: int, offset: int = 0) -> int:
-    """The address of a byte in the scratchpad of a shire."""
+    """Address of a byte in the scratchpad of a shire, in the format by shire (programmer's reference manual, "Memory
+    map", bit 30 = 0).
+    """
     return SCRATCHPAD + (shire << _SHIRE_SHIFT) + offset
 
 
 def name_of(address: int) -> str:
-    """Of what is at an address that is no memory, in words."""
+    """Name of the region that an address outside memory belongs to, for messages."""
     if in_dram(address):
         return "DRAM"
     return next((name for start, end, name in _REGIONS if start <= address < end), "nothing")
 
 
 def _in_scratchpad(machine: Machine, address: int, size: int) -> Lack | None:
+    """Range check in the scratchpads, addressed by shire."""
     if address & _INTERLEAVED:
         return _in_lines(machine, address, size)
     shire, offset = (address - SCRATCHPAD) >> _SHIRE_SHIFT, address & ((1 << _SHIRE_SHIFT) - 1)
+    # The host loads programs and belongs to no shire, so "own" names none.
     if shire == _OWN:
         return Lack(address, "the scratchpad of whichever shire asks")
     if shire >= machine.shires:
@@ -83,7 +94,9 @@ def _in_scratchpad(machine: Machine, address: int, size: int) -> Lack | None:
 
 
 def _in_lines(machine: Machine, address: int, size: int) -> Lack | None:
-    """Bits 29:28 and 10:6 are the shire, the others its offset: each 2 KiB hold a line of each of 32 shires."""
+    """Range check in the scratchpads, addressed line by line: bits 29:28 and 10:6 are the shire, the others the offset
+    in it, so that each 2 KiB hold a line of each of 32 shires (programmer's reference manual, "Memory map").
+    """
     base = SCRATCHPAD + _INTERLEAVED
     end = base + SHIRES * machine.scratchpad_bytes
     if machine.shires < SHIRES:

@@ -10,13 +10,16 @@ from typing import Any, Final, Literal
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.targets.options import integer, option
 
+# `poison` makes a missing wait visible in the results; under the others they are as if the wait were there.
 Hazards = Literal["error", "report", "poison", "off"]
 POLICIES: Final[tuple[Hazards, ...]] = ("error", "report", "poison", "off")
 Fp = Literal["strict", "contract", "reassociate"]
 MODES: Final[tuple[Fp, ...]] = ("strict", "contract", "reassociate")
+# Ten seconds of the chip at 1 GHz: longer than any run that a user waits for, and an end to a program that spins.
 MAX_CYCLES: Final = 10**10
 MAX_THREADS: Final = 256
 _ADDRESS_BITS: Final = 64
+# Verbs that take an option: a flag that has no effect is refused.
 _RUNS: Final = ("run", "simulate")
 _LOOPS: Final = ("run", "compile")
 
@@ -40,6 +43,7 @@ def _fp(text: Any) -> Fp:
 
 
 def _cycles(text: Any) -> int:
+    """Reader of --max-cycles. Errors: PL0801 below 1, and where the native model's 64-bit counter could not hold it."""
     if (found := integer(str(text), "--max-cycles")) < 1:
         raise _wrong("--max-cycles is less than 1", "give a positive integer")
     if found >= 1 << 63:
@@ -54,6 +58,9 @@ def _threads(text: Any) -> int:
 
 
 def _split_k(text: Any) -> int:
+    """Reader of --split-k. Errors: PL0801 unless it is a power of two, because the reduction is a tree over minion
+    numbers (manual, chapter 9, tensor_reduce: HEIGHT).
+    """
     found = integer(str(text), "--split-k")
     if found < 1 or found & (found - 1):
         near = 1 << max(found, 1).bit_length() - 1
@@ -83,6 +90,7 @@ def _raw(texts: Any) -> tuple[tuple[int, str], ...]:
 
 
 def _placed(text: str) -> tuple[int, str]:
+    """Placement of raw bytes, ADDRESS=FILE. Errors: PL0801."""
     at, equals, path = text.partition("=")
     if not equals or not path:
         raise _wrong(f"--raw is '{text}'", "write an address and a file: --raw 0x8000001000=FILE")
@@ -95,7 +103,10 @@ def _raw_files(value: Any) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`hazards` None is `error` for `run`, where a hazard is a fault of the compiler, and `report` for `simulate`."""
+    """Options of the command line and of `api.compile`, with the verbs that take them.
+
+    `hazards` None is `error` for `run`, where a hazard is a fault of the compiler, and `report` for `simulate`.
+    """
 
     hazards: Hazards | None = option(
         "what a hazard does: error ends the run, report, poison (what is pending holds NaN), off",
@@ -131,6 +142,7 @@ class Options:
         "simulate",
         metavar="PATH",
     )
+    # Compiled code avoids the erratum at a cost; a simulation only reports it.
     errata: bool = option(
         "avoid erratum 1.29 (a stale register after tensor operations), and report it",
         "run",

@@ -16,12 +16,15 @@ from polyloom.targets.minion.machine import DEFAULT, MINIONS_PER_SHIRE, Machine,
 MINIONS: Final = 1
 """Where no count is given."""
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+")
+# Longer numbers are refused before they are converted: Python limits the digits of int(), with an error of its own.
 _DIGITS: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`text` is what was written."""
+    """Place of a program: a machine and how many of its minions run. `text` is what the user wrote, and takes no part
+    in comparisons.
+    """
 
     machine: Machine
     minions: int = MINIONS
@@ -33,12 +36,12 @@ class Place:
 
     @property
     def shires(self) -> int:
-        """How many take part."""
+        """Number of shires that take part."""
         return -(-self.minions // MINIONS_PER_SHIRE)
 
 
 def place(text: str) -> Place:
-    """`[MEMBER or FILE.toml][:N]`, or `N`. Errors: PL0302 to PL0306, PL1300 to PL1302."""
+    """Reader of a place: `[MEMBER or FILE.toml][:N]`, or `N`. Errors: PL0302 to PL0306, PL1300 to PL1302."""
     name, _, last = text.rpartition(":")
     if _NUMBER.fullmatch(last):
         machine, count = load(name or DEFAULT), _count(last)
@@ -55,12 +58,15 @@ def _count(text: str) -> int:
 
 
 def _check(machine: Machine, count: int) -> None:
+    """Errors: PL1302 for a number of minions that the machine does not have, or that is no whole number of shires."""
     if count < 1:
         raise _no_count(f"a program cannot run on {count} minions")
     if count > machine.minions:
         help = f"write at most minion:{machine.minions}"
         shires = f"{machine.shires} shires of {MINIONS_PER_SHIRE}" if machine.shires > 1 else "one shire"
         raise input_error("PL1302", f"{machine.name} has {machine.minions} minions ({shires}), not {count}", help=help)
+    # FLB barriers and the credit masks of a barrier are those of a whole shire (manual, chapters 10 and 11): a shire in
+    # part would need code of its own.
     if count > MINIONS_PER_SHIRE and count % MINIONS_PER_SHIRE:
         below = count // MINIONS_PER_SHIRE * MINIONS_PER_SHIRE
         near = [n for n in (below, below + MINIONS_PER_SHIRE) if n <= machine.minions]

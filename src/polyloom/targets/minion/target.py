@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Minion as a target: bare-metal programs are run on 1 to 1,024 minions, listed and verified."""
+"""The Minion as a target, the record that the registry loads: bare-metal programs are compiled for and run on 1 to
+1,024 minions, listed and verified.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +32,10 @@ PROGRAM: Final = Kind(".elf", "program of minions")
 
 
 def _owns(data: bytes) -> Kind | None:
+    """Kind of a file that this target wrote, None for others. Compiled loops are also ELF files, so their note is asked
+    for first.
+    """
+    # Compiled files have another kind in the registry, by which their signature is known.
     if compiled.owns(data):
         return compiled.KIND
     return PROGRAM if is_own(data) else None
@@ -38,13 +44,14 @@ def _owns(data: bytes) -> Kind | None:
 def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
-    """Errors: PL1330 to PL1349, and those of SIMD loops."""
+    """Adapter from the driver to `compile_plan`. Errors: PL1330 to PL1349, and those of SIMD loops."""
     if progress is not None:
         progress("compiling", 0.0)
     return compile_plan(cast(Content, subject.content), place, values, options)
 
 
 def _run(data: bytes, job: Job) -> Execution:
+    """Adapter of `run`. Errors: PL1303 for an assembled program, which does not say on how many minions it runs."""
     if compiled.owns(data):
         return compiled.run(data, job)
     message = "the program does not say on how many minions it runs"
@@ -52,8 +59,10 @@ def _run(data: bytes, job: Job) -> Execution:
 
 
 def _signature(data: bytes) -> Signature:
+    """Signature of a file; an assembled program has an open one, whose arrays are named by --in and --out."""
     if compiled.owns(data):
         return compiled.signature(data)
+    # Open: it takes whatever places the user names.
     return Signature("program", (), (), (), is_open=True)
 
 
@@ -82,6 +91,7 @@ TARGET: Final = Target(
     report=_report,
     costs=costs,
     options=Options,
+    # Tiles, grids and unrolling depend on sizes, so that each size is a program of its own.
     per_size=True,
     members=members,
     describe=lambda name: resolve(load(name)),

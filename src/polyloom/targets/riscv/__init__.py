@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V: an instruction table, assembler and interpreter over it, and sequences for selects."""
+"""RISC-V as a target: an instruction table, assembler and interpreter over it, and sequences for selects
+(docs/targets/riscv.md).
+"""
 
 from typing import Final
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run on RISC-V cost: instructions. No time is modelled, so that there are neither cycles nor what follows from
+"""Costs of a run on RISC-V: instructions. No time is modelled, so that there are neither cycles nor what follows from
 them. A hart executes one instruction at a time: it is one unit.
 """
 
@@ -22,7 +22,7 @@ _STEPS: Final = re.compile(r"(?:c\.)?addi.*")
 
 
 def costs(isa: Isa, listing: str, places: Lines, execution: Execution) -> Costs:
-    """Of a program of `isa` that ran; `places` are those of its words."""
+    """Costs of a program of `isa` that ran; `places` are those of its words."""
     loop = innermost.heaviest(listing, _weight, (0, 0))
     return Costs(
         issued=execution.operations,
@@ -36,7 +36,7 @@ def costs(isa: Isa, listing: str, places: Lines, execution: Execution) -> Costs:
 
 
 def _types(isa: Isa) -> Iterator[ElementType]:
-    """Those that its instructions compute with."""
+    """Element types that instructions of the set compute with."""
     yield from INTEGERS
     yield "bool"
     if "f" in isa.extensions:
@@ -46,7 +46,8 @@ def _types(isa: Isa) -> Iterator[ElementType]:
 
 
 def _weight(lines: Sequence[str]) -> tuple[int, int]:
-    """Instructions that compute: on floats, and all."""
+    """Weight of a loop: instructions that compute, on floats, and all."""
+    # A line is `address: word mnemonic operands`.
     names = [line.split(": ", 1)[1].split()[1] for line in lines]
     work = [name for name in names if _WORK.fullmatch(name) and not _STEPS.fullmatch(name)]
     return sum(name.startswith("f") for name in work), len(work)

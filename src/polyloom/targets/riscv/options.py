@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of RISC-V: the level of clang's optimization that SSA form of C is made of, and how long a run may be."""
+"""Options of RISC-V: the level of clang's optimization from which SSA form of C is made, and how long a run may be."""
 
 from __future__ import annotations
 

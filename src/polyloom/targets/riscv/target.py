@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RISC-V as a target of functions and of programs: a member is an instruction set; a program is a static ELF
-executable.
+"""RISC-V as a target of functions and of programs, the record that the registry loads: a member is an instruction set;
+a program is a static ELF executable (RISC-V psABI).
 
 An executable of ours has a note (`note.py`) that tells its arguments; one of other tools starts at its entry
 (`foreign.py`).
@@ -51,7 +51,7 @@ _PROGRAM: Final = Kind(".elf", "RISC-V executable")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An instruction set."""
+    """Place of a program: an instruction set."""
 
     isa: Isa
 
@@ -60,14 +60,16 @@ class Place:
 
 
 def _described(name: str) -> str:
-    """An instruction set, as TOML. Errors: PL0901."""
+    """Instruction set as TOML. Errors: PL0901."""
     isa = parse(name, "the machine")
+    # Single letters come first, as in the names of instruction sets (RISC-V unprivileged manual, naming conventions).
     extensions = ", ".join(f'"{found}"' for found in sorted(isa.extensions, key=lambda found: (len(found), found)))
     rows = [f'name = "{isa}"', f"xlen = {isa.xlen}", f"extensions = [{extensions}]", f'abi = "{abi.name(isa)}"']
     return "\n".join([*rows, f"short_branches = {str(isa.short_branches).lower()}\n"])
 
 
 def _model(place: Place, options: Options) -> function.Model:
+    """Data model of C on this instruction set: ILP32 or LP64 (RISC-V psABI)."""
     xlen = place.isa.xlen
     return function.Model(f"riscv{xlen}-unknown-elf", xlen // 8, options.ssa)
 
@@ -77,7 +79,9 @@ def _owns(data: bytes) -> Kind | None:
 
 
 def _isa(data: bytes, place: Place | None) -> Isa:
-    """That of the note; else the one that was asked for; else everything that is modelled."""
+    """Instruction set of a file: the one that was asked for; else that of the note; else everything that is
+    modelled.
+    """
     found = notes.decode(data)
     if place is not None:
         return place.isa
@@ -96,13 +100,16 @@ def _signature(data: bytes) -> Signature:
 def _compile(
     subject: Subject, place: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
+    """Compilation of a function to an executable, or of images to one."""
     del values, options
     if progress is not None:
         progress("compiling", 0.0)
+    # Images are programs already; compiling them only links them.
     if subject.form == "image":
         return _placed(cast("tuple[Given, ...]", subject.content), place.isa)
     content = cast(function.Content, subject.content)
     note = notes.Note(str(place), subject.signature)
+    # Arrays of a Python kernel never overlap, which C cannot say; loads may move past stores then.
     program = with_distinct_arrays(content.function) if content.distinct else content.function
     made = compile_function(
         program, place.isa, lambda places: notes.encode(note, source_lines.encode(places)), subject.watch
@@ -111,7 +118,7 @@ def _compile(
 
 
 def _placed(images: Sequence[Given], isa: Isa) -> bytes:
-    """One executable of all images, which starts where the first one does."""
+    """Executable of all images, which starts where the first one does. Errors: PL0910."""
     if len(images) == 1 and images[0].is_elf:
         elf(images[0].data, isa)
         return images[0].data
@@ -124,7 +131,7 @@ def _placed(images: Sequence[Given], isa: Isa) -> bytes:
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
-    """An executable that starts at the label `_start`, or at the first instruction."""
+    """Executable that starts at the label `_start`, or at the first instruction. Errors: PL0910."""
     del options
     made = assemble(text, place.isa, BASE, name)
     if not made.data:
@@ -133,9 +140,11 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
 
 
 def _run(data: bytes, job: Job) -> Execution:
+    """Run of a file: a function of ours is called, another program starts at its entry."""
     options, isa = cast(Options, job.options), _isa(data, cast("Place | None", job.place))
     limit = options.max_instructions
     watch = _watch(job.progress, limit)
+    # Addresses are recorded only for a trace: recording takes time and memory for each instruction.
     found, record = notes.decode(data), LONGEST if job.trace else 0
     if found is None:
         done = foreign.execute(data, isa, job.inputs, job.wanted, limit, watch, record)
@@ -149,9 +158,13 @@ def _run(data: bytes, job: Job) -> Execution:
 def _call(
     data: bytes, isa: Isa, signature: Signature, job: Job, limit: int, watch: Callable[[int], None] | None, record: int
 ) -> Execution:
-    """The function of a file of ours, which the calling convention gives its arguments."""
+    """Call of the function of a file of ours, which the calling convention gives its arguments (RISC-V psABI). Errors:
+    PL0914.
+    """
+    # Copies, because the function writes its outputs into the arrays that it is given.
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
     passed: list[Argument] = [function.plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    # Types as the calling convention needs them: which register an argument is in depends on them.
     declared = notes.declaration(signature)
     try:
         done = call(data, isa, declared, passed, limit, watch, record)
@@ -166,7 +179,7 @@ def _call(
 
 
 def _endless(error: PolyloomError, name: str, limit: int) -> PolyloomError:
-    """What a limit of instructions means for a function."""
+    """Error of a function that exceeds the limit of instructions, in terms of the function."""
     if error.code != "PL0914":
         return error
     help = f"is there a loop without an end? `--max-instructions {10 * limit}` lets it run longer"
@@ -179,13 +192,14 @@ def _code(data: bytes, isa: Isa) -> dict[str, Json]:
 
 
 def _watch(progress: Progress | None, limit: int) -> Callable[[int], None]:
-    """A run that is watched heeds signals."""
+    """Callback of a run that is watched, so that it heeds signals."""
     return lambda n: None if progress is None else progress("running", n / limit)
 
 
 def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str], lines: Lines) -> Iterator[tuple[int, str]]:
-    """Lines with their addresses: instructions, each with its line in the source where one is known, and names above
-    them."""
+    """Lines of a listing with their addresses: instructions, each with its line in the source where one is known, and
+    names above them.
+    """
     for address, line in zip(addresses(code, start), listing(code, isa, start), strict=True):
         if address in names:
             yield address, f"{names[address]}:"
@@ -193,7 +207,7 @@ def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str], lines: 
 
 
 def _inspect(data: bytes) -> dict[str, Json]:
-    """Any executable, disassembled with all modelled extensions; other words are `illegal`."""
+    """Inspection of any executable, disassembled with all modelled extensions; other words are `illegal`."""
     isa = parse(_largest(data))
     image = elf(data, isa)
     tables, known = symbols.read(data), source_lines.decode(data)
@@ -203,13 +217,14 @@ def _inspect(data: bytes) -> dict[str, Json]:
     for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
         for address, line in _listed(code, isa, start, tables.names, known):
             lines.append(line)
+            # The listing shows a word that is no instruction as data, `.word` or `.half`.
             illegal += [address] if "  ." in line else []
     named: dict[str, Json] = {name: address for address, name in tables.names.items()}
     return {"xlen": isa.xlen, "entry": image.entry, "symbols": named, "illegal": illegal, "listing": "\n".join(lines)}
 
 
 def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
-    """Every word of the code has to be an instruction."""
+    """Verifier of an executable: every word of the code has to be an instruction (PL0911)."""
     del place
     illegal = cast("list[int]", _inspect(data)["illegal"])
     found = [Diagnostic("PL0911", f"what stands at {address:#x} is no instruction") for address in illegal]
@@ -217,6 +232,7 @@ def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
 
 
 def _summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
+    """Summary rows of a run."""
     code = f", {data['code_bytes']} bytes of code" if "code_bytes" in data else ""
     rows = [("instructions", f"{data['instructions']} executed{code}")]
     if "exit_code" in data:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hart did: each executed instruction is a span of one step on the lane of its class, in the group of its
+"""Trace of a hart: each executed instruction is a span of one step on the lane of its class, in the group of its
 function. No time is modelled, so that steps are counted instead of cycles: instruction number n is at n.
 
 Of long runs the first `LONGEST` instructions are kept, and the trace says so. Classes say what an instruction does:
@@ -27,6 +27,7 @@ from polyloom.targets.trace import Deferred, Span, Trace
 
 LONGEST: Final = 1 << 18
 CLASSES: Final = ("integer", "multiply", "divide", "load", "store", "branch", "jump", "float", "atomic", "system")
+# The order matters: `f.*` would also match the loads, stores and fences above it.
 _KINDS: Final = (
     ("jump", re.compile(r"jalr?")),
     ("branch", re.compile(r"b(eq|ne|ltu?|geu?)")),
@@ -43,7 +44,7 @@ _KINDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """An instruction that was executed: its function, the class of it, its text and where it comes from."""
+    """Executed instruction: its function, the class of it, its text and where it comes from."""
 
     function: str
     kind: str
@@ -57,9 +58,12 @@ def kind_of(mnemonic: str) -> str:
 
 
 def trace(data: bytes, isa: Isa, executed: NDArray[np.uint64], instructions: int) -> Trace:
-    """Of an ELF file of which the addresses `executed` are known, in their order, of so many `instructions` in all."""
+    """Trace of an ELF file of which the addresses `executed` are known, in their order, of so many `instructions` in
+    all.
+    """
     if not len(executed):
         return Trace()
+    # Each instruction is decoded once, however often it was executed.
     addresses, inverse = np.unique(executed, return_inverse=True)
     places = _places(data, isa, [int(address) for address in addresses])
     functions = dict.fromkeys(place.function for place in places)
@@ -72,6 +76,7 @@ def trace(data: bytes, isa: Isa, executed: NDArray[np.uint64], instructions: int
     lanes = np.array([first[place.function, place.kind] for place in places], np.int64)[inverse]
     columns = Columns(groups, lanes, np.arange(len(executed), dtype=np.int64))
     return Trace(
+        # Most traces are drawn from columns; spans are made only for who asks for them.
         Deferred(lambda: _spans(places, inverse), len(executed)),
         columns=columns,
         notice=_notice(executed, instructions),
@@ -96,7 +101,7 @@ def _spans(places: Sequence[_Place], numbers: Sequence[int] | NDArray[np.int64])
 
 
 def _places(data: bytes, isa: Isa, addresses: Sequence[int]) -> list[_Place]:
-    """Of the instructions at these addresses, which rise."""
+    """Places of the instructions at these addresses, which rise."""
     image, lines, names = elf(data, isa), source_lines.decode(data), _functions(symbols.read(data).names)
     starts = sorted(names)
     found = list[_Place]()
@@ -115,13 +120,15 @@ def _places(data: bytes, isa: Isa, addresses: Sequence[int]) -> list[_Place]:
 
 
 def _functions(names: Mapping[int, str]) -> dict[int, str]:
-    """Functions of one name, as files that are linked may have them, are told apart by their addresses."""
+    """Names of functions; those of one name, as files that are linked may have them, are told apart by their
+    addresses.
+    """
     taken = list(names.values())
     return {at: name if taken.count(name) == 1 else f"{name} at {at:#x}" for at, name in names.items()}
 
 
 def _word(image: Image, address: int) -> int:
-    """Up to four bytes of code."""
+    """Word of code, up to four bytes."""
     segment = next(s for s in image.segments if s.is_code and s.address <= address < s.address + s.size)
     at = address - segment.address
     return int.from_bytes(segment.data[at : at + 4], "little")

@@ -42,6 +42,7 @@ from polyloom.targets.tcpa.words.symbolic import Candidate, Symbolic
 
 __all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
 
+# The interference graphs and the dependence graph compare equations pair by pair.
 EQUATIONS = 1000
 """Equations of one program: the time grows with the square of their number."""
 T = TypeVar("T")
@@ -59,8 +60,8 @@ def compile_program(
     candidates: int = CANDIDATES,
     watch: Watch | None = None,
 ) -> Symbolic:
-    """Map `program` onto `machine`; `progress` is told each step and the fraction done, `candidates` limits how many
-    are stored.
+    """Symbolic compilation (the array paper, sections 5 and 5.7): map `program` onto `machine`; `progress` is told each
+    step and the fraction done, `candidates` limits how many are stored.
 
     Errors PL0309 (too many equations), PL0401 (missing operation), PL0402 (no scan order), PL0403 to PL0406
     (registers), PL0453 (no schedule), PL046x (routes).
@@ -90,15 +91,17 @@ def compile_program(
         # Operations that exclude each other share the registers of a distance only if they read at the same time.
         others += [partial(insert_relays, machine=machine)] if mapping is None and "relays" not in changed else []
         symbolic = _first_fitting([partial(mapped, relays, _identity) for relays in others], error)
+    # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
 
 
 def _first_fitting(attempts: Iterable[Callable[[], Symbolic]], error: PolyloomError) -> Symbolic:
-    """What the first attempt gives that fits; `error`, which is that of an earlier one, if none does."""
+    """Result of the first attempt that fits; `error`, which is that of an earlier one, if none does."""
     for attempt in attempts:
         try:
             return attempt()
         except PolyloomError as other:
+            # A wrong input stays wrong in the next attempt, and an internal error must not be hidden by one.
             if other.exit_code != INFEASIBLE:
                 raise
     raise error
@@ -133,6 +136,8 @@ PASSES: Final = ("equations", "relays", "graph", "balance", "copies", "schedules
 
 
 def _graph(program: Program, machine: Machine, tell: Progress) -> Graph:
+    # Errors that the equations alone decide come before anything is solved.
+    """Reduced dependence graph of the program (the array paper, section 4), after the checks that need no schedule."""
     tell("dependences", 0.0)
     check_outputs(program, machine)
     _check_size(program)
@@ -154,11 +159,14 @@ def _check_size(program: Program) -> None:
 
 
 def _limit_destinations(graph: Graph, machine: Machine) -> Graph:
-    """Where an instruction has too few destinations."""
+    """Copy insertion, where an instruction has too few destinations (a PST has one ⟨dest⟩; the array paper, section
+    5.5).
+    """
     return limit_destinations(graph, machine.destinations)
 
 
 def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: Progress) -> Choices:
+    """Symbolic modulo scheduling for all scan orders (the array paper, sections 5.1 and 5.2)."""
     tell("schedules", 0.1)
     # Section 5.1 and 5.2: which dimensions are mapped, and in which orders a tile may be scanned, are independent
     # choices.
@@ -190,7 +198,9 @@ def _shorten_lifetimes(
 
 
 def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Mapped:
-    """The candidates worth keeping of those that fit the machine; where none does, the error of the most useful one."""
+    """Candidate selection: those worth keeping of the ones that fit the machine; where none does, the error of the most
+    useful one.
+    """
     tell("scan orders", 0.4)
     found: dict[Triple, Candidate] = {}
     errors: list[PolyloomError] = []
@@ -210,12 +220,13 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Ma
 
     kept = rank_candidates(of.graph, machine.hop_delay, of.spaces, of.scans, of.schedules, limit, fits)
     if not kept:
-        # `ranked` asks for the most useful triple first: its error is the one to act on.
+        # `rank_candidates` asks for the most useful triple first: its error is the one to act on.
         raise errors[0]
     return Mapped(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
 
 
 def _assemble(of: Mapped, machine: Machine) -> Symbolic:
+    """Symbolic configuration from candidates, schedules and tables (the array paper, section 5.7)."""
     graph, candidates, scheduled = of.graph, of.candidates, of.schedules
     # Schedules that no candidate uses are not written; candidates are renumbered accordingly.
     used = sorted({c.schedule for c in candidates})

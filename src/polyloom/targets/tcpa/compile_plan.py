@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan of several phases becomes a symbolic file: each phase is compiled, in several parts if it does not fit.
+"""Compilation of a plan of several phases to a symbolic file: each phase is compiled, in several parts if it does not
+fit.
 
 A plan of one phase whose arrays have the program's own names is the file of its program; every other plan is a file of
-phases (`words/phases/file.py`).
+phases (`words/phases/phase_file.py`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from polyloom.targets.tcpa.words.symbolic import Symbolic
 def compile_plan(
     plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None
 ) -> bytes:
-    """The symbolic file. Errors: the target's, with the phase in a note, and PL0818 for mappings of other phases."""
+    """Symbolic file of a plan. Errors: the target's, with the phase in a note, and PL0818 for mappings of other
+    phases."""
     count, machine = len(plan.phases), machine_file.load(member)
     given = choices_by_phase(mapping, plan.name, count, "mapping")
     names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
@@ -61,7 +63,9 @@ def compile_plan(
 
 
 def _shortage(machine: Machine, program: Program) -> int:
-    """How many registers and channels a program lacks on a machine at the least, whatever its schedule."""
+    """Register shortage: how many registers and channels a program lacks on a machine at the least, whatever its
+    schedule.
+    """
     return demand.shortage(insert_relays_if_short(program, machine), machine)
 
 
@@ -78,11 +82,14 @@ def _is_program(plan: Plan) -> bool:
         arrays = [[(a.name, a.dtype, a.shape) for a in group] for group in (p.inputs, p.outputs, p.intermediates)]
         return p.name, p.parameters, p.assumptions, arrays, [(phase.inputs, phase.outputs) for phase in p.phases]
 
+    # Such a plan needs no file of phases: the file of its program says all of it.
     return len(plan.phases) == 1 and not plan.loops and said(plan) == said(of_program(plan.phases[0].program))
 
 
 def _phases_of_plan(plan: Plan, files: Iterable[bytes]) -> Phased:
+    """Phases of a plan as their file has them: arrays by number, roles, and one stage per phase."""
     arrays = {a.name: replace(a, span=None) for a in (*plan.inputs, *plan.outputs, *plan.intermediates)}
+    # Parametric constants travel as arrays without dimensions, so that the device needs no second kind of value.
     arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
     number = {name: n for n, name in enumerate(arrays)}
     given, results, known = (
@@ -106,11 +113,13 @@ def _phases_of_plan(plan: Plan, files: Iterable[bytes]) -> Phased:
         counters,
         _strip_spans(numbered(plan.body)) if counters else (),
     )
+    # For its checks: types of arrays and parameters of phases are compared at compile time.
     named_stages(phased)
     return phased
 
 
 def _strip_spans(tree: Tree[int]) -> Tree[int]:
+    """Positions in the source are left out: a file depends on what a program computes, not on where it was written."""
     return tuple(
         [replace(n, span=None, slow=None, body=_strip_spans(n.body)) if isinstance(n, Steps) else n for n in tree]
     )

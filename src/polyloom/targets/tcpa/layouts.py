@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where arrays lie, as the user says it: element (i0, i1, ...) is word base + strides . (i0, i1, ...) of a memory.
+"""Memory layouts of arrays, as the user says them: element (i0, i1, ...) is word base + strides . (i0, i1, ...) of a
+memory (the array paper, section 6.4).
 
 `A=columns`, `A=1,20`, `A=rows+100@2`: an order or strides, then the first element's word, then the number of the
 memory. An array that is not named lies row by row in a memory of its own, as without any layout.
@@ -22,6 +23,7 @@ Layouts = Sequence[tuple[Sequence[int], int, int]]
 """Strides, base and memory of each array of a file, as the library takes them."""
 ROWS, COLUMNS = "rows", "columns"
 _TEXT: Final = re.compile(r"(rows|columns|[0-9]{1,10}(?:,[0-9]{1,10})*)(?:\+([0-9]{1,10}))?(?:@([0-9]{1,5}))?")
+# Limits of the file: a memory's number is a u16, a word's number a u32 (docs/formats.md).
 _MEMORIES: Final = 1 << 16
 _WORDS: Final = 1 << 32
 _HELP: Final = "write rows, columns or a stride for each dimension, then +WORD and @MEMORY, for instance columns+100@2"
@@ -74,7 +76,9 @@ def _layout(value: Any) -> Layout:
 
 
 def place_arrays(given: Mapping[str, Layout], shapes: Mapping[str, tuple[int, ...]], kernel: str) -> dict[str, Place]:
-    """The place of every array. Errors: PL0522 where an array is unknown, or words would be shared."""
+    """Array placement: strides, base and memory of every array. Errors: PL0522 where an array is unknown, or words
+    would be shared.
+    """
     if unknown := [name for name in given if name not in shapes]:
         message = f"`{kernel}` has no array `{unknown[0]}`"
         raise input_error("PL0522", message, help=nearest(unknown[0], list(shapes), "array"))
@@ -85,6 +89,7 @@ def place_arrays(given: Mapping[str, Layout], shapes: Mapping[str, tuple[int, ..
         layout = given.get(name, Layout())
         number = next(free) if layout.memory is None else layout.memory
         found[name] = _strides(name, layout, shape), layout.base, number
+    # Memories that no user named hold one array each, row by row: they cannot overlap.
     for number in {found[name][2] for name in given}:
         _check_disjoint({n: (found[n], shapes[n]) for n in shapes if found[n][2] == number})
     return found
@@ -104,6 +109,7 @@ def _strides(name: str, layout: Layout, shape: tuple[int, ...]) -> tuple[int, ..
     if len(strides) != len(shape):
         message = f"the array `{name}` has {len(shape)} dimensions, and its layout {len(strides)} strides"
         raise input_error("PL0522", message, help="give one stride for each dimension")
+    # The last word, from the last index in every dimension: strides are not negative, so no word lies beyond.
     last = layout.base + sum(s * max(0, n - 1) for s, n in zip(strides, shape, strict=True))
     if min((*strides, layout.base, layout.memory or 0)) < 0 or last >= _WORDS or (layout.memory or 0) >= _MEMORIES:
         message = f"the layout of `{name}` has a number that does not fit"
@@ -112,7 +118,7 @@ def _strides(name: str, layout: Layout, shape: tuple[int, ...]) -> tuple[int, ..
 
 
 def _check_disjoint(arrays: Mapping[str, tuple[Place, tuple[int, ...]]]) -> None:
-    """That no two elements of one memory share a word."""
+    """Aliasing check: no two elements of one memory share a word. Errors: PL0522."""
     seen: dict[str, Any] = {}
     for name, (place, shape) in arrays.items():
         own = addresses(place, shape)
@@ -125,7 +131,7 @@ def _check_disjoint(arrays: Mapping[str, tuple[Place, tuple[int, ...]]]) -> None
 
 
 def addresses(place: Place, shape: tuple[int, ...]) -> Any:
-    """The word of every element, row by row."""
+    """Word address of every element, row by row, as a flat array of int64."""
     strides, base, _ = place
     memory.require(16 * prod(shape), "the list of an array's words", "use smaller loop bounds")
     words = np.full((1,) * len(shape), base, np.int64)

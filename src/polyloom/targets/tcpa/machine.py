@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The typed description of a tightly coupled processor array (docs/machines.md; the paper, section 3.1).
+"""Machine description of a tightly coupled processor array (docs/machines.md; the array paper, section 3).
 
 All elements of an array are alike. `None` in a capacity means unlimited.
 """
@@ -14,7 +14,9 @@ from polyloom.ir.operations import ElementType
 
 @dataclass(frozen=True, slots=True)
 class FunctionalUnit:
-    """`latencies[(operation, element type)]` in cycles; a blocking unit executes one operation at a time."""
+    """Functional unit (the array paper, section 3.2): `latencies[(operation, element type)]` in cycles; a blocking unit
+    executes one operation at a time.
+    """
 
     name: str
     latencies: Mapping[tuple[str, ElementType], int]
@@ -24,7 +26,9 @@ class FunctionalUnit:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """One member of the family. Capacities are per processing element unless said otherwise."""
+    """Machine description: one member of the family (the array paper, section 3). Capacities are per processing element
+    unless said otherwise.
+    """
 
     name: str
     units: tuple[FunctionalUnit, ...]

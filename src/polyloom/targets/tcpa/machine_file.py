@@ -29,6 +29,7 @@ _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0301", "machi
 _SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency"))
 _KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "unit")
 _UNIT_KEYS: Final = ("name", "count", "types", "operations", "latency", "mnemonics", "pipelined")
+# A latency of 0 would chain operations within a cycle, which these units cannot.
 _LATENCIES: Final = (1, 255)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PORT: Final = re.compile(r"(pe|north|east|south|west)(0|[1-9][0-9]{0,5})")
@@ -47,16 +48,19 @@ def members() -> tuple[str, ...]:
 
 
 def load(name_or_path: str) -> Machine:
-    """The machine of a member's name, or of a file whose name ends in `.toml`; errors PL0301 to PL0307."""
+    """Machine of a member's name, or of a file whose name ends in `.toml`. Errors PL0301 to PL0307."""
     return read(*_MEMBERS.find(name_or_path))
 
 
 @lru_cache(_KEPT)
 def read(text: str, name: str) -> Machine:
-    """The machine that `text` describes, which messages call `name`. The bounds are those of `isa.py`'s words."""
+    """Machine that `text` describes, which messages call `name` (docs/machines.md). The bounds are those of the words
+    in `words/isa.py`.
+    """
     table = _MEMBERS.table(text, name, _KEYS)
     machine_name = _name(table, "name")
     channels = table.capacity("channels", 1, 4096)
+    # 64 of each file: an instruction names a register in six bits.
     inputs = table.capacity("input_registers", 0, 64)
     outputs = table.capacity("output_registers", 0, 64)
     return Machine(
@@ -68,6 +72,7 @@ def read(text: str, name: str) -> Machine:
         input_registers=inputs,
         output_registers=outputs,
         fifo_depth=table.capacity("fifo_depth", 1, 1 << 24),
+        # Branch targets are 16 bits.
         instruction_words=table.capacity("instruction_words", 1, 1 << 16),
         branch_flags=table.integer("branch_flags", 1, 8),
         channels=channels,
@@ -86,7 +91,7 @@ def read(text: str, name: str) -> Machine:
 
 
 def resolve(machine: Machine) -> str:
-    """The text that gives every key of `machine`, equal for equal machines; `read` reads it back."""
+    """Resolved text: every key of `machine`, equal for equal machines; `read` reads it back."""
     lines = [f"name = {json.dumps(machine.name)}"]
     # Every key, defaults too: equal machines have equal texts, and the fingerprint does not depend on how a file was
     # written.
@@ -98,7 +103,7 @@ def resolve(machine: Machine) -> str:
 
 
 def fingerprint(machine: Machine) -> int:
-    """64 bits of the SHA-256 of the resolved text."""
+    """Machine hash: the first 64 bits of the SHA-256 (FIPS 180-4, 2015) of the resolved text."""
     # By identity: machines have dictionaries, which cannot be keys, and equal ones are mostly the same object.
     known = next((found for other, found in _FINGERPRINTS if other is machine), None)
     if known is None:
@@ -187,6 +192,7 @@ def _latencies(section: Table, operations: tuple[str, ...]) -> Latencies:
     table.only(operations)
     for operation in table.content:
         for dtype in _BY_NAME[operation].types:
+            # A table of types also says which types the unit knows: those that it leaves out are not executed.
             del result[operation, dtype]
         result |= _latencies_of(table, operation)
     return result
@@ -227,6 +233,7 @@ def _adjacency(
     pairs = cast("list[object]", value) if isinstance(value, list) else None
     if pairs is None:
         raise table.wrong_type("adjacency", f'"{_EVERY_PAIR}" or an array of [source, sink] pairs')
+    # Seen from the wrapper, the element's output registers are sources and its input registers sinks (section 3.1).
     limits = ({"pe": outputs}, {"pe": inputs})
     return tuple(_pair(table, number, pair, channels, limits) for number, pair in enumerate(pairs))
 
@@ -239,6 +246,7 @@ def _pair(
         raise _bad(table, "an adjacency is a pair of ports", 'write for instance ["west0", "pe0"]', "adjacency", number)
     for position, (port, limit) in enumerate(zip(ports, limits, strict=True)):
         match = _PORT.fullmatch(port) if isinstance(port, str) else None
+        # Sides have as many ports as channels; only the element's own ports have a number of their own.
         bound = limit.get(match[1], channels) if match else None
         if match is None or (bound is not None and int(match[2]) >= bound):
             help = 'write for instance ["west0", "pe0"], within the channels and registers of the machine'

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the array: a mapping of the user's own, a stored candidate, the region of a configuration."""
+"""Command-line and Python options of the array: a mapping of the user's own, a stored candidate, the region of a
+configuration.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def _paths(mapping: Any) -> list[str]:
 
 
 def positions(at: Any) -> tuple[tuple[int, int], ...]:
-    """Of `at`: one (row, column), or several. Errors: PL0805."""
+    """Region origins from Python: `at` as one (row, column), or several. Errors: PL0805."""
     pairs = [at] if at and not isinstance(at[0], Sequence) else [*(at or ())]
     try:
         return tuple((index(row), index(column)) for row, column in pairs)
@@ -58,12 +60,14 @@ def _positions(words: Sequence[str]) -> tuple[tuple[int, int], ...]:
 
 
 def _region(text: str) -> tuple[int, int]:
+    # Imported when it is used: options are read for `--help` too, which needs no machine description.
     from polyloom.targets.tcpa.place import parse_region
 
     return parse_region(text)
 
 
 def _layouts(words: Sequence[str]) -> Mapping[str, str]:
+    # Layouts need NumPy, which a command without them does not load.
     from polyloom.targets.tcpa.layouts import layout_words
 
     return layout_words(words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a program runs: a machine, and a region of rows x columns elements of it."""
+"""Target place: where a program runs, as a machine and a region of rows x columns elements of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ DEFAULT_MEMBER: Final = "wide"
 REGION: Final = (4, 4)
 """Rows and columns where none are given."""
 _REGION: Final = re.compile(r"([0-9]{1,9})x([0-9]{1,9})")
+# A part that begins like a number but is no region is a mistake to report, not the name of a machine; a path to a
+# description may begin with a digit.
 _LIKE_REGION: Final = re.compile(r"(?!.*\.toml$)([-+]?[0-9].*|[xX*][-+]?[0-9]*)")
 
 
@@ -36,13 +38,16 @@ class Place:
 
 
 def place(text: str) -> Place:
-    """`[MEMBER or FILE.toml][:RxC]`; a part that begins like a number is a region."""
+    """Place from `[MEMBER or FILE.toml][:RxC]`; a part that begins like a number is a region. Errors: PL0805, PL0806
+    and those of `machine_file.load`.
+    """
     member, region = text, ""
     head, _, tail = text.rpartition(":")
     if _LIKE_REGION.fullmatch(tail):
         member, region = head, tail
     rows, columns = parse_region(region) if region else REGION
     name = member or DEFAULT_MEMBER
+    # Loaded here for its errors: an unknown machine is reported before anything is compiled.
     machine_file.load(name)
     return Place(name, rows, columns, text)
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processor array as a target: plans of equations are compiled once for all sizes, in one or several phases."""
+"""Target record of the processor array: plans of equations are compiled once for all sizes, in one or several phases
+(docs/targets/tcpa.md).
+"""
 
 from __future__ import annotations
 
@@ -51,6 +53,7 @@ def _owns(data: bytes) -> Kind | None:
 def _compile(
     subject: Subject, where: Place, values: Mapping[str, int], options: Options, progress: Progress | None
 ) -> bytes:
+    # One file serves all sizes: parameters are asked for at instantiation (section 6).
     del values
     mapping = options.mapping
     by_phase = mapping if isinstance(mapping, Mapping) else None
@@ -98,8 +101,9 @@ def _predict(data: bytes, values: Mapping[str, int], where: Place | None, option
 
 
 def _closed_borders(size: tuple[int, int], options: Options) -> int:
-    """The borders of the region that are inside a larger array: bits by side, north first. Banks then stand at the
-    other ones. Errors: PL0604, PL0805."""
+    """Closed borders: those of the region that are inside a larger array, as bits by side, north first. Banks then
+    stand at the other ones. Errors: PL0604, PL0805.
+    """
     if options.array is None:
         return 0
     row, column = _position(options)
@@ -176,6 +180,7 @@ def _signature(data: bytes) -> Signature:
     given, results = {a.name for a in found.inputs}, {a.name for a in found.outputs}
     arrays = {a.name: a for a in (*found.inputs, *found.outputs)}
     arguments = (signatures.of_array(a, is_input=n in given, is_output=n in results) for n, a in arrays.items())
+    # A concrete configuration has no parameters any more; its extents are numbers.
     sizes = plan_execution.parameters(data) if cast(Kind, _owns(data)).symbolic else ()
     return Signature(found.name, sizes, sizes, tuple(arguments), found.assumptions)
 
@@ -195,6 +200,7 @@ def _against(data: bytes, where: Place | None, options: Options, source: Source,
     concrete = data
     if cast(Kind, _owns(data)).symbolic:
         concrete = plan_execution.instantiate(data, values, _asked_region(where, options), options.candidate)
+        # A proof by the model holds only for words that the model executes without a fault.
         if found := _verify(concrete, where):
             raise PolyloomError(*found)
     return equivalence.prove(concrete, where.member if where else None, source, values)

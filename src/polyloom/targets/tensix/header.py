@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generated C headers for programs of a tile's cores, from the tables: a macro per instruction in three spellings, the
+"""C header generator for programs of a tile's cores, from the tables: a macro per instruction in three spellings, the
 names of the configuration.
 
 `TT_OP_X(...)` is the word, `TT_X(...)` pushes it by a store, with values that are known at run time, `TTI_X(...)` is an
-instruction of the core, whose operands are constants. Operands go from the highest bit down.
+instruction of the core, whose operands are constants. Operands go from the highest bit down. Names and spellings are
+those of the vendor's ckernel_ops.h and cfg_defines.h, so kernels compile unchanged (docs/targets/tensix.md).
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ CONFIGURATION: Final[Mapping[Member, str]] = {
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Every header that is made: its name and text."""
+    """Headers that are generated when the package is built: name and text."""
     for member in MEMBERS:
         yield f"tensix_{member}.h", instructions(member)
         yield CONFIGURATION[member], configuration(member)
 
 
 def instructions(member: Member) -> str:
-    """The macros of a member."""
+    """Instruction header of a member: one block of macros per row of the table."""
     guard = f"POLYLOOM_TENSIX_{member.upper()}_H"
     lines = [
         _LICENCE,
@@ -49,6 +50,7 @@ def instructions(member: Member) -> str:
 def _macros(row: Instruction) -> Iterator[str]:
     names = ", ".join(f.name for f in row.fields)
     parts = [f"0x{row.opcode << 24:08x}u"]
+    # TENSIX_FIELD masks each operand, so that a negative immediate does not reach other fields.
     parts += [f"TENSIX_FIELD({f.name}, {f.shift}, {f.width})" for f in row.fields]
     head, *others = parts
     body = " | \\\n    ".join([f"({head}", *others]) if others else f"({head}"
@@ -60,7 +62,7 @@ def _macros(row: Instruction) -> Iterator[str]:
 
 
 def configuration(member: Member) -> str:
-    """NAME_ADDR32, NAME_SHAMT and NAME_MASK of every field of a member's tile."""
+    """Configuration header of a member: NAME_ADDR32, NAME_SHAMT and NAME_MASK of every field."""
     guard = f"POLYLOOM_{CONFIGURATION[member].replace('.', '_').upper()}"
     lines = [
         _LICENCE,
@@ -72,6 +74,7 @@ def configuration(member: Member) -> str:
     for setting in settings(member).values():
         lines.append(f"#define {setting.name}_ADDR32 {setting.word}")
         lines.append(f"#define {setting.name}_SHAMT {setting.shift}")
+        # A field of several words has no mask that a C expression of 32 bits could hold.
         if setting.width <= _WORD:
             lines.append(f"#define {setting.name}_MASK 0x{setting.mask:x}u")
     return "\n".join([*lines, "", "#endif", ""])

@@ -29,17 +29,22 @@ Array = NDArray[Any]
 
 
 def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, watch: Watch | None = None) -> bytes:
-    """Errors: PL0801 for spilling into a Dst of 16 bits, those of the passes (PL1280 to PL1289) and of the backend."""
+    """Compiler of a vector kernel: its passes, then an executable for core T1. Errors: PL0801 for spilling into a Dst
+    of 16 bits, those of the passes (PL1280 to PL1289) and of the backend.
+    """
     dest = options.dest or 16
+    # A 16-bit Dst would cut a spilled register in half.
     if options.spill is not None and dest != 32:
         message = "registers are spilled to a Dst of 32 bits, and this one has 16"
         raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="write --dest 32, or leave --spill out"))
+    # The initializing function is lowered by the same options, as it shares constant registers with the kernel.
     init = None if kernel.init is None else lower(kernel, kernel.init, member, options, watch)
     return build(name, lower(kernel, kernel.function, member, options, watch), init, member, dest, options.per)
 
 
 def lower(kernel: Kernel, function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
-    """Words instead of vectors; their reasons are in the source's names."""
+    """Lowering of one function to words by the passes of vector kernels; reasons are given in the source's names."""
+    # Imported here, since running and listing a finished file needs no compiler.
     from polyloom.targets.tensix.source.lower import compile as passes
 
     without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
@@ -50,7 +55,7 @@ def lower(kernel: Kernel, function: Function, member: Member, options: Options, 
 
 
 def note_of(data: bytes) -> Note:
-    """Errors: PL0810 for a file that is none of ours."""
+    """Note of a vector kernel's executable. Errors: PL0810 for a file that is none of ours."""
     found = notes.decode(data)
     if found is None:
         raise input_error("PL0810", "this is no vector kernel's executable", help="compile it with polyloom compile")
@@ -58,12 +63,13 @@ def note_of(data: bytes) -> Note:
 
 
 def signature(data: bytes) -> Signature:
+    """Signature of an executable: its run-time arguments; Dst is open."""
     note = note_of(data)
     return signature_of(note.kernel, tuple(note.arguments))
 
 
 def execute(data: bytes, job: Job) -> Execution:
-    """Runs the file; the outputs are those that are asked for and, for comparison, all of Dst."""
+    """Execution of a kernel on a tile; outputs are those that are asked for and, for comparison, all of Dst."""
     options: Options = job.options
     note = note_of(data)
     if (wrong := machine.only_kernel(job.inputs, note)) is not None:
@@ -79,13 +85,14 @@ def execute(data: bytes, job: Job) -> Execution:
         tracing=job.trace,
     )
     outputs = machine.outputs(ran, inputs, job.wanted, note.dest)
+    # The comparison is of all of Dst, so that a store to a wrong row is noticed, too.
     outputs[BITS] = ran.tile.dst.copy()
     trace = events.trace(ran.tile, note.lines) if job.trace else Trace()
     return Execution(outputs, ran.outcome.cycles, ran.vector, facts(note, ran), trace)
 
 
 def facts(note: Note, ran: Ran) -> dict[str, Json]:
-    """The keys that only a run tells, and those of the program."""
+    """Facts of a run, with those of the program."""
     return {
         **program_facts(note),
         "instructions": ran.passed[2],
@@ -97,12 +104,12 @@ def facts(note: Note, ran: Ran) -> dict[str, Json]:
 
 
 def program_facts(note: Note) -> dict[str, Json]:
-    """Of the program, without a run."""
+    """Facts of the program that need no run."""
     return {"dest": note.dest, "per": note.per, **note.facts}
 
 
 def summary(data: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """The rows that a reader wants first."""
+    """Summary rows of a run: words, instructions, registers."""
     rows = [
         ("words in the program", f"{data['words']}, {data['nops']} of them NOPs"),
         ("instructions", f"{data['instructions']}, {data['replayed']} of them replayed"),

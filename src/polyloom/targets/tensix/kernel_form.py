@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A vector kernel as a subject: C++ (.h, .hpp, .cpp), a Python kernel of `pl.tensix`, or the text of its form (.ssa).
+"""Vector kernels as a form of sources: C++ (.h, .hpp, .cpp), a Python kernel of `pl.tensix`, or the text of SSA form
+(.ssa).
 
-Its oracle is the interpreter of the imported form.
+The oracle is the interpreter of the imported form, which shares no code with the compiler's passes (docs/sfpi.md).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ TEXT: Final = ".ssa"
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The kernel in its form, what initializes before it, and the source's names of values."""
+    """A kernel in SSA form, the function that initializes before it, and the source's names of values."""
 
     function: Function
     init: Function | None = None
@@ -51,16 +52,19 @@ def _accepts(written: Written) -> bool:
         return isinstance(written.value, VectorKernel)
     if written.path.endswith((*SOURCES, TEXT)):
         return True
+    # A .py file is a kernel's only if it says so itself; others are loops.
     return is_vector_file(written.path, written.options.function)
 
 
 def _load(written: Written, place: Place, options: Options) -> Subject:
+    """Subject of a vector kernel: its form, its oracle and the findings of the verifier."""
     start = perf_counter()
     kernel = kernel_of(written, place, options)
     reference = reference_of(kernel, place.member, options)
     oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bounds)
     seconds = perf_counter() - start
     signature = signature_of(kernel.function.name, parameters_of(kernel))
+    # Verified here, and not only when it is compiled, so that every verb that loads a kernel gives the warnings.
     warnings = tuple(
         found for part in (kernel.init, kernel.function) if part is not None for found in verify(part, place.member)
     )
@@ -84,13 +88,13 @@ def _texts(place: SourcePlace) -> tuple[tuple[str, str], ...]:
 
 
 def reference_of(kernel: Kernel, member: Member, options: Options) -> Reference:
-    """The oracle."""
+    """Oracle of a kernel: the interpreter, with the options that change its meaning."""
     dest, contract = options.dest or 16, not options.no_contract
     return Reference(kernel.function, kernel.init, member, dest, options.per, options.tiles, contract, options.spill)
 
 
 def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
-    """By the ending of the name, or of a value."""
+    """Reader of a kernel, by the ending of the name or the type of a value. Errors: those of the reader."""
     if isinstance(written.value, VectorKernel):
         return of_python(written.value, {}, place.member)
     path, name = apart(str(written.path))
@@ -105,10 +109,12 @@ def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
 
 
 def confined(kernel: Kernel, sources: Collection[Path]) -> Kernel:
-    """With labels, which nobody opens, in the place of all files but the `sources`: in a text of SSA form, and behind
-    `#line`, stands the name of any file."""
+    """Places confined to the `sources`: any other file becomes a label that is never opened. Text of SSA form and
+    `#line` can name any file, and a listing would print it.
+    """
 
     def place(of: SourcePlace) -> SourcePlace:
+        # A NUL makes Path.resolve fail; such a name is no source in any case.
         if not of.file or ("\0" not in of.file and Path(of.file).resolve() in sources):
             return of
         return replace(of, file=locate.label(of.shown_file))
@@ -118,7 +124,7 @@ def confined(kernel: Kernel, sources: Collection[Path]) -> Kernel:
 
 
 def of_python(kernel: VectorKernel, constants: Mapping[str, object], member: Member) -> Kernel:
-    """Errors: PL1250 to PL1254."""
+    """Trace of a Python kernel. Errors: PL1250 to PL1254."""
     found = kernel.traced(member, constants)
     return Kernel(found.function, None, found.variables)
 
@@ -130,7 +136,7 @@ def _of_file(path: str, text: str | None, member: Member) -> Kernel:
 
 
 def of_source(path: str, name: str | None, init: str | None, reading: Reading, member: Member) -> Kernel:
-    """Of a C++ file. Errors: PL0801 without the name of a function, PL0150, PL1260 to PL1269."""
+    """Kernel of a C++ file, through clang. Errors: PL0801 without the name of a function, PL0150, PL1260 to PL1269."""
     from polyloom.targets.tensix.source.cpp import source
 
     if name is None:
@@ -141,13 +147,13 @@ def of_source(path: str, name: str | None, init: str | None, reading: Reading, m
 
 
 def parameters_of(kernel: Kernel) -> tuple[str, ...]:
-    """The run-time arguments: those of the kernel and of what initializes; one name is one value."""
+    """Run-time parameters of the kernel and of its initializing function; one name is one value."""
     parts = [part for part in (kernel.init, kernel.function) if part is not None]
     return tuple(dict.fromkeys(p.name for part in parts for p in part.parameters))
 
 
 def signature_of(name: str, parameters: tuple[str, ...]) -> Signature:
-    """Dst and its formats are beyond it: the signature is open."""
+    """Open signature: parameters alone, since Dst and its formats are no arguments."""
     arguments = tuple(Argument(p, np.dtype(np.int64), ()) for p in parameters)
     return Signature(name, parameters, (), arguments, is_open=True)
 

@@ -25,6 +25,7 @@ MAX_CYCLES: Final = 10**8
 Format = Literal["bf16", "fp16", "fp32", "uint32"]
 FORMATS: Final[tuple[Format, ...]] = ("bf16", "fp16", "fp32", "uint32")
 """Of the values of a sweep."""
+# A Fermat prime: coprime to every power of 2, so a sweep meets all exponents and varied mantissas.
 STRIDE: Final = 65537
 """Of a sweep of 32 bits where none is given: as many values as 16 bits have."""
 THREADS: Final = ("t0", "t1", "t2")
@@ -32,6 +33,7 @@ Per = Literal["face", "tile"]
 PERS: Final[tuple[Per, ...]] = ("face", "tile")
 SWITCHES: Final = ("combine", "flags", "schedule", "replay")
 """Passes over vector kernels that can be left out."""
+# Dst of 16 bits has 1024 rows, 64 per tile; of 32 bits 512 rows.
 MAX_TILES, MAX_ROWS = 16, 512
 _KERNELS: Final = ("run", "compile", "show", "sweep")
 
@@ -80,6 +82,7 @@ def _mmio(text: Any) -> str:
 def _cycles(text: Any) -> int:
     if (found := integer(str(text), "--max-cycles")) < 1:
         raise _wrong("--max-cycles is less than 1", "give a positive integer")
+    # The native model counts cycles in signed 64 bits.
     if found >= 1 << 63:
         raise _wrong("--max-cycles is 2^63 or more", f"leave it out for {MAX_CYCLES}")
     return found
@@ -133,8 +136,10 @@ def _spill(text: Any) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`form`: raw words as the coprocessor has them, or as a core fetches them, rotated left by two. `init`, `dest`,
-    `per`, `tiles`, `without`, `no_contract` and `spill` are for vector kernels."""
+    """Options of the target. `form`: raw words as the coprocessor has them, or as a core fetches them, rotated left by
+    two. `init`, `dest`, `per`, `tiles`, `without`, `no_contract` and `spill` are for vector kernels; `format` and
+    `fidelity` for products (docs/targets/tensix-loops.md).
+    """
 
     form: Form = option(
         "raw words as pushed (tensix), or rotated as a core fetches them (riscv)",

@@ -32,15 +32,18 @@ def place(text: str) -> Place:
 
 
 def include() -> str:
-    """The folder of the macro header, the addresses, crt0.S and the linker scripts, for a C compiler's -I and -T."""
+    """Folder of the macro header, the addresses, crt0.S and the linker scripts, for a C compiler's -I and -T."""
     package = find_spec("polyloom")
+    # The spec is asked, and not this file's folder: generated headers lie in the installed package.
     folders = (package and package.submodule_search_locations) or []  # two of an editable installation
     places = [Path(folder) / "include" / "tensix" for folder in folders]
     return str(next(filter(Path.is_dir, places), places[0]))
 
 
 def describe(name: str) -> str:
-    """A member, in TOML."""
+    """Description of a member in TOML: bytes of L1, local memories, folder of headers (ISA documentation, page of
+    `BabyRISCV`).
+    """
     member = place(name).member
     size, local = ((0x170000, "4 KiB (B, NC), 2 KiB (T0, T1, T2)"), (0x180000, "8 KiB (B, NC), 4 KiB (T0, T1, T2)"))[
         member == "blackhole"

@@ -42,12 +42,13 @@ __all__ = [
 ]  # fmt: skip
 
 include: str = _folder()
+# `pl.tensix` must be importable without the language and the compiler of kernels, which most programs do not use.
 _OF_KERNELS = ("VectorKernel", "function", "kernel")
 _OF_VALUES = ("const_0", "const_0p8373", "const_1", "const_neg1", "l_reg", "prgm", "tile_id")
 
 
 def __getattr__(name: str) -> Any:
-    """The language of vector kernels, imported where it is used."""
+    """Lazy import of the language of vector kernels (PEP 562 of 2017)."""
     if name in _OF_KERNELS:
         from polyloom.targets.tensix.source.language import kernel as kernels
 

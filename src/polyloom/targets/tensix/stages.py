@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the target's record needs of loops: each function is asked after `owns` or for a subject of `FORM`."""
+"""Loops as part of the target's record: each function is called after `owns`, or for a subject of `FORM`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _note(data: bytes) -> note.Note:
 
 
 def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) -> bytes:
-    """Errors: PL1232 on Blackhole, PL1233, PL1237, PL1280."""
+    """Compiler of loops for fixed sizes. Errors: PL1232 on Blackhole, PL1233, PL1237, PL1280."""
     if member != "wormhole":
         message = f"loops run on Wormhole only: the unpackers of {member.capitalize()} are not modelled"
         raise input_error("PL1232", message, help="write --on tensix")
@@ -45,13 +45,13 @@ def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) ->
 
 
 def run(data: bytes, job: Job) -> Execution:
-    """Errors: PL1220 to PL1222, PL1234, PL1236."""
+    """Execution of loops on a tile. Errors: PL1220 to PL1222, PL1234, PL1236."""
     limits = running.Limits(job.options.hazards, job.options.max_cycles, job.trace)
     return running.run(data, _note(data), job.inputs, limits)
 
 
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
-    """The rows that a reader wants first: what is computed in, cycles, and of several stages each."""
+    """Summary rows of a run: arithmetic, cycles, and of several stages one row each."""
     operands = f", fidelity {data['fidelity']}, Dst of {data['dest']} bits" if "fidelity" in data else ""
     stages = cast("list[dict[str, Any]]", data["stages"])
     if len(stages) > 1:

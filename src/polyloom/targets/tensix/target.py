@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Tensix tile as a target: words and programs of its cores are assembled, listed, verified and simulated; vector
-kernels are compiled for core T1, loops for T0, T1 and T2."""
+"""Target record of the Tensix tile: words and programs of its cores are assembled, listed, verified and simulated;
+vector kernels are compiled for core T1, loops for T0, T1 and T2.
+"""
 
 from __future__ import annotations
 
@@ -76,13 +77,14 @@ def _owns(data: bytes) -> Kind | None:
 
 
 def _show_own(data: bytes, options: Any) -> str:
+    # A program of three threads is listed as an ELF file; a kernel's listing knows its source.
     if loops.owns(data):
         return program.listing(program.read(Given("loops.elf", data, Place("wormhole"), options)), "wormhole")
     return listing(data)
 
 
 def _verify_own(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
-    """For the member that the file names."""
+    """Static findings for the member that the file names."""
     member = _member(data) if place is None else place.member
     return _verify(Given("program.elf", data, Place(member), Options()))
 
@@ -93,6 +95,7 @@ def _member(data: bytes) -> Member:
 
 def _facts(given: Program, execution: Execution | None) -> Mapping[str, Json]:
     """What a run tells stands in the execution."""
+    # Facts of a run stand in the execution already.
     return _made(given.data) if execution is None else {}
 
 
@@ -124,6 +127,7 @@ TARGET: Final = Target(
     costs=lambda made, execution: costs(made, execution, _member(made.data)),
     verify=_verify_own,
     options=Options,
+    # Loops of a tile are compiled for numbers: tile counts stand in its programs.
     per_size=True,
     members=lambda: MEMBERS,
     describe=describe,

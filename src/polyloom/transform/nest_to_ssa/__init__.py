@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nests as functions of `ir.ssa`: what Python kernels become on machines that execute functions.
+"""Lowering of nests to functions of `ir.ssa`: what Python kernels become on machines that execute functions.
 
-    function gemm(%NI: i32, ..., %C: ptr, ...) { ... }
+  function gemm(%NI: i32, ..., %C: ptr, ...) { ... }
 
 Integer parameters come first, as i32, then arguments in their order: arrays by address, row-major and never
 overlapping; scalars by value, or by address where they are written. Indices, counters and bounds are as wide as
-addresses. Local scalars become values (`transform.ssa.construct`); what is computed once per iteration of an outer loop
-stands there (`forms.py`). The meaning is that of `ir.nest_interpret`, bit for bit.
+addresses. Local scalars become values (`transform.ssa.construct`; Cytron et al. 1991); what is computed once per
+iteration of an outer loop stands there (`forms.py`). The meaning is that of `ir.nest_interpret`, bit for bit.
 """
 
 from __future__ import annotations
@@ -33,17 +33,20 @@ _UNSIGNED = ("u8", "u16", "bool")
 
 
 def nest_to_ssa(nest: Nest, pointers: int = 64) -> Function:
-    """The function of a checked nest for a machine with pointers of 32 or 64 bits."""
+    """Function of a checked nest for a machine with pointers of 32 or 64 bits."""
     return in_values(in_memory(nest, pointers))
 
 
 def in_values(function: Function) -> Function:
-    """With local scalars as values, each computed once on every path."""
+    """Promotion of local scalars to values, each computed once on every path (mem2reg, then common subexpressions and
+    dead code).
+    """
     return merge_blocks(dce(common(construct(function))))
 
 
 def in_memory(nest: Nest, pointers: int) -> Function:
-    """With local scalars in memory."""
+    """Function with local scalars in memory, before they are promoted."""
+    # Elements in local scalars are values after the promotion, so that inner loops keep them in registers.
     nest = replace_scalars(written_out(nest))
     address = ADDRESSES[pointers]
     arguments = [storage for storage in nest.storage if storage.role == "argument"]
@@ -53,12 +56,14 @@ def in_memory(nest: Nest, pointers: int) -> Function:
     writer = Writer("entry.0", parameters)
     writer.place = place(nest.span)
     writer.target = writer.current.prologue
+    # Sizes are extended once, at the entry: every address and bound is computed in this width.
     known = {n: v if v.type == address else writer.put("sext", address, v, name=n) for n, v in sizes.items()}
     writer.target = writer.current.instructions
     bases: dict[str, Operand] = {**passed}
     values: Values
 
     def scalar(name: str) -> Operand:
+        # A variable that is data may change, so it is read where it is used.
         found = writer.emit("load", I32, bases[name], access=Access(SIZE[I32]))
         return found if address == I32 else writer.put("sext", address, found)
 
@@ -76,12 +81,13 @@ def in_memory(nest: Nest, pointers: int) -> Function:
         unsigned=frozenset(k for k, s in enumerate(arguments, len(sizes)) if is_by_value(s) and s.dtype in _UNSIGNED),
         pointers=pointers,
         place=place(nest.span),
+        # Arrays of a kernel never overlap, which later passes rely on to move loads (as `restrict` in C11 6.7.3.1).
         restricted=frozenset(k for k, parameter in enumerate(parameters) if parameter.type == PTR),
     )
 
 
 def _allocated(writer: Writer, forms: Forms, storage: Storage) -> Operand:
-    """The address of a local array or scalar."""
+    """Stack allocation of a local array or scalar: its address."""
     size = SIZE[TYPES[storage.dtype]]
     known = size * prod(extent.constant for extent in storage.shape if extent.is_constant)
     others = tuple([extent for extent in storage.shape if not extent.is_constant])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops and branches of nests as blocks.
+"""Control flow of nests: loops and branches as blocks.
 
-A loop is rotated: a guard decides whether it is entered, a block enters it, and the test stands behind the body,
-where the counter is compared for equality. Where the sets say that a loop is not empty, there is no guard.
+A loop is rotated (loop inversion; Muchnick 1997, section 18.5): a guard decides whether it is entered, a block enters
+it, and the test stands behind the body, where the counter is compared for equality. Where the sets say that a loop is
+not empty, there is no guard.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from polyloom.transform.nest_to_ssa.writer import Writer
 
 
 class Control:
-    """Writes nodes, one after the other."""
+    """Writer of nodes, one after the other."""
 
     def __init__(self, writer: Writer, forms: Forms, values: Values, domain: Domain) -> None:
         self.writer, self.forms, self.values, self.domain = writer, forms, values, domain
 
     def nodes(self, nodes: Iterable[Node]) -> None:
+        """Nodes in their order; those without a place have that of the node before."""
         for node in nodes:
             self.writer.place = place(node.span) if node.span is not None else self.writer.place
             match node:
@@ -39,12 +41,15 @@ class Control:
                     self.branch(node)
 
     def assign(self, target: Reference, value: Expression) -> None:
+        """Assignment: the value, then the address, then the store."""
+        # Loads are shared within one statement only: the store before may have changed any element.
         self.values.loaded = {}
         found = self.values.value(value)
         storage = self.values.storage[target.name]
         self.writer.store(found, self.values.address(target), access(storage))
 
     def loop(self, loop: Loop) -> None:
+        """Rotated loop with its guard, if it needs one."""
         writer, here = self.writer, self.writer.place
         lower, upper = self.extreme(loop.lower, "smax"), self.extreme(loop.upper, "smin")
         enter, body, leave = writer.fresh("enter"), writer.fresh(loop.name), writer.fresh("leave")
@@ -58,9 +63,10 @@ class Control:
         writer.begin(leave)
 
     def rotated(self, loop: Loop, lower: Operand, upper: Operand, body: str, leave: str) -> None:
-        """The loop from the block that enters it to the test behind its body."""
+        """Loop from the block that enters it to the test behind its body."""
         writer, here, type = self.writer, self.writer.place, self.forms.address
         first, end = lower, upper
+        # Falling counters run from upper - 1 to lower, and end when they reach lower - 1.
         if loop.step < 0:
             first, end = (writer.put("add", type, bound, integer(type, -1)) for bound in (upper, lower))
         writer.end(Jump(writer.jump(body, first), here))
@@ -70,10 +76,12 @@ class Control:
             self.nodes(loop.body)
         writer.place = here
         following = writer.put("add", type, counter, integer(type, loop.step), name=loop.name)
+        # Steps are 1 or -1 and the loop was entered, so that the counter meets its end exactly.
         again = writer.compare("ne", following, end)
         writer.end(Branch(again, writer.jump(body, following), writer.jump(leave), here))
 
     def extreme(self, bounds: Sequence[Affine], chosen: str) -> Operand:
+        """Greatest or least of several bounds, by intrinsics without a branch."""
         first, *others = bounds
         found = self.forms.affine(first)
         for bound in others:
@@ -81,6 +89,7 @@ class Control:
         return found
 
     def branch(self, node: If) -> None:
+        """Branch on a condition, with a block where both sides join."""
         writer, here = self.writer, self.writer.place
         then, join = writer.fresh("then"), writer.fresh("join")
         orelse = writer.fresh("else") if node.orelse else join
@@ -88,6 +97,7 @@ class Control:
         for name, nodes, where in ((then, node.body, node.condition), (orelse, node.orelse, negate(node.condition))):
             if name != join:
                 writer.begin(name)
+                # The condition is part of what is known inside, which makes more loops provably non-empty.
                 with self.domain.where(where):
                     self.nodes(nodes)
                 writer.end(Jump(writer.jump(join), here))
@@ -95,7 +105,9 @@ class Control:
         writer.place = here
 
     def condition(self, condition: Condition, then: str, orelse: str) -> None:
-        """Ends the current block: to `then` where one of the pieces holds."""
+        """Short-circuit code of a condition (Aho, Lam, Sethi and Ullman 2006, section 6.6), which ends the current
+        block: to `then` where one of the pieces holds.
+        """
         writer = self.writer
         pieces = _tests(condition)
         for n, tests in enumerate(pieces):
@@ -114,11 +126,12 @@ class Control:
             writer.end(Jump(writer.jump(orelse), writer.place))
 
     def test(self, relation: str, form: Affine) -> Operand:
-        """A form compared with 0: what is subtracted stands on the other side, a constant on the right."""
+        """Test of an affine form against 0: what is subtracted stands on the other side, a constant on the right."""
         above = Affine(tuple([(name, by) for name, by in form.terms if by > 0]))
         below = Affine(tuple([(name, -by) for name, by in form.terms if by < 0]), -form.constant)
         if not above.terms:
             above, below, relation = Affine(below.terms), Affine((), form.constant), _MIRRORED[relation]
+        # a >= b + 1 is a > b, which saves an addition.
         elif relation == "sge" and below.terms and below.constant == 1:
             below, relation = Affine(below.terms), "sgt"
         return self.writer.compare(relation, self.forms.affine(above), self.forms.affine(below))
@@ -130,8 +143,9 @@ Test = tuple[str, Affine]
 
 
 def _tests(condition: Condition) -> list[list[Test]]:
-    """The pieces, of which one must hold, as tests, all of which must: two opposite inequalities are an equality, two
-    pieces around a value are "not equal" to it."""
+    """Pieces, of which one must hold, as tests, all of which must: two opposite inequalities are an equality, two
+    pieces around a value are "not equal" to it.
+    """
     match condition.pieces:
         case (Polyhedron((a,)), Polyhedron((b,))) if a + 1 == -(b + 1):
             return [[("ne", a + 1)]]
@@ -140,6 +154,7 @@ def _tests(condition: Condition) -> list[list[Test]]:
 
 
 def _conjunction(constraints: Sequence[Affine]) -> list[Test]:
+    """Tests of a conjunction; f >= 0 and -f >= 0 together are f = 0."""
     found = dict[Affine, str]()
     for form in constraints:
         if -form in found:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Affine forms and addresses of elements, each part computed in the outermost loop where it is known.
+"""Affine forms and addresses of elements, each part computed in the outermost loop where it is known (loop-invariant
+code motion by construction; Muchnick 1997, section 13.2).
 
 A form is summed up from the parameters inwards: what depends on the loops down to one stands at the beginning of that
 loop's body, once for all its uses. An address is a row-major sum: the array, then for each level the products of its
@@ -28,8 +29,9 @@ Stride = tuple[Affine, ...]
 
 @dataclass(slots=True)
 class Level:
-    """The entry, or a loop that is open: the symbols that are known from there on, the beginning of its body, and what
-    has been computed there (mutable)."""
+    """Nesting level, the entry or a loop that is open: the symbols that are known from there on, the beginning of its
+    body, and what has been computed there (mutable).
+    """
 
     symbols: dict[str, Operand]
     prologue: list[Instruction]
@@ -37,7 +39,7 @@ class Level:
 
 
 class Forms:
-    """Writes affine forms and addresses; `scalar` reads a local variable that is a symbol, where it is used."""
+    """Writer of affine forms and addresses; `scalar` reads a local variable that is a symbol, where it is used."""
 
     def __init__(self, writer: Writer, address: Type, entry: Level, scalar: Callable[[str], Operand]) -> None:
         self.writer, self.address, self.scalar = writer, address, scalar
@@ -45,9 +47,11 @@ class Forms:
 
     @contextmanager
     def entered(self) -> Generator[None]:
-        """The loops of a nest, which the current block enters: what depends on parameters alone is computed here for
-        them, so that it does not live in other nests."""
+        """Level of a nest's entry, which is the current block: what depends on parameters alone is computed here for
+        it, so that it does not live in other nests.
+        """
         outermost = self.levels
+        # Inner loops are entered many times; their invariants already have levels of their own.
         if len(outermost) == 1:
             self.levels = [Level(outermost[0].symbols, self.writer.current.prologue)]
         yield
@@ -55,14 +59,15 @@ class Forms:
 
     @contextmanager
     def within(self, symbol: str, value: Operand) -> Generator[None]:
-        """A loop whose body begins in the current block."""
+        """Level of a loop whose body begins in the current block."""
         self.levels.append(Level({symbol: value}, self.writer.current.prologue))
         yield
         self.levels.pop()
 
     def affine(self, form: Affine) -> Operand:
-        """The value of a form."""
+        """Value of an affine form, level by level from the outermost one."""
         total: Operand = integer(self.address, 0)
+        # The key is the sum so far, so that forms with the same outer part share it.
         so_far = Affine()
         for level in self.levels:
             own = tuple([term for term in form.terms if term[0] in level.symbols])
@@ -75,7 +80,7 @@ class Forms:
         return self.writer.put("add", self.address, total, integer(self.address, form.constant))
 
     def once(self, level: Level, key: Hashable, compute: Callable[[], Operand]) -> Operand:
-        """What is computed once at the beginning of a level."""
+        """Hoisting: what is computed once at the beginning of a level, by its key."""
         if key not in level.known:
             writer, target = self.writer, self.writer.target
             writer.target = level.prologue
@@ -94,9 +99,10 @@ class Forms:
         return self.writer.put("add", self.address, total, self.writer.times(value, factor))
 
     def pointer(self, base: Operand, storage: Storage, size: int, index: Sequence[Affine]) -> Operand:
-        """The address of an element of `size` bytes."""
+        """Address of an element of `size` bytes, row-major."""
         terms, constants = _products(storage, size, index)
         fixed = {stride: factor for stride, factor in constants.items() if stride}
+        # The part of the index that is constant per stride depends on no loop: it is added to the base at the entry.
         found, key = base, (storage.name, *fixed.items())
         if fixed:
             found = self.once(self.levels[0], key, lambda: self.writer.offset(base, self._stride(fixed)))
@@ -107,17 +113,18 @@ class Forms:
         for name, factors in terms.items():
             if not any(name in level.symbols for level in self.levels):
                 found = self._moved(found, self.scalar(name), factors)
+        # The constant comes last: elements that differ by it share all the rest, and machines have it as an immediate.
         return self.writer.offset(found, integer(self.address, constants.get((), 0)))
 
     def _moved(self, pointer: Operand, symbol: Operand, factors: Mapping[Stride, int]) -> Operand:
-        """A pointer plus a multiple of a symbol."""
+        """Pointer plus a multiple of a symbol."""
         by = self._stride(factors)
         is_known = isinstance(by, Constant)
         distance = self.writer.times(symbol, by.value) if is_known else self.writer.put("mul", by.type, symbol, by)
         return self.writer.offset(pointer, distance)
 
     def _stride(self, factors: Mapping[Stride, int]) -> Operand:
-        """A sum of multiples of products of extents."""
+        """Sum of multiples of products of extents, computed at the entry."""
         return self.once(self.levels[0], ("stride", *factors.items()), partial(self._summed, factors))
 
     def _summed(self, factors: Mapping[Stride, int]) -> Operand:
@@ -127,7 +134,7 @@ class Forms:
         return total
 
     def product(self, stride: Stride) -> Operand:
-        """A product of extents."""
+        """Product of extents, computed at the entry."""
         return self.once(self.levels[0], ("product", stride), lambda: self._multiplied(stride))
 
     def _multiplied(self, stride: Stride) -> Operand:
@@ -140,7 +147,7 @@ class Forms:
 def _products(
     storage: Storage, size: int, index: Sequence[Affine]
 ) -> tuple[dict[str, dict[Stride, int]], dict[Stride, int]]:
-    """By symbol the factors of strides in bytes, and those that are constant."""
+    """Factors of strides in bytes by symbol, and those that are constant."""
     terms: defaultdict[str, defaultdict[Stride, int]] = defaultdict(lambda: defaultdict(int))
     constants: defaultdict[Stride, int] = defaultdict(int)
     for dimension, form in enumerate(index):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IEEE half precision by integer arithmetic: elements that are stored, moved and converted.
+"""IEEE half precision (IEEE 754-2019 binary16) by integer arithmetic: elements that are stored, moved and converted.
 
 To a single: the bits of magnitude in the place of a single's, times 2^112, which is exact for subnormal numbers too;
 infinities and NaNs get the greatest exponent. From a single: rounded to nearest, ties to even; from a wider type first
@@ -33,11 +33,12 @@ def constant(value: float) -> Constant:
 
 
 def to_single(writer: Writer, half: Operand) -> Operand:
-    """The same number as a single."""
+    """Conversion of a half to a single, exact (IEEE 754-2019, section 5.4.2)."""
     bits = writer.put("zext", I32, half)
     sign = writer.put("shl", I32, writer.put("and", I32, bits, integer(I32, 0x8000)), integer(I32, 16))
     size = writer.put("and", I32, bits, integer(I32, 0x7FFF))
     shifted = writer.put("shl", I32, size, integer(I32, 13))
+    # The exponents differ in their bias by 127 - 15 = 112.
     scaled = writer.put("fmul", F32, writer.put("bitcast", F32, shifted), floating(F32, 2.0**112))
     special = writer.put("or", I32, shifted, integer(I32, _EXPONENT))
     is_special = writer.compare("uge", size, integer(I32, _INFINITE))
@@ -46,17 +47,20 @@ def to_single(writer: Writer, half: Operand) -> Operand:
 
 
 def from_number(writer: Writer, value: Operand, source: ElementType) -> Operand:
-    """The nearest half to an element of another type."""
+    """Conversion of an element of another type to the nearest half, ties to even (IEEE 754-2019, section 4.3.1)."""
     if source == "f32":
         return _from_single(writer, value)
     if source == "f64":
         return _from_single(writer, _odd(writer, value))
     operation = "uitofp" if source in (*UNSIGNED, "bool") else "sitofp"
+    # An integer of 32 bits is exact in a double, not in a single.
     return _from_single(writer, _odd(writer, writer.put(operation, F64, value)))
 
 
 def _odd(writer: Writer, value: Operand) -> Operand:
-    """A double as a single: the nearer one, made odd on the side of the number where it is not exact."""
+    """Single of a double by rounding to odd (Boldo, Melquiond, 2008): the nearer one, made odd on the side of the
+    number where it is not exact.
+    """
     near = writer.put("fptrunc", F32, value)
     back = writer.put("fpext", F64, near)
     bits = writer.put("bitcast", I32, near)
@@ -68,6 +72,7 @@ def _odd(writer: Writer, value: Operand) -> Operand:
 
 
 def _from_single(writer: Writer, single: Operand) -> Operand:
+    """Half of a single, rounded to nearest, ties to even."""
     bits = writer.put("bitcast", I32, single)
     sign = writer.put("lshr", I32, writer.put("and", I32, bits, integer(I32, _SIGN)), integer(I32, 16))
     size = writer.put("and", I32, bits, integer(I32, ~_SIGN))
@@ -79,7 +84,9 @@ def _from_single(writer: Writer, single: Operand) -> Operand:
     moved = writer.put("add", I32, size, integer(I32, 0xFFF - ((127 - 15) << 23)))
     normal = writer.put("lshr", I32, writer.put("add", I32, moved, last), integer(I32, 13))
     found = writer.select(writer.compare("ult", size, integer(I32, _NORMAL)), small, normal)
+    # From 65520 on the next step would be 65536, which no half is: half of the way rounds to infinity.
     found = writer.select(writer.compare("uge", size, integer(I32, _BEYOND)), integer(I32, _INFINITE), found)
     is_nan = writer.compare("ugt", size, integer(I32, _EXPONENT))
+    # One quiet NaN stands for all: its payload would not fit.
     found = writer.select(is_nan, integer(I32, 0x7E00), found)
     return writer.put("trunc", I16, writer.put("or", I32, found, sign))

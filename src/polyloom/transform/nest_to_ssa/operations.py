@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations of `ir.operations` as instructions of `ir.ssa`, exact in every bit (the definition is `ir.semantics`).
+"""Lowering of the operations of `ir.operations` to instructions of `ir.ssa`, exact in every bit (the definition is
+`ir.semantics`).
 
 A bool is a byte that is 0 or 1; what a comparison gives is an i1 until it is used as a number (`Truth`). Types of
 floats that are only stored (f16) are their bits, and are converted by integer arithmetic (`halves.py`).
@@ -33,14 +34,14 @@ _NEAREST: Final[dict[Type, float]] = {F32: 2.0**23, F64: 2.0**52}
 
 
 def constant(value: float, dtype: ElementType) -> Constant:
-    """An element as a constant."""
+    """Constant of an element type."""
     if dtype == "f16":
         return halves.constant(value)
     return floating(TYPES[dtype], float(value)) if dtype in FLOATS else integer(TYPES[dtype], int(value))
 
 
 def relation(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
-    """A comparison, as an i1; that of a NaN is false, but for `ne`."""
+    """Comparison, as an i1; that of a NaN is false, but for `ne` (IEEE 754-2019, section 5.11)."""
     if dtype in FLOATS:
         return writer.compare("fune" if operation == "ne" else f"fo{operation}", a, b)
     table = _UNSIGNED_RELATIONS if dtype in (*UNSIGNED, "bool") else _RELATIONS
@@ -53,7 +54,7 @@ def is_set(writer: Writer, value: Operand) -> Operand:
 
 
 def operate(writer: Writer, operation: str, dtype: ElementType, operands: tuple[Operand, ...]) -> Operand:
-    """An operation on operands of the element type `dtype`, other than a comparison, `select` or a conversion."""
+    """Operation on operands of the element type `dtype`, other than a comparison, `select` or a conversion."""
     type, is_float = TYPES[dtype], dtype in FLOATS
     if operation == "move":
         return operands[0]
@@ -63,6 +64,7 @@ def operate(writer: Writer, operation: str, dtype: ElementType, operands: tuple[
         return _shifted(writer, operation, dtype, *operands)
     if operation in ("min", "max"):
         prefix = "u" if dtype in UNSIGNED else "s"
+        # Minima and maxima of floats ignore a NaN (IEEE 754-2019, minimumNumber).
         return writer.call(f"{operation}num" if is_float else f"{prefix}{operation}", type, *operands)
     if is_float:
         return _FLOATS[operation](writer, type, operands)
@@ -70,7 +72,7 @@ def operate(writer: Writer, operation: str, dtype: ElementType, operands: tuple[
 
 
 def convert(writer: Writer, operation: str, dtype: ElementType, value: Operand) -> Operand:
-    """A conversion of an element of the type `dtype` by its name in `ir.operations`."""
+    """Conversion of an element of the type `dtype` by its name in `ir.operations`."""
     result = BY_NAME[operation].result(dtype)
     match operation:
         case "bits_i32" | "bits_f32":
@@ -84,17 +86,19 @@ def convert(writer: Writer, operation: str, dtype: ElementType, value: Operand) 
 
 
 def _shifted(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
-    """Amounts count modulo the width."""
+    """Shift whose amount counts modulo the width; that of `ir.ssa` is undefined from the width on."""
     amount = writer.put("and", b.type, b, integer(b.type, WIDTH[dtype] - 1))
     name = "shl" if operation == "shl" else "lshr" if dtype in UNSIGNED else "ashr"
     return writer.put(name, a.type, a, amount)
 
 
 def _divided(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
-    """Truncated or floored quotients and remainders; the least number divided by -1 wraps."""
+    """Division: truncated or floored quotients and remainders (Leijen 2001); the least number divided by -1 wraps."""
     type = TYPES[dtype]
     if dtype in UNSIGNED:
         return writer.put("urem" if operation in ("rem", "mod") else "udiv", type, a, b)
+    # An arithmetic shift rounds down, and masking gives the remainder that is not negative (Hacker's Delight, chapter
+    # 10).
     if isinstance(b, Constant) and operation in ("floordiv", "mod") and _is_power(b.value):
         if operation == "mod":
             return writer.put("and", type, a, integer(type, b.value - 1))
@@ -107,6 +111,9 @@ def _divided(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: 
 
 
 def _quotient(writer: Writer, operation: str, type: Type, a: Operand, b: Operand) -> Operand:
+    """Quotient or remainder that cannot overflow; floored ones are corrected where the signs of remainder and divisor
+    differ.
+    """
     if operation in ("div", "rem"):
         return writer.put("sdiv" if operation == "div" else "srem", type, a, b)
     zero = integer(type, 0)
@@ -157,6 +164,7 @@ _FLOATS: Final[dict[str, Callable[[Writer, Type, tuple[Operand, ...]], Operand]]
 
 
 def _converted(writer: Writer, value: Operand, source: ElementType, to: ElementType) -> Operand:
+    """Conversion between element types; halves pass through a single."""
     if to == "f16":
         return halves.from_number(writer, value, source)
     if source == "f16":
@@ -173,6 +181,7 @@ def _converted(writer: Writer, value: Operand, source: ElementType, to: ElementT
 
 
 def _resized(writer: Writer, value: Operand, source: ElementType, to: ElementType) -> Operand:
+    """Integer of another width: cut, or extended by the sign of its own type."""
     type = TYPES[to]
     if type.bits == value.type.bits:
         return value
@@ -182,8 +191,9 @@ def _resized(writer: Writer, value: Operand, source: ElementType, to: ElementTyp
 
 
 def _saturated(writer: Writer, value: Operand, to: ElementType) -> Operand:
-    """A float as an integer, toward zero; beyond the range its end, of a NaN 0."""
+    """Float as an integer, toward zero; beyond the range its end, of a NaN 0."""
     least, most = limits(to) or (0, 0)
+    # Its result is undefined beyond the range, and the selections below replace it there.
     inside = "fptoui" if to == "u32" else "fptosi"
     found = _between(writer, value, writer.put(inside, I32, value), (float(least), least), (float(most + 1), most))
     found = writer.select(writer.compare("funo", value, value), integer(I32, 0), found)
@@ -193,7 +203,7 @@ def _saturated(writer: Writer, value: Operand, to: ElementType) -> Operand:
 def _between(
     writer: Writer, value: Operand, found: Operand, least: tuple[float, int], most: tuple[float, int]
 ) -> Operand:
-    """What was found, but for values below the first and from the second number on."""
+    """Result, but for values below the first and from the second number on, where it is an end of the range."""
     low = writer.compare("folt", value, floating(value.type, least[0]))
     found = writer.select(low, integer(I32, least[1]), found)
     high = writer.compare("foge", value, floating(value.type, most[0]))
@@ -201,11 +211,14 @@ def _between(
 
 
 def _rounded(writer: Writer, value: Operand) -> Operand:
-    """To the nearest i32, ties to even; of a NaN the greatest. What is added leaves no place for a fraction."""
+    """Rounding to the nearest i32, ties to even; of a NaN the greatest. What is added leaves no place for a fraction
+    (Muller et al., Handbook of Floating-Point Arithmetic, 2018).
+    """
     type, large = value.type, floating(value.type, _NEAREST[value.type])
     size = writer.call("fabs", type, value)
     near = writer.put("fsub", type, writer.put("fadd", type, size, large), large)
     near = writer.select(writer.compare("folt", size, large), near, size)
+    # Magnitudes are rounded, because ties to even are the same on both sides of 0; -0 keeps its sign.
     near = writer.call("copysign", type, near, value)
     least, most = -(2**31), 2**31 - 1
     found = _between(writer, near, writer.put("fptosi", I32, near), (float(least), least), (float(most + 1), most))

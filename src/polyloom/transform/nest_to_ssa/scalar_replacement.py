@@ -44,7 +44,7 @@ _MOST: Final = 8
 
 
 def replace_scalars(nest: Nest) -> Nest:
-    """The nest with elements of arrays held in local scalars."""
+    """Nest with elements of arrays held in local scalars."""
     replacer = _Replacer(nest)
     body = replacer.region(nest.body)
     return replace(nest, body=body, storage=(*nest.storage, *replacer.storage))
@@ -52,8 +52,9 @@ def replace_scalars(nest: Nest) -> Nest:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """A reference without its place, and where it is executed, over the loops around it; `always`: whenever the region
-    is entered."""
+    """Access: a reference without its place, and where it is executed, over the loops around it; `always`: whenever the
+    region is entered.
+    """
 
     reference: Reference
     is_write: bool
@@ -64,7 +65,9 @@ class _Access:
 
 
 class _Replacer:
-    """Mutable: the scalars that were made, the names that are taken, and the domain of the current node."""
+    """Rewriter of regions. Mutable: the scalars that were made, the names that are taken, and the domain of the current
+    node.
+    """
 
     def __init__(self, nest: Nest) -> None:
         self.nest, self.domain, self.storage = nest, Domain(nest), list[Storage]()
@@ -74,11 +77,12 @@ class _Replacer:
         self.entered = dict[str, bool]()
 
     def region(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        """The body of a region, and the regions in it."""
+        """Body of a region, and the regions in it."""
         before, nodes, after = self.held(nodes)
         return (*before, *(made for node in nodes for made in self.node(node)), *after)
 
     def node(self, node: Node) -> tuple[Node, ...]:
+        """Node with the regions in it; branches are no regions, as they may not be executed."""
         match node:
             case Loop():
                 return self.loop(node)
@@ -92,10 +96,11 @@ class _Replacer:
                 return (node,)
 
     def loop(self, loop: Loop) -> tuple[Node, ...]:
-        """A loop as a whole, under the condition that it is entered where elements are held."""
+        """Loop as a whole, under the condition that it is entered where elements are held."""
         before: tuple[Node, ...] = ()
         nodes: tuple[Node, ...] = (loop,)
         after: tuple[Node, ...] = ()
+        # Bounds that are data cannot stand in a condition outside of the loop.
         if self.domain.knows(*loop.lower, *loop.upper):
             before, nodes, after = self.held(nodes, enters=True)
         body = tuple([inner for node in nodes if isinstance(node, Loop) for inner in node.body])
@@ -107,8 +112,9 @@ class _Replacer:
     def held(
         self, nodes: tuple[Node, ...], *, enters: bool = False
     ) -> tuple[tuple[Node, ...], tuple[Node, ...], tuple[Node, ...]]:
-        """What loads elements before the nodes, the nodes with scalars in their place, and what stores them; `enters`:
-        the only node is a loop, which is entered."""
+        """Loads of elements before the nodes, the nodes with scalars in their place, and the stores behind; `enters`:
+        the only node is a loop, which is entered.
+        """
         before: list[Node] = []
         after: list[Node] = []
         found = list(self.accesses(nodes, enters))
@@ -129,16 +135,21 @@ class _Replacer:
             return False
         own = [access for access in found if access.reference == reference]
         writes = [access for access in own if access.is_write]
+        # Outside of loops one access is one load or store already, and a scalar gains nothing.
         if not any(access.inside for access in own) or not any(access.always for access in (writes or own)):
             return False
         others = [a for a in found if a.reference.name == reference.name and a.reference != reference]
         changes = writes or any(access.is_write for access in others)
+        # Without a write, elements may meet: each scalar is a copy of the same value.
         return not changes or not any(self.meets(reference, other) for other in others)
 
     def meets(self, reference: Reference, other: _Access) -> bool:
-        """Whether another access may be to the same element."""
+        """Alias test: whether another access may be to the same element, by emptiness of the set where all subscripts
+        agree.
+        """
         known = {*other.loops, *self.nest.parameters}
         distances = [a - b for a, b in zip(reference.index, other.reference.index, strict=True)]
+        # A subscript that is data, or of another loop, may have any value.
         if not all(distance.symbols <= known for distance in distances):
             return True
         same = Condition((Polyhedron(tuple([part for d in distances for part in (d, -d)])),))
@@ -147,7 +158,7 @@ class _Replacer:
     def accesses(
         self, nodes: Iterable[Node], enters: bool = False, *, always: bool = True, inside: bool = False
     ) -> Iterator[_Access]:
-        """Those to elements of arrays, in the order of the text."""
+        """Accesses to elements of arrays, in the order of the text."""
         for node in nodes:
             match node:
                 case Assign(target=target, value=value):
@@ -186,7 +197,7 @@ def _not_empty(loop: Loop) -> Condition:
 
 
 def _with(node: Node, reference: Reference, scalar: Reference) -> Node:
-    """The node with a scalar in the place of an element."""
+    """Node with a scalar in the place of an element."""
     match node:
         case Assign(target=target, value=value):
             return replace(node, target=_replaced(target, reference, scalar), value=_value(value, reference, scalar))
@@ -198,6 +209,7 @@ def _with(node: Node, reference: Reference, scalar: Reference) -> Node:
 
 
 def _value(value: Expression, reference: Reference, scalar: Reference) -> Expression:
+    """Expression with a scalar in the place of an element."""
     match value:
         case Reference():
             return _replaced(value, reference, scalar)

@@ -2,8 +2,9 @@
 """Expressions of nests as values of `ir.ssa`.
 
 A comparison stays an i1 as long as it decides; it becomes a number where it is one. A selection whose arms access
-memory or take long evaluates one arm, as the source does; others are selects. An element that is read twice by one
-statement is loaded once, if nothing was stored in between.
+memory or take long evaluates one arm, as the source does; others are selects (if-conversion; Allen, Kennedy,
+Porterfield and Warren 1983). An element that is read twice by one statement is loaded once, if nothing was stored in
+between.
 """
 
 from __future__ import annotations
@@ -31,13 +32,15 @@ from polyloom.transform.nest_to_ssa.writer import Writer
 
 _SHORT: Final = 2
 """Operations of an arm that is evaluated in any case."""
+# Divisions and roots take longer than a branch, even one that is mispredicted.
 _LONG: Final = ("div", "rem", "floordiv", "mod", "sqrt")
 _LOGIC: Final = ("and", "or", "xor")
 
 
 class Values:
-    """Writes expressions. `bases` are the addresses of arrays and variables, `loaded` what the statement has loaded
-    (mutable)."""
+    """Writer of expressions. `bases` are the addresses of arrays and variables, `loaded` what the statement has loaded
+    (mutable).
+    """
 
     def __init__(self, nest: Nest, writer: Writer, forms: Forms, bases: dict[str, Operand]) -> None:
         self.nest, self.writer, self.forms, self.bases = nest, writer, forms, bases
@@ -45,7 +48,7 @@ class Values:
         self.loaded: dict[Reference, Operand] = {}
 
     def value(self, expression: Expression) -> Operand:
-        """An element of the expression's type."""
+        """Value of an expression, of its element type."""
         match expression:
             case Reference():
                 return self.element(expression)
@@ -57,6 +60,7 @@ class Values:
                 return self.selection(expression)
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 if BY_NAME[operation].compares or self.is_logic(expression):
+                    # In the element types a comparison is an i32 of 0 or 1, as in C.
                     return self.writer.put("zext", I32, self.truth(expression))
                 if operation.startswith("to_") and operation in ("to_bool", *_WIDENED) and self.is_truth(operands[0]):
                     return self.writer.put("zext", TYPES[BY_NAME[operation].result(dtype)], self.truth(operands[0]))
@@ -66,7 +70,7 @@ class Values:
                 return operate(self.writer, operation, dtype, given)
 
     def truth(self, expression: Expression) -> Operand:
-        """Whether an integer is not 0, as an i1."""
+        """Truth of an integer, whether it is not 0, as an i1."""
         match expression:
             case Apply(operation=operation, dtype=dtype, operands=(a, b)) if BY_NAME[operation].compares:
                 return self.relation(operation, dtype, a, b)
@@ -78,7 +82,8 @@ class Values:
                 return is_set(self.writer, self.value(expression))
 
     def relation(self, operation: str, dtype: ElementType, a: Expression, b: Expression) -> Operand:
-        """A comparison; that of a truth with 0 is the truth itself or its contrary."""
+        """Comparison; that of a truth with 0 is the truth itself or its contrary."""
+        # `x != 0` of a comparison is what front ends write for a condition; it costs nothing this way.
         zero = next((n for n, x in enumerate((a, b)) if isinstance(x, Constant) and x.value == 0), None)
         other = (b, a)[zero] if zero is not None else None
         if operation in ("eq", "ne") and other is not None and self.is_truth(other):
@@ -98,7 +103,7 @@ class Values:
         return expression.operation in _LOGIC and all(map(self.is_truth, expression.operands))
 
     def index(self, index: Index) -> Operand:
-        """An affine form as data: wrapped to the type, or rounded."""
+        """Affine form as data: wrapped to the type, or rounded."""
         form, type = self.forms.affine(index.value), TYPES[index.dtype]
         if index.dtype in FLOATS:
             return self.writer.put("sitofp", type, form)
@@ -110,10 +115,12 @@ class Values:
         return self.forms.pointer(base, storage, SIZE[TYPES[storage.dtype]], reference.index)
 
     def element(self, reference: Reference) -> Operand:
+        """Element: a scalar argument, or a load that the statement shares."""
         storage = self.storage[reference.name]
         base = self.bases[reference.name]
         if is_by_value(storage):
             return base
+        # Two reads of an element differ in their places only.
         key = replace(reference, span=None)
         if key not in self.loaded:
             address = self.address(reference)
@@ -121,7 +128,7 @@ class Values:
         return self.loaded[key]
 
     def selection(self, expression: Apply) -> Operand:
-        """One of two values."""
+        """Selection of one of two values, by `select` or by a branch."""
         test, *arms = expression.operands
         condition = self.truth(test)
         if not self.is_decided(condition) and any(map(self.is_long, arms)):
@@ -133,10 +140,12 @@ class Values:
 
     def is_long(self, arm: Expression) -> bool:
         """Whether an arm is better not evaluated where the other one is chosen."""
+        # A load that the source does not execute may be outside of its array.
         loads = (r for r in accesses(arm) if r.index and replace(r, span=None) not in self.loaded)
         return any(True for _ in loads) or _operations(arm) > _SHORT
 
     def branched(self, condition: Operand, a: Expression, b: Expression) -> Operand:
+        """Selection by blocks, whose join has the value as its parameter."""
         writer = self.writer
         then, orelse, join = writer.fresh("then"), writer.fresh("else"), writer.fresh("join")
         result = Value(writer.fresh("chosen"), TYPES[dtype_of(a, self.nest)])
@@ -151,7 +160,7 @@ class Values:
 
     @contextmanager
     def aside(self) -> Generator[None]:
-        """What is loaded here is not known behind."""
+        """Scope of an arm: what is loaded there is not known behind, where the other arm may have been executed."""
         known = dict(self.loaded)
         yield
         self.loaded = known
@@ -170,6 +179,7 @@ def access(storage: Storage) -> Access:
 
 
 def _operations(expression: Expression) -> int:
+    """Operations of an expression; a long one counts as more than an arm may have."""
     if not isinstance(expression, Apply):
         return 0
     own = _SHORT + 1 if expression.operation in _LONG else 1

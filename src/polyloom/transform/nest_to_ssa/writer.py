@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks of a function of `ir.ssa` while they are written, with constants folded.
+"""Builder of a function of `ir.ssa`: blocks while they are written, with constants folded (Muchnick 1997, section
+12.1).
 
 A block has a prologue, which stands before its other instructions: what is computed once there, for all blocks that it
 dominates, may be added as long as the function is written.
@@ -30,6 +31,7 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa_semantics import Undefined, arithmetic, cast, compare
 from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
 
+# Only for operations that are exact on integers; float identities would lose a sign of zero or a NaN.
 _NEUTRAL_RIGHT: Final = {"add": 0, "sub": 0, "mul": 1, "shl": 0, "lshr": 0, "ashr": 0, "or": 0, "xor": 0, "sdiv": 1}
 """The right operand that leaves the left one as it is."""
 _COMMUTES: Final = ("add", "mul", "and", "or", "xor")
@@ -38,10 +40,11 @@ _CASTS: Final = ("trunc", "zext", "sext")
 
 @dataclass(slots=True)
 class Draft:
-    """A block that grows (mutable)."""
+    """Block that grows (mutable)."""
 
     name: str
     parameters: tuple[Value, ...] = ()
+    # Apart from the instructions, so that it can grow while blocks behind are already written.
     prologue: list[Instruction] = field(default_factory=list[Instruction])
     instructions: list[Instruction] = field(default_factory=list[Instruction])
     terminator: Terminator = field(default_factory=Unreachable)
@@ -52,11 +55,14 @@ class Draft:
 
 
 class Writer:
-    """Writes at the end of the current block (mutable). Names have dots, which no source can have in one."""
+    """Builder that writes at the end of the current block (mutable). Names have dots, which no source can have in
+    one.
+    """
 
     def __init__(self, entry: str, parameters: tuple[Value, ...]) -> None:
         self.numbers = count(1)
         self.current = Draft(entry, parameters)
+        # Where instructions go: usually the current block, for a moment some block's prologue.
         self.target = self.current.instructions
         self.drafts = [self.current]
         self.place: Place = NOWHERE
@@ -66,7 +72,7 @@ class Writer:
         return f"{name}.{next(self.numbers)}"
 
     def begin(self, name: str, *parameters: Value) -> Draft:
-        """A new block, which becomes the current one."""
+        """New block, which becomes the current one."""
         self.current = Draft(name, parameters)
         self.target = self.current.instructions
         self.drafts.append(self.current)
@@ -79,7 +85,7 @@ class Writer:
         return tuple([draft.block for draft in self.drafts])
 
     def put(self, operation: str, type: Type, *operands: Operand, callee: str = "", name: str = "t") -> Operand:
-        """The result of an operation, which may be known already."""
+        """Result of an operation, which may be known already."""
         known = folded(operation, type, operands)
         return known if known is not None else self.emit(operation, type, *operands, callee=callee, name=name)
 
@@ -92,7 +98,7 @@ class Writer:
         access: Access | None = None,
         name: str = "t",
     ) -> Value:
-        """The result of a new instruction."""
+        """Result of a new instruction."""
         result = Value(self.fresh(name), type)
         self.target.append(Instruction(operation, operands, (result,), access=access, callee=callee, place=self.place))
         return result
@@ -104,13 +110,15 @@ class Writer:
         self.target.append(Instruction("store", (value, address), access=access, place=self.place))
 
     def compare(self, relation: str, a: Operand, b: Operand) -> Operand:
+        # A comparison of constants folds, and with it the guard of a loop of known length.
         return self.put(relation, I1, a, b)
 
     def select(self, condition: Operand, a: Operand, b: Operand) -> Operand:
         return self.put("select", a.type, condition, a, b)
 
     def times(self, value: Operand, factor: int) -> Operand:
-        """An integer times a constant."""
+        """Product of an integer and a constant."""
+        # Later passes fold a shift into addressing; a multiplication they would have to recognize.
         if factor > 0 and factor & (factor - 1) == 0:
             return self.put("shl", value.type, value, integer(value.type, factor.bit_length() - 1))
         return self.put("mul", value.type, value, integer(value.type, factor))
@@ -123,12 +131,15 @@ class Writer:
 
 
 def folded(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand | None:
-    """The result of an operation on integers where it is a constant or an operand."""
+    """Constant folding and algebraic simplification: the result of an operation on integers where it is a constant or
+    an operand (Muchnick 1997, sections 12.1 and 12.3).
+    """
     match operation, operands:
         case "select", (Constant(value=chosen), a, b):
             return a if chosen else b
         case "select", (_, a, b) if a == b:
             return a
+        # The first element of an array is at its address.
         case "offset", (pointer, Constant(value=0)):
             return pointer
         case _, (Constant() as a, Constant() as b) if operation in (*ARITHMETIC, *COMPARISONS):
@@ -137,6 +148,7 @@ def folded(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand
             return integer(type, int(cast(operation, a.type, type, a.value)))
         case _, (a, Constant() as b) if operation in ARITHMETIC:
             return _simplified(operation, a, b)
+        # One table of right operands serves both sides.
         case _, (Constant() as a, b) if operation in _COMMUTES:
             return _simplified(operation, b, a)
         case _:
@@ -144,6 +156,9 @@ def folded(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand
 
 
 def _computed(operation: str, type: Type, a: Constant, b: Constant) -> Operand | None:
+    """Constant of an operation on constants; None where the semantics leaves it undefined, which stays for the run to
+    report.
+    """
     if a.type not in INTEGERS:
         return None
     try:
@@ -155,6 +170,7 @@ def _computed(operation: str, type: Type, a: Constant, b: Constant) -> Operand |
 
 
 def _simplified(operation: str, a: Operand, b: Constant) -> Operand | None:
+    """Algebraic identity with a constant: x + 0, x * 1, x * 0, x & -1."""
     if b.value == _NEUTRAL_RIGHT.get(operation):
         return a
     if operation in ("mul", "and") and b.value == 0:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrangement of loops for parallel execution: the passes on one page, from a nest without parameters to one whose
-loops are parallel where its dependences can be made to allow it.
+loops are parallel where its dependences can be made to allow it (Allen and Kennedy 2001, chapters 5 and 6).
 
 - `expand-arrays`: arrays of their own for temporaries of iterations.
 - `reductions`: partial results of workers and lanes; the second time for those that were parts of other loops.
@@ -23,8 +23,9 @@ from polyloom.transform.parallel.parallel_reductions import parallelize_reductio
 
 
 def passes(machine: Machine, *, reassociate: bool) -> tuple[Pass[Any, Any], ...]:
-    """`reassociate` allows sums of floats in another order, hence with another rounding."""
+    """Passes of the arrangement; `reassociate` allows sums of floats in another order, hence with another rounding."""
     reduce = partial(parallelize_reductions, machine=machine, reassociate=reassociate)
+    # Expansion goes first, because a temporary's dependences would hide that a loop only reduces, or could be split.
     return (
         Pass("expand-arrays", expand_arrays, NEST),
         Pass("reductions", reduce, NEST),
@@ -35,6 +36,6 @@ def passes(machine: Machine, *, reassociate: bool) -> tuple[Pass[Any, Any], ...]
 
 
 def arrange_loops(nest: Nest, machine: Machine, *, reassociate: bool = False, watch: Watch | None = None) -> Nest:
-    """A nest without parameters in the order of the code: what all `passes` make of it."""
+    """Nest without parameters in the order of the code: the result of all passes."""
     made: Nest = run_passes(nest, passes(machine, reassociate=reassociate), watch)
     return made

@@ -33,29 +33,30 @@ from polyloom.transform.writers import Writers
 
 _FEWEST: Final = 4
 """Iterations for which copies are worth while."""
+# 16 MiB of words: larger copies leave every cache, and may not find room in memory at all.
 _MOST: Final = 1 << 22
 """Elements of an expanded array."""
 
 
 def expand_arrays(nest: Nest) -> Nest:
-    """A nest without parameters, in which temporaries keep no loop in order."""
+    """Nest without parameters, in which temporaries keep no loop in order (Feautrier 1988)."""
     made = _Expansion(nest)
     return replace(nest, body=made.nodes(nest.body), storage=(*nest.storage, *made.storage))
 
 
 class _Expansion(Rewriter):
-    """`path` are the loops around the place that it has come to (mutable)."""
+    """Rewriter that expands arrays; `path` are the loops around the place that it has come to (mutable)."""
 
     def __init__(self, nest: Nest) -> None:
         self.nest, self.dependences, self.known = nest, LoopDependences(nest), loop_ranges(nest.body)
         self.taken, self.storage, self.path = taken_names(nest), list[Storage](), list[Loop]()
 
     def branch(self, node: If) -> Iterable[Node]:
-        """What stands in conditions is left."""
+        """Conditions are left as they are: an iteration may not execute their writes."""
         return (node,)
 
     def loop(self, node: Loop) -> Iterable[Node]:
-        """Outer loops first."""
+        """Loops from the outside to the inside: the outermost one that can be made parallel gives workers the most."""
         if names := self.temporaries(node, tuple(self.path)):
             return self.expand(node, names)
         self.path.append(node)
@@ -64,15 +65,17 @@ class _Expansion(Rewriter):
         return made
 
     def temporaries(self, loop: Loop, path: tuple[Loop, ...]) -> tuple[str, ...]:
-        """The arrays that alone keep the loop in order; none where others do, too."""
+        """Arrays that alone keep the loop in order; none where others do, too."""
         low, high = self.known[loop.name]
         own = privatizable(self.nest, [*path, loop])
         if high - low + 1 < _FEWEST or self.dependences.carried_dependence(loop.name, own) is None:
             return ()
         written = dict.fromkeys(a.target.name for a in assignments(loop.body) if a.target.index)
         found = [name for name in written if self.is_temporary(name, loop, path)]
+        # Expansion of some arrays would cost memory, and the loop would still not be parallel.
         if self.dependences.carried_dependence(loop.name, own | set(found)) is not None:
             return ()
+        # A copy is made only of arrays without which a dependence remains.
         needed = [
             n for n in found if self.dependences.carried_dependence(loop.name, own | (set(found) - {n})) is not None
         ]
@@ -80,6 +83,9 @@ class _Expansion(Rewriter):
         return tuple(needed) if all(size <= _MOST for size in sizes) else ()
 
     def is_temporary(self, name: str, loop: Loop, path: tuple[Loop, ...]) -> bool:
+        """Whether each iteration reads only what it wrote itself, and what it leaves is not read, or can be copied
+        back.
+        """
         inside = [s for s in self.dependences.statements if loop.name in s.loops]
         readers = [(s, read) for s in inside for read in accesses(s.assign.value) if read.name == name]
         if not all(self.reads_own_iteration(reader, read, len(path) + 1) for reader, read in readers):
@@ -92,18 +98,21 @@ class _Expansion(Rewriter):
         return Writers.from_nest(self.nest)
 
     def reads_own_iteration(self, reader: Statement, read: Reference, depth: int) -> bool:
-        """Whether the last write before each read is one of the same iteration of the `depth` loops outside."""
+        """Whether the last write before each read is one of the same iteration of the `depth` loops outside
+        (value-based dependences; Feautrier 1991).
+        """
         rest = self.writers.pieces.set(reader.domain, reader.assign.name)
         for writer, relation in self.writers.reaching_writers(reader, read):
             if writer.loops[:depth] != reader.loops[:depth]:
                 continue
             for n in range(depth):
+                # Only pairs of writer and reader with equal counters of these loops count.
                 relation = relation.equate(isl.dim_type.in_, n, isl.dim_type.out, n)
             rest = rest.subtract(named(relation.domain(), reader.loops))
         return bool(rest.is_empty())
 
     def is_live(self, name: str, loop: Loop) -> bool:
-        """Whether somebody may read what the loop leaves in the array."""
+        """Liveness behind the loop: whether somebody may read what the loop leaves in the array."""
         others = [s for s in self.dependences.statements if loop.name not in s.loops]
         reads = any(read.name == name for s in others for read in accesses(s.assign.value))
         return reads or self.nest[name].role == "argument"
@@ -113,6 +122,7 @@ class _Expansion(Rewriter):
         if constant_bounds(loop) is None:
             return False
         at = tuple(hidden(n) for n in range(len(self.nest[name].shape)))
+        # Hidden dimensions stand for the element, so that sets of different writers can be united.
         places = (loop.name, *at)
         found = isl.Set.empty(to_set(Condition((Polyhedron(),)), places, ()).get_space())
         for s in writers:
@@ -129,6 +139,7 @@ class _Expansion(Rewriter):
         return bool(whole.is_subset(found))
 
     def expand(self, loop: Loop, names: tuple[str, ...]) -> Iterator[Node]:
+        """Loop on the copies, and behind it the last iteration's values of arrays that are live."""
         low, high = self.known[loop.name]
         copies = {name: fresh(name, self.taken, dotted) for name in names}
         for name, copy in copies.items():
@@ -142,7 +153,7 @@ class _Expansion(Rewriter):
                 yield self.copy_out(name, copy, last, loop)
 
     def copy_out(self, name: str, copy: str, last: Affine, loop: Loop) -> Node:
-        """What the last iteration has left."""
+        """Loops that copy what the last iteration has left."""
         dims = [fresh(f"{loop.name}_{name}", self.taken, dotted) for _ in self.nest[name].shape]
         at = tuple(map(Affine.symbol, dims))
         own = fresh(f"{name}.last", self.taken, dotted)
@@ -153,7 +164,7 @@ class _Expansion(Rewriter):
 
 
 def _leading_dimensions(points: isl.Set, count: int) -> isl.Set:
-    """Without the dimensions behind the first ones."""
+    """Projection on the first dimensions."""
     return points.project_out(isl.dim_type.set, count, points.dim(isl.dim_type.set) - count)
 
 
@@ -162,7 +173,7 @@ def _equality(one: Affine, other: Affine) -> list[Affine]:
 
 
 class _Expanded(Rewriter):
-    """With the copies of arrays, at the element of the iteration."""
+    """Rewriter of references to the copies of arrays, at the element of the iteration."""
 
     def __init__(self, copies: Mapping[str, str], iteration: Affine) -> None:
         self.copies, self.iteration = copies, iteration

@@ -21,7 +21,7 @@ from polyloom.sets import Affine
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Blocks begin at iterations that are `offset` modulo `unit`."""
+    """Cut points of a parallel loop: blocks begin at iterations that are `offset` modulo `unit`."""
 
     unit: int = 1
     offset: int = 0
@@ -30,8 +30,9 @@ class Blocks:
 def block_partition(
     nest: Nest, loop: Loop, outer: Sequence[str], in_registers: frozenset[str], line: int
 ) -> Blocks | str:
-    """How iterations of a parallel loop may be shared out; else why they may not. `outer` are the loops around it,
-    which all workers execute alike; `line` the bytes of a cache line."""
+    """Block partition of a parallel loop; else the reason why its iterations may not be shared out, in words. `outer`
+    are the loops around it, which all workers execute alike; `line` the bytes of a cache line.
+    """
     storage = {s.name: s for s in nest.storage}
     made, deciding = Blocks(), dict[str, Affine]()
     for assign in assignments(loop.body):
@@ -40,6 +41,7 @@ def block_partition(
             continue
         elements = line // NUMPY[storage[target.name].dtype].itemsize
         found = target_blocks(loop.name, target, elements, frozenset(outer))
+        # All targets must be cut at the same iterations, and one subscript of an array must decide everywhere.
         joined = _common_blocks(made, found[1]) if found is not None else None
         if found is None or joined is None or deciding.setdefault(target.name, found[0]) != found[0]:
             return f"blocks of `{loop.name}` would write parts of one line of `{target.name}`"
@@ -48,8 +50,9 @@ def block_partition(
 
 
 def target_blocks(loop: str, target: Reference, elements: int, outer: frozenset[str]) -> tuple[Affine, Blocks] | None:
-    """For one target of a loop, of which a line has so many `elements`, with the subscript that decides: those of all
-    dimensions but the last choose rows."""
+    """Cut points for one target of a loop, of which a line has so many `elements`, with the subscript that decides:
+    those of all dimensions but the last choose rows.
+    """
     for index in target.index[:-1]:
         if index.coefficient(loop) and index.symbols <= outer | {loop}:
             return index, Blocks()
@@ -59,6 +62,7 @@ def target_blocks(loop: str, target: Reference, elements: int, outer: frozenset[
     step, rest = last.coefficient(loop), [c for name, c in last.terms if name != loop]
     if not step or not last.symbols <= outer | {loop} or any(c % elements for c in rest):
         return None
+    # Iterations a line or more apart write different lines each, if they begin at the same place in them.
     if abs(step) >= elements:
         return (last, Blocks()) if abs(step) % elements == 0 else None
     if elements % abs(step):
@@ -71,6 +75,10 @@ def target_blocks(loop: str, target: Reference, elements: int, outer: frozenset[
 
 
 def _common_blocks(one: Blocks, other: Blocks) -> Blocks | None:
+    """Cut points of both, by the Chinese remainder theorem; units are powers of two, so that the larger one contains
+    the other.
+    """
     if (one.offset - other.offset) % gcd(one.unit, other.unit):
         return None
+    # Both units divide a line's elements.
     return one if one.unit >= other.unit else other

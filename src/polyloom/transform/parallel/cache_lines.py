@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Footprints in cache lines: which lines which worker touches in a work, as sets of integer points, and whether what
-one worker does there is seen by another one: decided by isl at the nest's sizes.
+"""Footprints in cache lines (Ferrante, Sarkar and Thrash 1991): which lines which worker touches in a work, as sets of
+integer points, and whether what one worker does there is seen by another one: decided by isl at the nest's sizes.
 
 A point has the iteration of the loops that all workers go through, the worker, and the line: its row's subscripts, and
-the number of the line in the row, with everything else projected out. Where bounds of the shared loop are not
-constant, any worker may have any iteration. Conditions are left out: they only make the sets smaller.
+the number of the line in the row, with everything else projected out. Where bounds of the shared loop are not constant,
+any worker may have any iteration. Conditions are left out: they only make the sets smaller.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ is a later one."""
 
 
 class CacheLines:
-    """Of a nest without parameters."""
+    """Footprints of the works of a nest without parameters."""
 
     def __init__(self, nest: Nest, machine: Machine) -> None:
         self.nest, self.machine = nest, machine
@@ -36,12 +36,14 @@ class CacheLines:
 
     def written_line_crosses(self, one: Work, other: Work, name: str, apart: Sequence[Relation]) -> bool:
         """Whether a line of an array that one work writes is touched in the other by a worker with another cache;
-        `apart` are the ways in which the other comes later."""
+        `apart` are the ways in which the other comes later.
+        """
         return any(
             self._meets([(one, a), (other, b)], relation, sign)
             for a in self._references(one, name, writes=True)
             for b in self._references(other, name)
             for relation in apart
+            # "Another cache" is a disjunction, less or greater, and each set is a conjunction.
             for sign in (-1, 1)
         )
 
@@ -52,8 +54,10 @@ class CacheLines:
         first: Sequence[Relation],
         then: Sequence[Relation],
     ) -> bool:
-        """Whether a line that the first work reads is written in the second one by a worker with another cache, and is
-        touched in the third one: by a worker with the cache of the first, where all have one second-level cache."""
+        """Stale copy: whether a line that the first work reads is written in the second one by a worker with another
+        cache, and is touched in the third one: by a worker with the cache of the first, where all have one second-level
+        cache.
+        """
         one, two, last = three
         pairs = [
             (a, b, relation)
@@ -72,7 +76,8 @@ class CacheLines:
 
     def covers_lines(self, one: Work, other: Work, name: str) -> bool:
         """Whether each worker touches in the other work, in the same iteration of all loops around both, all lines of
-        an array that it touches in the first one."""
+        an array that it touches in the first one.
+        """
         if one.outer != other.outer or not self._has_known_owner(one) or not self._has_known_owner(other):
             return False
         rank = len(self.nest[name].shape)
@@ -94,6 +99,9 @@ class CacheLines:
         sign: int,
         then: Relation | None = None,
     ) -> bool:
+        """Whether the touches share a line under these relations of their iterations: emptiness of one set of
+        integers.
+        """
         constraints, dims = list[Affine](), list[str]()
         for n, (work, reference) in enumerate(touches):
             own, names = self._lines(work, reference, n)
@@ -106,6 +114,7 @@ class CacheLines:
                 constraints += [step * direction - 1] if direction else [step, -step]
         caches = [Affine.symbol(f"cache:{n}") for n in range(len(touches))]
         constraints.append((caches[1] - caches[0]) * sign - 1)
+        # With one second-level cache, only the first-level copy of the first reader can be old.
         if len(touches) > 2 and self.machine.has_common_cache:
             constraints += [caches[2] - caches[0], caches[0] - caches[2]]
         return not to_set(Condition((Polyhedron(tuple(constraints)),)), dims, ()).is_empty()
@@ -121,6 +130,7 @@ class CacheLines:
             made += [high.substitute(own) - own[name] - 1 for high in loop.upper]
         worker, cache, sharers = Affine.symbol(f"worker:{n}"), Affine.symbol(f"cache:{n}"), self.machine.sharers
         made += [worker, -worker + (self.machine.workers - 1)]
+        # cache = worker div sharers, as two inequalities: divisions by constants are linear over the integers.
         made += [worker - cache * sharers, cache * sharers + sharers - 1 - worker]
         made += self._owner(work, own, worker)
         index = [i.substitute(own) for i in reference.index]
@@ -138,7 +148,9 @@ class CacheLines:
         return work.loop is None or constant_bounds(work.loop) is not None
 
     def _owner(self, work: Work, own: Mapping[str, Affine], worker: Affine) -> list[Affine]:
-        """Blocks of one size, the first one where a unit begins; the last ones may be shorter."""
+        """Conditions for which worker has an iteration: blocks of one size, the first one where a unit begins; the last
+        ones may be shorter.
+        """
         loop, blocks = work.loop, work.blocks
         if loop is None or blocks is None:
             return [-worker]
@@ -151,6 +163,7 @@ class CacheLines:
         return [own[loop.name] - start - worker * each, worker * each + start + each - 1 - own[loop.name]]
 
     def _references(self, work: Work, name: str, *, writes: bool = False) -> list[Reference]:
+        """References of a work to an array, each object once."""
         found = list[Reference]()
         for assign, _ in _assignments_with_loops(work.nodes, ()):
             found += [assign.target] if assign.target.name == name else []
@@ -182,7 +195,7 @@ def _coordinates(rank: int) -> list[str]:
 def _assignments_with_loops(
     nodes: Sequence[Node], loops: tuple[Loop, ...]
 ) -> Iterator[tuple[Assign, tuple[Loop, ...]]]:
-    """All assignments with the loops of `nodes` around them."""
+    """Assignments with the loops of `nodes` around them."""
     for node in nodes:
         match node:
             case Assign():

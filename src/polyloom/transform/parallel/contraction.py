@@ -15,7 +15,9 @@ from polyloom.ir.pla import Constant
 
 
 def contract(nest: Nest) -> Nest:
-    """With one operation for each sum of which an operand is a product, in f32."""
+    """Nest with one operation for each sum of which an operand is a product, in f32 (C17 6.5, paragraph 8; the C
+    standard's FP_CONTRACT).
+    """
     return replace(nest, body=_Contraction().nodes(nest.body))
 
 
@@ -26,6 +28,7 @@ class _Contraction(Rewriter):
 
 
 def _contract_sum(value: Apply) -> Apply:
+    """Fused form of a sum or a difference; the product on the right is taken if both operands are one."""
     if value.dtype != "f32" or value.operation not in ("add", "sub"):
         return value
     left, right = value.operands
@@ -43,6 +46,7 @@ def _is_product(value: Expression) -> TypeGuard[Apply]:
 
 
 def _negate(value: Expression) -> Expression:
+    """Negation of a factor, which is exact; two signs cancel."""
     if isinstance(value, Apply) and value.operation == "neg":
         return value.operands[0]
     if isinstance(value, Constant):

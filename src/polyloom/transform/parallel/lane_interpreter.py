@@ -34,8 +34,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Lanes:
-    """Iterations that are computed together: the values of their loops, and of each local that they have to
-    themselves, where it is kept and which entry of it is theirs."""
+    """Iterations that are computed together: the values of their loops, and of each local that they have to themselves,
+    where it is kept and which entry of it is theirs.
+    """
 
     count: int
     loops: Mapping[str, Array]
@@ -49,11 +50,14 @@ class _Lanes:
 def interpret_lanes(
     nest: Nest, arrays: Mapping[str, Array], functions: Functions = function, scope: type[Scope] = Scope
 ) -> dict[str, Array]:
-    """All arguments of a nest without parameters after it; `arrays` are those before. `functions` compute lanes, those
-    of `scope` single values. Errors: PL0233."""
+    """Interpreter of a nest without parameters: all arguments after it; `arrays` are those before. `functions` compute
+    lanes, those of `scope` single values. Errors: PL0233.
+    """
+    # Copies: the caller's arrays stay what they are.
     run = _Run(nest, {name: np.array(array) for name, array in arrays.items()}, functions)
     with np.errstate(all="ignore"):
         for node in nest.body:
+            # NumPy pays only for many lanes; a serial part is faster as plain Python.
             if run.has_parallel(node, ()):
                 run.nodes((node,), _Lanes(1, {}, {}), ())
             else:
@@ -62,6 +66,8 @@ def interpret_lanes(
 
 
 class _Run:
+    """State of an interpretation: the arrays (mutable), and the dependences that say which loops are parallel."""
+
     def __init__(self, nest: Nest, arrays: dict[str, Array], functions: Functions) -> None:
         self.nest, self.arrays, self.functions, self.dependences = nest, arrays, functions, LoopDependences(nest)
         for storage in nest.storage:
@@ -69,7 +75,7 @@ class _Run:
                 arrays[storage.name] = np.zeros(tuple(e.constant for e in storage.shape), NUMPY[storage.dtype])
 
     def has_parallel(self, node: Node, path: tuple[Loop | If, ...]) -> bool:
-        """Whether something in it is computed together."""
+        """Whether something in a node is computed together."""
         if isinstance(node, Assign):
             return False
         inside = (*path, node)
@@ -77,6 +83,7 @@ class _Run:
         return self.dependences.parallel(inside) or any(self.has_parallel(each, inside) for each in inner)
 
     def nodes(self, nodes: Sequence[Node], lanes: _Lanes, path: tuple[Loop | If, ...]) -> None:
+        """Nodes in order; under a condition, the lanes where it holds and those where it fails go separate ways."""
         for node in nodes:
             match node:
                 case Assign():
@@ -90,26 +97,32 @@ class _Run:
                     self.loop(node, lanes, (*path, node))
 
     def loop(self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...]) -> None:
+        """Loop that keeps its order: lanes whose bounds do not have an iteration are left out of it."""
         low = np.max([self.form(end, lanes) for end in loop.lower], axis=0)
         high = np.min([self.form(end, lanes) for end in loop.upper], axis=0)
         if self.dependences.parallel(path):
             self.parallel_loop(loop, lanes, path, low, high)
             return
+        # Bounds differ from lane to lane, so the loop runs over all values that any lane has.
         values = range(int(low.min()), int(high.max()))
         for value in values if loop.step > 0 else reversed(values):
             which = np.flatnonzero((low <= value) & (value < high))
             if len(which):
+                # Taking lanes copies every loop's values, which most iterations do not need.
                 inside = lanes if len(which) == lanes.count else lanes.take(which)
                 loops = {**inside.loops, loop.name: np.full(inside.count, value)}
                 self.nodes(loop.body, _Lanes(inside.count, loops, inside.locals), path)
 
     def parallel_loop(self, loop: Loop, lanes: _Lanes, path: tuple[Loop | If, ...], low: Array, high: Array) -> None:
+        """Parallel loop: each lane becomes as many as it has iterations, with privatized locals of their own."""
         counts = np.maximum(high - low, 0)
         total = int(counts.sum())
         if not total:
             return
+        # For each new lane the number of the one that it comes from.
         which = np.repeat(np.arange(lanes.count), counts)
         inside = lanes.take(which)
+        # The number of an entry among those of its lane is its place less where the lane begins.
         first = np.repeat(np.cumsum(counts) - counts, counts)
         values = low[which] + np.arange(total) - first
         own = privatizable(self.nest, path)
@@ -118,14 +131,19 @@ class _Run:
         self.nodes(loop.body, made, path)
 
     def assign(self, node: Assign, lanes: _Lanes) -> None:
+        """Assignment of all lanes. Of lanes that write one scalar, the last in order is the one that stays."""
         value = self.value(node.value, lanes, node)
         found = lanes.locals.get(node.target.name)
         if found is not None:
+            # A privatized local has an entry for each lane, into which lanes cannot conflict.
             found[0][found[1]] = value
         else:
             self.arrays[node.target.name][self.index(node.target, lanes)] = value if node.target.index else value[-1]
 
     def value(self, value: Expression, lanes: _Lanes, node: Assign) -> Array:
+        """Value of an expression in all lanes. Errors: PL0233 for a division by zero, at the first lane that has
+        one.
+        """
         match value:
             case Reference(name=name):
                 found = lanes.locals.get(name)
@@ -138,6 +156,7 @@ class _Run:
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 read = [self.value(operand, lanes, node) for operand in operands]
                 if divides(operation, dtype) and not read[1].all():
+                    # The source's order of iterations decides which division is reported.
                     at = {name: values[np.flatnonzero(read[1] == 0)[0]] for name, values in lanes.loops.items()}
                     raise division_by_zero(node.name, ", ".join(f"{n} = {v}" for n, v in at.items()), node.span)
                 return self.functions(operation, dtype)(*read)
@@ -152,6 +171,7 @@ class _Run:
         return total
 
     def holds(self, condition: Condition, lanes: _Lanes) -> Array:
+        """Lanes in which a condition holds: a union of conjunctions."""
         inside = np.zeros(lanes.count, bool)
         for piece in condition.pieces:
             each = np.ones(lanes.count, bool)

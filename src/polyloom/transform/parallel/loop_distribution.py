@@ -18,7 +18,7 @@ from polyloom.ir.nest_rewrite import Copy, Rewriter
 
 
 def distribute_loops(nest: Nest) -> Nest:
-    """A nest without parameters, distributed as far as it goes."""
+    """Nest without parameters, its loops distributed until nothing changes (Allen and Kennedy 2001, section 6.2)."""
     made = nest
     while (split := replace(made, body=_Distribution(made).nodes(made.body))) != made:
         made = split
@@ -26,7 +26,7 @@ def distribute_loops(nest: Nest) -> Nest:
 
 
 class DependenceRewriter(Rewriter):
-    """With the dependences of the nest that it goes through; `path` is what is around the place (mutable)."""
+    """Rewriter with the dependences of the nest that it goes through; `path` is what is around the place (mutable)."""
 
     def __init__(self, nest: Nest) -> None:
         self.dependences, self.path = LoopDependences(nest), list[Loop | If]()
@@ -48,6 +48,8 @@ class DependenceRewriter(Rewriter):
 
 
 class _Distribution(DependenceRewriter):
+    """Rewriter that splits loops which carry dependences."""
+
     def __init__(self, nest: Nest) -> None:
         super().__init__(nest)
         self.taken = taken_names(nest)
@@ -58,6 +60,7 @@ class _Distribution(DependenceRewriter):
         return self.parts(node)
 
     def parts(self, loop: Loop) -> Iterator[Node]:
+        """Loops of the components, in an order that keeps all dependences; copies get new names."""
         for number, group in enumerate(self.groups(loop)):
             # The path has the loop as it was: what is live behind a part is asked of the whole body.
             self.path.append(loop)
@@ -66,9 +69,12 @@ class _Distribution(DependenceRewriter):
             yield from Copy({}, {}, self.taken).loop(part) if number else [part]
 
     def groups(self, loop: Loop) -> list[list[int]]:
-        """Numbers of nodes of the body: what comes first, first."""
+        """Strongly connected components of the body's nodes (Tarjan 1972), in topological order: what comes first,
+        first.
+        """
         every = range(len(loop.body))
         after = {n: [m for m in every if m != n and self.precedes(loop, n, m)] for n in every}
+        # Sorted, so that the source's order stays where dependences leave a choice.
         groups = sorted(map(sorted, components(after)))
         made: list[list[int]] = []
         while groups:
@@ -79,8 +85,9 @@ class _Distribution(DependenceRewriter):
         return made
 
     def precedes(self, loop: Loop, first: int, second: int) -> bool:
-        """Whether an instance of the first has to come before one of the second."""
+        """Dependence: whether an instance of the first has to come before one of the second."""
         one, other = loop.body[first], loop.body[second]
+        # Direction vectors are of counters, which fall in a loop that counts down.
         earlier: Direction = "<" if loop.step > 0 else ">"
         if self.dependences.conflict(one, other, {loop.name: earlier}):
             return True

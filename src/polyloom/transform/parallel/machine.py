@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What parallel loops ask of a machine, as data: its processors and vectors, and what instructions cost."""
+"""Machine description for parallel loops, as data: its processors and vectors, and what instructions cost."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class VectorCosts:
-    """In issue slots: of a loop's start and each of its rounds (`loop`), of what a vectorized loop adds to its start,
-    of a condition that all lanes share and of one that masks lanes; of a load or store whose lanes lie apart, and of a
-    narrow element for all lanes; of a form of loops as a value; of operations that cost more than one slot, by name,
-    and of a division of integers."""
+    """Cost model in issue slots: of a loop's start and each of its rounds (`loop`), of what a vectorized loop adds to
+    its start, of a condition that all lanes share and of one that masks lanes; of a load or store whose lanes lie
+    apart, and of a narrow element for all lanes; of a form of loops as a value; of operations that cost more than one
+    slot, by name, and of a division of integers.
+    """
 
     loop: float = 4
     start: float = 8
@@ -27,9 +28,11 @@ class VectorCosts:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """`workers` execute a parallel loop together, each with vectors of `lanes` elements of 32 bits. Lines of `line`
-    bytes are what a cache keeps; `sharers` workers with neighbouring numbers have one first-level cache, and all have
-    one second-level cache where `has_common_cache`. A barrier takes `barrier` slots at least."""
+    """Machine for parallel loops. `workers` execute a parallel loop together, each with vectors of `lanes` elements of
+    32 bits. Lines of `line` bytes are what a cache keeps; `sharers` workers with neighbouring numbers have one
+    first-level cache, and all have one second-level cache where `has_common_cache`. A barrier takes `barrier` slots at
+    least.
+    """
 
     workers: int = 1
     lanes: int = 1

@@ -49,6 +49,7 @@ from polyloom.transform.parallel.machine import Machine
 _WORD: Final = 4
 """Bytes of a lane."""
 _INFINITY: Final = float("inf")
+# Neutral elements; `madd` is a sum whose terms are products.
 _WHOLE: Final[dict[str, int]] = {"add": 0, "madd": 0, "mul": 1, "and": -1, "or": 0, "xor": 0}
 _LEAST_WORK: Final = 4
 """Rounds of all lanes that a worker has about, at least."""
@@ -56,7 +57,7 @@ _LEAST_WORK: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """`target = operation(target, ...)`."""
+    """Reduction statement `target = operation(target, ...)`."""
 
     target: Reference
     operation: str
@@ -64,15 +65,16 @@ class _Sum:
 
 
 def parallelize_reductions(nest: Nest, machine: Machine, *, reassociate: bool) -> Nest:
-    """With loops outside of all others that are such reductions split among workers and lanes; `reassociate` allows
-    another order of sums of floats."""
+    """Nest with loops outside of all others that are such reductions split among workers and lanes; `reassociate`
+    allows another order of sums of floats.
+    """
     made = _Reductions(nest, machine, reassociate)
     body = tuple([node for each in nest.body for node in made.node(each)])
     return replace(nest, body=body, storage=(*nest.storage, *made.partial))
 
 
 class _Reductions:
-    """`partial` are arrays of partial results (mutable)."""
+    """Rewriter of reductions; `partial` are arrays of partial results (mutable)."""
 
     def __init__(self, nest: Nest, machine: Machine, reassociate: bool) -> None:
         self.nest, self.machine, self.reassociate = nest, machine, reassociate
@@ -80,6 +82,7 @@ class _Reductions:
         self.partial: list[Storage] = []
 
     def node(self, node: Node) -> Iterator[Node]:
+        """Loop split among workers if it is a reduction and has enough iterations."""
         bounds = constant_bounds(node) if isinstance(node, Loop) else None
         if not isinstance(node, Loop) or bounds is None:
             yield node
@@ -94,7 +97,7 @@ class _Reductions:
         yield from self.split(node, sums, bounds, workers)
 
     def sums(self, loop: Loop) -> dict[Cell, _Sum]:
-        """The elements that the loop reduces into; none where it does anything else that keeps an order."""
+        """Elements that the loop reduces into; none where it does anything else that keeps an order."""
         found: dict[Cell, _Sum] = {}
         own, inside = privatizable(self.nest, [loop]), {loop.name, *loops(loop.body)}
         for assign in assignments(loop.body):
@@ -107,16 +110,24 @@ class _Reductions:
         for assign in assignments(loop.body):
             reads = [cell(r) for r in accesses(assign.value) if r.name in arrays]
             written = [cell(assign.target)] if assign.target.name in arrays else []
+            # A partial result may be read by its own sum only: any other reader would see the whole too early.
             if reads != written or any(each not in found for each in reads):
                 return {}
         if not found or self.dependences.carried_dependence(loop.name, own) is None:
             return {}
+        # Without these elements the loop must carry nothing, else splitting it would change results.
         return found if self.dependences.carried_dependence(loop.name, own | arrays) is None else {}
 
     def may_reorder(self, each: _Sum) -> bool:
+        """Whether the operation is associative on its type: float sums are not, minima and maxima of numbers are (IEEE
+        754-2019, minimumNumber).
+        """
         return each.dtype != "f32" or each.operation in ("min", "max") or self.reassociate
 
     def split(self, loop: Loop, sums: dict[Cell, _Sum], bounds: Range, workers: int) -> Iterator[Node]:
+        """Loops of a split reduction: partial results start at the neutral element, take their rounds, and are combined
+        in order.
+        """
         worker, lane, again = (fresh(f"{loop.name}_{what}", self.taken, dotted) for what in ("block", "lane", "block"))
         lanes, parts = self.machine.lanes, {name: self.part(each, workers) for name, each in sums.items()}
         mine = {name: Reference(part, (Affine.symbol(worker), Affine.symbol(lane))) for name, part in parts.items()}
@@ -143,10 +154,11 @@ class _Reductions:
             for name, each in sums.items()
             for place in places
         ]
+        # Parts are combined in the order of workers and lanes, so that results do not depend on timing.
         yield _loop(again, workers, combined, loop)
 
     def part(self, each: _Sum, workers: int) -> str:
-        """Partial results of a worker have a line to themselves."""
+        """Array of partial results, in which those of a worker have a line to themselves: no false sharing."""
         name = fresh(f"{each.target.name}_part", self.taken, dotted)
         width = max(self.machine.lanes, self.machine.line // _WORD)
         self.partial.append(Storage(name, each.dtype, (Affine((), workers), Affine((), width)), "local"))
@@ -161,6 +173,9 @@ def _combine(each: _Sum, other: Reference) -> Apply:
 
 
 def _sum(assign: Assign) -> _Sum | None:
+    """Reduction that a statement is, None where it is none: its target is exactly one operand, of a `madd` the
+    addend.
+    """
     value, target = assign.value, assign.target
     if not isinstance(value, Apply) or value.operation not in (*_WHOLE, "min", "max"):
         return None
@@ -171,6 +186,7 @@ def _sum(assign: Assign) -> _Sum | None:
 
 
 def _identity(each: _Sum) -> Constant:
+    """Neutral element of an operation on a type; of minima and maxima the extreme value."""
     if each.operation in _WHOLE:
         return Constant(_WHOLE[each.operation] if each.dtype != "f32" else float(_WHOLE[each.operation]), each.dtype)
     sign = 1 if each.operation == "min" else -1
@@ -216,7 +232,8 @@ class _Round:
 @dataclass(frozen=True, slots=True)
 class _Rounds:
     """Iterations within bounds in rounds of `width`: those of a worker follow one another, those of lanes are side by
-    side. `worker` and `lane` are loops, or nothing; then there is one lane."""
+    side. `worker` and `lane` are loops, or nothing; then there is one lane.
+    """
 
     taken: set[str]
     bounds: Range
@@ -226,10 +243,11 @@ class _Rounds:
     lanes: int
 
     def rounds(self, like: Loop) -> list[_Round]:
-        """The whole rounds, and what is left over."""
+        """Whole rounds, and what is left over."""
         (low, high), lanes = self.bounds, self.lanes
         count = (high - low) // self.width
         name, rest = fresh(f"{like.name}_round", self.taken, dotted), low + count * self.width
+        # Blocks of consecutive rounds per worker keep a worker's lines together.
         terms = {name: lanes, self.lane: 1, self.worker: lanes * count}
         made = [_Round(_form(terms, low), name, count, high, like)] if count else []
         if rest < high:

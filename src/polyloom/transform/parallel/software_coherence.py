@@ -25,12 +25,13 @@ from polyloom.transform.parallel.work_sharing import Item, Replicated, Work, wor
 
 FIRST, LAST = "@first", "@last"
 """The ends of a worker's block, in the forms of extents."""
+# The tests take triples of works, so their number grows with the third power.
 _MOST: Final = 12
 """Works of a nest, beyond which whole arrays decide."""
 
 
 class Coherence:
-    """Of the works of a nest without parameters: which can come after which, and what they have to evict."""
+    """Coherence of the works of a nest without parameters: which can come after which, and what they have to evict."""
 
     def __init__(self, items: Sequence[Item], nest: Nest, machine: Machine) -> None:
         self.all = list(works(items))
@@ -41,6 +42,7 @@ class Coherence:
         self._follow(list(items), [])
 
     def _follow(self, items: list[Item], later: list[Work]) -> None:
+        """Successors of each work, in program order; inside of a loop its works also come after themselves."""
         for n, item in enumerate(items):
             rest = [*works(items[n + 1 :]), *later]
             if isinstance(item, Work):
@@ -52,13 +54,15 @@ class Coherence:
                 self._follow(list(item.orelse), [*again, *rest])
 
     def evictions(self, work: Work) -> frozenset[str]:
-        """The arrays whose lines the workers of a work do not keep."""
+        """Arrays whose lines the workers of a work do not keep."""
         return frozenset(
             n for n in self._candidates(work) if self._needs_eviction(work, n) and not self._evicts_later(work, n)
         )
 
     def _candidates(self, work: Work) -> frozenset[str]:
-        """By whole arrays."""
+        """Candidates by whole arrays: written here and touched later, or touched here, written later and touched
+        again.
+        """
         written = {
             name
             for later in self.after[work]
@@ -74,7 +78,8 @@ class Coherence:
         return frozenset(written | read)
 
     def _needs_eviction(self, work: Work, name: str) -> bool:
-        """By lines."""
+        """Test of a candidate by cache lines."""
+        # Evicting too much costs time and is never wrong.
         if len(self.all) > _MOST:
             return True
         others = [other for other in dict.fromkeys(self.after[work]) if name in other.touched_arrays()]
@@ -93,7 +98,9 @@ class Coherence:
         )
 
     def _evicts_later(self, work: Work, name: str) -> bool:
-        """Whether each worker evicts the same lines behind another work of the same body, before anyone else asks."""
+        """Whether each worker evicts the same lines behind another work of the same body, before anyone else asks. Then
+        an eviction here would only empty the cache for that work.
+        """
         other = next((other for other in self.behind[work] if name in other.touched_arrays()), None)
         if other is None or len(self.all) > _MOST or not self.lines.covers_lines(work, other, name):
             return False
@@ -104,7 +111,9 @@ class Coherence:
         ) and name in self.evictions(other)
 
     def _relations(self, one: Work, other: Work) -> list[Relation]:
-        """The ways in which the other comes later."""
+        """Relations of iterations in which the other work comes later: by one of the common loops, or by program order
+        in the same iteration.
+        """
         common = 0
         while common < min(len(one.outer), len(other.outer)) and one.outer[common] == other.outer[common]:
             common += 1
@@ -116,14 +125,16 @@ class Coherence:
 
 
 def has_one_owner(one: Work, other: Work, name: str) -> bool:
-    """Whether each worker touches the same part of an array in both: worker 0 alone in both, or blocks that are cut
-    alike and that one subscript chooses, whatever the iteration of loops around."""
+    """Owner computes: whether each worker touches the same part of an array in both: worker 0 alone in both, or blocks
+    that are cut alike and that one subscript chooses, whatever the iteration of loops around.
+    """
     if one.loop is None or other.loop is None:
         return one.loop is other.loop
     if (one.blocks, one.loop.lower, one.loop.upper) != (other.blocks, other.loop.lower, other.loop.upper):
         return False
     if any(not end.is_constant for end in (*one.loop.lower, *one.loop.upper)):
         return False
+    # The shared loops may have different names; one symbol makes their subscripts comparable.
     common = Affine.symbol(FIRST)
     indices = [
         tuple(i.substitute({work.loop.name: common}) for i in reference.index)
@@ -137,7 +148,7 @@ def has_one_owner(one: Work, other: Work, name: str) -> bool:
 
 
 def conflict(one: Work, other: Work) -> bool:
-    """Whether workers may not go on to one while others are at the other."""
+    """Race: whether workers may not go on to one work while others are at the other."""
     shared = one.written_arrays() & other.touched_arrays() | other.written_arrays() & one.touched_arrays()
     return any(not has_one_owner(one, other, name) for name in shared)
 
@@ -145,7 +156,8 @@ def conflict(one: Work, other: Work) -> bool:
 @dataclass(frozen=True, slots=True)
 class Extent:
     """Bytes of an array that a worker touches, from `first` up to and with `last`: forms of loops around the work, and
-    of the first and last iteration of its block."""
+    of the first and last iteration of its block.
+    """
 
     first: Affine
     last: Affine
@@ -154,7 +166,7 @@ class Extent:
 def extents(
     work: Work, names: frozenset[str], nest: Nest, address: Callable[[Reference], Affine], known: Mapping[str, Range]
 ) -> list[Extent]:
-    """Of arrays, those that overlap or nearly do joined; `address` is that of an element in bytes."""
+    """Extents of arrays, those that overlap or nearly do joined; `address` is that of an element in bytes."""
     found: dict[tuple[str, Affine, Affine], Range] = {}
     for assign in assignments(work.nodes):
         for reference in (assign.target, *accesses(assign.value)):
@@ -168,23 +180,26 @@ def extents(
 
 
 def _extent(work: Work, address: Affine, known: Mapping[str, Range]) -> tuple[Affine, Affine, Range]:
-    """The parts of the first and the last address that depend on loops, and the numbers to be added."""
+    """Parts of the first and the last address that depend on loops, and the numbers to be added."""
     shared, rest = work.loop.name if work.loop is not None else "", dict(address.terms)
     outer = Affine.of({name: rest.pop(name) for name in address.symbols & set(work.outer)})
     factor = rest.pop(shared, 0)
+    # A falling subscript has its least address in the last iteration.
     ends = [Affine.symbol(end) * factor for end in ((FIRST, LAST) if factor > 0 else (LAST, FIRST))]
     return outer + ends[0], outer + ends[1], form_range(Affine.of(rest, address.constant), known)
 
 
 def barriers(items: Sequence[Item]) -> frozenset[Item | tuple[Replicated, str]]:
-    """In front of which items workers wait for each other; (loop, "end"): behind each of its iterations."""
+    """Barrier placement: in front of which items workers wait for each other; (loop, "end"): behind each of its
+    iterations.
+    """
     made: set[Item | tuple[Replicated, str]] = set()
     _waits(items, [], made)
     return frozenset(made)
 
 
 def _waits(items: Sequence[Item], pending: list[Work], made: set[Item | tuple[Replicated, str]]) -> list[Work]:
-    """Works that are not behind a barrier, after `items`."""
+    """Works that are not behind a barrier, after `items`; barriers are added to `made`."""
     for item in items:
         inside = [item] if isinstance(item, Work) else list(works([item]))
         if any(conflict(one, other) for one in pending for other in inside):
@@ -194,11 +209,13 @@ def _waits(items: Sequence[Item], pending: list[Work], made: set[Item | tuple[Re
             pending = [*pending, item]
         elif isinstance(item.node, Loop):
             left = _waits(item.body, list(pending), made)
+            # The end of an iteration is followed by the next one, which all works inside belong to.
             if any(conflict(one, other) for one in left for other in inside):
                 made.add((item, "end"))
                 left = []
             pending = [*pending, *(work for work in left if work not in pending)]
         else:
             branches = [_waits(branch, list(pending), made) for branch in (item.body, item.orelse)]
+            # Which branch was taken is not known here, so both count.
             pending = list(dict.fromkeys([*branches[0], *branches[1]]))
     return pending

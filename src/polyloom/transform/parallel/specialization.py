@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Specialization of a nest to values of its parameters, so that later passes ask isl about bounded sets of integers."""
+"""Specialization of a nest to values of its parameters (partial evaluation; Jones, Gomard and Sestoft 1993), so that
+later passes ask isl about bounded sets of integers.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,16 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 
 def specialize(nest: Nest, values: Mapping[str, int]) -> Nest:
-    """The nest without parameters."""
+    """Nest without parameters."""
+    # Substitution leaves constant parts, which the methods below fold away.
     made = _Specialization({name: Affine((), value) for name, value in values.items()})
     storage = tuple(replace(s, shape=made.forms(s.shape)) for s in nest.storage)
     return Nest(nest.name, (), Condition(), storage, made.nodes(nest.body), nest.span)
 
 
 class _Specialization(Substitution):
+    """Rewriter that substitutes numbers for parameters and folds what becomes constant."""
+
     def loop(self, node: Loop) -> Iterable[Node]:
         lower, upper = _extreme(self.forms(node.lower), max), _extreme(self.forms(node.upper), min)
         return (replace(node, lower=lower, upper=upper, body=self.nodes(node.body)),)
@@ -32,6 +37,7 @@ class _Specialization(Substitution):
         return (replace(node, condition=condition, body=self.nodes(node.body), orelse=self.nodes(node.orelse)),)
 
     def value(self, value: Expression) -> Expression:
+        """Constant of a form without loops."""
         made = super().value(value)
         if not isinstance(made, Index) or not made.value.is_constant:
             return made
@@ -40,14 +46,14 @@ class _Specialization(Substitution):
 
 
 def _extreme(ends: tuple[Affine, ...], choose: Callable[[list[int]], int]) -> tuple[Affine, ...]:
-    """Without all constants but the one that decides."""
+    """Bounds of a loop, of which all constants but the one that decides are dropped."""
     constants = [end.constant for end in ends if end.is_constant]
     rest = tuple(dict.fromkeys(end for end in ends if not end.is_constant))
     return (*rest, Affine((), choose(constants))) if constants else rest
 
 
 def _simplify(constraints: Sequence[Affine]) -> Polyhedron | None:
-    """Without constraints that always hold; None where one never does."""
+    """Constraints without those that always hold; None where one never does."""
     if any(c.is_constant and c.constant < 0 for c in constraints):
         return None
     return Polyhedron(tuple(c for c in constraints if not c.is_constant))

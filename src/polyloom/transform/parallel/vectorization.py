@@ -23,14 +23,16 @@ from polyloom.transform.parallel.machine import Machine
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`cost` in issue slots, `loops` those that are vectorized."""
+    """Choice of loops to vectorize: `cost` in issue slots, `loops` those that are vectorized."""
 
     cost: float
     loops: frozenset[str] = frozenset()
 
 
 class VectorLoops:
-    """Of a nest; `strides[name]` are how many elements apart neighbours are along each dimension."""
+    """Vectorizer's cost model of a nest; `strides[name]` are how many elements apart neighbours are along each
+    dimension.
+    """
 
     def __init__(self, dependences: LoopDependences, known: Mapping[str, Range], machine: Machine) -> None:
         self.dependences, self.known, self.machine, self.costs = dependences, known, machine, machine.costs
@@ -40,7 +42,7 @@ class VectorLoops:
         self.strides = {s.name: _strides(tuple(e.constant for e in s.shape)) for s in storage}
 
     def choose(self, nodes: Sequence[Node], path: tuple[Loop | If, ...], lane: str | None = None) -> Choice:
-        """The cheapest for nodes in a row, inside the loops of `path`; `lane` is the vectorized loop around them."""
+        """Cheapest choice for nodes in a row, inside the loops of `path`; `lane` is the vectorized loop around them."""
         cost, loops = 0.0, frozenset[str]()
         for node in nodes:
             each = self._node(node, path, lane)
@@ -48,6 +50,9 @@ class VectorLoops:
         return Choice(cost, loops)
 
     def _node(self, node: Node, path: tuple[Loop | If, ...], lane: str | None) -> Choice:
+        """Choice for one node. A condition costs more if it differs between lanes: both sides execute under masks
+        then.
+        """
         match node:
             case Assign():
                 return Choice(self._value(node.value, lane) + self._access(node.target, lane))
@@ -59,11 +64,17 @@ class VectorLoops:
                 return self._loop(node, (*path, node), lane)
 
     def _loop(self, loop: Loop, path: tuple[Loop | If, ...], lane: str | None) -> Choice:
+        """Choice for a loop: as it is with the best choice inside, or vectorized itself if that is legal and
+        cheaper.
+        """
         count, costs = trip_count(loop, self.known), self.costs
         inner = self.choose(loop.body, path, lane)
         plain = Choice(costs.loop + count * (inner.cost + costs.loop), inner.loops)
+        # Lanes go through inner loops together, so that they need the same bounds; and one path has one vectorized
+        # loop.
         if lane is not None or not _is_uniform(loop) or not self.dependences.parallel(path):
             return plain
+        # The last round is as expensive as a full one, however few lanes it has.
         rounds, each = -(-count // self.machine.lanes), self.choose(loop.body, path, loop.name).cost
         wide = Choice(costs.loop + costs.start + rounds * (each + costs.loop), frozenset({loop.name}))
         return min(plain, wide, key=lambda choice: choice.cost)
@@ -74,8 +85,10 @@ class VectorLoops:
         return sum(index.coefficient(lane) * step for index, step in zip(reference.index, strides, strict=True))
 
     def _access(self, reference: Reference, lane: str | None) -> float:
+        """Cost of an access: a broadcast, one load of neighbours, or a gather."""
         if reference.name in self.scalars:
             return 0
+        # Vector loads have words only; narrow elements are gathered even where they are neighbours.
         narrow = self.types[reference.name] not in ("i32", "f32")
         stride = 0 if lane is None else self.stride(reference, lane)
         if stride == 0:
@@ -83,6 +96,7 @@ class VectorLoops:
         return 1 if stride == 1 and not narrow else self.costs.gather
 
     def _value(self, value: Expression, lane: str | None) -> float:
+        """Cost of an expression in issue slots."""
         match value:
             case Reference():
                 return self._access(value, lane)

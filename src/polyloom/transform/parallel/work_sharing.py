@@ -23,9 +23,11 @@ from polyloom.transform.parallel.vectorization import VectorLoops
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """`blocks` is None where worker 0 works alone: `nodes` then are any, else the one parallel loop. `vectors` are the
-    loops that are vectorized, `registers` the locals that are not in memory."""
+    """Work of workers. `blocks` is None where worker 0 works alone: `nodes` then are any, else the one parallel loop.
+    `vectors` are the loops that are vectorized, `registers` the locals that are not in memory.
+    """
 
+    # Compared by identity: two works may have equal nodes and stand at different places.
     nodes: tuple[Node, ...]
     blocks: Blocks | None
     outer: tuple[str, ...]
@@ -34,7 +36,7 @@ class Work:
 
     @property
     def loop(self) -> Loop | None:
-        """The one that is shared out."""
+        """Parallel loop that is shared out, None for serial work."""
         (first, *_) = self.nodes
         return first if self.blocks is not None and isinstance(first, Loop) else None
 
@@ -48,14 +50,14 @@ class Work:
         return frozenset(a.target.name for a in assignments(self.nodes)) - self.registers
 
     def touched_arrays(self) -> frozenset[str]:
-        """Those that it reads or writes."""
+        """Arrays in memory that it reads or writes."""
         found = {r.name for a in assignments(self.nodes) for r in (a.target, *accesses(a.value))}
         return frozenset(found) - self.registers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replicated:
-    """A loop, or a condition, that all workers go through."""
+    """Replicated control: a loop, or a condition, that all workers go through."""
 
     node: Loop | If
     body: tuple[Item, ...]
@@ -67,19 +69,19 @@ Item = Work | Replicated
 
 @dataclass(slots=True)
 class SharedWork:
-    """`serial_reasons` says of loops, by their names, why their iterations are not shared out."""
+    """Works of a nest. `serial_reasons` says of loops, by their names, why their iterations are not shared out."""
 
     items: tuple[Item, ...]
     serial_reasons: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def share_work(nest: Nest, machine: Machine) -> SharedWork:
-    """The works of a nest without parameters."""
+    """Works of a nest without parameters."""
     return _Sharing(nest, machine).share()
 
 
 def works(items: Sequence[Item]) -> Iterator[Work]:
-    """All of them, in the order of the text."""
+    """Works of items, in the order of the text."""
     for item in items:
         if isinstance(item, Work):
             yield item
@@ -88,6 +90,8 @@ def works(items: Sequence[Item]) -> Iterator[Work]:
 
 
 class _Sharing:
+    """Sharing of a nest's loops, with the reasons against it (mutable)."""
+
     def __init__(self, nest: Nest, machine: Machine) -> None:
         self.nest, self.machine = nest, machine
         self.dependences, self.known = LoopDependences(nest), loop_ranges(nest.body)
@@ -98,6 +102,7 @@ class _Sharing:
         return SharedWork(self.items(self.nest.body, ()), self.reasons)
 
     def items(self, nodes: Sequence[Node], path: tuple[Loop | If, ...]) -> tuple[Item, ...]:
+        """Items of nodes in order; neighbouring nodes without parallel loops are one serial work."""
         made: list[Item] = []
         alone: list[Node] = []
         for node in nodes:
@@ -114,7 +119,7 @@ class _Sharing:
         return tuple(made)
 
     def item(self, node: Node, path: tuple[Loop | If, ...]) -> Item | None:
-        """None where nothing in the node is shared out."""
+        """Item of a node; None where nothing in the node is shared out."""
         match node:
             case Assign():
                 return None
@@ -122,13 +127,18 @@ class _Sharing:
                 body, orelse = self.items(node.body, (*path, node)), self.items(node.orelse, (*path, node))
                 return Replicated(node, body, orelse) if self.shares((*body, *orelse)) else None
             case Loop():
+                # The loop itself first: the farther outside, the fewer barriers.
                 return self.parallel_work(node, path) or self.replicated_loop(node, path)
 
     def shares(self, items: Sequence[Item]) -> bool:
         return any(work.blocks is not None for work in works(items))
 
     def parallel_work(self, loop: Loop, path: tuple[Loop | If, ...]) -> Work | None:
+        """Work of a parallel loop; None, with a reason, where a dependence or a cache line keeps its iterations
+        together.
+        """
         inside = (*path, loop)
+        # Dependences through locals vanish, as each worker gets its own (Wolfe 1996, privatization).
         own = privatizable(self.nest, inside)
         dependence = self.dependences.carried_dependence(loop.name, own)
         if dependence is not None:
@@ -139,17 +149,19 @@ class _Sharing:
         if isinstance(found, str):
             self.reasons[loop.name] = found
             return None
+        # One iteration leaves nothing to share; a loop inside may.
         if trip_count(loop, self.known) <= 1:
             return None
         chosen = self.vectors.choose((loop,), path)
         return Work((loop,), found, outer, chosen.loops, self.registers((loop,), path))
 
     def replicated_loop(self, loop: Loop, path: tuple[Loop | If, ...]) -> Replicated | None:
-        """A loop that all workers go through, where sharing out what is inside is worth its barriers."""
+        """Loop that all workers go through, where sharing out what is inside is worth its barriers."""
         body = self.items(loop.body, (*path, loop))
         if not self.shares(body):
             return None
         alone = self.vectors.choose(loop.body, (*path, loop)).cost
+        # Each work inside may end with a barrier, in each iteration.
         together = sum(self.cost(work) + self.machine.barrier for work in works(body))
         if alone <= together:
             why = self.reasons.get(loop.name, f"iterations of `{loop.name}` are few")
@@ -158,10 +170,12 @@ class _Sharing:
         return Replicated(loop, body)
 
     def cost(self, work: Work) -> float:
+        """Cost of a work in issue slots of its busiest worker."""
         whole = self.vectors.choose(work.nodes, ()).cost if work.blocks is None else 0.0
         if work.loop is None:
             return whole
         each = self.vectors.choose(work.nodes, enclosing_path(self.nest.body, work.loop) or ()).cost
+        # Blocks are whole units, so that no more workers than units share the loop.
         return each / min(self.machine.workers, max(1.0, trip_count(work.loop, self.known) / work.unit))
 
     def serial_work(self, nodes: tuple[Node, ...], path: tuple[Loop | If, ...]) -> Work:
@@ -169,7 +183,7 @@ class _Sharing:
         return Work(nodes, None, outer, self.vectors.choose(nodes, path).loops, self.registers(nodes, path))
 
     def registers(self, nodes: Sequence[Node], path: tuple[Loop | If, ...]) -> frozenset[str]:
-        """Locals that some loop of the work has to itself in each iteration."""
+        """Privatizable locals: those that some loop of the work has to itself in each iteration."""
         found = frozenset[str]()
         for node in nodes:
             if isinstance(node, Loop):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stages of a machine can be, as data; which formulas are too large for it."""
+"""Abilities of a machine's stages, as data; which formulas are too large for it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from polyloom.ir.operations import ElementType
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What stages of a machine can be. `unit` multiplies elements of the types `factors`, in messages by this name.
+    """Abilities of a machine's stages. `unit` multiplies elements of the types `factors`, in messages by this name.
     `accumulates`: sums may begin with an array. `fuses`: a formula contains what it alone reads, library functions and
-    sums too. `arrays` and `scalars`: how many a formula may read; 0 is without a limit."""
+    sums too. `arrays` and `scalars`: how many a formula may read; 0 is without a limit.
+    """
 
     unit: str
     factors: frozenset[ElementType]
@@ -30,10 +31,12 @@ def fits(term: Term, can: Abilities) -> bool:
 
 
 def largest_part(term: Term, can: Abilities) -> Term | None:
-    """The largest part that fits, of a formula that reads too much; None of one that fits as it is, or has no part."""
+    """Largest part that fits, of a formula that reads too much; None of one that fits as it is, or has no part."""
     if fits(term, can):
         return None
+    # A comparison gives no element that an array could hold.
     parts = [p for p in list(subterms(term))[1:] if isinstance(p, Apply) and not _compares(p)]
+    # A part that reads one array would not make the formula smaller.
     parts = [p for p in parts if fits(p, can) and len(_elements(p)) > 1]
     return max(parts, key=lambda p: len(_elements(p)), default=None)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the array of each stage is a matrix in memory: which of its dimensions are rows, and which columns.
+"""Layout assignment (Kennedy and Kremer 1998): how the array of each stage is a matrix in memory, which of its
+dimensions are rows, and which columns.
 
 An array that a stage computes lies in memory once. A product may compute its transpose from the transposes of its
 factors, and takes the right factor either way; a formula has all of its arrays alike. The first choice that suits all
@@ -22,7 +23,7 @@ _Flat = tuple[tuple[int, ...], tuple[int, ...], bool]
 
 @dataclass(frozen=True, slots=True)
 class Multiplied:
-    """A product as a machine computes it; `turned`: the right factor lies in memory as its transpose."""
+    """Product as a machine computes it; `turned`: the right factor lies in memory as its transpose."""
 
     stage: Product
     contraction: Contraction
@@ -35,8 +36,9 @@ class Multiplied:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A formula, and how its arrays are matrices; `wrapped`: vectors fill the rows of a tile, one after another, which
-    no product reads."""
+    """Formula, and how its arrays are matrices; `wrapped`: vectors fill the rows of a tile, one after another, which no
+    product reads.
+    """
 
     stage: Formula
     result: Matrix
@@ -49,7 +51,7 @@ _KEEPS_ZERO = frozenset(("move", "add", "sub", "neg", "abs", "min", "max", "and"
 
 
 def arrange(program: Program) -> tuple[Arranged, ...]:
-    """Raises `Unlike`."""
+    """Layouts of all stages. Raises `Unlike` where no choice suits them."""
     for each in program.stages:
         _check_spread(each, program)
     found = _search(program, 0, {})
@@ -60,13 +62,15 @@ def arrange(program: Program) -> tuple[Arranged, ...]:
 
 
 def axes_of(leaf: Leaf, dims: Sequence[str]) -> tuple[int, ...]:
-    """Of each of `dims` the position of the leaf's own one, or -1."""
+    """Positions of `dims` among the leaf's own ones, -1 where it has not got one."""
     own = [loop_of(at) for at in leaf.index]
     return tuple(own.index(d) if d in own else -1 for d in dims)
 
 
 def _check_spread(stage: Stage, program: Program) -> None:
-    """What a stage computes is spread over no other array."""
+    """Raises `Unlike` where a computed array would have to be broadcast: the host lays arguments out as often as they
+    are needed, but not what a stage computes.
+    """
     if isinstance(stage, Product):
         return
     for leaf in leaves(stage.term):
@@ -77,10 +81,12 @@ def _check_spread(stage: Stage, program: Program) -> None:
 
 
 def _search(program: Program, number: int, known: Mapping[str, _Flat]) -> tuple[Arranged, ...] | None:
+    """Depth-first search over the layouts of the stages from `number` on, with those of the arrays before."""
     if number == len(program.stages):
         return ()
     stage = program.stages[number]
     for made in _products(stage, known) if isinstance(stage, Product) else _formulas(stage, program, known):
+        # Only the layout of the result matters to later stages.
         flat = made.result.rows, made.result.columns, isinstance(made, Applied) and made.wrapped
         rest = _search(program, number + 1, {**known, stage.result: flat})
         if rest is not None:
@@ -89,11 +95,13 @@ def _search(program: Program, number: int, known: Mapping[str, _Flat]) -> tuple[
 
 
 def _products(stage: Product, known: Mapping[str, _Flat]) -> Iterator[Multiplied]:
+    """Layouts of a product: C = A B, and C' = B' A'."""
     c = contraction_of(stage)
     for each in (c, replace(c, left=_transpose(c.right), right=_transpose(c.left), result=_transpose(c.result))):
         left, right = each.left, each.right
         as_it_is, as_transpose = _flat(right), _flat(_transpose(right))
         found = known.get(right.array, as_it_is)
+        # Only the right factor can be read as its transpose.
         if known.get(left.array, _flat(left)) == _flat(left) and found in (as_it_is, as_transpose):
             yield Multiplied(stage, each, found != as_it_is)
 
@@ -107,12 +115,14 @@ def _transpose(matrix: Matrix) -> Matrix:
 
 
 def _formulas(stage: Formula, program: Program, known: Mapping[str, _Flat]) -> Iterator[Applied]:
+    """Layouts of a formula: that of the computed arrays it reads, or any that may suit others."""
     found = dict[_Flat, None]()
     for leaf in leaves(stage.term):
         if leaf.array in known:
             axes = axes_of(leaf, stage.dims)
             rows, columns, wrapped = known[leaf.array]
             found[tuple(map(axes.index, rows)), tuple(map(axes.index, columns)), wrapped] = None
+    # Elements with the same index must lie at the same place of each array.
     if len(found) > 1:
         return
     for rows, columns, wrapped in found or _wanted(program, len(stage.dims)):
@@ -120,7 +130,9 @@ def _formulas(stage: Formula, program: Program, known: Mapping[str, _Flat]) -> I
 
 
 def _wanted(program: Program, rank: int) -> Sequence[_Flat]:
-    """All but the last dimension as rows, vectors wrapped, and what products have of arrays of so many dimensions."""
+    """Candidate layouts: all but the last dimension as rows, vectors wrapped, and what products have of arrays of so
+    many dimensions.
+    """
     if rank > 1:
         found: dict[_Flat, None] = {((*range(rank - 1),), (rank - 1,), False): None}
     else:
@@ -134,7 +146,8 @@ def _wanted(program: Program, rank: int) -> Sequence[_Flat]:
 
 
 def _check_padding(program: Program) -> None:
-    """Beyond the sum's last element, one of both factors is zero."""
+    """Raises `Unlike` where padding would count: beyond the sum's last element, one of both factors has to be zero."""
+    # Arrays from the host are padded with zeros, so that only computed ones can be unclean.
     is_clean = dict[str, bool]()
     for stage in program.stages:
         zeros = [is_clean.get(name, True) for name in stage.reads]
@@ -148,7 +161,9 @@ def _check_padding(program: Program) -> None:
 
 
 def _keeps_zero(term: Term, is_clean: Mapping[str, bool]) -> bool:
-    """Whether a formula is 0 where arrays are that are `is_clean` or given."""
+    """Whether a formula is 0 where arrays are that are `is_clean` or given: padding is computed along with the
+    elements.
+    """
     if isinstance(term, Leaf):
         return is_clean.get(term.array, bool(term.index))
     if isinstance(term, Number):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts formulas into stages: each sum of products becomes products, and what is left element-wise formulas.
+"""Cutting of formulas into stages: each sum of products becomes products, and what is left element-wise formulas.
 
 The term of a sum is a sum of products. Each of these has factors that change along the sum, in two groups that share no
 other dimension, and factors that do not. A group that is no array of its own becomes a formula. What a machine's
@@ -52,8 +52,10 @@ STAGES: Final = Form(stage_text.text, stage_verify.verify)
 
 
 def cut(formulas: Formulas, can: Abilities, *, exact: bool = False) -> Program:
-    """`exact`: with the bits of the source where that is possible, also where others take less time. Raises
-    `Unlike`."""
+    """Program of stages of formulas. `exact`: with the bits of the source where that is possible, also where others
+    take less time. Raises `Unlike`.
+    """
+    # A machine that fuses keeps intermediate values in registers, so larger formulas mean fewer arrays.
     formulas = inline_definitions(with_calls(formulas)) if can.fuses else formulas
     made = _Cutter(formulas, can, exact=exact)
     for definition in formulas.definitions:
@@ -62,7 +64,7 @@ def cut(formulas: Formulas, can: Abilities, *, exact: bool = False) -> Program:
 
 
 class _Cutter:
-    """The stages of definitions, one after another (mutable)."""
+    """Stages of definitions, one after another (mutable)."""
 
     def __init__(self, formulas: Formulas, can: Abilities, *, exact: bool) -> None:
         self.can, self.exact = can, exact
@@ -72,6 +74,7 @@ class _Cutter:
         self.taken = {*formulas.shapes, *(d.name for d in formulas.definitions)}
 
     def cut(self, d: Definition) -> None:
+        """Stages of one definition; its last one computes its name."""
         self.d, self.summed = d, list[Affine]()
         self.scope = Scope(d, self.types, self.can, self.exact)
         begins, whole, is_less = split_sum(d.term)
@@ -92,14 +95,18 @@ class _Cutter:
             begins = result_element(result, self.d.dims)
 
     def link(self, term: Term, over: str, begins: Term | None, name: str, *, is_less: bool, is_alone: bool) -> None:
-        """`begins` + the sum of `term` over `over`, or less it. Integers are summed apart: what they begin with, and
-        what is the same for all terms, comes in behind."""
+        """Link of a chain: `begins` + the sum of `term` over `over`, or less it. Integers are summed apart: what they
+        begin with, and what is the same for all terms, comes in behind.
+        """
         sides, outer, is_ordered = split_factors(term, over, self.scope)
         factors, widened = unwiden(sides, self.scope)
         is_integer = self.d.dtype != "f32"
+        # A widening product sums narrow factors as they are; anything else has to be computed in the wide type behind
+        # it.
         follows = bool(widened) and (is_less or bool(outer) or (is_integer and begins is not None))
         if outer and not follows:
             factors = gather(sides, outer, self.scope)
+        # The negation of a factor is exact, so that subtracting a product adds the product of the negated one.
         if is_less and not follows:
             factors = Apply("neg", (factors[0],)), factors[1]
         left, right = (self.factor(side, over) for side in factors)
@@ -111,7 +118,7 @@ class _Cutter:
             self.formula(accumulate(begins, summed, is_less=is_less), self.d.dims, name)
 
     def without_sums(self, term: Term, name: str = "") -> Term:
-        """A term with arrays, which products compute, in the place of sums; `name` is for a sum that is all of it."""
+        """Term with arrays, which products compute, in the place of sums; `name` is for a sum that is all of it."""
         if not self.can.fuses and has_sum(term):
             refuse(f"`{self.d.label}` has a sum inside a formula", self.d.span)
 
@@ -121,12 +128,13 @@ class _Cutter:
         return rewrite(term, change)
 
     def total(self, whole: Sum, name: str) -> Term:
-        """Products of what is summed, and what does not change along the sum, times them."""
+        """Products of what is summed, and what does not change along the sum, times them (distributive law)."""
         total, parts = None, addends(whole.term)
         for part, is_less in parts:
             (left, right), outer, _ = split_factors(part, whole.dimension, self.scope)
             self.summed.append(self.d.extents[whole.dimension])
             is_all = parts == [(whole.term, False)] and not outer
+            # Each further term and factor rounds once more than one product of two does.
             roundings = len(parts) + len(factors_of(part)) - 3
             over = whole.dimension
             sides = self.factor(left, over), self.factor(right, over)
@@ -147,7 +155,9 @@ class _Cutter:
         is_ordered: bool = False,
         roundings: int = 0,
     ) -> Leaf:
-        """The array that a product computes; `name` is for one with the definition's dimensions."""
+        """Array that a product computes; `name` is for one with the definition's dimensions. Raises `Unlike` for a
+        batch of products.
+        """
         d = self.d
         rows, columns = (tuple(map(loop_of, leaf.index)) for leaf in (left, right))
         if shared := sorted(({*rows} & {*columns}) - {over}):
@@ -155,6 +165,7 @@ class _Cutter:
         out = tuple(name for name in dict.fromkeys((*d.dims, *d.extents)) if name in {*rows, *columns} - {over})
         if out != d.dims and self.can.accumulates:
             refuse(f"`{d.label}` does not have the other dimensions of both factors", d.span)
+        # The left factor has the rows of the result.
         if out and out[0] in columns:
             left, right = right, left
         result = name if name and out == d.dims else self.fresh()
@@ -163,7 +174,7 @@ class _Cutter:
         return self.add(made, dtype)
 
     def factor(self, term: Term, over: str) -> Leaf:
-        """An array that has each of the term's dimensions in one place, and all of it."""
+        """Factor as an array that has each of the term's dimensions in one place, and all of it."""
         if isinstance(term, Leaf) and self.is_whole(term):
             return term
         before, self.summed = self.summed, []
@@ -172,18 +183,19 @@ class _Cutter:
         return made
 
     def array(self, term: Term) -> str:
-        """One with the result's dimensions."""
+        """Array of a term, with the result's dimensions."""
         if isinstance(term, Leaf) and self.is_whole(term) and term == result_element(term.array, self.d.dims):
             return term.array
         return self.formula(term, self.d.dims, self.fresh()).array
 
     def is_whole(self, leaf: Leaf) -> bool:
+        """Whether a leaf reads its whole array, each dimension by one loop, without padding."""
         names = tuple(map(loop_of, leaf.index))
         is_plain = len({*names}) == len(names) and {*names} <= {*self.d.extents} and not leaf.padded
         return is_plain and tuple(self.d.extents[n] for n in names) == self.shapes[leaf.array]
 
     def formula(self, term: Term, dims: tuple[str, ...], name: str) -> Leaf:
-        """The array of a formula; of one that is too large, its largest parts are formulas before it."""
+        """Array of a formula; of one that is too large, its largest parts are formulas before it."""
         d = self.d
         term = self.without_sums(term)
         while (part := largest_part(term, self.can)) is not None:

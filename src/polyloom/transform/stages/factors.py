@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Factors of the terms of a sum: two groups that change along it and share no other dimension, and what does not change
-along it."""
+along it.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ from polyloom.transform.stages.terms import factors_of, product_of, unconverted
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A definition that is cut, the element types of arrays so far, and what for. `exact`: with the source's bits where
-    that is possible."""
+    """Scope of a cut: a definition, the element types of arrays so far, and what for. `exact`: with the source's bits
+    where that is possible.
+    """
 
     definition: Definition
     types: Mapping[str, ElementType]
@@ -26,19 +28,20 @@ class Scope:
     exact: bool
 
     def dims(self, term: Term) -> tuple[str, ...]:
-        """Of a term, in the order of the loops."""
+        """Dimensions of a term, in the order of the loops."""
         found = {name for leaf in leaves(term) for at in leaf.index for name in at.symbols}
         d = self.definition
         return tuple(name for name in dict.fromkeys((*d.dims, *d.extents)) if name in found)
 
     def type_of(self, term: Term) -> ElementType | None:
-        """None of a number alone, which has the type of what it meets."""
+        """Element type of a term; None of a number alone, which has the type of what it meets."""
         return type_of(term, self.types)
 
 
 def unwiden(sides: tuple[Term, Term], scope: Scope) -> tuple[tuple[Term, ...], str]:
-    """Factors without a conversion that the machine's products make, and that. Raises `Unlike` for types that it
-    does not multiply."""
+    """Factors without a conversion that the machine's products make, and that conversion. Raises `Unlike` for types
+    that it does not multiply.
+    """
     bare, widened = narrow(Apply("mul", sides))
     is_integer = scope.definition.dtype != "f32"
     assert isinstance(bare, Apply)
@@ -54,13 +57,16 @@ def unwiden(sides: tuple[Term, Term], scope: Scope) -> tuple[tuple[Term, ...], s
 
 
 def split_factors(term: Term, over: str, scope: Scope) -> tuple[tuple[Term, Term], list[Term], bool]:
-    """Both factors, those without the dimension of the sum, and whether the source multiplies in this order."""
+    """Both factors of a term, those without the dimension of the sum, and whether the source multiplies in this order.
+    Raises `Unlike`.
+    """
     factors = factors_of(term)
     outer = [f for f in factors if over not in scope.dims(f)]
     if scope.can.accumulates:
         if not isinstance(term, Apply) or term.operation != "mul":
             refuse(f"`{scope.definition.label}` is no sum of products", scope.definition.span)
         first, second = term.operands
+        # Only if the two operands share no other dimension is the source's own product one of matrices.
         is_ordered = {*scope.dims(first)} & {*scope.dims(second)} == {over}
         if is_ordered and not (outer and _hoists(first, second, factors, scope)):
             return (first, second), [], True
@@ -69,9 +75,9 @@ def split_factors(term: Term, over: str, scope: Scope) -> tuple[tuple[Term, Term
 
 
 def _hoists(first: Term, second: Term, factors: Sequence[Term], scope: Scope) -> bool:
-    """Whether what is the same for all terms had better not be multiplied with the factor beside it: bytes and
-    halves have to stay what they are, and a vector is multiplied sooner than a matrix. Of floats, that changes
-    bits."""
+    """Whether what is the same for all terms had better not be multiplied with the factor beside it: bytes and halves
+    have to stay what they are, and a vector is multiplied sooner than a matrix. Of floats, that changes bits.
+    """
     if scope.definition.dtype != "f32":
         return True
     has_halves = any(scope.type_of(unconverted(factor)) == "f16" for factor in factors)
@@ -80,7 +86,9 @@ def _hoists(first: Term, second: Term, factors: Sequence[Term], scope: Scope) ->
 
 
 def _groups(factors: Sequence[Term], over: str, scope: Scope) -> list[list[Term]]:
-    """Factors that share another dimension are together; those with no other one go to the first of the rest."""
+    """Connected components of factors by shared dimensions; those with no other one go to the first of the rest. Raises
+    `Unlike` unless there are two.
+    """
     found = list[tuple[set[str], list[Term]]]()
     for factor in factors:
         dims = {*scope.dims(factor)} - {over}
@@ -101,12 +109,13 @@ def _groups(factors: Sequence[Term], over: str, scope: Scope) -> list[list[Term]
 
 
 def gather(sides: tuple[Term, Term], outer: Sequence[Term], scope: Scope) -> tuple[Term, Term]:
-    """Factors with those that are the same for all terms, each where its dimensions are."""
+    """Factors with those that are the same for all terms, each where its dimensions are. Raises `Unlike`."""
     made = [*sides]
     for factor in outer:
         where = [n for n in (0, 1) if {*scope.dims(factor)} <= {*scope.dims(made[n])}]
         if not where:
             refuse(f"a factor of `{scope.definition.label}` has the dimensions of both others", scope.definition.span)
+        # The smaller side is multiplied: fewer elements.
         best = min(where, key=lambda n: len(scope.dims(made[n])))
         made[best] = Apply("mul", (factor, made[best]))
     return made[0], made[1]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stages and loop nests: a formula as a nest, one assignment inside a loop per dimension; and which nests have sums of
-products at all."""
+products at all.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from polyloom.sets import Affine
 
 
 def formula_nest(nest: Nest, formula: Formula, program: Program) -> Nest:
-    """The nest of a formula in the function `nest`. Raises `Unlike` for numbers without a type."""
+    """Nest of a formula in the function `nest`. Raises `Unlike` for numbers without a type."""
     names = dict.fromkeys((*formula.reads, formula.result))
     storage = tuple(Storage(name, program.types[name], program.shapes[name]) for name in names)
     target = Reference(formula.result, tuple(map(Affine.symbol, formula.dims)), formula.span)
@@ -29,7 +30,7 @@ def formula_nest(nest: Nest, formula: Formula, program: Program) -> Nest:
 
 
 def _expression(term: Term, dtype: ElementType, types: Mapping[str, ElementType]) -> Expression:
-    """`dtype` is the type that a number has here."""
+    """Expression of a term; `dtype` is the type that a number has here."""
     match term:
         case Leaf():
             return Reference(term.array, term.index)
@@ -40,6 +41,7 @@ def _expression(term: Term, dtype: ElementType, types: Mapping[str, ElementType]
             if own is None:
                 refuse(f"an operand of {term.operation} is a number of any type", term.span)
             kinds: list[ElementType] = [own] * len(term.operands)
+            # The first operand of a selection is its condition.
             kinds[0] = "i32" if term.operation == "select" else own
             operands = (_expression(o, kind, types) for o, kind in zip(term.operands, kinds, strict=True))
             return ir.Apply(term.operation, own, tuple(operands), term.span)
@@ -48,9 +50,12 @@ def _expression(term: Term, dtype: ElementType, types: Mapping[str, ElementType]
 
 
 def sums_products(nest: Nest) -> bool:
-    """Whether a statement adds a product of two elements to the one that it writes, along one of its loops."""
+    """Whether a statement is a sum of products: it adds a product of two elements to the one that it writes, along one
+    of its loops.
+    """
     return any(
         any(_is_element(s.assign.target, read) for read in accesses(s.assign.value))
+        # Some loop does not choose the element: the statement adds to it in each of its iterations.
         and len({name for index in s.assign.target.index for name in index.symbols} & {*s.loops}) < len(s.loops)
         and _has_product(s.assign.value)
         for s in statements(nest)
@@ -62,6 +67,7 @@ def _is_element(target: Reference, read: Reference) -> bool:
 
 
 def _has_product(value: Expression) -> bool:
+    """Whether an expression multiplies two elements of arrays somewhere."""
     if not isinstance(value, ir.Apply):
         return False
     arrays = [o for o in value.operands[:2] if any(each.index for each in accesses(o))]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of stages as the arrays of the caller: a stage writes one itself where nobody behind it reads what the array
-held before; the others are copied at the end."""
+held before (an anti dependence); the others are copied at the end.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ T = TypeVar("T")
 
 def align_dimensions(formulas: Formulas) -> Formulas:
     """Formulas with the dimensions of each definition that is all of an output in the output's order."""
+    # Reversed, so that of several outputs of one definition the first decides; the others are copies.
     orders = {o.definition: at for o in reversed(formulas.outputs) if (at := _order(o)) is not None}
 
     def change(term: Term) -> Term | None:
@@ -41,18 +43,18 @@ def align_dimensions(formulas: Formulas) -> Formulas:
 
 
 def _order(output: Output) -> tuple[int, ...] | None:
-    """None where some dimension is fixed."""
+    """Order of an output's dimensions; None where some dimension is fixed."""
     at = tuple(n for n in output.at if isinstance(n, int))
     return at if len(at) == len(output.at) else None
 
 
 def _sorted(items: Sequence[T], order: Sequence[int]) -> tuple[T, ...]:
-    """Each at the place that `order` names."""
+    """Permutation: each item at the place that `order` names."""
     return tuple(item for _, item in sorted(zip(order, items, strict=True), key=lambda pair: pair[0]))
 
 
 def store_outputs(program: Program) -> Program:
-    """A program whose stages compute the outputs under their own names: in place, or by a copy."""
+    """Program whose stages compute the outputs under their own names: in place, or by a copy."""
     stages, names = list(program.stages), dict[str, str]()
     for output in program.outputs:
         at = next(n for n, stage in enumerate(stages) if stage.result == output.definition)
@@ -77,12 +79,15 @@ def _may_overwrite(stage: Stage, array: str, *, own: bool) -> bool:
     if array not in stage.reads:
         return True
     if isinstance(stage, Product):
+        # A product reads its factors many times, but what its sums begin with only once, before it writes.
         return own and array not in (stage.left.array, stage.right.array)
     here = result_element(array, stage.dims)
     return own and all(leaf == here for leaf in leaves(stage.term) if leaf.array == array)
 
 
 def _rename(stage: Stage, names: Mapping[str, str]) -> Stage:
+    """Stage with other names of arrays."""
+
     def change(term: Term) -> Term | None:
         return replace(term, array=names.get(term.array, term.array)) if isinstance(term, Leaf) else None
 
@@ -94,6 +99,7 @@ def _rename(stage: Stage, names: Mapping[str, str]) -> Stage:
 
 
 def _copy(stages: Sequence[Stage], output: Output, names: Mapping[str, str]) -> Formula:
+    """Formula that copies a result to its output."""
     source = names.get(output.definition, output.definition)
     made = next(stage for stage in stages if stage.result == source)
     dims = {at: name for name, at in zip(made.dims, output.at, strict=True) if isinstance(at, int)}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The equations of one phase as a program of one stage, which holds for any sizes: a product whose dataflow is one, or
-one element-wise formula."""
+"""Recognition of one stage: the equations of one phase as a program of one stage, which holds for any sizes, a product
+whose dataflow is one, or one element-wise formula.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from polyloom.transform.stages.abilities import Abilities, fits
 
 
 def recognize_stage(plan: Plan, can: Abilities) -> Program:
-    """Raises `Unlike` for what is more, or something else."""
+    """Program of one stage. Raises `Unlike` for what is more, or something else."""
     if plan.loops or len(plan.phases) != 1:
         refuse(f"`{plan.name}` has several phases, one after the other")
     (phase,) = plan.phases
@@ -29,6 +30,7 @@ def recognize_stage(plan: Plan, can: Abilities) -> Program:
 
 
 def _formula(program: pla.Program, can: Abilities) -> Formula:
+    """Element-wise formula of a phase. Raises `Unlike`."""
     found = results(program)
     if not found:
         refuse(f"`{program.name}` has no result")
@@ -47,11 +49,12 @@ def _formula(program: pla.Program, can: Abilities) -> Formula:
 
 
 def _bind(phase: Phase, stage: Stage) -> Program:
-    """The stage with the names of the plan's arrays, and a result of its own."""
+    """Stage with the names of the plan's arrays, and a result of its own."""
     names = dict(phase.inputs)
     output = dict(phase.outputs)[stage.result]
     arrays = {names[a.name]: a for a in phase.program.inputs}
     arrays[output] = next(a for a in phase.program.outputs if a.name == stage.result)
+    # The result has a name of its own, so that a formula may read the output's old elements.
     result = fresh(output, {*arrays})
 
     def change(term: Term) -> Term | None:

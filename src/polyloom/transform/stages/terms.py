@@ -13,7 +13,7 @@ from polyloom.sets import Affine
 
 
 def split_sum(term: Term) -> tuple[Term | None, Sum | None, bool]:
-    """A term as `begins` + a sum, or - a sum: what it begins with, the sum, and whether it is taken away."""
+    """Split of a term into `begins` + a sum, or - a sum: what it begins with, the sum, and whether it is taken away."""
     if isinstance(term, Sum):
         return None, term, False
     if isinstance(term, Apply) and isinstance(term.operands[-1], Sum):
@@ -25,7 +25,7 @@ def split_sum(term: Term) -> tuple[Term | None, Sum | None, bool]:
 
 
 def addends(term: Term, *, is_less: bool = False) -> list[tuple[Term, bool]]:
-    """What a term adds up, and which of it is taken away."""
+    """Addends of a term, and which of them are taken away."""
     if isinstance(term, Apply) and term.operation == "neg":
         return addends(term.operands[0], is_less=not is_less)
     if isinstance(term, Apply) and term.operation in ("add", "sub"):
@@ -35,19 +35,21 @@ def addends(term: Term, *, is_less: bool = False) -> list[tuple[Term, bool]]:
 
 
 def accumulate(total: Term | None, addend: Term, *, is_less: bool) -> Term:
-    """`total` + or - an addend; None is nothing."""
+    """Sum of `total` and + or - an addend; None is nothing."""
     if total is None:
         return Apply("neg", (addend,)) if is_less else addend
     return Apply("sub" if is_less else "add", (total, addend))
 
 
 def factors_of(term: Term) -> list[Term]:
+    """Factors of a product, which nested products give as one list."""
     if isinstance(term, Apply) and term.operation == "mul":
         return [factor for operand in term.operands for factor in factors_of(operand)]
     return [term]
 
 
 def product_of(factors: Sequence[Term]) -> Term:
+    """Product of factors from left to right."""
     made = factors[0]
     for factor in factors[1:]:
         made = Apply("mul", (made, factor))
@@ -60,7 +62,9 @@ def unconverted(term: Term) -> Term:
 
 
 def inline_definitions(formulas: Formulas) -> Formulas:
-    """Formulas in which a definition that one place reads, behind the sums there, is a part of what reads it."""
+    """Inlining: formulas in which a definition that one place reads, behind the sums there, is a part of what reads
+    it.
+    """
     kept = {output.definition for output in formulas.outputs}
     uses = Counter(leaf.array for d in formulas.definitions for leaf in leaves(d.term))
     made: dict[str, Definition] = {}
@@ -74,6 +78,9 @@ def inline_definitions(formulas: Formulas) -> Formulas:
 def _inline_into(
     definition: Definition, made: dict[str, Definition], uses: Counter[str], kept: set[str], names: set[str]
 ) -> Definition:
+    """Definition with its only reads of others replaced by their terms. Inside of a sum nothing is inlined: it would be
+    computed for each term.
+    """
     extents = dict(definition.extents)
 
     def change(term: Term) -> Term | None:
@@ -82,6 +89,7 @@ def _inline_into(
         if not isinstance(term, Leaf) or term.array not in made or uses[term.array] != 1 or term.array in kept:
             return None
         other = made.pop(term.array)
+        # Dimensions of sums get new names, because the reader may have the same ones.
         summed = {d: fresh(d, names, dotted) for d in other.extents if d not in other.dims}
         extents.update({new: other.extents[d] for d, new in summed.items()})
         return _at_index(other.term, summed, dict(zip(other.dims, term.index, strict=True)))
@@ -90,7 +98,7 @@ def _inline_into(
 
 
 def _at_index(term: Term, summed: Mapping[str, str], index: Mapping[str, Affine]) -> Term:
-    """A definition's term at an index, with other names of the dimensions of its sums."""
+    """Term of a definition at an index, with other names of the dimensions of its sums."""
     values = {**index, **{d: Affine.symbol(new) for d, new in summed.items()}}
 
     def change(part: Term) -> Term | None:

@@ -101,6 +101,8 @@ def _written(made: Leaves, leaf: Leaf, issued: int) -> int:
 
 def processor_classes(made: Leaves) -> list[isl.Set]:
     """Algorithm 1 on the elements that have work, by the inter-tile domains of all leaves."""
+    # Elements are in one class exactly if all leaves have the same intra-tile domains there (the paper's Definition
+    # 6.3).
     tiles = made.tiles
     return [
         elements
@@ -113,6 +115,7 @@ def _patterns(leaf: isl.Map, elements: isl.Set) -> Iterator[isl.Set]:
     6.3)."""
     rest = elements
     while not rest.is_empty():
+        # Any element stands for its class: those with another image are split off, until none is left.
         split = isl.Set.from_point(rest.sample_point()).apply(leaf)
         here, wanted = leaf.intersect_domain(rest), isl.Map.from_domain_and_range(rest, split)
         others = here.subtract(wanted).domain().union(wanted.subtract(here).domain()).coalesce()

@@ -25,6 +25,7 @@ class Palette:
         return tuple(self._place(*_partial(edges, codes, bit)) for bit in range(bits)), codes
 
     def _place(self, one: isl.Set, zero: isl.Set) -> int:
+        # Greedy colouring: two partial signals share a bit if none of them must be 1 where the other must be 0.
         for colour, (ones, zeros) in enumerate(zip(self.ones, self.zeros, strict=True)):
             if one.is_disjoint(zeros) and zero.is_disjoint(ones):
                 self.ones[colour], self.zeros[colour] = ones.union(one).coalesce(), zeros.union(zero).coalesce()

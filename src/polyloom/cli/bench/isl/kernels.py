@@ -53,6 +53,7 @@ def _successor(extents: Sequence[int]) -> isl.Map:
     """The digits below some digit go from their last values to 0, and that one is incremented."""
     n = len(extents)
     space = isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, n, n)
+    # Lexicographic successor within the tile: one piece per dimension that counts up while the inner ones return to 0.
     carries: list[isl.Map] = []
     for g in range(n):
         step = (
@@ -75,6 +76,8 @@ def _successor(extents: Sequence[int]) -> isl.Map:
 
 def control_flow(scan: Scan, operations: Sequence[Operation], domains: Sequence[isl.Set]) -> Graph:
     """The graph of one functional unit of one class."""
+    # Iterations with the same set of issued operations form a kernel class (Algorithm 2); edges go to the class of the
+    # next iteration.
     folded = _Folded(scan, operations)
     classes = partition(folded.steps, folded.conditions(domains))
     nodes: dict[tuple[Kernel, bool], isl.Set] = {}

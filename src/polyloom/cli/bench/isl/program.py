@@ -25,6 +25,7 @@ def generate(graph: Graph, palette: Palette) -> Program:
 
 def _topological(graph: Graph) -> list[int]:
     """Depth-first from the start, reversed as nodes are finished: topological but for the loops."""
+    # Reverse postorder without recursion.
     finished: dict[int, None] = {}
     pending, seen = [(graph.start, iter(graph.edges[graph.start]))], {graph.start}
     while pending:

@@ -136,6 +136,7 @@ class Tiles:
             1 if m is None else -(-(self.upper[m] - self.lower[m] + 1) // self.sizes[m])
             for m in (candidate.rows, candidate.columns)
         ]
+        # A region that is narrower than the displacement has no element to clamp to.
         if any(d and n <= abs(d) for d, n in zip(displacement, counts, strict=True)):
             return isl.Map.from_multi_pw_aff(identity)
         clamped = identity
@@ -152,6 +153,7 @@ class Tiles:
         for m, (low, high, p, down) in enumerate(
             zip(self.lower, self.upper, self.sizes, candidate.reflected, strict=True)
         ):
+            # A reflected dimension counts from its upper bound down.
             sign = -1 if down else 1
             row = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space.domain())).set_constant_val(
                 high if down else low

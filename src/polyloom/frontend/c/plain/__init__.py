@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What C has several ways to write is brought into one, on clang's syntax tree, before anything else looks at it.
+"""Canonical form of C: what C has several ways to write is brought into one, on clang's syntax tree, before anything
+else looks at it.
 
 A rewriting takes a function's body and gives one that means the same. They stand here in their order; each is a file.
 What a rewriting does not understand it leaves as it was, and whoever meets it refuses it at its place.
@@ -29,7 +30,7 @@ RESULT: Final = "@return"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a function's file declares: functions and tables by identity, structures of scalars by type."""
+    """File-scope declarations of a function's file: functions and tables by identity, structures of scalars by type."""
 
     functions: Mapping[str, Node] = field(default_factory=dict[str, Node])
     tables: Mapping[str, Node] = field(default_factory=dict[str, Node])
@@ -37,9 +38,10 @@ class File:
 
 
 def plain(function: Node, file: File) -> Node:
-    """A function whose body is rewritten; what it returns is assigned to the variable `RESULT`."""
+    """Canonicalization of a function's body; what it returns is assigned to the variable `RESULT`."""
     body = function.inner[-1]
     body = unlabelled(body)
+    # Inlining first: pointers, structures and tables of callees are then the function's own.
     body = expanded(body, {name: _without_labels(found) for name, found in file.functions.items()})
     body = returning(body, result(function)) or body
     body = filled(body, file.tables)
@@ -47,12 +49,14 @@ def plain(function: Node, file: File) -> Node:
     body = counting_down(body)
     body = separated(body)
     body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
+    # Last: without `continue`, what a header counts may move to the end of the body.
     body = single_headers(without_continue(body))
     return replace(function, inner=(*function.inner[:-1], body))
 
 
 def result(function: Node) -> Node | None:
-    """The declaration of what a function returns."""
+    """Result of a function as the declaration of a variable; None for void."""
+    # The type of a function is printed as `float (int)`.
     ctype = function.ctype.partition(" (")[0].partition("(")[0].strip()
     if ctype == "void":
         return None

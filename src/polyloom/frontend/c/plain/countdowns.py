@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`for (i = n; i-- > 0;)` and `while (n--)` test and count at once: they become `while (i > 0) { i--; ... }`.
+"""Countdown loops: `for (i = n; i-- > 0;)` and `while (n--)` test and count at once (C17, section 6.5.2.4); they become
+`while (i > 0) { i--; ... }`.
 
 Behind such a loop the variable is one less than behind the one that it becomes; where it is read there, nothing is
 rewritten.
@@ -15,7 +16,7 @@ from polyloom.frontend.loops.tree import Node, strip
 
 
 def counting_down(body: Node) -> Node:
-    """With loops that test first."""
+    """Rewriting of countdown loops into loops that test first."""
     return with_statements(body, lambda node: _inside(node, body))
 
 
@@ -25,9 +26,11 @@ def _inside(node: Node, function: Node) -> Statements:
     step = _step(test) if test is not None and test.kind else None
     if test is None or step is None or _read_outside(node, step, function):
         return (node,)
+    # Two steps per turn: the test's and the header's; such a loop is left to be refused.
     if node.kind == "for" and node.inner[3].kind:
         return (node,)
     variable = strip(step.inner[0])
+    # `i != 0` becomes `i > 0`: a negative start would count through all integers, which is no loop to map.
     positive = make.binary(">", variable, make.number(0, test), "int", test)
     turns = block((replace(step, postfix=True), node.inner[-1]), node.inner[-1])
     made = replace(node, kind="while", inner=(positive, turns))
@@ -54,6 +57,6 @@ def _same(node: Node) -> Node:
 
 
 def _read_outside(node: Node, step: Node, function: Node) -> bool:
-    """Whether the variable occurs behind the loop."""
+    """Liveness of the loop's variable behind the loop, by its position in the text: whether a name of it follows."""
     name = strip(step.inner[0]).symbol
     return any(n.kind == "name" and n.symbol == name and n.span.start >= node.span.end for n in function)

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`for (i = 0, k = 1; i < n; i++, k += 2)` as a loop over the variable that its condition compares: what else the
-header sets stands before the loop, what else it counts at the end of the body, which no `continue` leaves by now."""
+"""Loop headers of several variables: `for (i = 0, k = 1; i < n; i++, k += 2)` becomes a loop over the variable that its
+condition compares.
+
+What else the header sets stands before the loop, what else it counts at the end of the body, which no `continue` leaves
+by now (C17, section 6.8.5.3).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from polyloom.frontend.loops.tree import Node, strip
 
 
 def single_headers(body: Node) -> Node:
-    """With headers of one variable."""
+    """Rewriting of loop headers into headers of one variable."""
     return with_statements(body, _inside)
 
 
@@ -23,6 +27,7 @@ def _inside(node: Node) -> Statements:
     first, counts = _parts(node.inner[0]), _parts(node.inner[3])
     if len(first) < 2 and len(counts) < 2:
         return (node,)
+    # The step that the condition depends on is the loop's; with none or several there is no such loop.
     own = [part for part in counts if _variable(part) in compared]
     begins = [part for part in first if own and _variable(part) == _variable(own[0])]
     if len(own) != 1 or len(begins) != 1:
@@ -44,7 +49,7 @@ def _parts(node: Node) -> list[Node]:
 
 
 def _variable(node: Node) -> str:
-    """What a part declares or assigns."""
+    """Variable that a part of a header declares or assigns, by its identity."""
     if node.kind == "declare":
         return node.inner[0].symbol
     left = strip(node.inner[0]) if node.inner else node

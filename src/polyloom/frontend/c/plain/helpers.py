@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of the file's own functions as what these do: parameters become variables, `*p` of a parameter that gets `&x`
-is `x`, and what is returned is a variable.
+"""Inline expansion of the file's own functions (Muchnick 1997, section 15.2): parameters become variables, `*p` of a
+parameter that gets `&x` is `x`, and what is returned is a variable.
 
 A call stands before the statement that uses its result; one that is executed conditionally within an expression stays,
 and so does a function that calls itself. A function that is one `return` is left to where the call stands.
@@ -18,11 +18,14 @@ from polyloom.frontend.loops.returns import returning
 from polyloom.frontend.loops.shape import Statements, block, with_statements
 from polyloom.frontend.loops.tree import Node, strip
 
+# Operands that C may not evaluate (C17, sections 6.5.13 to 6.5.15): what they call must not move before the statement.
 _CONDITIONAL = ("choose", "statements", "sizeof")
 
 
 def expanded(body: Node, functions: Mapping[str, Node], around: frozenset[str] = frozenset()) -> Node:
-    """Without the calls that can be written out; `around` are the names of functions that are being expanded."""
+    """Inline expansion of the calls that can be written out; `around` are the names of functions that are being
+    expanded.
+    """
     return with_statements(body, lambda node: _inside(node, functions, around))
 
 
@@ -61,7 +64,9 @@ def _hoisted(node: Node, functions: Mapping[str, Node], around: frozenset[str], 
 
 
 def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
-    """The function of a call that is to be written out."""
+    """Function of a call that is to be written out; None for recursion, library names, and other numbers of
+    arguments.
+    """
     if node.kind != "call" or not callee(node) or callee(node) in around:
         return None
     function = functions.get(strip(node.inner[0]).symbol)
@@ -69,6 +74,7 @@ def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
     if function is None or function.name.startswith("__polyloom") or function.name in CALLS:
         return None
     body = function.inner[-1].inner
+    # Substituted as an expression by loops/values.py, so that it may stand in conditions and bounds, too.
     expression = len(body) == 1 and body[0].kind == "return"
     parameters = [n for n in function.inner if n.kind == "parameter"]
     return None if expression or len(parameters) != len(node.inner) - 1 else function
@@ -77,7 +83,9 @@ def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
 def _body(
     call: Node, function: Node, result: Node | None, functions: Mapping[str, Node], around: frozenset[str]
 ) -> Node | None:
-    """The block that a call is."""
+    """Inlined body: the block that a call is; None where a pointer parameter is used otherwise than to access what it
+    points to.
+    """
     body = returning(function.inner[-1], result)
     if body is None:
         return None
@@ -86,17 +94,21 @@ def _body(
         if "*" in parameter.ctype:
             passed[parameter.symbol] = strip(argument)
         else:
+            # Scalars are passed by value (C17, section 6.5.2.2, paragraph 4): a copy that the body may change.
             first.append(make.variable(parameter.name, parameter.ctype, parameter.symbol, call, argument))
     body = make.changed(body, lambda node: _argument(node, passed))
     if any(n.kind == "name" and n.symbol in passed for n in body):
         return None
     body = expanded(body, functions, around | {function.name})
+    # Arguments may themselves call functions: evaluated before the body, in order.
     given = [s for declared in first for s in _inside(declared, functions, around)]
     return block((*given, *body.inner), call)
 
 
 def _argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
-    """What stands for `*p`, `p[e]` and `p` of a parameter that is a pointer."""
+    """Substitution of an argument for `*p`, `p[e]` and `p` of a parameter that is a pointer; None for other
+    expressions.
+    """
     if node.kind == "unary" and node.opcode == "*" and (given := _given(node.inner[0], passed)) is not None:
         if given.kind == "unary" and given.opcode == "&":
             return given.inner[0]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A label that no `goto` goes to names a loop for the reader, and for tools of high-level synthesis: it is left out."""
+"""Unused labels: one that no `goto` goes to names a loop for the reader, and for tools of high-level synthesis; it is
+left out (C17, section 6.8.1).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A local structure of scalars as its members: `s.re` is a variable `s_re`, and `s = t` one assignment per member."""
+"""Scalar replacement of aggregates (Muchnick 1997, section 12.2): a local structure of scalars as its members. `s.re`
+is a variable `s_re`, and `s = t` one assignment per member.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ Fields = tuple[tuple[str, str], ...]
 
 
 def taken_apart(body: Node, records: Mapping[str, Fields]) -> Node:
-    """Without local structures; `records` are the fields of those of the file whose members are scalars, by type."""
+    """Scalar replacement of local structures; `records` are the fields of those of the file whose members are scalars,
+    by type.
+    """
+    # Static ones keep their values between calls, and stay what they are.
     found = {n.symbol: n for n in body if n.kind == "variable" and n.ctype in records and not n.storage and _plain(n)}
     whole = _whole(body, found)
     parts = {name: n for name, n in found.items() if name not in whole}
@@ -31,7 +36,7 @@ def _plain(declaration: Node) -> bool:
 
 
 def _whole(body: Node, found: Mapping[str, Node]) -> set[str]:
-    """The variables that are used otherwise than by member and in assignments to each other."""
+    """Escaping structures: variables that are used otherwise than by member and in assignments to each other."""
     taken = {id(strip(n.inner[0])) for n in body if n.kind == "member"}
     for node in body:
         sides = node.inner if node.kind == "binary" and node.opcode == "=" else ()
@@ -50,6 +55,7 @@ def _inside(node: Node, fields: Mapping[str, Fields]) -> Statements:
     if node.kind == "declare" and any(d.symbol in fields for d in node.inner):
         return tuple([s for d in node.inner for s in _declared(d, node, fields)])
     if node.opcode == "=" and node.kind == "binary" and (to := _named(node.inner[0])) in fields:
+        # Member by member is the same as at once: the two structures do not overlap (C17, section 6.5.16.1).
         source = strip(node.inner[1])
         return tuple(
             [
@@ -76,6 +82,7 @@ def _declared(declaration: Node, node: Node, fields: Mapping[str, Fields]) -> It
         value: Node | None = None
         if initial is not None and initial.kind == "list":
             given = initial.inner[n] if n < len(initial.inner) else None
+            # Members without an initializer are zero (C17, section 6.7.9, paragraph 21).
             zero = given is None or given.kind == "zero"
             value = make.zero(ctype, declaration) if zero else given
         elif initial is not None:

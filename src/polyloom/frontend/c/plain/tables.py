@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`const int taps[4] = {3, -1, 4, 2}` as an array and four assignments; of the file's tables, those that a function
-uses become its own. What reads an element then finds the constant (transform.forward)."""
+"""Array initializers as assignments (C17, section 6.7.9): `const int taps[4] = {3, -1, 4, 2}` is an array and four
+assignments; of the file's tables, those that a function uses become its own.
+
+What reads an element then finds the constant (transform.forward).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from polyloom.frontend.loops.tree import Node
 
 
 def filled(body: Node, tables: Mapping[str, Node]) -> Node:
-    """With assignments for lists of initial values; `tables` are the file's, by identity."""
+    """Expansion of lists of initial values into assignments; `tables` are the file's, by identity."""
     used = {n.symbol: n for n in body if n.kind == "name" and n.symbol in tables}
     if body.kind != "block":
         return body
@@ -41,6 +44,7 @@ def _filled(declaration: Node) -> Statements:
     """The declaration without values, and an assignment per element."""
     bare = replace(declaration, initial=False, inner=())
     statement = replace(declaration, kind="declare", ctype="", inner=(bare,))
+    # A static table that nobody can write is the same in every call; one without `const` keeps values between calls.
     if declaration.storage == "static" and "const" in declaration.qualified:
         bare = replace(bare, storage="")
         statement = replace(statement, inner=(bare,))
@@ -54,11 +58,13 @@ def _extents(ctype: str) -> list[int]:
 
 
 def _assignments(array: Node, values: Node, extents: list[int], at: Node) -> Iterator[Node]:
+    # A list around a scalar is its value in braces, which clang has taken off except for zeros.
     if not extents:
         given = values.kind not in ("zero", "list")
         yield make.assignment(array, values if given else make.zero(array.ctype, at), at)
         return
     given = values.inner if values.kind == "list" else ()
     for n in range(extents[0]):
+        # Elements behind the list are zero (C17, section 6.7.9, paragraph 21).
         value = given[n] if n < len(given) else replace(values, kind="zero", inner=())
         yield from _assignments(make.element(array, make.number(n, at), at), value, extents[1:], at)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pointers that walk over an array as the array and a counter: `*p++ = x` is `p[at] = x; at++`.
+"""Array recovery (Franke and O'Boyle 2003): pointers that walk over an array become the array and a counter; `*p++ = x`
+is `p[at] = x; at++`.
 
 A pointer has one array: the parameter that it is, or the one that it is initialized with. A pointer that is given
 another array, or whose address or value goes elsewhere, stays what it is, and is refused.
@@ -17,7 +18,7 @@ from polyloom.frontend.loops.tree import Node, strip
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """`counter` is the declaration of what counts, `array` a reference to what is walked over."""
+    """Walk of a pointer: `counter` is the declaration of what counts, `array` a reference to what is walked over."""
 
     pointer: Node
     counter: Node
@@ -25,14 +26,16 @@ class _Walk:
 
 
 def counted(body: Node, parameters: tuple[Node, ...]) -> Node:
-    """With counters instead of pointers that move."""
+    """Array recovery in a body: counters instead of pointers that move."""
     pointers = {n.symbol: n for n in (*parameters, *body) if n.kind in ("parameter", "variable") and _is_pointer(n)}
     moving = {name for node in body if (name := _moved(node)) in pointers}
     local = {n.symbol for n in body if n.kind == "variable" and n.symbol in pointers and n.initial}
+    # Without alias analysis: a pointer whose value is used elsewhere may be another name of any array.
     found = (moving | local) - set(_elsewhere(body))
     walks = {name: walk for name in sorted(found) if (walk := _walk(pointers[name], moving | local)) is not None}
     if not walks or body.kind != "block":
         return body
+    # A parameter points to the beginning of its array: its counter starts at 0 before the body.
     first = [_counter(w, make.number(0, body), body) for w in walks.values() if w.pointer.kind == "parameter"]
     body = with_statements(body, lambda node: _statements(node, walks))
     body = make.changed(body, lambda node: _replaced(node, walks))
@@ -62,6 +65,7 @@ def _walk(pointer: Node, moving: set[str]) -> _Walk | None:
     if pointer.kind == "parameter":
         return _Walk(pointer, counter, make.named(pointer, pointer))
     base = _base(pointer.inner[-1])
+    # An array that itself moves has no fixed origin to count from.
     return None if base is None or base.symbol in moving else _Walk(pointer, counter, base)
 
 
@@ -76,7 +80,7 @@ def _base(node: Node) -> Node | None:
 
 
 def _offset(node: Node, at: Node) -> Node:
-    """How far into its array a pointer points."""
+    """Initial offset of a pointer in its array, in elements."""
     node = strip(node)
     if node.kind == "unary" and node.opcode == "&":
         return strip(node.inner[0]).inner[1]
@@ -108,6 +112,7 @@ def _statements(node: Node, walks: Mapping[str, _Walk]) -> Statements:
 def _replaced(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
     """`*p` and `p[e]` as elements of the array, movements as those of the counter."""
     if (name := _moved(node)) in walks:
+        # A pointer's step has no type of its own: counters count in `int`, the type of subscripts here.
         types = ("int", "int") if node.types else ()
         rest = [make.changed(child, lambda part: _replaced(part, walks)) for child in node.inner[1:]]
         return replace(node, ctype="int", types=types, inner=(make.named(walks[name].counter, node), *rest))

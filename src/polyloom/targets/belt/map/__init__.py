@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From functions in SSA form to bundles."""
+"""Compiler: from functions in SSA form to bundles."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions in SSA form become the member-independent form: the specializer before it schedules, as two lists of
-passes.
+"""Importer of functions in SSA form into the member-independent form: the specializer before it schedules, as two lists
+of passes (I. Godard, "Pipelining": emulation substitution, inlining, if-conversion; docs/targets/belt.md, A loop from C
+to the torus).
 
 - `ir.ssa`: what the member lacks becomes calls of routines; short functions become part of their callers, recursion is
   refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops within loops are unrolled;
@@ -61,9 +62,9 @@ from polyloom.transform.ssa.vectorize.vectorize import Vectorize, Vectorized, Ve
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`distinct`: arrays that are passed never overlap, as those of a Python kernel. `vectorize`: every loop must
-    become one over vectors, or those that can do. `reassociate` lets sums of floats change their order; `expect` are
-    values of parameters that are likely."""
+    """Options of the import. `distinct`: arrays that are passed never overlap, as those of a Python kernel.
+    `vectorize`: every loop must become one over vectors, or those that can do. `reassociate` lets sums of floats change
+    their order; `expect` are values of parameters that are likely."""
 
     distinct: bool = False
     vectorize: Vectorize = "never"
@@ -74,14 +75,15 @@ class Options:
 def import_function(
     function: SsaFunction, machine: Machine, options: Options | None = None, watch: Watch | None = None
 ) -> Module:
-    """The program. Errors: PL1085 to PL1088, PL1090, and PL1091 for a loop that cannot be vectorized."""
+    """Import a function and what it calls. Errors: PL1085 to PL1088, PL1090, and PL1091 for a loop that cannot be
+    vectorized."""
     return imported(function, machine, options or Options(), watch)[0]
 
 
 def imported(
     function: SsaFunction, machine: Machine, options: Options, watch: Watch | None = None
 ) -> tuple[Module, tuple[Vectorized, ...]]:
-    """The program, and what vectorization made of each innermost loop."""
+    """Imported program, and what vectorization made of each innermost loop."""
     found: list[Vectorized] = []
     function = with_distinct_arrays(function) if options.distinct else function
     ready: SsaFunction = run_passes(function, _ssa_passes(machine, options, found), watch)
@@ -99,6 +101,7 @@ SPECULATION: Final = Speculation(frozenset(SPECULATED), frozenset({"store", "cal
 IF_CONVERSION: Final = Cost(select=1, branch=6)
 """A pick is one operation; a branch ends a bundle's block and costs the operations that would fill the bundles."""
 _SSA: Final = Form(print_ssa, verify_ssa)
+# A tuple of names beside the passes: `--print-after` lists them before a machine is known.
 PASSES: Final = (
     *("emulate", "inline", "arrays", "expand", "common", "unroll", "if-convert", "hyperblocks"),
     *("hoist", "reassociate", "loads", "vectorize", "count", "addresses", "legalize", "close", "sink"),
@@ -110,8 +113,8 @@ PASSES: Final = (
 def _ssa_passes(
     machine: Machine, options: Options, found: list[Vectorized]
 ) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
-    """The program in SSA form as `build` takes it; `found` gets what became of loops. Errors: PL1085, PL1086, PL1088,
-    PL1090, PL1091."""
+    """Passes over SSA form, up to what `build` takes; `found` gets what became of loops. Errors: PL1085, PL1086,
+    PL1088, PL1090, PL1091."""
     vectors = VectorMachine(machine.vector, options.reassociate, options.expect)
 
     def vectorized(program: SsaFunction) -> SsaFunction:
@@ -121,41 +124,51 @@ def _ssa_passes(
         return check_vectorized(made, found) if options.vectorize == "always" else made
 
     return (
+        # Before inlining: the calls of routines are then ordinary ones, and short routines disappear.
         Pass("emulate", partial(_emulated, machine=machine), _SSA),
         Pass("inline", lambda f: inline(f, INLINING), _SSA),
+        # After inlining: an array of a function that is inlined is one of its caller.
         Pass("arrays", static_arrays, _SSA),
         # An expanded switch needs blocks that end where they are used; an expanded move splits its block.
         Pass("expand", lambda f: merge_blocks(expand_moves(lower_switches(freeze_undefined(f)))), _SSA),
         # Sizes are constants only where what computes them has been folded.
         Pass("common", clean, _SSA),
+        # Before hyperblocks: a loop whose inner loop is unrolled becomes innermost itself, and is pipelined.
         Pass("unroll", lambda f: clean(unroll(f, UNROLLING)), _SSA),
         # What hyperblocks would select under predicates of several branches, hammocks select under their own.
         Pass("if-convert", lambda f: clean(if_convert(f, IF_CONVERSION, speculation=SPECULATION)), _SSA),
         Pass("hyperblocks", lambda f: form_hyperblocks(f, SPECULATION), _SSA),
+        # After hyperblocks: what a branch guarded may now move, because speculation harms nothing on this machine.
         Pass("hoist", lambda f: clean(_each_member(_hoisted)(f)), _SSA),
         Pass("reassociate", reassociate_recurrences, _SSA),
         Pass("loads", lambda f: clean(_each_member(forward_loads)(f)), _SSA),
+        # The vectorizer takes superblocks; a load that another one makes redundant would be one more stream to it.
         Pass("vectorize", vectorized, _SSA),
         Pass("count", lambda f: clean(count_down(f)), _SSA),
+        # Late: vectorization needs plain address arithmetic to find strides.
         Pass("addresses", lambda f: clean(select_addresses(f, MODE)), _SSA),
         Pass("legalize", lambda f: clean(expand_operations(f, *_lacking(machine))), _SSA),
+        # Last but one: every earlier pass is free to use values of loops outside of them.
         Pass("close", lambda f: dce(merge_blocks(close_loops(f))), _SSA),
+        # What only an exit needs is computed there, where it takes no slot of the loop.
         Pass("sink", sink, _SSA),
     )
 
 
 def clean(function: SsaFunction) -> SsaFunction:
-    """In simpler form, without common subexpressions and dead code."""
+    """SSA clean-up: simplification, without common subexpressions and dead code."""
     return simplify(common(function))
 
 
 def _hoisted(function: SsaFunction, outside: bool) -> SsaFunction:
-    """Invariants of all kinds: what moves takes no register here."""
+    """Hoist loop invariants of all kinds: what moves takes no register here."""
+    # No limit on values that live across the loop: an invariant is in scratch and filled near each use.
     return hoist(function, HoistCosts(0, lambda i: False, 1 << 30, SPECULATION, outside))
 
 
 def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]:
-    """From SSA form to operations of the member."""
+    """Passes from SSA form to operations of the member."""
+    # Filled by `build` and read by `order`: dependences are those of the SSA form from which operations come.
     origins: dict[str, Aliases] = {}
 
     def built(ready: SsaFunction) -> Module:
@@ -170,25 +183,28 @@ def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]
 
 
 def _each_member(change: Callable[[SsaFunction, bool], SsaFunction]) -> Callable[[SsaFunction], SsaFunction]:
-    """The change of each function of a program by itself; the arrays of the first one come from outside."""
+    """Change of a program that changes each function of it by itself; the arrays of the first one come from outside."""
 
     def changed(program: SsaFunction) -> SsaFunction:
         first, *others = (change(replace(f, others=()), k == 0) for k, f in enumerate(program.members))
+        # Data and externals belong to the program's first function; copies would be printed for each.
         return replace(first, others=tuple(replace(f, data=(), externals=()) for f in others))
 
     return changed
 
 
 def _each(name: str, change: Callable[[Function], Function]) -> Pass[Module, Module]:
-    """A pass over each function by itself."""
+    """Pass over each function by itself."""
     return Pass(name, lambda module: replace(module, functions=tuple(map(change, module.functions))), GENASM)
 
 
 def _lacking(machine: Machine) -> tuple[Lacks, Refusal]:
-    """Whether a member has no slot for an instruction, and the error where nothing stands for it (exit 3)."""
+    """Legalization rules of a member: whether it has no slot for an instruction, and the error where nothing stands for
+    it (exit 3)."""
 
     def lacks(i: Instruction, makers: Mapping[str, Instruction]) -> bool:
         name = selected_name(i)
+        # A product of two extended words is one widening multiplication, which needs no multiplier of 64 bits.
         is_selected = not name or words_of_product(i, makers) is not None
         return not is_selected and not machine.has(name, type_of(i.results[0].type.scalar).width)
 
@@ -205,6 +221,8 @@ def _lacking(machine: Machine) -> tuple[Lacks, Refusal]:
 
 
 def _emulated(function: SsaFunction, machine: Machine) -> SsaFunction:
+    """Check pointers and unsupported constructs, then replace operations that the member lacks. Errors: PL1085 to
+    PL1088, PL1090."""
     if function.pointers != 32:
         help = "read it with pointers of 32 bits, as --target=riscv32-unknown-elf does"
         raise input_error("PL1088", f"{function.name} has pointers of {function.pointers} bits", help=help)

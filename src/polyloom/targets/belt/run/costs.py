@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run on the belt cost: slots that compute, each with as many lanes as the widest element type of the kernel's
-arrays leaves it, and the bytes of the loads and stores that bundles issued."""
+"""Cost model of a run on the belt: slots that compute, each with as many lanes as the widest element type of the
+kernel's arrays leaves it, and the bytes of the loads and stores that bundles issued (roofline, Williams, Waterman and
+Patterson 2009)."""
 
 from __future__ import annotations
 
@@ -42,11 +43,12 @@ _FLOATING: Final = {
 
 
 def costs(program: Program, execution: Execution) -> Costs:
-    """Of a file that ran."""
+    """Costs of a file that ran."""
     file = belt_file.read(program.data)
     run: Run = execution.detail
     found = facts.loops(file.program, run)
     first = facts.main_loop(found)
+    # Lanes are those of the widest element: a loop's vectors are as long as these allow.
     size = _widest(file.signature)
     slots = len(file.machine.slots_for("ls"))
     return Costs(
@@ -56,6 +58,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         units=tuple(_units(file.machine, max(1, file.machine.vector // size))),
         moved=_moved(file.program, run),
         boundary="loads and stores, as bundles issue them",
+        # At most one access of a whole vector per slot and bundle.
         bandwidth=float(slots * file.machine.vector),
         code_bytes=len(belt_file.parts(program.data).code),
         bound_by=cast("str | None", first.get("bound_by")),
@@ -78,6 +81,7 @@ def _units(machine: Machine, lanes: int) -> Iterator[Units]:
 
 
 def _executed(machine: Machine, slot: object) -> Iterator[tuple[Class, float]]:
+    """Operations and types that a slot executes, with the bundles for which it is busy."""
     for dtype in ELEMENT_TYPES:
         for operation, name in _named(dtype).items():
             row, width = OPS[name], _WIDTHS[dtype]
@@ -86,7 +90,7 @@ def _executed(machine: Machine, slot: object) -> Iterator[tuple[Class, float]]:
 
 
 def _named(dtype: ElementType) -> dict[str, str]:
-    """What the machine calls operations on a type."""
+    """Mnemonics of operations on a type."""
     if dtype in FLOATS:
         return _FLOATING
     plain = {name: name for name in _ALIKE}
@@ -95,12 +99,14 @@ def _named(dtype: ElementType) -> dict[str, str]:
     sign = "u" if dtype in UNSIGNED else "s"
     compared = {n: own if n in ("eq", "ne") else f"{own}{sign}" for n, own in _COMPARED.items()}
     own = _UNSIGNED if dtype in UNSIGNED else _SIGNED
+    # There is no negation: it is 0 - x.
     rest = {"add": "add", "sub": "sub", "mul": "mul", "neg": "sub", "abs": "abs", "shl": "shl", "madd": "muladd"}
     return {**plain, **own, **compared, **rest}
 
 
 def _moved(code: Code, run: Run) -> int:
-    """By how often each bundle ran."""
+    """Bytes moved, by how often each bundle ran. Accesses that a None kept from happening are counted: the slot was
+    used."""
     return sum(
         times * sum(map(_bytes, bundle.issues))
         for routine in code.routines
@@ -115,7 +121,7 @@ def _bytes(issue: Issue) -> int:
 
 
 def _loop(code: Code, first: facts.Facts) -> Iterator[Line]:
-    """A pass of the loop with most passes, bundle by bundle."""
+    """Lines of a pass of the loop with most passes, bundle by bundle."""
     routine: Routine = next(r for r in code.routines if r.name == first["routine"])
     start, interval = cast(int, first["first_bundle"]), cast(int, first["initiation_interval"])
     for number, bundle in enumerate(routine.bundles[start : start + interval]):
@@ -123,6 +129,7 @@ def _loop(code: Code, first: facts.Facts) -> Iterator[Line]:
 
 
 def _issues(number: int, bundle: Bundle) -> Iterator[Line]:
+    """Lines of a bundle's operations."""
     issues, notes = in_order(bundle)
     for n, issue in enumerate(issues):
         note = notes[n] if notes else None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a belt program and its runs tell: the keys of `run --json`, and the rows that a reader wants first."""
+"""Facts of belt programs and runs: the keys of `run --json`, and the rows that a reader wants first
+(docs/targets/belt.md, Loops)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ Facts = dict[str, Json]
 
 
 def loops(program: Program, run: Run | None = None) -> list[Facts]:
-    """An object per loop of the source; `passes` is how often its first bundle ran, None without a run or where it is
+    """JSON object per loop of the source; `passes` is how often its first bundle ran, None without a run or where it is
     not pipelined."""
     found: list[Facts] = []
     for loop in told.of_json(program).loops:
@@ -32,7 +33,7 @@ def loops(program: Program, run: Run | None = None) -> list[Facts]:
 
 
 def main_loop(found: Sequence[Facts]) -> Facts:
-    """The one with most passes; without a run, the first one that is pipelined."""
+    """Loop with most passes; without a run, the first one that is pipelined."""
     pipelined = [loop for loop in found if loop["pipelined"]]
     if not pipelined:
         return {}
@@ -40,7 +41,7 @@ def main_loop(found: Sequence[Facts]) -> Facts:
 
 
 def of_program(data: bytes, run: Run | None = None) -> Facts:
-    """The keys of a file, and of a run of it."""
+    """Keys of a file, and of a run of it."""
     program = belt_file.read(data).program
     found = loops(program, run)
     first = main_loop(found)
@@ -54,7 +55,7 @@ def of_program(data: bytes, run: Run | None = None) -> Facts:
 
 
 def made(data: bytes) -> Facts:
-    """Of `compile --json`; nothing of what is text."""
+    """Keys of `compile --json`; nothing of what is text."""
     return of_program(data) if belt_file.owns(data) else {}
 
 
@@ -63,6 +64,7 @@ def of_run(program: Made, execution: Execution | None) -> Facts:
 
 
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
+    """Rows of the summary: cycles, operations, a row per loop, size."""
     rows = [("cycles", str(data["cycles"])), ("operations", str(data["operations"]))]
     for loop in cast("list[Facts]", data["loops"]):
         rows.append((f"loop, line {loop['line']}", _loop(loop)))
@@ -71,6 +73,7 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
 
 
 def _loop(loop: Facts) -> str:
+    """Text of a loop: why it is open code, or interval, stages, lanes, spills and passes."""
     if not loop["pipelined"]:
         return f"open code: {_REASONS.get(str(loop['reason']), loop['reason'])}"
     proof = "proved minimal" if loop["proved_minimal"] else "not proved minimal"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs on the native model (native/belt/model.hpp): one bundle per cycle, every fault of the machine noticed.
+"""Belt model, native (native/belt/model.hpp): runs programs one bundle per cycle, and notices every fault of the
+machine (docs/targets/belt.md, Time and In detail).
 
 The model sees what the words say, a table of latencies, and ranges of memory: the program's data and, behind them, the
 arrays that are given, each exactly as long as it is. Nothing of the compiler reaches it. A fault names routine, bundle,
@@ -25,10 +26,12 @@ from polyloom.targets.trace import Deferred
 
 Argument = int | float | NDArray[Any]
 CYCLES: Final = 10**9
+# Every event keeps a value, so that a long run would fill the memory.
 TRACED: Final = 1 << 19
 """Events that a trace keeps with their values. What is busy when is kept of all."""
 _HEAD: Final = 14
 """Bytes of the section about the member before its latencies."""
+# The order is that of the model's enumeration: a NaR's payload carries the number, not the text.
 _CAUSES: Final = (
     *("", "overflow", "division by zero", "a load outside of every array"),
     "a float that no integer of the width is near",
@@ -44,7 +47,7 @@ _HELP: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An operation gave (or a store or spill took) a value. `cycle` counts from 1."""
+    """Trace event: an operation gave (or a store or spill took) a value. `cycle` counts from 1."""
 
     cycle: int
     routine: str
@@ -56,7 +59,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`results` are those of retn, the first one first, lane by lane: bits, None or NaR.
+    """Result of a run. `results` are those of retn, the first one first, lane by lane: bits, None or NaR.
 
     `high_water` is the number of belt positions that were needed, `stations` of loads in flight at once, `depth` of
     calls. `executed` counts bundles, by routine and bundle; `taken` transfers and calls that happened, by routine,
@@ -81,7 +84,7 @@ class Run:
 
 
 def run(data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES, trace: bool = False) -> Run:
-    """Runs a `.belt` file; arrays are changed in place. Errors: of the file, PL1005, PL1050 to PL1060."""
+    """Run a `.belt` file; arrays are changed in place. Errors: of the file, PL1005, PL1050 to PL1060."""
     parts = belt_file.parts(data)
     code = decoded(parts)
     ranges, given = _placed(parts, code.parameters, arguments)
@@ -95,11 +98,12 @@ def run(data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES,
 
 
 def decoded(parts: Parts) -> belt.Code:
-    """The program, as the model has it. Errors: PL1005."""
+    """Program as the model has it, decoded from a file's sections. Errors: PL1005."""
     head = parts.machine[:_HEAD]
     if len(head) < _HEAD:
         raise _malformed("the section about the member is cut off")
     scratch = int.from_bytes(head[8:12], "little")
+    # One byte each, as docs/formats.md lays out the section about the member.
     belt_length, vector, phasing, least, most, stations = head[:6]
     latencies = parts.machine[_HEAD:]
     try:
@@ -115,14 +119,16 @@ def _malformed(message: str) -> PolyloomError:
 def _placed(
     parts: Parts, parameters: Sequence[tuple[int, int]], arguments: Sequence[Argument]
 ) -> tuple[list[tuple[int, NDArray[np.uint8], bool]], list[belt.Operand]]:
-    """The ranges of memory, and the arguments as operands. The same array twice is one range."""
+    """Memory ranges of data and arrays, and the arguments as operands. The same array twice is one range."""
     if len(parameters) != len(arguments):
         raise _misfit(f"the routine takes {len(parameters)} and gets {len(arguments)} arguments")
     ranges = [(at, np.frombuffer(bytearray(initial), np.uint8), not constant) for at, initial, constant in parts.data]
+    # Behind the program's own data, with the same gap: no access reaches from one object into the next.
     free = max((at + len(initial) + layout.GAP for at, initial, _ in parts.data), default=layout.BASE)
     known: dict[int, int] = {}
     given: list[belt.Operand] = []
     for number, ((width, lanes), argument) in enumerate(zip(parameters, arguments, strict=True)):
+        # By identity, so that two pointers to one array alias, as they do in C.
         if isinstance(argument, np.ndarray) and id(argument) not in known:
             known[id(argument)] = free = -(-free // layout.GAP) * layout.GAP
             ranges.append((free, _bytes(number, argument), argument.flags.writeable))
@@ -130,12 +136,14 @@ def _placed(
         if free > 1 << 32:
             raise _misfit("the arrays are larger than the addresses of 32 bits")
         bits = known[id(argument)] if isinstance(argument, np.ndarray) else _bits(number, width, argument)
+        # A scalar for a parameter with lanes is in all of them.
         data = (bits % (1 << (8 << width))).to_bytes(1 << width, "little") * lanes
         given.append((width, lanes, data, [0] * lanes, [0] * lanes))
     return ranges, given
 
 
 def _bytes(number: int, array: NDArray[Any]) -> NDArray[np.uint8]:
+    """Bytes of an array, in place; a read-only one is copied, since the model asks for writable memory."""
     if not array.flags.c_contiguous:
         raise _misfit(f"argument {number} is an array that is not contiguous")
     plain = array if array.flags.writeable else array.copy()
@@ -164,6 +172,7 @@ def _fault(
     cycle: int,
     what: str,
 ) -> PolyloomError:
+    """Error of a machine fault, with its place: routine, bundle, slot, operation and cycle."""
     code = _FAULTS[number]
     place = "".join(f", {part}" for part in (slot and f"{slot} {op}",) if part)
     message = f"{_name(names, routine)}, bundle {bundle}{place}: {what} (cycle {cycle})"
@@ -175,17 +184,19 @@ def _name(names: Sequence[str], routine: int) -> str:
 
 
 def lanes_of(operand: belt.Operand) -> Lanes:
-    """An operand of the model's in the form of `meaning`; one without a shape is one None."""
+    """Lanes of a model's operand in the form of `meaning`; one without a shape is one None."""
     width, lanes, data, states, why = operand
     size = 1 << max(width, 0)
     numbers = [int.from_bytes(data[k * size : (k + 1) * size], "little") for k in range(lanes)]
     return tuple(
+        # States: 0 data, 1 None, 2 NaR, whose payload has the cause above the bundle's 24 bits.
         None if state == 1 else NaR(f"{_CAUSES[cause >> 24]} in bundle {cause & 0xFFFFFF}") if state == 2 else bits
         for bits, state, cause in zip(numbers, states, why, strict=True)
     )
 
 
 def _run(names: Sequence[str], ended: Mapping[str, Any]) -> Run:
+    """Result of a run, from the values of the native model."""
     counters = {
         key: int(ended[key]) for key in ("cycles", "operations", "high_water", "stations", "spills", "fills", "depth")
     }
@@ -210,11 +221,12 @@ def _event(names: Sequence[str], told: tuple[int, int, int, str, str, belt.Opera
 
 
 def _activity(names: Sequence[str], record: belt.Record) -> Activity | None:
-    """A group per routine, a lane per slot."""
+    """Slot activity: a group per routine, a lane per slot."""
     found = {(_name(names, r), slot): bits for r, slot, bits in record.busy()}
     lanes: dict[str, list[str]] = {}
     for routine, slot in sorted(found, key=lambda pair: (natural(pair[0]), natural(pair[1]))):
         lanes.setdefault(routine, []).append(slot)
+    # One bit per step of cycles; rows of slots that were idle at the end are shorter.
     width = -(-record.cycles // (8 * record.step))
     rows = [found[routine, slot].ljust(width, b"\0") for routine, own in lanes.items() for slot in own]
     groups = tuple(Group(routine, tuple(own)) for routine, own in lanes.items())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often the blocks of a run were entered: a file that `run --counts` writes and `--profile` reads.
+"""Execution profile: how often the blocks of a run were entered, in a file that `run --counts` writes and `--profile`
+reads (docs/targets/belt.md, Loops).
 
 The file is one JSON object: by function and block, as *genasm* names them, a number.
 """
@@ -18,16 +19,17 @@ from polyloom.targets.belt.words.program import Program
 
 
 def written(program: Program, run: Run) -> bytes:
-    """Of a block, how often its first bundle was executed."""
+    """Profile of a run: of a block, how often its first bundle was executed."""
     found: dict[str, dict[str, int]] = {}
     for routine, blocks in told.of_json(program).blocks.items():
         executed = run.executed.get(routine, ())
+        # A block without bundles, at the end of a routine, has no count.
         found[routine] = {name: executed[at] for name, at in blocks.items() if at < len(executed)}
     return json.dumps(found, indent=1, sort_keys=True).encode() + b"\n"
 
 
 def read(path: str) -> Counts:
-    """Errors: PL1092."""
+    """Profile of a file. Errors: PL1092."""
     try:
         made: Any = json.loads(regular(path).decode())
         return {(function, block): _count(n) for function, blocks in made.items() for block, n in blocks.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawings of pipelined loops: the torus, rows by slots, and the belt, a line for the life of each result.
+"""Timeline drawings of pipelined loops: the torus, rows by slots, and the belt, a line for the life of each result.
 
 Both follow from the words: passes are stepped through (`walk`) until the belt repeats itself, and the results of one
 pass are followed to their last readers. Names and stages are those of the notes, where there are any.
@@ -24,7 +24,8 @@ Tag = tuple[int, ...]
 
 @dataclass(slots=True)
 class _Life:
-    """Of a result: bundles, counted from the first one of its pass. `furthest` is the greatest position read."""
+    """Lifetime of a result: bundles, counted from the first one of its pass. `furthest` is the greatest position
+    read."""
 
     issue: Issue
     name: str
@@ -37,7 +38,7 @@ class _Life:
 
 
 def timeline(program: Program) -> str:
-    """The drawings of every loop, in the order of the code."""
+    """Drawings of every loop, in the order of the code."""
     machine = machines.read(program.description, program.member)
     parts = [
         _loop(program, routine, machine, first, bundles)
@@ -48,6 +49,7 @@ def timeline(program: Program) -> str:
 
 
 def _loop(program: Program, routine: Routine, machine: Machine, first: int, interval: int) -> str:
+    """Drawing of a loop: the torus, then the lives of its results."""
     rows = routine.bundles[first : first + interval]
     drops = sum(bundle.drops for bundle in rows)
     stages = [note.stage for bundle in rows for note in bundle.notes if note.stage is not None]
@@ -59,6 +61,7 @@ def _loop(program: Program, routine: Routine, machine: Machine, first: int, inte
 
 
 def _torus(rows: Sequence[Bundle]) -> list[str]:
+    """Lines of the torus, a table of rows by slots."""
     slots = sorted({issue.slot for bundle in rows for issue in bundle.issues}, key=lambda slot: slot.order)
     table = [["row", *map(str, slots)]]
     for n, bundle in enumerate(rows):
@@ -84,6 +87,8 @@ def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _belt(lives: Sequence[_Life], interval: int) -> list[str]:
+    """Lines of the belt: one per result, with its producer, the furthest position read, and its life."""
+    # A value can be read far behind its drop; the line is cut where it would no longer fit on a page.
     end = min(max((max((life.dropped or 0, *life.reads)) for life in lives), default=0) + 1, _COLUMN)
     ruler = "".join("|" if n % interval == 0 else " " for n in range(end))
     table = [["result", "from", "furthest", ruler]]
@@ -95,10 +100,11 @@ def _belt(lives: Sequence[_Life], interval: int) -> list[str]:
 
 
 def _line(life: _Life, end: int) -> str:
-    """One character per bundle."""
+    """Line of a life, one character per bundle."""
     last = max((life.dropped or 0, *life.reads))
     text = ""
     for n in range(min(last + 1, end)):
+        # What happens in one bundle shows as the rarest of it: a spill, the drop, a read.
         if n in life.spilled:
             text += "S"
         elif n == life.dropped:
@@ -115,10 +121,11 @@ def _line(life: _Life, end: int) -> str:
 
 
 def _lives(program: Program, routine: Routine, machine: Machine, first: int, interval: int) -> list[_Life]:
-    """Of the results of a pass in the steady state."""
+    """Lifetimes of the results of a pass in the steady state."""
     state = entered(program, routine, machine, first)
     drops = sum(bundle.drops for bundle in routine.bundles[first : first + interval])
     longest = max(machine.load[1], *(max(by.values()) for by in machine.latencies.values()))
+    # So many passes until nothing of before the loop is under way or on the belt.
     settled = longest // interval + machine.belt // max(drops, 1) + 2
     lives: dict[Tag, _Life] = {}
     if state is None:
@@ -137,6 +144,7 @@ def _lives(program: Program, routine: Routine, machine: Machine, first: int, int
             for operand, item in zip(issue.operands, items, strict=True):
                 if item.tag in lives:
                     _reads(lives[item.tag], issue, getattr(operand, "position", 0), now)
+        # Of several ways on, the one that stays in the loop.
         staying = [(n, s) for n, s in seen.next if len(s.scopes) == len(state.scopes)]
         if not staying:
             break
@@ -145,11 +153,13 @@ def _lives(program: Program, routine: Routine, machine: Machine, first: int, int
 
 
 def _born(bundle: Bundle, at: int, passes: int, now: int) -> dict[Tag, _Life]:
+    """Lives of the results that a bundle issues."""
     found: dict[Tag, _Life] = {}
     for issue, note in _noted(bundle):
         names = (*(f"%{name}" for name in note.results), "", "")
         results = max(OPS[issue.name].results, len(note.results))
         for number in range(results):
+            # As `walk` tags results: pass, bundle, operation, number of the result.
             tag = (passes, at, bundle.issues.index(issue), number)
             found[tag] = _Life(issue, names[number] or f"{issue.slot}", note.stage, now)
     return found
@@ -163,7 +173,7 @@ def _reads(life: _Life, issue: Issue, position: int, now: int) -> None:
 
 
 def entered(program: Program, routine: Routine, machine: Machine, first: int) -> State | None:
-    """A state in which an inner has just entered the loop; None where none does."""
+    """State in which an inner has just entered the loop; None where none does."""
     steps = walker(program, routine, machine)
     work, known = [(0, steps.entry())], set[tuple[int, State]]()
     while work:

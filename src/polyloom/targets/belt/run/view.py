@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people look at after a run: the loops, the torus of the one with most passes, and the operations in time."""
+"""Report of a run: the loops, the torus of the one with most passes, and the operations in time."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ _COLUMNS: Final = (
 
 
 def report(program: Made, execution: Execution) -> Sequence[Report]:
+    """Views of a run: tables, pressure per slot, reservation table (Rau 1994) and operations of the loop with most
+    passes."""
     file = belt_file.read(program.data)
     run: Run = execution.detail
     found = facts.loops(file.program, run)
@@ -44,7 +46,7 @@ def report(program: Made, execution: Execution) -> Sequence[Report]:
 
 
 def _bundles(program: Program, loop: facts.Facts) -> tuple[Bundle, ...]:
-    """One pass."""
+    """Bundles of one pass."""
     routine = next(r for r in program.routines if r.name == loop["routine"])
     first, interval = loop["first_bundle"], loop["initiation_interval"]
     assert isinstance(first, int) and isinstance(interval, int)
@@ -59,7 +61,7 @@ def _pressure(bundles: Sequence[Bundle], slots: Sequence[str]) -> Iterator[Press
 
 
 def _torus(bundles: Sequence[Bundle], slots: Sequence[str]) -> Reservation:
-    """Rows of the slice by slots."""
+    """Reservation table: rows of the slice by slots."""
     used = [slot for slot in slots if any(str(i.slot) == slot for b in bundles for i in b.issues)]
     return Reservation(tuple(used), tuple(tuple(_in(bundle, slot) for slot in used) for bundle in bundles))
 
@@ -78,7 +80,7 @@ def _shown(issue: Issue, note: Note) -> str:
 
 
 def _operations(bundles: Sequence[Bundle]) -> Iterator[Operation]:
-    """Named as the torus shows them."""
+    """Operations of a pass, named as the torus shows them."""
     for row, bundle in enumerate(bundles):
         for issue, note in _noted(bundle):
             found = of_place(note.place)
@@ -91,7 +93,7 @@ def _noted(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
 
 
 def trace(data: bytes, run: Run) -> Trace:
-    """A lane per slot; a span per operation, with where the operation comes from."""
+    """Trace of a run: a lane per slot; a span per operation, with where the operation comes from."""
     file = belt_file.read(data)
     notes = {
         (routine.name, n, str(issue.slot)): note
@@ -99,7 +101,9 @@ def trace(data: bytes, run: Run) -> Trace:
         for n, bundle in enumerate(routine.bundles)
         for issue, note in _noted(bundle)
     }
+    # Made when they are read: many callers want the activity alone.
     spans = Deferred(lambda: _spans(file, run, notes), len(run.events))
+    # All operations have spans: no notice is needed.
     if run.activity is None or len(spans) == run.noted:
         return Trace(spans, activity=run.activity)
     notice = f"the first {len(spans)} of {run.noted} operations have spans, up to cycle {run.noted_to}"
@@ -109,8 +113,9 @@ def trace(data: bytes, run: Run) -> Trace:
 
 
 def _spans(file: belt_file.File, run: Run, notes: Mapping[tuple[str, int, str], Note]) -> Iterator[Span]:
-    """A span for as long as the operation's result takes."""
+    """Spans of events, each for as long as the operation's result takes."""
     for event, iteration in _iterations(file.program, run.events, notes):
+        # What drops in its own bundle still takes that one.
         cycles = max(1, file.machine.latency(OPS[event.op]))
         value = ", ".join("None" if lane is None else str(lane) for lane in event.value)
         told = {**_told(notes.get((event.routine, event.bundle, event.slot), Note())), "iteration": iteration}
@@ -126,8 +131,8 @@ def _told(note: Note) -> Mapping[str, str]:
 def _iterations(
     program: Program, events: Sequence[Event], notes: Mapping[tuple[str, int, str], Note]
 ) -> Iterator[tuple[Event, str]]:
-    """Each event of a loop with the iteration that it is part of, from 0 on since the loop was entered: passes less
-    stages."""
+    """Iterations of events: each event of a loop with the iteration that it is part of, from 0 on since the loop was
+    entered: passes less stages."""
     loops = {r.name: r.loops for r in program.routines}
     inside: dict[str, tuple[int, int]] = {}
     passes: dict[tuple[str, int, str], int] = {}
@@ -135,6 +140,7 @@ def _iterations(
         here = next(((a, n) for a, n in loops.get(event.routine, ()) if a <= event.bundle < a + n), (-1, 0))
         if inside.get(event.routine) != here:
             inside[event.routine] = here
+            # The loop was entered anew: its passes count from 0 again.
             passes = {key: count for key, count in passes.items() if key[0] != event.routine}
         place = event.routine, event.bundle, event.slot
         stage = notes[place].stage if place in notes else None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sense of branches, from how often the blocks of a run were entered: the likelier successor falls through.
+"""Branch prediction by profile, from how often the blocks of a run were entered: the likelier successor falls through
+(I. Godard, "Pipelining"; docs/targets/belt.md, Loops).
 
 Without counts of its successors a branch keeps no sense, and the longer path falls through.
 """
@@ -16,14 +17,18 @@ Counts = Mapping[tuple[str, str], int]
 
 
 def with_counts(module: Module, counts: Counts) -> Module:
+    """Mark each branch of a module with its likelier way, where the profile has one."""
     return replace(module, functions=tuple(_function(function, counts) for function in module.functions))
 
 
 def _function(function: Function, counts: Counts) -> Function:
+    """Function with the sense of its branches, by the counts of their two successors."""
+
     def sensed(block: Block | Loop) -> Block | Loop:
         if isinstance(block, Loop) or not isinstance(branch := block.terminator, Branch):
             return block
         ways = [counts.get((function.name, edge.target)) for edge in (branch.then, branch.orelse)]
+        # Blocks that the profile does not know say nothing; one known successor makes the other one 0.
         if ways[0] is None and ways[1] is None:
             return block
         then, orelse = (way or 0 for way in ways)

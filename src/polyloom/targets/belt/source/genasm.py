@@ -52,18 +52,19 @@ LOADS = ("load", "loads", "loadu")
 
 
 def print_genasm(module: Module) -> str:
-    """The text, ended by a newline."""
+    """Genasm text of a module, ended by a newline; `genasm_read` gives an equal module."""
     parts = ["\n".join(_function(function)) for function in module.functions]
     data = "".join(f"{_datum(datum)}\n" for datum in module.data)
     return data + "\n\n".join(parts) + "\n"
 
 
 def print_op(op: Op) -> str:
-    """One line, without indentation and place."""
+    """Text of one operation, one line, without indentation and place."""
     return _op(op)
 
 
 def print_operand(operand: Operand) -> str:
+    """Text of an operand; constants as signed numbers of their width, lanes included in the type."""
     match operand:
         case Value(name):
             return f"%{name}"
@@ -76,6 +77,7 @@ def print_operand(operand: Operand) -> str:
 
 
 def signed(bits: int, width: int) -> int:
+    """Signed value of the low `width` bits, in two's complement."""
     return bits - (1 << width) if bits >> (width - 1) else bits
 
 
@@ -85,6 +87,8 @@ def _datum(datum: Data) -> str:
 
 
 def _function(function: Function) -> Iterator[str]:
+    """Lines of a function: head, blocks in their order, closing brace."""
+    # Places in the function's own file are printed without its name, which is on the head already.
     home = function.place.file
     results = f" -> {', '.join(map(str, function.results))}" if function.results else ""
     first = function.blocks[0]
@@ -94,6 +98,7 @@ def _function(function: Function) -> Iterator[str]:
     for k, block in enumerate(function.blocks):
         yield _head(block, bool(k), home)
         yield from (f"    {_op(op)}{_place(op.place, home)}" for op in block.ops)
+        # Behind the operations, whose positions they name.
         yield from (f"    {_order(order)}" for order in block.order)
         if isinstance(block, Loop):
             yield f"    next {_operands(block.next)}".rstrip()
@@ -103,6 +108,7 @@ def _function(function: Function) -> Iterator[str]:
 
 
 def _head(block: Block | Loop, shows: bool, home: str) -> str:
+    """First line of a block or loop. The first block prints no parameters: they are the function's."""
     parameters = f"({_parameters(block.parameters)})" if shows and block.parameters else ""
     if isinstance(block, Block):
         return f"{block.name}{parameters}:"
@@ -112,6 +118,7 @@ def _head(block: Block | Loop, shows: bool, home: str) -> str:
 
 
 def _op(op: Op) -> str:
+    """Text of an operation: results, name, width, operands, edge."""
     words = [f"{_parameters(op.results)} ="] if op.results else []
     words += [op.name, *([op.width] if op.width else []), *(["volatile"] if op.volatile else [])]
     if op.name in LOADS or op.name == "store":
@@ -125,7 +132,7 @@ def _op(op: Op) -> str:
 
 
 def _access(op: Op) -> str:
-    """`base, index * scale + offset, value`."""
+    """Memory operand `base, index * scale + offset, value`, as the Mill's loads and stores address memory."""
     stored = op.operands[-1:] if op.name == "store" else ()
     address = op.operands[: len(op.operands) - len(stored)]
     text = print_operand(address[0])
@@ -142,6 +149,7 @@ def _order(order: Order) -> str:
 
 
 def _terminator(terminator: Terminator) -> str:
+    """Text of a terminator; a branch with its sense, where a profile gave one."""
     match terminator:
         case Jump(edge):
             return f"jump {_edge(edge)}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads *genasm*, the text that `genasm` prints: `read_genasm(print_genasm(m)) == m`.
+"""Parser of *genasm*, the text that `genasm` prints: `read_genasm(print_genasm(m)) == m`.
 
-By recursive descent, line by line; lines that begin with `#` are comments. The types of a function's values are
-collected first, because a use may stand before its definition.
+Recursive descent, line by line; lines that begin with `#` are comments. The types of a function's values are collected
+first, because a use may stand before its definition.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ from polyloom.targets.belt.source.ir import (
 from polyloom.targets.belt.value_types import BYTES, Type, Width
 
 _NAME: Final = r"[\w.$]+"
+# Far beyond any value of 16 bytes, and short enough that `int` is never asked for a number of a million digits.
 _DIGITS: Final = 64
 _TYPE: Final = re.compile(r"([bhwdq])(?:x([1-9]\d*))?")
+# The order of alternatives matters: a constant such as `4:w` begins like a name.
 _WORD: Final = re.compile(
     rf"\s*(?:(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<value>%{_NAME})|(?P<address>@{_NAME}(?:[+-]\d+)?)|"
     rf"(?P<constant>(?:none|-?(?:0x[0-9a-fA-F]+|\d+)):[bhwdq](?:x\d+)?(?![\w.]))|(?P<word>{_NAME})|(?P<mark>->|\S))"
@@ -49,15 +51,16 @@ _TERMINATORS: Final = ("jump", "branch", "return")
 
 
 def read_genasm(text: str, name: str = "<string>") -> Module:
-    """The module of a text. Raises PL1080 with the place."""
+    """Parse a module's text. Raises PL1080 with the place."""
     return _Reader(Source(name, text)).module()
 
 
 class _Reader:
-    """The words of a line are consumed from the front; each is (kind, text, place)."""
+    """Cursor over lines and words. The words of a line are consumed from the front; each is (kind, text, place)."""
 
     def __init__(self, source: Source) -> None:
         self.source, self.next, self.line, self.home = source, 0, 0, ""
+        # With offsets: messages point into the whole text.
         self.lines = [
             (match.start(), match[0])
             for match in re.finditer(r"[^\n]+", source.text)
@@ -67,6 +70,7 @@ class _Reader:
         self.words: list[tuple[str, str, int]] = []
 
     def module(self) -> Module:
+        """Parse data, then functions, to the end of the text."""
         self._advance()
         data: list[Data] = []
         while self._take("data"):
@@ -78,6 +82,7 @@ class _Reader:
         return Module(tuple(functions), tuple(data))
 
     def _datum(self) -> Data:
+        """Parse `data @NAME align N [constant] BYTES`."""
         name = self._kind("address", "the name of a datum, such as @taps")[1:]
         self._expect("align")
         align = self._integer()
@@ -88,6 +93,8 @@ class _Reader:
         return Data(name, bytes.fromhex(text), align, constant)
 
     def _function(self) -> Function:
+        """Parse a function: its head, blocks and loops up to the closing brace."""
+        # Values are collected up to the next head of a function: names are unique in one function only.
         end = next((place for place, text in self.lines[self.next :] if text.startswith("function ")), None)
         self.values = {
             name: Value(name, _type(match))
@@ -117,7 +124,9 @@ class _Reader:
         return Function(name, tuple(results), tuple(blocks), place)
 
     def _block(self, parameters: tuple[Value, ...] | None) -> Block | Loop:
+        """Parse a block or a loop; the first block of a function has the function's parameters."""
         first = self._word("a block's name, or `}`")
+        # A block may be called `loop`: then a colon or parameters follow at once.
         is_loop = first == "loop" and not self._at(":") and not self._at("(")
         name = self._word("a loop's name") if is_loop else first
         own = self._parameters() if self._take("(") else ()
@@ -154,6 +163,7 @@ class _Reader:
         return Order(source, sink, self._integer() if self._take("distance") else 0)
 
     def _terminator(self) -> Jump | Branch | Return:
+        """Parse a jump, branch or return."""
         if self._take("jump"):
             return Jump(self._edge(), self._place())
         if self._take("return"):
@@ -169,6 +179,7 @@ class _Reader:
         return Branch(condition, then, orelse, likely, self._place())
 
     def _op(self) -> Op:
+        """Parse an operation `results = name [width] [volatile] operands`."""
         results: tuple[Value, ...] = ()
         if self._kind_at("value"):
             results = self._parameters("=")
@@ -176,6 +187,7 @@ class _Reader:
         if name not in OPS:
             self._fail(f"there is no operation `{name}`")
         leaves = name in ("leave", "leavetr", "leavefl")
+        # A leave has no width: the word after it is a block's name, which may well be `b` or `w`.
         width = cast("Width", self.words.pop(0)[1]) if not leaves and any(map(self._at, BYTES)) else None
         volatile = self._take("volatile")
         if name in LOADS or name == "store":
@@ -189,7 +201,9 @@ class _Reader:
         return replace(op, results=results, width=width, place=self._place(), volatile=volatile)
 
     def _access(self, name: str) -> Op:
+        """Parse a memory operand `base, index * scale + offset` and a store's value."""
         operands, scale = [self._operand()], 0
+        # An index is known by the `*` behind it: a store's value follows a comma as well.
         if self._at(",") and len(self.words) > 2 and self.words[2][1] == "*":
             self._expect(",")
             operands.append(self._operand())
@@ -202,6 +216,7 @@ class _Reader:
         return Op(name, tuple(operands), scale=scale, offset=offset)
 
     def _call(self, name: str) -> Op:
+        """Parse a call `[predicate,] @callee(arguments)`."""
         given: list[Operand] = []
         if name == "calltr":
             given.append(self._operand())
@@ -221,6 +236,7 @@ class _Reader:
         return Op(name, given, edge=self._edge())
 
     def _edge(self) -> Edge:
+        """Parse an edge `block(arguments)`; the parentheses may be missing."""
         target = self._word("a block")
         given: list[Operand] = []
         if self._take("("):
@@ -230,7 +246,7 @@ class _Reader:
         return Edge(target, tuple(given))
 
     def _operands(self) -> tuple[Operand, ...]:
-        """To the end of the line or a place."""
+        """Operands to the end of the line or to a place."""
         given: list[Operand] = []
         while self.words and not self._at("!"):
             given.append(self._operand())
@@ -239,6 +255,7 @@ class _Reader:
         return tuple(given)
 
     def _operand(self) -> Operand:
+        """Parse an operand; PL1080 for a value that the function does not define."""
         kind, text, _ = self.words[0] if self.words else ("", "", 0)
         if kind == "value":
             found = self.values.get(text[1:])
@@ -255,25 +272,27 @@ class _Reader:
         return self._constant(text)
 
     def _constant(self, text: str) -> Constant | Nothing:
+        """Parse a constant `4:w` or `none:w`, which must fit into its width."""
         number, _, written = text.partition(":")
         match = _TYPE.fullmatch(written)
         assert match is not None
         type = _type(match)
         bits = 8 * BYTES[type.width]
         value = 0 if number == "none" else self._number(number)
+        # Both readings of a width are taken, -128 and 255 of a b: the bits are the same ones.
         if not -(1 << (bits - 1)) <= value < 1 << bits:
             self._fail(f"{number} does not fit into {type}")
         self.words.pop(0)
         return Nothing(type) if number == "none" else Constant(type, value % (1 << bits))
 
     def _number(self, text: str) -> int:
-        """In decimal, or with `0x` in hexadecimal digits; more of them than anything holds are no number."""
+        """Number in decimal, or with `0x` in hexadecimal digits; more of them than anything holds are no number."""
         if len(text) > _DIGITS:
             self._fail(f"{text[:20]}... has more than {_DIGITS} digits")
         return int(text, 16 if "x" in text else 10)
 
     def _parameters(self, end: str = ")") -> tuple[Value, ...]:
-        """Up to a mark, which is taken."""
+        """Typed values up to a mark, which is taken."""
         found: list[Value] = []
         while not self._take(end):
             name = self._kind("value", "a value, such as %x")[1:]
@@ -292,6 +311,7 @@ class _Reader:
         return _type(match)
 
     def _place(self) -> Place:
+        """Source place after `!`; NOWHERE without one. A file's name stands only where it is not the function's."""
         if not self._take("!"):
             return NOWHERE
         file = self.home
@@ -299,6 +319,7 @@ class _Reader:
             file = cast("str", json.loads(self._kind("string", "a file")))
             self._expect(":")
         line = self._integer()
+        # After a loop's place comes the colon of its head: only a number behind it makes it a column.
         if self._at(":") and len(self.words) > 1 and self.words[1][1].isdecimal():
             self._expect(":")
             return Place(file, line, self._integer())

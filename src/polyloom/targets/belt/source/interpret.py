@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a module of `ir` iteration by iteration, operation by operation: what the belt's programs must give.
+"""Interpreter of genasm, iteration by iteration, operation by operation: what the belt's programs must give
+(docs/targets/belt.md, Values and faults).
 
 Arrays are passed as addresses of 32 bits and are changed in place. A load from None or NaR, or outside of every object,
 gives it back or a NaR; a store whose address or value is None is not done; a NaR that would be stored, called with, or
@@ -37,23 +38,26 @@ from polyloom.targets.belt.words.meaning import Lane, Lanes, NaR, compute, float
 
 Argument = int | float | npt.NDArray[Any]
 STEPS: Final = 10**8
+# Objects begin above small addresses, so that an index taken for an address hits none of them.
 _FIRST: Final = 1 << 16
+# No two objects touch: an access past the end of one is outside of every object, never in the next one.
 _GAP: Final = 64
+# The machine's own limit of calls (docs/targets/belt.md, Values and faults), so that both refuse the same programs.
 _DEEPEST: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The bits of what the function returned (or None, or a NaR), and how often each block was entered, each loop's
-    iteration begun, by function and name."""
+    """Result of a run: the bits of what the function returned (or None, or a NaR), and how often each block was
+    entered, each loop's iteration begun, by function and name (the profile)."""
 
     results: tuple[Lanes, ...]
     counts: Mapping[tuple[str, str], int]
 
 
 def interpret(module: Module, arguments: Sequence[Argument], steps: int = STEPS) -> Outcome:
-    """One argument per parameter: arrays (contiguous) for addresses, integers and floats. Errors: PL1082 faults, PL1083
-    after `steps` operations, PL1084 for arguments that do not fit."""
+    """Run a module's first function. One argument per parameter: arrays (contiguous) for addresses, integers and
+    floats. Errors: PL1082 faults, PL1083 after `steps` operations, PL1084 for arguments that do not fit."""
     run = _Run(module, steps)
     function = module.functions[0]
     parameters = function.blocks[0].parameters
@@ -65,12 +69,12 @@ def interpret(module: Module, arguments: Sequence[Argument], steps: int = STEPS)
 
 
 class _Fault(Exception):
-    """The text says what."""
+    """Machine fault; the text says what."""
 
 
 @dataclass(slots=True)
 class _Memory:
-    """Objects at addresses with gaps between them, in order."""
+    """Flat memory: objects at addresses with gaps between them, in order."""
 
     bases: list[int] = field(default_factory=list[int])
     objects: list[npt.NDArray[np.uint8]] = field(default_factory=list[npt.NDArray[np.uint8]])
@@ -78,7 +82,8 @@ class _Memory:
     end: int = _FIRST
 
     def place(self, data: npt.NDArray[Any], align: int = 64) -> int:
-        """The same array twice is one object."""
+        """Address of an array, which is placed where it is new; the same array twice is one object."""
+        # By identity: two parameters that are one array must alias, as pointers do in C.
         if id(data) not in self.known:
             base = -(-self.end // align) * align
             self.bases.append(base)
@@ -88,6 +93,7 @@ class _Memory:
         return self.known[id(data)]
 
     def find(self, address: int, size: int) -> tuple[npt.NDArray[np.uint8], int] | None:
+        """Object that holds all `size` bytes at an address, and the offset there; None outside of every object."""
         k = bisect_right(self.bases, address) - 1
         if k < 0 or address - self.bases[k] + size > len(self.objects[k]):
             return None
@@ -95,7 +101,7 @@ class _Memory:
 
 
 class _Run:
-    """Mutable: memory, steps that are left, counts."""
+    """Interpreter state: memory, steps that are left, counts. Mutable."""
 
     def __init__(self, module: Module, steps: int) -> None:
         self.functions = {function.name: function for function in module.functions}
@@ -109,6 +115,7 @@ class _Run:
         self.counts: dict[tuple[str, str], int] = {}
 
     def argument(self, width: int, argument: Argument) -> Lanes:
+        """Argument as lanes: the address of an array, the bits of a number modulo its width; PL1084."""
         match argument:
             case np.ndarray() if argument.flags.c_contiguous:
                 return (self.memory.place(argument),)
@@ -120,6 +127,7 @@ class _Run:
                 raise input_error("PL1084", "an array is not contiguous", help="give `numpy.ascontiguousarray` of it")
 
     def call(self, function: Function, arguments: Sequence[Lanes]) -> tuple[Lanes, ...]:
+        """Call of a function, at most `_DEEPEST` within each other; PL1082 for its faults."""
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self._error(function, function.blocks[0].name, f"calls are more than {_DEEPEST} deep")
@@ -127,6 +135,7 @@ class _Run:
         frame.enter(function.blocks[0], arguments)
         try:
             return frame.run()
+        # Only here is known which block ran, which the message names.
         except _Fault as fault:
             raise self._error(function, frame.block.name, str(fault)) from None
         finally:
@@ -142,7 +151,7 @@ class _Run:
 
 
 class _Frame:
-    """A call: its values and the block that runs."""
+    """Activation frame of a call: its values and the block that runs."""
 
     def __init__(self, run: _Run, function: Function) -> None:
         self.owner, self.function = run, function
@@ -157,7 +166,9 @@ class _Frame:
             self.values[parameter.name] = argument
 
     def run(self) -> tuple[Lanes, ...]:
+        """Execute blocks until the function returns; its results."""
         while True:
+            # A loop without operations must end by its steps as well.
             self.owner.step()
             left = self._ops()
             if left is not None:
@@ -171,6 +182,7 @@ class _Frame:
                     case Branch(condition, then, orelse):
                         decided = self._decided(self.value(condition)[0])
                         if decided is None:
+                            # A branch of open code must go somewhere; only leaves and calls may not happen.
                             raise _Fault("a branch on None")
                         self._jump(then if decided else orelse)
                     case Return(values):
@@ -180,6 +192,7 @@ class _Frame:
         self.enter(self.owner.blocks[self.function.name][edge.target], [self.value(o) for o in edge.arguments])
 
     def value(self, operand: Operand) -> Lanes:
+        """Lanes of an operand."""
         match operand:
             case Constant(type, bits):
                 return (bits,) * type.lanes
@@ -191,11 +204,12 @@ class _Frame:
                 return self.values[operand.name]
 
     def _ops(self) -> Edge | None:
-        """The edge of the leave that is taken."""
+        """Execute the block's operations; the edge of the leave that is taken, or None."""
         for op in self.block.ops:
             self.owner.step()
             if op.edge is not None:
                 sense = 0 if op.name == "leavefl" else 1
+                # None equals neither sense: a leave with a None predicate does not happen.
                 if op.name == "leave" or self._decided(self.value(op.operands[0])[0]) == sense:
                     return op.edge
                 continue
@@ -204,11 +218,13 @@ class _Frame:
         return None
 
     def _decided(self, lane: Lane) -> int | None:
+        """Low bit of a condition, or None. A NaR is a fault: it would decide where control goes."""
         if isinstance(lane, NaR):
             raise _Fault(f"a NaR decides where control goes: {lane.cause}")
         return lane if lane is None else lane & 1
 
     def _op(self, op: Op) -> tuple[Lanes, ...]:
+        """Results of an operation, lane by lane."""
         given = [self.value(operand) for operand in op.operands]
         match op.name:
             case "load" | "loads" | "loadu":
@@ -219,6 +235,8 @@ class _Frame:
             case "call":
                 return self._call(op, given)
             case "calltr":
+                # A call that does not happen gives Nones (docs/targets/belt.md, Values and faults), so that its users
+                # do nothing either.
                 if not self._decided(given[0][0]):
                     return tuple((None,) * r.type.lanes for r in op.results)
                 return self._call(op, given[1:])
@@ -235,7 +253,7 @@ class _Frame:
         return self.owner.call(self.owner.functions[op.callee], given)
 
     def _address(self, op: Op, given: Sequence[Lanes]) -> Lanes:
-        """One address, or one per lane."""
+        """Effective address base + index * scale + offset, modulo 2**32: one, or one per lane. None wins over NaR."""
         base, *index = given
         count = max(len(base), *(len(i) for i in index)) if index else len(base)
         found: list[Lane] = []
@@ -251,8 +269,10 @@ class _Frame:
         return tuple(found)
 
     def _places(self, op: Op, address: Lanes, lanes: int, size: int) -> Lanes:
+        """Addresses of all lanes: those of a gather or scatter as they are, else consecutive ones from the first."""
         if len(address) == lanes:
             return address
+        # Lane 0 is at the lowest address.
         start = address[0]
         return tuple(start + k * size if isinstance(start, int) else start for k in range(lanes))
 
@@ -263,6 +283,7 @@ class _Frame:
         return tuple(self._loaded(op.name, at, size, 8 * BYTES[result.width]) for at in places)
 
     def _loaded(self, name: str, at: Lane, size: int, width: int) -> Lane:
+        """Lane of a load; outside of every object a NaR, so that a load may be executed speculatively."""
         if not isinstance(at, int):
             return at
         found = self.owner.memory.find(at, size)
@@ -273,6 +294,8 @@ class _Frame:
         return bits % (1 << width)
 
     def _store(self, op: Op, given: Sequence[Lanes]) -> None:
+        """Store of all lanes, little-endian. A None lane or address is skipped, a NaR faults: a store realizes its
+        operands."""
         assert op.width is not None
         size, value = BYTES[op.width], given[-1]
         for at, lane in zip(self._places(op, self._address(op, given[:-1]), len(value), size), value, strict=True):
@@ -290,5 +313,5 @@ class _Frame:
 
 
 def _operand_width(op: Op) -> Any:
-    """Of what is computed with: a pick's arms, else the first operand."""
+    """Width of what is computed with: a pick's arms, else the first operand."""
     return op.operands[1 if op.name == "pick" else 0].type.width

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a module of `targets.belt.ir` well formed, as a list of rules: names, operations and their types, edges,
-order of memory, and that definitions dominate uses."""
+"""Verifier of genasm modules, as a list of rules: names, operations and their types, edges, order of memory, and that
+definitions dominate uses."""
 
 from __future__ import annotations
 
@@ -40,9 +40,11 @@ Rule = Callable[[Module, Function], Iterator[str]]
 
 
 def verify(module: Module) -> Module:
-    """The module itself; raises PL1081 with every violation of the first rule that a function violates."""
+    """Verified module: the module itself; raises PL1081 with every violation of the first rule that a function
+    violates."""
     for function in module.functions:
         for rule in RULES:
+            # One rule at a time: a name that is defined twice would make the rules behind it report nonsense.
             if found := tuple(rule(module, function)):
                 raise PolyloomError(*(Diagnostic("PL1081", f"@{function.name}: {message}") for message in found))
     return module
@@ -53,7 +55,7 @@ GENASM: Final = Form(print_genasm, verify)
 
 
 def edges(block: Block | Loop) -> tuple[Edge, ...]:
-    """Where control may go on from a block, or leave a loop to."""
+    """Control-flow edges: where control may go on from a block, or leave a loop to."""
     left = tuple(op.edge for op in block.ops if op.edge is not None)
     if isinstance(block, Loop):
         return left
@@ -67,7 +69,7 @@ def edges(block: Block | Loop) -> tuple[Edge, ...]:
 
 
 def ends(block: Block | Loop) -> tuple[Operand, ...]:
-    """What is used at the end of a block, arguments of its edges left out."""
+    """Operands used at the end of a block, arguments of its edges left out."""
     if isinstance(block, Loop):
         return block.next
     match block.terminator:
@@ -80,7 +82,7 @@ def ends(block: Block | Loop) -> tuple[Operand, ...]:
 
 
 def uses(op: Op) -> tuple[Operand, ...]:
-    """Operands, and the results of a leave."""
+    """Operands of an operation, and the results of a leave."""
     return (*op.operands, *(op.edge.arguments if op.edge is not None else ()))
 
 
@@ -97,13 +99,14 @@ def _names(module: Module, function: Function) -> Iterator[str]:
 
 
 def defined(block: Block | Loop) -> Iterator[Value]:
+    """Values that a block defines: its parameters, then the results of its operations."""
     yield from block.parameters
     for op in block.ops:
         yield from op.results
 
 
 def _uses(module: Module, function: Function) -> Iterator[str]:
-    """What is used is defined, with the same type; addresses are those of data."""
+    """Rule: what is used is defined, with the same type; addresses are those of data."""
     values = {value for block in function.blocks for value in defined(block)}
     data = {datum.name for datum in module.data}
     for block in function.blocks:
@@ -116,7 +119,7 @@ def _uses(module: Module, function: Function) -> Iterator[str]:
 
 
 def _edges(module: Module, function: Function) -> Iterator[str]:
-    """Edges go to blocks other than the first, with arguments of the parameters' types; loops are left."""
+    """Rule: edges go to blocks other than the first, with arguments of the parameters' types; loops are left."""
     del module
     blocks = {block.name: block for block in function.blocks}
     if isinstance(function.blocks[0], Loop):
@@ -124,6 +127,7 @@ def _edges(module: Module, function: Function) -> Iterator[str]:
     for block in function.blocks:
         for edge in edges(block):
             target = blocks.get(edge.target)
+            # The first block's parameters are the function's arguments, which no edge can give again.
             if target is None or target is function.blocks[0] or (target is block and isinstance(block, Loop)):
                 yield f"block {block.name}: an edge goes to {edge.target}"
             elif _types(edge.arguments) != _types(target.parameters):
@@ -139,7 +143,8 @@ def _edges(module: Module, function: Function) -> Iterator[str]:
 
 
 def _operations(module: Module, function: Function) -> Iterator[str]:
-    """Operations have operands and results of their numbers and types; leaves stand in loops."""
+    """Rule: operations have operands and results of their numbers and types; leaves stand in loops."""
+    # Calls are checked against their callees; every other operation against its row in `isa`.
     known = {f.name: f for f in module.functions}
     for block in function.blocks:
         for op in block.ops:
@@ -149,6 +154,7 @@ def _operations(module: Module, function: Function) -> Iterator[str]:
 
 
 def _called(op: Op, known: dict[str, Function]) -> str:
+    """Violation of a call: the callee's parameters and results, or ""."""
     given = op.operands[op.name == "calltr" :]
     if op.callee not in known:
         return f"there is no function @{op.callee}"
@@ -159,6 +165,7 @@ def _called(op: Op, known: dict[str, Function]) -> str:
 
 
 def _wrong(op: Op, in_loop: bool) -> str:
+    """Violation of an operation's row in `isa`, or ""."""
     row = OPS.get(op.name)
     if row is None or op.name in _BELOW:
         return "no operation of this form"
@@ -167,6 +174,7 @@ def _wrong(op: Op, in_loop: bool) -> str:
             return "leave stands in loops, with an edge"
         return "" if len(op.operands) == row.operands[0] else "a predicate is too much or missing"
     least, most = row.operands
+    # In a word a con has its literal in a field; in this form it is an operand.
     if op.name == "con":
         least = most = 1
     if not least <= len(op.operands) <= (len(op.operands) if most == MANY else most):
@@ -179,6 +187,7 @@ def _wrong(op: Op, in_loop: bool) -> str:
 
 
 def _access(op: Op) -> str:
+    """Violation of an access: width, offset of 12 bits, scale, addresses of w; or ""."""
     address = op.operands[:-1] if op.name == "store" else op.operands
     if op.width is None:
         return "no width"
@@ -190,12 +199,14 @@ def _access(op: Op) -> str:
 
 
 def _typed(op: Op, width: str) -> str:
-    """Operands of one type, but for conditions, amounts and lanes; the result as the table tells."""
+    """Violation of types: operands of one type, but for conditions, amounts and lanes; the result as the table
+    tells."""
     given, result = [o.type for o in op.operands], op.results[0].type
     if op.name == "pick":
         if given[0].width != "b" or given[0].lanes not in (1, result.lanes):
             return "the condition is no b, or of other lanes"
         return "" if all(t == result for t in given[1:]) else "arms of other types"
+    # Operations between lanes change their number: the table's rule of equal types does not hold.
     if op.name in ("splat", "iota", "shuffle", "extract", "inject", "remaining", "any", "all", "smearx", "smeari"):
         return ""
     if op.name in ("widensv", "widenuv", "narrowv"):
@@ -213,7 +224,7 @@ def _typed(op: Op, width: str) -> str:
 
 
 def _order(module: Module, function: Function) -> Iterator[str]:
-    """Order is that of loads, stores and calls; in one iteration forward."""
+    """Rule: order is that of loads, stores and calls; in one iteration forward."""
     del module
     for block in function.blocks:
         for order in block.order:
@@ -225,13 +236,14 @@ def _order(module: Module, function: Function) -> Iterator[str]:
 
 
 def _dominance(module: Module, function: Function) -> Iterator[str]:
-    """Definitions dominate uses."""
+    """Rule: definitions dominate uses, by the dominator tree (Cooper, Harvey and Kennedy 2001)."""
     del module
     position = {block.name: k for k, block in enumerate(function.blocks)}
     pairs = [(k, position[e.target]) for k, block in enumerate(function.blocks) for e in edges(block)]
     above: list[int] = dominators(len(function.blocks), np.array(pairs, np.int32).reshape(-1, 2)).tolist()
     home = {value.name: k for k, block in enumerate(function.blocks) for value in defined(block)}
     for k, block in enumerate(function.blocks):
+        # An unreachable block is dominated by everything; it has no place in the tree.
         if k and above[k] < 0:
             continue
         seen = {value.name for value in block.parameters}
@@ -266,4 +278,5 @@ def _text(operands: Sequence[Operand]) -> str:
     return ", ".join(str(o.type) for o in operands)
 
 
+# In this order: later rules rely on what earlier ones found right, such as types on names that exist once.
 RULES: Final[tuple[Rule, ...]] = (_names, _uses, _edges, _operations, _order, _dominance)

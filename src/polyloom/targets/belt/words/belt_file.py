@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs as files (`.belt`, docs/formats.md): the container of `polyloom.binary` around what the model reads (member,
-data, words), the note with member and signature, and the names that a listing shows.
+"""Object files of the belt machine (`.belt`, docs/formats.md, Belt programs): the container of `polyloom.binary` around
+what the model reads (member, data, words), the note with member and signature, and the names that a listing shows.
 
 A file has one form: what was read is written again and compared.
 """
@@ -27,6 +27,7 @@ from polyloom.targets.belt.words.decode import decode
 from polyloom.targets.belt.words.encode import encode
 from polyloom.targets.belt.words.program import Bundle, Note, Program, Routine, in_order
 
+# Magic, title, version, sections: machine, data, code, note, names (docs/formats.md, Belt programs).
 KIND: Final = FileKind(b"PLBP", "belt program", 2, 5)
 VERSION: Final = 1
 """Of the note."""
@@ -36,7 +37,7 @@ Notes = tuple[tuple[Note, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a file holds."""
+    """Content of a file, decoded."""
 
     program: Program
     signature: Signature
@@ -49,7 +50,8 @@ def owns(data: bytes) -> bool:
 
 
 def write(program: Program, signature: Signature) -> bytes:
-    """The file of a program; its `description` is that of the member. Errors: PL1003, PL1004, of the description."""
+    """Encode a program as a file; its `description` is that of the member. Errors: PL1003, PL1004, of the
+    description."""
     member = machine.read(program.description, program.member)
     sections = (
         _machine(member),
@@ -62,7 +64,7 @@ def write(program: Program, signature: Signature) -> bytes:
 
 
 def read(data: bytes, on: Machine | None = None) -> File:
-    """The program, signature and member of a file. Errors: PL0701 to PL0705, PL1005, and PL1006 unless it is for
+    """Decode a file to its program, signature and member. Errors: PL0701 to PL0705, PL1005, and PL1006 unless it is for
     `on`."""
     file = _read(data)
     if on is not None and on != file.machine:
@@ -73,26 +75,30 @@ def read(data: bytes, on: Machine | None = None) -> File:
 
 @lru_cache(maxsize=4)
 def _read(data: bytes) -> File:
-    """A run asks for its file several times: for signature, facts, counts, report and trace."""
+    """Decoded file, kept: a run asks for its file several times, for signature, facts, counts, report and trace."""
     stamp, (_, data_at, code, note_at, names_at) = binary.unpack(KIND, data)
     member, signature, text = _read_note(note_at)
     names = _whole(_NAMES, names_at)
+    # Calls and addresses name routines and data, so that a second one of a name could never be meant.
     if any(len(set(some)) < len(some) for some in (names.routines, names.data)):
         raise binary.malformed(names_at.position, "two routines, or two data, have one name")
     found = decode(code.take(code.end - code.position), member, names.routines)
     placed = _whole(_DATA, data_at)
+    # The hash in the head and the description in the note must be of one member: the model reads the one, people the
+    # other.
     if len(placed) != len(names.data) or stamp != member.fingerprint:
         raise binary.malformed(names_at.position, "the names of data, or the hash of the member, do not fit the file")
     made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
     program = replace(_with_notes(found, names.read(names_at), names_at), data=made, told=text)
     _check_told(program, note_at)
+    # One byte form per program: two files are the same program if and only if their bytes are equal.
     binary.check_canonical(data, _again(program, signature, data_at))
     return File(program, signature, member)
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the model gets: sections 0 and 2 as they are, and the named data, (address, bytes, constant) each.
+    """Sections that the model gets: sections 0 and 2 as they are, and the named data, (address, bytes, constant) each.
 
     `routines` are names for messages.
     """
@@ -104,7 +110,7 @@ class Parts:
 
 
 def parts(data: bytes) -> Parts:
-    """A file's sections, of which only data and names are read. Errors: PL0701 to PL0705."""
+    """Sections of a file, of which only data and names are read. Errors: PL0701 to PL0705."""
     _, (machine_at, data_at, code, _, names_at) = binary.unpack(KIND, data)
     placed = tuple((d.address, d.initial, bool(d.constant)) for d in _whole(_DATA, data_at))
     machine_bytes, words = (at.take(at.end - at.position) for at in (machine_at, code))
@@ -112,7 +118,7 @@ def parts(data: bytes) -> Parts:
 
 
 def _again(program: Program, signature: Signature, at: Reader) -> bytes:
-    """The file once more; alignments can be such that no address is left."""
+    """Bytes of the file written once more; alignments can be such that no address is left (PL1005)."""
     try:
         return write(program, signature)
     except PolyloomError as error:
@@ -120,7 +126,7 @@ def _again(program: Program, signature: Signature, at: Reader) -> bytes:
 
 
 def for_another(member: Machine, on: Machine, help: str) -> PolyloomError:
-    """PL1006."""
+    """Error PL1006: the program is for another member than the one it is to run on."""
     phases = "" if on.phasing == member.phasing or on.name != member.name else ", with other phases"
     return input_error(
         "PL1006",
@@ -130,8 +136,9 @@ def for_another(member: Machine, on: Machine, help: str) -> PolyloomError:
 
 
 def _machine(member: Machine) -> bytes:
-    """What the model knows of the member."""
+    """Machine section: what the model knows of the member (docs/formats.md, Belt programs). The model reads no TOML."""
     head = (member.belt, member.vector, int(member.phasing), *member.load, member.stations, 0, 0)
+    # A load's latency is the delay that its own word states, so that the table has none.
     table = (0 if op.latency == "load" else member.latency(op, width) for op in ROWS for width in BYTES)
     sizes = member.scratch.to_bytes(4, "little") + len(ROWS).to_bytes(2, "little")
     return bytes(head) + sizes + bytes(table)
@@ -157,6 +164,7 @@ def _write_bytes(out: bytearray, value: bytes) -> None:
     out.extend(value)
 
 
+# Codecs stand behind what they name: a record's fields are given as values, not as strings.
 _LENGTH: Final = natural("length of data")
 _BYTES: Final[Codec[bytes]] = Codec(_write_bytes, lambda reader: reader.take(_LENGTH.read(reader)))
 _DATA: Final = counted(
@@ -173,7 +181,7 @@ _DATA: Final = counted(
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """A note, with the number of its place."""
+    """Note of an operation, with the number of its place."""
 
     operands: tuple[str, ...]
     results: tuple[str, ...]
@@ -183,7 +191,7 @@ class _Noted:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Different places once, in the order of first use."""
+    """Names section. Different places once, in the order of first use: most operations of a line share one."""
 
     routines: tuple[str, ...]
     data: tuple[str, ...]
@@ -192,11 +200,13 @@ class _Names:
 
     @staticmethod
     def of(routines: tuple[str, ...], data: tuple[str, ...], notes: Notes) -> _Names:
+        # `dict.fromkeys` keeps the order of first use, which makes the numbers the same in every run.
         places = {place: k for k, place in enumerate(dict.fromkeys(note.place for row in notes for note in row))}
         noted = tuple(tuple(_Noted(n.operands, n.results, n.stage, places[n.place]) for n in row) for row in notes)
         return _Names(routines, data, tuple(places), noted)
 
     def read(self, at: Reader) -> Notes:
+        """Notes with their places; PL1005 for a number without a place."""
         if any(note.place >= len(self.places) for row in self.notes for note in row):
             raise binary.malformed(at.position, "an operation comes from a place that is not listed")
         return tuple(
@@ -219,12 +229,13 @@ def _names(program: Program) -> tuple[str, ...]:
 
 
 def _notes(program: Program) -> Notes:
-    """Beside the operations in the order of words; nothing where no bundle has any."""
+    """Notes beside the operations in the order of words; nothing where no bundle has any."""
     found = tuple(in_order(bundle)[1] for routine in program.routines for bundle in routine.bundles)
     return found if any(found) else ()
 
 
 def _with_notes(program: Program, notes: Notes, at: Reader) -> Program:
+    """Program with its notes; PL1005 where their number is not that of the operations."""
     bundles = [bundle for routine in program.routines for bundle in routine.bundles]
     if not notes:
         return program
@@ -240,18 +251,22 @@ def _noted(routine: Routine, notes: Any) -> Routine:
 
 
 def _note(member: Machine, signature: Signature, text: str) -> str:
+    """Note section as canonical JSON: version, member, its description, what the specializer tells, and the
+    signature."""
     own = {"version": VERSION, "member": member.name, "description": member.description, "told": json.loads(text)}
     made = {**own, **as_json(signature)}
     return json.dumps(made, sort_keys=True, separators=(",", ":"))
 
 
 def _read_note(reader: Reader) -> tuple[Machine, Signature, str]:
+    """Member, signature and facts of a note; PL0705 where it is not as written."""
     at = reader.position
     try:
         made = cast("dict[str, Any]", json.loads(binary.text.read(reader)))
         if made["version"] != VERSION:
             raise ValueError
         found = machine.read(str(made["description"]), str(made["member"])), of_json(made), told.dumped(made["told"])
+    # Anybody may have written this JSON: every way in which it can be of other types is one message.
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
         raise binary.malformed(at, "the note is not written as the format says") from None
     return found
@@ -265,6 +280,7 @@ def _check_told(program: Program, at: Reader) -> None:
 
 
 def _whole(codec: Codec[Any], reader: Reader) -> Any:
+    """Value of a section that must end where its content ends; PL1005."""
     value = codec.read(reader)
     if reader.position != reader.end:
         raise binary.malformed(reader.position, "the section goes on after its content")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""*conasm*: a program as text, one bundle per line, that `conasm_read` makes the same bytes of.
+"""Disassembler: *conasm*, a program as text, one bundle per line, that `conasm_read` makes the same bytes of
+(docs/formats.md, Conasm).
 
     member silver
     signature {"arguments":[],"name":"f","sizes":[]}
@@ -43,13 +44,14 @@ from polyloom.targets.belt.words.program import (
 PLAIN: Final = re.compile(r"[\w.$]+")
 """Names that need no quotes."""
 _BARE: Final = Note()
+# Literals are bits: above this they are more likely a mask, an address or a float than a count.
 _WIDE: Final = 1 << 31
 Lengths = Mapping[tuple[str, int], int]
 """Operands on the belt after a bundle of a routine."""
 
 
 def print_program(program: Program, signature: Signature, lengths: Lengths | None = None) -> str:
-    """The text."""
+    """Conasm text of a program. `lengths`, if given, adds the operands on the belt after each bundle as comments."""
     member = machine.read(program.description, program.member)
     lines = [
         *_member(program, member),
@@ -62,7 +64,8 @@ def print_program(program: Program, signature: Signature, lengths: Lengths | Non
 
 
 def _member(program: Program, member: Machine) -> list[str]:
-    """The name of a shipped member; the resolved description of another one, each line behind a bar."""
+    """Member line: the name of a shipped member; the resolved description of another one, each line behind a bar."""
+    # A file's own description can differ from a shipped member of the same name: then it is printed whole.
     if member.name in machine.members() and member == machine.member(member.name, member.phasing):
         return [f"member {member.name}{'' if member.phasing else ' unphased'}"]
     return ["member", *(f"| {line}".rstrip() for line in program.description.splitlines())]
@@ -74,6 +77,7 @@ def _data(data: Data) -> str:
 
 
 def name(text: str) -> str:
+    """Name as a word, or quoted as JSON where it has other characters."""
     return text if PLAIN.fullmatch(text) else json.dumps(text)
 
 
@@ -82,6 +86,7 @@ def _types(types: tuple[Type, ...]) -> str:
 
 
 def _routine(routine: Routine, member: Machine, lengths: Lengths) -> Iterator[str]:
+    """Lines of a routine: its head, then one line per bundle."""
     yield f"routine {name(routine.name)} {_types(routine.parameters)} -> {_types(routine.results)}"
     backs = {first + bundles - 1: bundles for first, bundles in routine.loops}
     rows = {first + row: (row, bundles) for first, bundles in routine.loops for row in range(bundles)}
@@ -91,6 +96,7 @@ def _routine(routine: Routine, member: Machine, lengths: Lengths) -> Iterator[st
         length = [f"belt {lengths[routine.name, n]}"] if (routine.name, n) in lengths else []
         comment = f" ; {', '.join(row + length)}" if row + length else ""
         rotate = " rotate" if bundle.rotate else ""
+        # Bundles without operations are printed as well: their drops and time are part of the program.
         body = " | ".join(_issues(bundle, n, member))
         yield f"{n:4}:{' ' if body else ''}{body} : drops {bundle.drops}{rotate}{back}{comment}"
 
@@ -104,8 +110,9 @@ def _issues(bundle: Bundle, at: int, member: Machine) -> Iterator[str]:
 
 
 def issue_text(issue: Issue, note: Note = _BARE) -> str:
-    """Name, operands and what the words state besides."""
+    """Mnemonic, operands and what the words state besides, such as `load.w(b2, b1 * 4 + 8) delay 3`."""
     width = f".{issue.width}" if issue.width else ""
+    # Without a width the dot still separates the lanes from the mnemonic.
     lanes = f"{'' if width else '.'}x{issue.lanes}" if issue.lanes != 1 else ""
     form = f"{issue.name}{width}{lanes}"
     names = (*note.operands, *("",) * len(issue.operands))
@@ -141,6 +148,7 @@ def _address(issue: Issue, operands: list[str]) -> str:
 
 
 def _operand(operand: Operand, called: str) -> str:
+    """Text of an operand: a position, an immediate or a None, with the name of its value."""
     if isinstance(operand, Immediate):
         text = str(operand.value)
     elif operand.position == NONE:
@@ -151,22 +159,27 @@ def _operand(operand: Operand, called: str) -> str:
 
 
 def _results(issue: Issue, note: Note, at: int, member: Machine) -> str:
+    """Names of results, and the bundle in which they drop."""
     names = [f"%{name(n)}" for n in note.results]
     drop = drop_bundle(issue, at, member)
+    # A call's results are known by its callee only; without names there is nothing to print.
     if drop is None or (OPS[issue.name].results < 0 and not names):
         return f"-> {', '.join(names)}" if names else ""
     return f"-> {', '.join(names)}{' ' if names else ''}@{drop}"
 
 
 def drop_bundle(issue: Issue, at: int, member: Machine) -> int | None:
-    """The bundle in which the results of an operation issued in bundle `at` drop; None where it has none."""
+    """Drop bundle of the results of an operation issued in bundle `at`; None where it has none (docs/formats.md, Order
+    of drops)."""
     op = OPS[issue.name]
     if op.results == 0:
         return None
+    # Latency 0 and latency 1 both drop in the bundle of issue, in different phases.
     return at + max(issue.delay or member.latency(op, issue.width or "w"), 1) - 1
 
 
 def _origin(note: Note) -> str:
+    """Stage, source place and reason of an operation."""
     stage = "" if note.stage is None else f"s{note.stage}"
     place = note.place
     if place == NOWHERE:

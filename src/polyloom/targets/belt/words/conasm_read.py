@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads *conasm*, as `conasm` prints it. Errors are PL1007 and PL1008 at their place in the text.
+"""Assembler of *conasm*, as `conasm` prints it (docs/formats.md, Conasm). Errors are PL1007 and PL1008 at their place
+in the text.
 
 The bundle in which a result drops may be left out; where it stands, it must be the one that follows from the member.
 """
@@ -25,7 +26,9 @@ from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, I
 from polyloom.targets.belt.words.told import dumped
 from polyloom.targets.belt.words.told import of_json as of_told
 
+# White space and comments match without the group `token`, and are dropped by that.
 _TOKEN: Final = re.compile(r'\s+|;[^\n]*|(?P<token>"(?:[^"\\]|\\.)*"|@line\b|[\w.$]+|->|[-+]\d+|[^\w\s])')
+# At most three digits of lanes: the widest vector has 128 bytes, and longer numbers only slow `int` down.
 _TYPE: Final = re.compile(r"([bhwdq])(?:x([1-9][0-9]{0,2}))?")
 _NAME: Final = re.compile(r"([a-z][a-z0-9]*)(?:\.([bhwdq])?(?:x([1-9][0-9]{0,2}))?)?")
 _SLOT: Final = re.compile(f"([{KINDS}])([0-9]{{1,2}})")
@@ -33,14 +36,15 @@ _HEX: Final = re.compile(r"(?:[0-9a-f]{2})*")
 
 
 def read(text: str, called: str = "<string>") -> tuple[Program, Signature]:
-    """The program, and the signature of the routine that is run."""
+    """Assemble a text: the program, and the signature of the routine that is run."""
+    # Offsets of messages count in the normalized text, which is also the one that they quote.
     reader = _Reader(Source(called, text.replace("\r\n", "\n")))
     return reader.program()
 
 
 @dataclass(slots=True)
 class _Line:
-    """The tokens of a line with their offsets; mutable, a cursor."""
+    """Token cursor over a line, with offsets. Mutable."""
 
     source: Source
     tokens: list[tuple[str, int]]
@@ -58,7 +62,7 @@ class _Line:
 
     @property
     def following(self) -> str:
-        """The token behind the next one."""
+        """Token behind the next one."""
         return self.tokens[self.at + 1][0] if self.at + 1 < len(self.tokens) else ""
 
     def skip(self, token: str) -> bool:
@@ -71,7 +75,9 @@ class _Line:
             self.fail(f"expected `{token}`", f"write `{token}` here")
 
     def number(self, what: str) -> int:
+        """Number in decimal, or with a prefix such as `0x`, with or without a sign."""
         sign = -1 if self.skip("-") else 1
+        # Offsets are written `+ 8`, with the sign as a token of its own.
         self.skip("+")
         token = self.next
         try:
@@ -82,6 +88,7 @@ class _Line:
         return sign * value
 
     def name(self, what: str) -> str:
+        """Name, plain or quoted as JSON has it."""
         token = self.next
         if token.startswith('"'):
             self.at += 1
@@ -98,6 +105,7 @@ class _Line:
             self.fail(f"`{self.next}` does not belong here", "write one bundle, routine or datum per line")
 
     def fail(self, message: str, help: str, back: int = 0, code: str = "PL1007") -> NoReturn:
+        """Raise the error at a token, `back` tokens before the next one."""
         place = self.at - back
         token, start = self.tokens[place] if place < len(self.tokens) else ("", self.end)
         raise input_error(code, message, span=Span(self.source, start, start + max(len(token), 1)), help=help)
@@ -112,7 +120,7 @@ def _unquoted(token: str, line: _Line) -> str:
 
 @dataclass(slots=True)
 class _Reader:
-    """Goes over the lines once."""
+    """One pass over the lines; calls are resolved at the end, because a routine may stand behind its callers."""
 
     source: Source
     member: Machine | None = None
@@ -125,6 +133,7 @@ class _Reader:
     header: _Line | None = None
 
     def program(self) -> tuple[Program, Signature]:
+        """Program and signature of all lines; PL1008 for a call of no routine."""
         offset = 0
         for text in self.source.text.split("\n"):
             self.line(text, offset)
@@ -143,12 +152,13 @@ class _Reader:
         )
         try:
             of_told(program)
+        # What is told refers to bundles by number, and bundles can have been edited by hand.
         except (ValueError, KeyError, TypeError, RecursionError):
             end.fail("what is told of the loops does not fit the bundles", "leave the line `told` out")
         return program, self.signature or Signature(names[0], (), (), ())
 
     def known(self, line: _Line) -> Machine:
-        """The member, once its lines have been read."""
+        """Member of the program, once its lines have been read; PL1007 where none has been named."""
         if self.member is None and self.described:
             self.member = machine.read("\n".join(self.described) + "\n", self.source.name)
         if self.member is None:
@@ -157,6 +167,8 @@ class _Reader:
         return self.member
 
     def line(self, text: str, offset: int) -> None:
+        """Read one line, by the word that it begins with."""
+        # Raw lines first: TOML and JSON have tokens of their own.
         if text.startswith("|"):
             self.described.append(text[2:])
             return
@@ -186,9 +198,11 @@ class _Reader:
         line.done()
 
     def read_member(self, line: _Line) -> None:
+        """Read the name of a shipped member, and `unphased`; an empty line announces a description."""
         if not line.next:
             return
         called = line.take()
+        # A member's name may have characters that are tokens by themselves: `my-belt` is three.
         while line.next in (".", "/", "-") or (line.next and line.next != "unphased"):
             called += line.take()
         if called not in machine.members():
@@ -207,6 +221,7 @@ class _Reader:
             raise input_error("PL1007", "what is told of the loops is no JSON", span=span, help=help) from None
 
     def datum(self, line: _Line) -> Data:
+        """Read a datum: name, alignment, bytes in hexadecimal."""
         name = line.name("the name of a datum")
         if name in [datum.name for datum in self.data]:
             line.fail(f"there is already a datum '{name}'", "give it another name", 1)
@@ -219,6 +234,7 @@ class _Reader:
         return Data(name, bytes.fromhex(digits), align, constant)
 
     def routine(self, line: _Line) -> None:
+        """Read the head of a routine."""
         name = line.name("the name of a routine")
         if name in [routine.name for routine in self.routines]:
             line.fail(f"there is already a routine '{name}'", "give it another name", 1)
@@ -227,6 +243,7 @@ class _Reader:
         self.routines.append(Routine(name, (), (), parameters, self.types(line)))
 
     def types(self, line: _Line) -> tuple[Type, ...]:
+        """Read a list of types in parentheses."""
         line.expect("(")
         found: list[Type] = []
         while not line.skip(")"):
@@ -239,7 +256,9 @@ class _Reader:
         return tuple(found)
 
     def bundle(self, line: _Line, number: int) -> None:
+        """Read a bundle: operations, drops, `rotate`, and the way back of a loop's pass."""
         routine, member = self.routines[-1], self.known(line)
+        # Numbers are redundant and checked, because targets of transfers are such numbers.
         if number != len(routine.bundles):
             line.fail(f"bundle {number} follows {len(routine.bundles) - 1}", f"write {len(routine.bundles)}", 1)
         line.expect(":")
@@ -258,11 +277,13 @@ class _Reader:
                 line.fail("the pass begins before the routine", f"write 1 to {number + 1}", 1)
             loops = (*loops, (number + 1 - size, size))
         notes = tuple(note for _, note in issues)
+        # Code without any names or places carries no notes at all, as the encoder writes it.
         kept = notes if any(note != Note() for note in notes) else ()
         made = Bundle(tuple(issue for issue, _ in issues), drops, rotate, kept)
         self.routines[-1] = replace(routine, bundles=(*routine.bundles, made), loops=loops)
 
     def issue(self, line: _Line, at: int, member: Machine) -> tuple[Issue, Note]:
+        """Operation with its slot and note; PL1007, PL1008."""
         slot = _SLOT.fullmatch(line.take())
         if slot is None:
             line.fail("expected a slot", "write the slot before the operation: `F0 load.w(b0) delay 3`", 1)
@@ -281,6 +302,7 @@ class _Reader:
         return issue, self.note(line, issue, names, at, member)
 
     def operands(self, line: _Line, issue: Issue) -> tuple[Issue, tuple[str, ...]]:
+        """Read operands in parentheses, with the names of their values."""
         kind = layout(OPS[issue.name])
         if issue.name in ("call", "calltr"):
             at = line.at
@@ -300,11 +322,13 @@ class _Reader:
             names.append(line.name("a name") if line.skip("%") else "")
             if kind == "memory":
                 issue = _address(line, issue)
+        # Names at the end are left out in files, too: one text, one file.
         while names and not names[-1]:
             names.pop()
         return replace(issue, operands=tuple(found)), tuple(names)
 
     def besides(self, line: _Line, issue: Issue) -> Issue:
+        """Fields that follow the operands: a delay, a byte of scratch, frames, a target."""
         kind = layout(OPS[issue.name])
         if kind == "memory" and line.skip("delay"):
             return replace(issue, delay=line.number("a delay"))
@@ -322,6 +346,7 @@ class _Reader:
         return issue
 
     def note(self, line: _Line, issue: Issue, names: tuple[str, ...], at: int, member: Machine) -> Note:
+        """Read results, stage and source place, which make the note of an operation."""
         results: list[str] = []
         if line.skip("->"):
             while line.skip("%"):
@@ -333,6 +358,7 @@ class _Reader:
         return Note(names, tuple(results), stage, _place(line))
 
     def drop(self, line: _Line, issue: Issue, at: int, member: Machine) -> None:
+        """Check the bundle of a drop against the member's latency; PL1007."""
         written, due = line.number("the bundle of the drop"), drop_bundle(issue, at, member)
         if written != due:
             help = "leave `@` and the number out" if due is None else f"write @{due}, or leave it out"
@@ -340,6 +366,7 @@ class _Reader:
 
 
 def _operand(line: _Line) -> Operand:
+    """Read a position, a None or an immediate."""
     token = line.next
     if re.fullmatch(r"b[0-9]{1,2}", token):
         line.at += 1
@@ -354,6 +381,7 @@ def _operand(line: _Line) -> Operand:
 
 
 def _address(line: _Line, issue: Issue) -> Issue:
+    """Scale and offset of a memory operand. Both stand behind the operand that they belong to."""
     if line.skip("*"):
         issue = replace(issue, scale=line.number("a scale"))
     if line.next[:1] in ("+", "-") and line.next:
@@ -362,6 +390,7 @@ def _address(line: _Line, issue: Issue) -> Issue:
 
 
 def _place(line: _Line) -> Place:
+    """Read a source place, NOWHERE without one."""
     if not line.skip("@line"):
         return NOWHERE
     row = line.number("a line")

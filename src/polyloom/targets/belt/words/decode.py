@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words as a program, the inverse of `encode`; anything that the encoder does not write is PL1005, at its byte.
+"""Instruction decoder: words as a program, the inverse of `encode`; anything that the encoder does not write is PL1005,
+at its byte (docs/formats.md, Belt words).
 
 Every operation is encoded again and compared, so that unused bits, other orders of slots and longer forms are found
 without a rule for each. What the words mean on a member is `verify`'s business.
@@ -19,6 +20,7 @@ from polyloom.targets.belt.words import fields as w
 from polyloom.targets.belt.words.encode import encode, issue_words
 from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Operand, Program, Routine
 
+# Lanes are stored as their logarithm: 1 to 128 in three bits.
 _VECTOR_BITS = 3
 _TYPES: Mapping[int, Type] = {
     w.WIDTHS.index(width) | lanes << 4: Type(width, 1 << lanes) for width in BYTES for lanes in range(1 << _VECTOR_BITS)
@@ -27,7 +29,7 @@ _TYPES: Mapping[int, Type] = {
 
 @dataclass(slots=True)
 class _Words:
-    """A cursor over the words."""
+    """Cursor over the words."""
 
     words: Sequence[int]
     at: int = 0
@@ -43,11 +45,12 @@ class _Words:
 
 
 def decode(data: bytes, machine: Machine, names: Sequence[str] = ()) -> Program:
-    """The program of code words; routines are called `names`, or `r0`, `r1`, ... Errors: PL1005."""
+    """Decode code words to a program; routines are called `names`, or `r0`, `r1`, ... Errors: PL1005."""
     if len(data) % w.SIZE:
         raise _malformed(len(data), "the code is no whole number of words")
     words = _Words(unpack(f"<{len(data) // w.SIZE}Q", data))
     (count,) = words.take()
+    # A routine has at least one word: without this bound a hostile count would make names for hours.
     if not 0 < count <= len(words.words):
         raise words.wrong(f"{count} routines are announced", 1)
     if names and len(names) != count:
@@ -62,6 +65,7 @@ def decode(data: bytes, machine: Machine, names: Sequence[str] = ()) -> Program:
 
 
 def _check_again(data: bytes, again: bytes) -> None:
+    """Check that the bytes are what the encoder writes; PL1005 at the first byte that differs."""
     if again != data:
         offset = next(
             (n for n, (a, b) in enumerate(zip(data, again, strict=False)) if a != b), min(len(data), len(again))
@@ -70,6 +74,7 @@ def _check_again(data: bytes, again: bytes) -> None:
 
 
 def _routine(words: _Words, name: str, called: Sequence[str]) -> Routine:
+    """Decode a routine: its head of counts, types, bundles."""
     (head,) = words.take()
     size, count = w.get(head, (0, 32)), w.get(head, (32, 16))
     parameters, results = w.get(head, (48, 8)), w.get(head, (56, 8))
@@ -78,9 +83,11 @@ def _routine(words: _Words, name: str, called: Sequence[str]) -> Routine:
     for n in range(count):
         bundle, back = _bundle(words, called)
         bundles.append(bundle)
+        # The model trusts no target: a pass may begin at the routine's first bundle, not before.
         if back > n + 1:
             raise words.wrong(f"bundle {n} goes {back} bundles back, before the routine")
         loops += [(n + 1 - back, back)] if back else []
+    # Lengths follow from the headers, and must agree: code has one form.
     if words.at - start != size:
         raise words.wrong(f"the bundles of a routine have {words.at - start} words, its head says {size}")
     return Routine(name, tuple(bundles), tuple(loops), tuple(types[:parameters]), tuple(types[parameters:]))
@@ -98,6 +105,7 @@ def _items(words: _Words, count: int) -> list[int]:
 
 
 def _bundle(words: _Words, called: Sequence[str]) -> tuple[Bundle, int]:
+    """Bundle, and the length of the loop pass that ends with it, or 0."""
     (head,) = words.take()
     fields = {name: w.get(head, field) for name, field in w.HEADER.items()}
     start = words.at
@@ -110,6 +118,7 @@ def _bundle(words: _Words, called: Sequence[str]) -> tuple[Bundle, int]:
 
 
 def _issue(words: _Words, called: Sequence[str]) -> Issue:
+    """Operation of one word and those that follow it; PL1005 unless encoding it gives the same words."""
     (word,) = words.take()
     number, kind = w.get(word, w.COMMON["number"]), w.get(word, w.COMMON["kind"])
     if number >= len(ROWS) or kind >= len(KINDS) or w.get(word, w.COMMON["width"]) >= len(w.WIDTHS):
@@ -120,6 +129,7 @@ def _issue(words: _Words, called: Sequence[str]) -> Issue:
     try:
         again = issue_words(issue, numbers, ("", 0))
     except PolyloomError as error:
+        # The encoder's message names an empty routine and bundle 0 here: only its last part is of use.
         raise _malformed(w.SIZE * (at - 1), f"{op.name}: {error.diagnostics[0].message.rpartition(': ')[2]}") from None
     if tuple(again) != tuple(words.words[at - 1 : words.at]):
         raise _malformed(w.SIZE * (at - 1), f"{op.name} is not written in the one way that the format allows")
@@ -127,6 +137,7 @@ def _issue(words: _Words, called: Sequence[str]) -> Issue:
 
 
 def _read(words: _Words, word: int, op: Op, called: Sequence[str]) -> Issue:
+    """Operation by its fields, unchecked but for what would index outside of a table."""
     layout = w.layout(op)
     common = {name: w.get(word, field) for name, field in w.COMMON.items()}
     fields = {name: w.get(word, field) for name, field in w.LAYOUTS[layout].items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program as words (docs/formats.md, Belt words): one encoding per program, unused bits 0.
+"""Instruction encoder: a program as words (docs/formats.md, Belt words): one encoding per program, unused bits 0.
 
 The code is a row of 64-bit little-endian words: the number of routines, then for each one a word of counts, its types,
 and its bundles. A bundle is a header and its operations in the order of their slots, each followed by the words of its
@@ -30,7 +30,7 @@ from polyloom.targets.belt.words.program import (
 
 
 def encode(program: Program) -> bytes:
-    """The code words."""
+    """Encode a program to its code words, as bytes."""
     numbers = {routine.name: n for n, routine in enumerate(program.routines)}
     found = [len(program.routines)]
     for routine in program.routines:
@@ -39,12 +39,15 @@ def encode(program: Program) -> bytes:
 
 
 def _routine(routine: Routine, numbers: Mapping[str, int]) -> list[int]:
+    """Words of a routine: counts, types, bundles."""
+    # A pass is stored at its last bundle, as the way back: the header has one such field, so one pass ends there.
     backs = {first + bundles - 1: bundles for first, bundles in routine.loops}
     if len(backs) != len(routine.loops) or any(n >= len(routine.bundles) for n in backs):
         raise _refused(routine.name, 0, "", "loops end in the same bundle, or after the last one")
     body: list[int] = []
     for n, bundle in enumerate(routine.bundles):
         body += _bundle(bundle, backs.get(n, 0), numbers, (routine.name, n))
+    # Fields of the head: (first bit, bits), as in docs/formats.md.
     counts = {
         (0, 32): len(body),
         (32, 16): len(routine.bundles),
@@ -60,16 +63,18 @@ def _routine(routine: Routine, numbers: Mapping[str, int]) -> list[int]:
 
 
 def _type(t: Type) -> int:
+    """Byte of a type: its width in the low four bits, the logarithm of its lanes above."""
     return w.WIDTHS.index(t.width) | (t.lanes.bit_length() - 1) << 4
 
 
 def _items(items: Sequence[int]) -> list[int]:
-    """Bytes, eight per word, the first one lowest."""
+    """List items as bytes, eight per word, the first one lowest."""
     rows = [items[n : n + w.ITEMS] for n in range(0, len(items), w.ITEMS)]
     return [sum(item << 8 * k for k, item in enumerate(row)) for row in rows]
 
 
 def _bundle(bundle: Bundle, back: int, numbers: Mapping[str, int], where: tuple[str, int]) -> list[int]:
+    """Words of a bundle: its header, then its operations in the order of slots (docs/formats.md, Belt words)."""
     body: list[int] = []
     issues, _ = in_order(bundle)
     for issue in issues:
@@ -86,10 +91,11 @@ def _bundle(bundle: Bundle, back: int, numbers: Mapping[str, int], where: tuple[
 
 
 def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]) -> list[int]:
-    """The operation's word, and those of its list or literal. `numbers` are those of the routines; `where` is for
-    messages: routine and bundle."""
+    """Words of an operation: its own, and those of its list or literal. `numbers` are those of the routines; `where` is
+    for messages: routine and bundle."""
     op, place = OPS[issue.name], (*where, f"{issue.slot} {issue.name}")
     layout = w.layout(op)
+    # A predicate is an operand with a field of its own; what follows it is the list.
     kept = predicates(op) if op.operands[1] == MANY else len(issue.operands)
     plain, items = issue.operands[:kept], issue.operands[kept:]
     _check_form(issue, op, plain, place)
@@ -104,6 +110,7 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
     }
     more: list[int] = []
     if layout == "plain" and plain and isinstance(plain[-1], Immediate):
+        # An immediate is in a field of its own, so that a position and a constant cannot be mistaken for one another.
         fields |= {"immediate": 1, "value": _fit(plain[-1].value, -128, 128, "the immediate", place) & 0xFF}
     elif layout == "memory":
         offset = _fit(issue.offset, -2048, 2048, "the offset", place) & 0xFFF
@@ -116,6 +123,7 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
         more = _literal_words(_fit(issue.literal, 0, 1 << 8 * BYTES[issue.width or "q"], "the literal", place))
         fields |= {"count": len(more), "literal": 0 if more else issue.literal}
     elif layout == "control":
+        # One field names a routine of a call or a bundle of a transfer, never both.
         target = numbers[issue.callee] if op.unit == "control" and issue.callee else issue.target
         fields |= {"items": len(items), "target": target}
         more = _items([_item(o, place) for o in items])
@@ -127,14 +135,15 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
 
 
 def _literal_words(literal: int) -> list[int]:
-    """None where the operation's own word holds it, else its words, low one first."""
+    """Words of a literal, low one first; none where the operation's own word holds it (the shortest form is the only
+    one)."""
     if literal < 1 << 32:
         return []
     return [literal] if literal < 1 << 64 else [literal & (1 << 64) - 1, literal >> 64]
 
 
 def _check_form(issue: Issue, op: Op, plain: tuple[Operand, ...], place: tuple[str, int, str]) -> None:
-    """What one encoding demands: fields that the operation does not have are at their defaults."""
+    """Check that an operation has one encoding: fields that it does not have are at their defaults. Error PL1004."""
     least, most = op.operands
     layout = w.layout(op)
     call = op.name in ("call", "calltr")
@@ -152,6 +161,7 @@ def _check_form(issue: Issue, op: Op, plain: tuple[Operand, ...], place: tuple[s
         "an offset that it does not have": issue.offset != 0 and layout not in ("memory", "scratch", "frames"),
         "frames that it does not have, or that it does not allocate": (issue.frame != 0) != (issue.frames != 0)
         or (issue.frame != 0 and layout != "frames")
+        # Frames lie at the end of what is allocated, so that they cannot be larger.
         or (layout == "frames" and issue.frame * issue.frames > issue.offset),
         "a scale that it does not have": issue.scale not in w.SCALES or (issue.scale != 0 and layout != "memory"),
         "an index without a scale, or a scale without an index": layout == "memory"
@@ -168,12 +178,14 @@ def _check_form(issue: Issue, op: Op, plain: tuple[Operand, ...], place: tuple[s
 
 
 def _position(operand: Belt, place: tuple[str, int, str]) -> int:
+    """Belt position as a field of 6 bits; PL1004."""
     if operand.width is not None:
         raise _refused(*place, "an operand outside of a list has no width of its own")
     return _fit(operand.position, 0, 63, "a position", place)
 
 
 def _item(operand: Operand, place: tuple[str, int, str]) -> int:
+    """List item: a position, or a None with its width, which has no producer that could tell it."""
     assert isinstance(operand, Belt)
     if operand.position == NONE:
         return w.NONE_ITEM + w.WIDTHS.index(operand.width)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bits of the words, once for encoder and decoder (docs/formats.md, Belt words).
+"""Instruction formats: the bits of the words, once for encoder and decoder (docs/formats.md, Belt words).
 
 A word has 64 bits. `HEADER` are the fields of a bundle's first word, `COMMON` those that every operation has, and each
 operation has the fields of its `layout` besides. A field is (name, first bit, bits); what no field covers is 0.
@@ -17,6 +17,7 @@ Field = tuple[int, int]
 """First bit, and number of bits."""
 Layout = Literal["plain", "memory", "scratch", "frames", "con", "control"]
 
+# `back` has as many bits as the count of bundles in a routine's head: a pass may be the whole routine.
 HEADER: Final[Mapping[str, Field]] = {
     "ops": (0, 8),
     "drops": (8, 8),
@@ -32,11 +33,13 @@ COMMON: Final[Mapping[str, Field]] = {
     "lanes": (19, 3),
     "count": (22, 3),
 }
+# Six bits per position hold every belt of the family with room to spare.
 _OPERANDS: Final[Mapping[str, Field]] = {"a": (25, 6), "b": (31, 6), "c": (37, 6)}
 LAYOUTS: Final[Mapping[Layout, Mapping[str, Field]]] = {
     "plain": {**_OPERANDS, "immediate": (43, 1), "value": (44, 8)},
     "memory": {**_OPERANDS, "scale": (43, 3), "delay": (46, 6), "offset": (52, 12)},
     "scratch": {"a": (25, 6), "offset": (44, 20)},
+    # scratchf alone has this layout: no operands, so that their bits hold the frames.
     "frames": {"frame": (25, 12), "frames": (37, 7), "offset": (44, 20)},
     "con": {"literal": (32, 32)},
     "control": {"a": (25, 6), "items": (31, 6), "target": (44, 16)},
@@ -54,7 +57,7 @@ SIZE: Final = 8
 
 
 def layout(op: Op) -> Layout:
-    """How the upper half of the operation's word is divided."""
+    """Layout of an operation's word: how its upper half is divided."""
     if op.name == "con":
         return "con"
     if op.operands[1] == MANY:
@@ -71,10 +74,10 @@ def get(word: int, field: Field) -> int:
 
 
 def put(value: int, field: Field) -> int:
-    """The value in its place; it fits, or the encoder refuses it."""
+    """Value shifted to its field; it fits, or the encoder refuses it."""
     return value << field[0]
 
 
 def signed(value: int, bits: int) -> int:
-    """The number that two's complement of so many bits stands for."""
+    """Signed value of so many bits, in two's complement."""
     return value - (1 << bits) if value >> bits - 1 else value

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where named data lie: one after another from `BASE` on, each aligned, with a gap that no access may reach."""
+"""Static data layout: named data one after another from `BASE` on, each aligned, with a gap that no access may
+reach."""
 
 from __future__ import annotations
 
@@ -9,14 +10,16 @@ from typing import Final
 from polyloom.diagnostics import infeasible
 from polyloom.ir.ssa import Data
 
+# Not 0, so that a null pointer, and small numbers taken for one, hit nothing.
 BASE: Final = 1 << 16
 GAP: Final = 64
 """Bytes between data at least, and the least alignment."""
+# The lower half of the 32-bit address space: the arrays of a caller lie behind the named data.
 _END: Final = 1 << 31
 
 
 def addresses(data: Iterable[Data]) -> dict[str, int]:
-    """The first byte of each; error PL1003."""
+    """Address of the first byte of each datum; error PL1003."""
     found: dict[str, int] = {}
     free = BASE
     for datum in data:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `polyloom show` prints of a program: conasm, with the length of the belt after each bundle as the verifier saw
-it."""
+"""Listing of a program: conasm, with the length of the belt after each bundle as the verifier saw it. It is what
+`polyloom show` prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from polyloom.targets.belt.words.verify import check
 
 
 def listing(program: Program, signature: Signature) -> str:
-    """The text; comments leave a program's bytes alone."""
+    """Conasm text with comments; comments leave a program's bytes alone."""
     machine = machines.read(program.description, program.member)
     lengths = {
         (routine.name, at): length

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a file says of each loop: whether it is pipelined, its bounds, and what it holds."""
+"""Facts of a pipelined loop, as a file carries them: whether it is pipelined, its bounds, and what it holds."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LoopFacts:
-    """One loop. What only a pipelined loop has is None for others; `reason` says why it is not pipelined: never and
-    ratio (the test), stations (more loads than these), schedule, none, belt, scratch (what could not be found, or did
-    not fit, after all rounds), or what the importer says.
+    """Facts of one loop. What only a pipelined loop has is None for others; `reason` says why it is not pipelined:
+    never and ratio (the test), stations (more loads than these), schedule, none, belt, scratch (what could not be
+    found, or did not fit, after all rounds), or what the importer says.
 
-    `linear`: bundles of an iteration by its data flow; `packed`: by slots alone. `minimum_initiation_interval` is the
-    greater one of the bounds of the loop as it is given, before fills, spills and recurs; `stations` are those in use,
-    `rounds` the schedules thrown away for a lost operand.
+    `linear`: bundles of an iteration by its data flow; `packed`: by slots alone (the two latencies of the SPL test,
+    docs/targets/belt.md, Loops). `minimum_initiation_interval` is the greater one of the bounds of the loop as it is
+    given, before fills, spills and recurs (ResMII and RecMII, Rau 1994); `stations` are those in use, `rounds` the
+    schedules thrown away for a lost operand.
     """
 
     name: str

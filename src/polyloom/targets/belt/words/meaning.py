@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operations of `isa` give, lane by lane, on Python's numbers: the meaning that the specializer keeps.
+"""Operation semantics of `isa`, lane by lane, on Python's numbers: the meaning that the specializer keeps.
 
 A lane is its bits as an unsigned integer, `None`, or a `NaR` with its cause. In strict operations a None among the
 lanes makes the result None, else a NaR makes it NaR (docs/targets/belt.md, Values and faults). Floats are IEEE 754,
@@ -24,7 +24,8 @@ from polyloom.targets.belt.isa import OPS
 
 @dataclass(frozen=True, slots=True)
 class NaR:
-    """Not a result."""
+    """Not a Result: an operand that says why there is none, as on the Mill (docs/targets/belt.md, Values and
+    faults)."""
 
     cause: str
 
@@ -32,16 +33,19 @@ class NaR:
 Lane = int | NaR | None
 Lanes = tuple[Lane, ...]
 _FLOATS: Final = {32: F32, 64: F64}
+# The canonical quiet NaN: IEEE 754 leaves payloads open, and a program's bits must not depend on who computed them.
 _NAN: Final = {32: 0x7FC00000, 64: 0x7FF8000000000000}
 
 
 def signed(bits: int, width: int) -> int:
+    """Signed value of the low `width` bits, in two's complement."""
     return bits - (1 << width) if bits >> (width - 1) else bits
 
 
 def compute(name: str, width: int, result: int, operands: Sequence[Lanes], lanes: int) -> tuple[Lanes, ...]:
-    """The results of an operation that only computes, for operands of `width` bits and results of `result` bits and
-    `lanes` lanes. A scalar among vectors stands for as many lanes of it."""
+    """Results of an operation that only computes, for operands of `width` bits and results of `result` bits and `lanes`
+    lanes. A scalar among vectors stands for as many lanes of it."""
+    # Operations between lanes see all of them; the others go lane by lane.
     if name in _WHOLE:
         return _WHOLE[name](operands, width, result, lanes)
     count = max(map(len, operands))
@@ -50,6 +54,8 @@ def compute(name: str, width: int, result: int, operands: Sequence[Lanes], lanes
 
 
 def _lane(name: str, width: int, result: int, given: tuple[Lane, ...]) -> Lane:
+    """Lane of a result; None wins over NaR, NaR over data, except in pick and orm (docs/targets/belt.md, Values and
+    faults)."""
     if name == "pick":
         return _pick(given)
     if name == "orm":
@@ -64,8 +70,9 @@ def _lane(name: str, width: int, result: int, given: tuple[Lane, ...]) -> Lane:
 
 
 def _pick(given: tuple[Lane, ...]) -> Lane:
-    """The low bit of the condition chooses; without a second arm, what is not chosen is None."""
+    """Select: the low bit of the condition chooses; without a second arm, what is not chosen is None."""
     condition = given[0]
+    # Only the chosen arm counts: a NaR in the other one is what if-conversion leaves there.
     if not isinstance(condition, int):
         return condition
     if condition & 1:
@@ -74,13 +81,15 @@ def _pick(given: tuple[Lane, ...]) -> Lane:
 
 
 def _or(given: tuple[Lane, ...]) -> Lane:
-    """True beats NaR, NaR beats None here: an exit that was taken is one, whatever another lane's condition is."""
+    """Or in which true beats NaR, NaR beats None: an exit that was taken is one, whatever another lane's condition
+    is."""
     if any(isinstance(lane, int) and lane & 1 for lane in given):
         return 1
     return next((lane for lane in given if isinstance(lane, NaR)), None if None in given else 0)
 
 
 def _scalar(name: str, width: int, result: int, given: Sequence[int]) -> int | NaR:
+    """Result of a strict operation on numbers, not yet cut to the width."""
     if name in _BINARY:
         return _BINARY[name](width, given[0], given[1])
     if name in _SIGNED:
@@ -100,6 +109,8 @@ def _scalar(name: str, width: int, result: int, given: Sequence[int]) -> int | N
 
 
 def _family(stem: str, mode: str, width: int, given: Sequence[int]) -> int | NaR:
+    """Add, sub or mul in a mode of overflow: exact first, then clamped (ss, us), refused (sx, ux) or left to wrap or
+    widen."""
     is_signed = mode[:1] == "s"
     a, b = (signed(lane, width) if is_signed else lane for lane in given)
     exact = _FAMILY[stem](a, b)
@@ -108,6 +119,7 @@ def _family(stem: str, mode: str, width: int, given: Sequence[int]) -> int | NaR
         return max(least, min(most, exact))
     if mode in ("sx", "ux") and not least <= exact <= most:
         return NaR("overflow")
+    # Modulo and widening modes: the caller cuts to the width of the result.
     return exact
 
 
@@ -119,15 +131,18 @@ _FAMILY: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def _divided(width: int, a: int, b: int, is_signed: bool, remainder: bool) -> int | NaR:
+    """Quotient or remainder toward zero, as C11 6.5.5 has it; NaR for a divisor of 0."""
     if b == 0:
         return NaR("division by zero")
     if is_signed:
         a, b = signed(a, width), signed(b, width)
+    # Python's `//` rounds down. The least number by -1 leaves the width and wraps in `_lane`.
     quotient = abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1)
     return a - quotient * b if remainder else quotient
 
 
 def _rotated(width: int, a: int, b: int) -> int:
+    # Amounts are taken modulo the width, of shifts too; in C11 larger ones are undefined.
     amount = b % width
     return a << amount | a >> (width - amount)
 
@@ -204,13 +219,14 @@ _FLOAT_RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
 
 
 def _extreme(name: str, numbers: tuple[float, ...]) -> float:
-    """IEEE 754's minimumNumber and maximumNumber: a number where one is, and -0 is less than +0."""
+    """Minimum or maximum as IEEE 754-2019 minimumNumber and maximumNumber: a number where one is, and -0 is less than
+    +0."""
     known = [n for n in numbers if not math.isnan(n)] or numbers
     return (min if name == "minf" else max)(known, key=lambda n: (n, math.copysign(1.0, n)))
 
 
 def _floating(name: str, width: int, given: Sequence[int]) -> int | None:
-    """What computes with floats as numbers."""
+    """Result of an operation on floats as numbers; None for other operations."""
     numbers = tuple(as_float(lane, width) for lane in given)
     if name in _FLOAT_OPERATIONS:
         return float_bits(floating(_FLOAT_OPERATIONS[name], _FLOATS[width], numbers[0], numbers[1]), width)
@@ -222,7 +238,10 @@ def _floating(name: str, width: int, given: Sequence[int]) -> int | None:
 
 
 def _nearest(number: int, width: int) -> int:
-    """An integer as a float, rounded once."""
+    """Integer as a float, rounded once to nearest even.
+
+    To f32 by way of f64 rounded to odd (Boldo and Melquiond 2008): the second rounding then sees that bits were lost.
+    """
     if width == 64:
         return float_bits(float(number), 64)
     near = float(number)
@@ -232,10 +251,13 @@ def _nearest(number: int, width: int) -> int:
 
 
 def _single(number: float) -> float:
+    # Adding 0.0 would turn -0.0 into 0.0: zeros stay as they are.
     return floating("fadd", F32, number, 0.0) if number else number
 
 
 def _truncated(number: float, result: int, is_signed: bool) -> int | NaR:
+    """Integer part of a float; NaR outside of the range of the width, where C11 6.3.1.4 leaves the result undefined."""
+    # Half-open: the upper limit is a power of two, which every format of floats holds exactly.
     least, most = (-(1 << (result - 1)), 1 << (result - 1)) if is_signed else (0, 1 << result)
     if math.isnan(number) or not least <= math.trunc(number if math.isfinite(number) else most) < most:
         return NaR("a float that no integer of the width is near")
@@ -264,8 +286,13 @@ _CONVERSIONS: Final[dict[str, Callable[[int, int, int], int | NaR]]] = {
 
 
 def smear(lanes: Lanes, inclusive: bool) -> tuple[Lanes, Lanes]:
-    """True from the first true lane on (`inclusive`) or behind it; and whether any lane is true."""
+    """Smear: true from the first true lane on (`inclusive`) or behind it; and whether any lane is true.
+
+    The lanes of iterations that a while loop does not reach become true (I. Godard, "Pipelining"; docs/targets/belt.md,
+    Vectors). The first lane that is None or NaR decides for all behind it.
+    """
     found: list[Lane] = []
+    # False until a lane decides; then every lane behind it is what that one is.
     state: Lane = 0
     for lane in lanes:
         before = state
@@ -276,12 +303,14 @@ def smear(lanes: Lanes, inclusive: bool) -> tuple[Lanes, Lanes]:
 
 
 def _any(lanes: Lanes) -> Lane:
+    """Whether a lane is true; a true lane decides whatever the others are (docs/targets/belt.md, In detail)."""
     if any(isinstance(lane, int) and lane & 1 for lane in lanes):
         return 1
     return next((lane for lane in lanes if not isinstance(lane, int)), 0)
 
 
 def _all(lanes: Lanes) -> Lane:
+    """Whether every lane is true; a false lane decides whatever the others are (docs/targets/belt.md, In detail)."""
     if any(isinstance(lane, int) and not lane & 1 for lane in lanes):
         return 0
     return next((lane for lane in lanes if not isinstance(lane, int)), 1)
@@ -300,6 +329,8 @@ def _injected(lanes: Lanes, x: Lane, at: Lane) -> Lanes:
 
 
 def _remaining(n: Lane, width: int, lanes: int) -> tuple[Lanes, ...]:
+    """Lane mask of the last vector of a counted loop: lane k is true where k >= n, so that it does nothing; and whether
+    any is."""
     if not isinstance(n, int):
         return (n,) * lanes, (n,)
     count = signed(n, width)
@@ -307,6 +338,7 @@ def _remaining(n: Lane, width: int, lanes: int) -> tuple[Lanes, ...]:
 
 
 def _widened(lanes: Lanes, width: int, is_signed: bool) -> tuple[Lanes, ...]:
+    """Vector of twice the width in two halves, low lanes first: the result has the bytes of two vectors."""
     wide = tuple(signed(x, width) % (1 << 2 * width) if is_signed and isinstance(x, int) else x for x in lanes)
     return wide[: len(wide) // 2], wide[len(wide) // 2 :]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A member's program: bundles of operations that name operands by their distance from the belt's front.
+"""Machine code of a member: bundles of operations that name operands by their distance from the belt's front.
 
 It is what *conasm* prints, one bundle per line, what `encode` turns into words and `decode` reads back. Nothing here
 names a value: the names that a listing shows are notes beside the words, which the model does not read.
@@ -20,7 +20,7 @@ NONE: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Belt:
-    """b0 is the operand that dropped last. In lists, `NONE` stands for a None of `width`."""
+    """Belt position: b0 is the operand that dropped last. In lists, `NONE` stands for a None of `width`."""
 
     position: int
     width: Width | None = None
@@ -28,7 +28,7 @@ class Belt:
 
 @dataclass(frozen=True, slots=True)
 class Immediate:
-    """-128 ... 127, as the last operand of an operation on integers; it takes the width of the others."""
+    """Constant of -128 ... 127, as the last operand of an operation on integers; it takes the width of the others."""
 
     value: int
 
@@ -38,7 +38,7 @@ Operand = Belt | Immediate
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An operation in a slot of a bundle.
+    """Operation in a slot of a bundle (docs/formats.md, Belt words).
 
     `width`, `scale` and `offset` are those of `ir.Op`; shifts and multiplications also state the width of their first
     operand, spills and fills that of what they move (`isa.states_width`). `offset` is also the byte in scratch of a
@@ -70,7 +70,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a listing says of an issue: the names of what it reads and gives, its stage in the loop (None in open code),
+    """Debug information of an issue: the names of what it reads and gives, its stage in the loop (None in open code),
     and where it comes from, with the reason where the user did not write it. The model knows none of it."""
 
     operands: tuple[str, ...] = ()
@@ -81,8 +81,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """`drops` operands drop in it (retire): results that arrive, and Nones for those that nobody issued. `rotate`: the
-    scratchpad's frames are renamed as it begins. `notes` are beside `issues`, or empty."""
+    """Instruction of one cycle. `drops` operands drop in it (retire): results that arrive, and Nones for those that
+    nobody issued. `rotate`: the scratchpad's frames are renamed as it begins. `notes` are beside `issues`, or empty."""
 
     issues: tuple[Issue, ...]
     drops: int
@@ -92,7 +92,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """The function's code, entered at bundle 0 with its arguments on the belt, the first at b0.
+    """Code of a function, entered at bundle 0 with its arguments on the belt, the first at b0.
 
     `loops` are pairs (first bundle, bundles) of the loops' passes, in order: after the last bundle of a pass, where no
     transfer happens, control goes back to its first one, which takes no slot and no time. `parameters` and `results`
@@ -108,7 +108,7 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`routines[0]` is the one that is run. `member` is a name, `description` its resolved TOML."""
+    """Whole program. `routines[0]` is the one that is run. `member` is a name, `description` its resolved TOML."""
 
     member: str
     phasing: bool
@@ -121,7 +121,8 @@ class Program:
 
 
 def in_order(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:
-    """The issues in the order of their slots, as words have them, and their notes, none where all are empty."""
+    """Issues in the order of their slots, as words have them, and their notes, none where all are empty."""
+    # Listings and words agree in this order, whatever order a scheduler issues in.
     order = sorted(range(len(bundle.issues)), key=lambda n: bundle.issues[n].slot.order)
     issues = tuple(bundle.issues[n] for n in order)
     notes = tuple(_shortest(bundle.notes[n], bundle.issues[n]) for n in order) if bundle.notes else ()
@@ -129,7 +130,7 @@ def in_order(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:
 
 
 def _shortest(note: Note, issue: Issue) -> Note:
-    """A note without names of operands that the issue does not have, and without empty names at the end."""
+    """Note without names of operands that the issue does not have, and without empty names at the end."""
     return replace(note, operands=_named(note.operands[: len(issue.operands)]), results=_named(note.results))
 
 

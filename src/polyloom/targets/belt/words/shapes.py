@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of operands without running: width, lanes, and whether they are None.
+"""Static types of operands, known without running: width, lanes, and whether they are None.
 
-`results` says it of an operation's results, from its words and what is known of its operands. A None that stands for a
-missing result has no width, and neither has what is computed of such ones alone.
+`results` says it of an operation's results, from its words and what is known of its operands: the transfer functions of
+an abstract interpretation (Cousot and Cousot 1977) whose steps `walk` makes. A None that stands for a missing result
+has no width, and neither has what is computed of such ones alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _WIDTHS: Final[tuple[Width, ...]] = tuple(BYTES)
 
 
 class Item(NamedTuple):
-    """An operand on the belt, or under way to it. `tag` tells operands apart where somebody asks for it."""
+    """Abstract operand on the belt, or under way to it. `tag` tells operands apart where somebody asks for it."""
 
     width: Width | None
     lanes: int
@@ -28,6 +29,7 @@ class Item(NamedTuple):
     tag: tuple[int, ...] = ()
 
 
+# Reductions over lanes: one lane results, however many there were.
 _SCALAR: Final = frozenset({"extract", "any", "all"})
 NOTHING: Final = Item(None, 1, "none")
 IMMEDIATE: Final = Item(None, 1, "some")
@@ -38,24 +40,28 @@ def of_type(type: Type, data: Data) -> Item:
 
 
 def results(issue: Issue, operands: Sequence[Item]) -> tuple[Item, ...]:
-    """The results of an operation other than a call."""
+    """Abstract results of an operation other than a call."""
     op, data = OPS[issue.name], _data(issue.name, operands)
     width, lanes = _width(op, issue, operands), _lanes(op, issue, operands)
+    # A None without a width computes another one; what states its own lanes or width is known nevertheless.
     if op.name not in LANED | _SCALAR and all(item.width is None for item in operands):
         width, lanes = None, 1
     if op.results < 2:
         return (Item(width, lanes, data),) if op.results else ()
+    # The second result of a smear tells whether any lane is true: one lane, whatever the vector has.
     other = Item("b", 1, data) if op.latency == "smear" else Item(width, lanes, data)
     return Item(width, lanes, data), other
 
 
 def _width(op: Op, issue: Issue, operands: Sequence[Item]) -> Width | None:
+    """Width of a result: stated, that of a comparison, twice that of the operands, or theirs."""
     if op.name in ("loads", "loadu"):
         return "w"
     if op.width == "=":
         return issue.width
     if op.width == "b" or op.latency == "smear":
         return "b"
+    # A pick's condition is a b and says nothing of the arms.
     of = operands[1:] if op.name == "pick" else operands
     widths: list[Width] = [item.width for item in of if item.width is not None]
     known = widths[0] if widths else issue.width
@@ -65,6 +71,7 @@ def _width(op: Op, issue: Issue, operands: Sequence[Item]) -> Width | None:
 
 
 def _lanes(op: Op, issue: Issue, operands: Sequence[Item]) -> int:
+    """Lanes of a result: stated, one for reductions, else those of the widest operand."""
     if op.name in LANED:
         return issue.lanes
     if op.name in _SCALAR:
@@ -76,7 +83,9 @@ def _lanes(op: Op, issue: Issue, operands: Sequence[Item]) -> int:
 
 
 def _data(name: str, operands: Sequence[Item]) -> Data:
+    """Whether a result is None, by docs/targets/belt.md, Values and faults."""
     known: list[Data] = [item.data for item in operands]
+    # A frame holds None until something was spilled there: scratch is not followed.
     if name in ("fill", "fillx"):
         return "maybe"
     if name == "pick":
@@ -85,11 +94,13 @@ def _data(name: str, operands: Sequence[Item]) -> Data:
         return "some" if "some" in known else "none" if known == ["none", "none"] else "maybe"
     if all(data == "some" for data in known):
         return "some"
+    # An injected None is one lane of the result, not all of it.
     strict = OPS[name].strict and name != "inject"
     return "none" if "none" in known and (strict or OPS[name].latency == "load") else "maybe"
 
 
 def _picked(known: Sequence[Data]) -> Data:
+    """Whether a pick's result is None: without a second arm it is None as soon as the condition is false."""
     condition, *arms = known
     if condition == "none" or all(arm == "none" for arm in arms):
         return "none"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line of conasm and genasm that tells names, types and sizes of arguments: `signature` and the JSON of a file's
-note."""
+"""Signature line of conasm and genasm, which tells names, types and sizes of arguments: `signature` and the JSON of a
+file's note."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def printed(signature: Signature) -> str:
 
 
 def read(text: str, source: Source, offset: int) -> Signature:
-    """Of a line at this offset of the source. Error: PL1007."""
+    """Signature of a line at this offset of the source. Error: PL1007."""
     try:
         return of_json(cast("dict[str, Any]", json.loads(text.removeprefix(BEGINS))))
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
@@ -32,8 +32,9 @@ def read(text: str, source: Source, offset: int) -> Signature:
 def fitting(
     text: str, source: Source, offset: int, name: str, parameters: Sequence[Type], results: Sequence[Type]
 ) -> Signature:
-    """The same, of a line before a function of this name, whose parameters and result it names. Error: PL1007."""
+    """Signature of a line before a function of this name, whose parameters and result it names. Error: PL1007."""
     found = read(text, source, offset)
+    # Arrays are passed as addresses, and pointers are a w on every member.
     given = [4 if not a.is_scalar else a.dtype.itemsize for a in found.inputs]
     result = found.argument(RESULT)
     gives = [] if result is None else [result.dtype.itemsize]

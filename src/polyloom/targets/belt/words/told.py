@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the specializer tells of a program: of each loop, and where blocks begin. It travels in files as JSON, which
-anybody may have changed: `of_json` takes nothing that does not fit the program.
-"""
+"""Compilation facts of a program as JSON: what the specializer tells of each loop, and where blocks begin. It travels
+in files, which anybody may have changed: `of_json` takes nothing that does not fit the program."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _KEYS: Final = frozenset(f.name for f in fields(LoopFacts))
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """`blocks`: by routine and block, the first bundle."""
+    """Facts of a program. `blocks`: by routine and block, the first bundle."""
 
     loops: tuple[Loop, ...] = ()
     blocks: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
@@ -30,13 +29,14 @@ def as_json(loops: tuple[LoopFacts, ...], blocks: Mapping[str, Mapping[str, int]
 
 
 def dumped(made: object) -> str:
-    """The only text of a value."""
+    """Canonical JSON of a value: its only text, keys sorted, no spaces."""
     return json.dumps(made, sort_keys=True, separators=(",", ":"))
 
 
 def of_json(program: Program) -> Told:
-    """Of `program.told`. Errors: ValueError where it does not fit the program."""
+    """Facts in `program.told`. Errors: ValueError where they do not fit the program."""
     made: Any = json.loads(program.told)
+    # Programs that were assembled by hand tell nothing.
     if made == {}:
         return Told()
     if not isinstance(made, dict) or set(cast("dict[str, Any]", made)) != {"loops", "blocks"}:
@@ -60,6 +60,7 @@ def _dict(made: Any) -> dict[str, Any]:
 
 
 def _loop(made: Any, lengths: Mapping[str, int]) -> Loop:
+    """Facts of a loop, checked: reports index bundles by them."""
     loop = _dict(made)
     if loop.keys() != _KEYS or not all(value is None or isinstance(value, bool | int | str) for value in loop.values()):
         raise ValueError
@@ -68,6 +69,7 @@ def _loop(made: Any, lengths: Mapping[str, int]) -> Loop:
         raise ValueError
     if loop["pipelined"]:
         placed = isinstance(first, int) and isinstance(interval, int) and 0 <= first < first + interval <= length
+        # These are computed with by pages and tables; the others are only printed.
         counted = all(isinstance(loop[key], int) for key in ("spills", "stages", "lanes", "rounds"))
         if not placed or not counted:
             raise ValueError
@@ -76,6 +78,7 @@ def _loop(made: Any, lengths: Mapping[str, int]) -> Loop:
 
 def _blocks(made: Any, length: int) -> dict[str, int]:
     found = _dict(made)
+    # A block without bundles at the end of a routine begins where the routine ends.
     if not all(isinstance(at, int) and 0 <= at <= length for at in found.values()):
         raise ValueError
     return found

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that a program must obey on its member, re-derived from its words: `verify` gives every finding.
+"""Machine code verifier: rules that a program must obey on its member, re-derived from its words (docs/targets/belt.md,
+Time to Members): `verify` gives every finding.
 
-Words alone tell slots, positions, drops, stations, scratch, control and widths: every state in which a bundle may
-begin is followed (`walk`), a loop until nothing new comes round its back arc. Where the notes of a listing tell the
-stages of operations, two rules of first and last passes are checked besides: windows of stores and calls around leaves
-(docs/targets/belt.md, Exit), and that operations of later stages do nothing in passes that come before their first
+Words alone tell slots, positions, drops, stations, scratch, control and widths: every state in which a bundle may begin
+is followed (`walk`), a loop until nothing new comes round its back arc. Where the notes of a listing tell the stages of
+operations, two rules of first and last passes are checked besides: windows of stores and calls around leaves
+(docs/targets/belt.md, Loops), and that operations of later stages do nothing in passes that come before their first
 iteration.
 """
 
@@ -40,20 +41,22 @@ _HELP = {
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Of a routine, by bundle: the most operands on the belt afterwards, and the most loads under way in it."""
+    """Observations in a routine, by bundle: the most operands on the belt afterwards, and the most loads under way in
+    it."""
 
     lengths: dict[int, int] = field(default_factory=dict[int, int])
     stations: dict[int, int] = field(default_factory=dict[int, int])
 
 
 def verify(program: Program) -> list[Diagnostic]:
-    """Every finding, in the order of the bundles."""
+    """Every finding in a program, in the order of the bundles."""
     machine = machines.read(program.description, program.member)
     return [d for routine in program.routines for d in check(program, routine, machine)[0]]
 
 
 def check(program: Program, routine: Routine, machine: Machine) -> tuple[list[Diagnostic], Facts]:
-    """The findings in a routine, and what else was seen."""
+    """Findings in a routine, and what else was seen."""
+    # A dictionary as an ordered set: a loop's bundles are seen in many states, and repeat their findings.
     found: dict[tuple[int, Found], None] = {}
     for n, bundle in enumerate(routine.bundles):
         found.update(((n, f), None) for f in (*_slots(bundle, machine), *_delays(bundle, machine)))
@@ -73,12 +76,14 @@ def _diagnostic(routine: Routine, at: int, found: Found) -> Diagnostic:
 
 
 def _origins(bundle: Bundle, issue: Issue) -> tuple[str, ...]:
-    """Where the operation comes from in the source."""
+    """Source places of an operation, as notes of a message."""
     places = [note.place for made, note in zip(bundle.issues, bundle.notes, strict=False) if made == issue]
     return tuple(f"from {place.words()}" for place in places[:1] if place.words())
 
 
 def _slots(bundle: Bundle, machine: Machine) -> Iterator[Found]:
+    """Rule: an operation stands in a slot of its unit, one per slot, and the member has it; one conform and one
+    scratchf per bundle."""
     slots = [issue.slot for issue in bundle.issues]
     for issue in bundle.issues:
         if issue.slot not in machine.slots_of(OPS[issue.name]):
@@ -88,11 +93,13 @@ def _slots(bundle: Bundle, machine: Machine) -> Iterator[Found]:
         if not machine.has(issue.name, issue.width or "w"):
             yield Found("PL1011", f"{machine.name} does not have it", issue)
     units = [OPS[issue.name].unit for issue in bundle.issues]
+    # Two of them would both give the whole belt, or all of scratch, another form.
     if units.count("conform") > 1 or sum(issue.name == "scratchf" for issue in bundle.issues) > 1:
         yield Found("PL1010", "a bundle has one conform, and one scratchf, at most")
 
 
 def _delays(bundle: Bundle, machine: Machine) -> Iterator[Found]:
+    """Rule: the delay of a load is in the member's range."""
     least, most = machine.load
     for issue in bundle.issues:
         if OPS[issue.name].latency == "load" and not least <= issue.delay <= most:
@@ -100,12 +107,14 @@ def _delays(bundle: Bundle, machine: Machine) -> Iterator[Found]:
 
 
 def _walk(program: Program, routine: Routine, machine: Machine, facts: Facts) -> Iterator[tuple[int, Found]]:
-    """Everything that any state of any bundle shows."""
+    """Fixed point over all states of all bundles, with a work list: every finding that a state shows (Kildall 1973)."""
     if not routine.bundles:
         yield 0, Found("PL1016", "the routine has no bundle")
         return
+    # Passes are counted up to the last stage: from then on every operation has begun, and passes look alike.
     stages = [note.stage or 0 for bundle in routine.bundles for note in bundle.notes]
     steps = walker(program, routine, machine, max(stages, default=0))
+    # Depth first; the set of known states makes loops end.
     work, known = [(0, steps.entry())], set[tuple[int, State]]()
     arrived: dict[int, int] = {}
     recurs: dict[tuple[int, Issue], bool] = {}
@@ -125,6 +134,7 @@ def _walk(program: Program, routine: Routine, machine: Machine, facts: Facts) ->
     if work:
         yield 0, Found("PL1009", f"it has more than {_MOST_STATES} states, not all were followed")
         return
+    # Only after all states: the fullest pass decides what a bundle's drops are.
     yield from _steady(routine, arrived)
     yield from (
         (n, Found("PL1018", "its initial value is never taken", i)) for (n, i), used in recurs.items() if not used
@@ -132,7 +142,9 @@ def _walk(program: Program, routine: Routine, machine: Machine, facts: Facts) ->
 
 
 def _counted(routine: Routine, machine: Machine, at: int, state: State, seen: Seen) -> Iterator[Found]:
+    """Rule: operands that drop are those of the header, and loads under way are at most the stations."""
     drops = routine.bundles[at].drops
+    # Inside a loop fewer may arrive: in the first passes Nones stand for results that nobody issued.
     if seen.arrived > drops or (seen.arrived < drops and len(state.scopes) == 1):
         yield _drops(seen.arrived, drops)
     if seen.stations > machine.stations:
@@ -146,14 +158,14 @@ def _drops(arrived: int, drops: int) -> Found:
 
 
 def _steady(routine: Routine, arrived: dict[int, int]) -> Iterator[tuple[int, Found]]:
-    """What drops in the latest passes is what the header says."""
+    """Rule: what drops in the latest passes is what the header says."""
     for at, count in arrived.items():
         if count < routine.bundles[at].drops:
             yield at, _drops(count, routine.bundles[at].drops)
 
 
 def _watch(recurs: dict[tuple[int, Issue], bool], at: int, seen: Seen) -> None:
-    """Whether a recur ever finds what may be None: else it has no business."""
+    """Record whether a recur ever finds what may be None: else it has no business."""
     for issue, operands in seen.operands.items():
         if issue.name == "recur":
             recurs[at, issue] = recurs.get((at, issue), False) or operands[0].data != "some"
@@ -165,12 +177,14 @@ def _noted(bundle: Bundle) -> Iterable[tuple[Issue, Note]]:
 
 
 def _acts(issue: Issue) -> bool:
-    """Whether None keeps the operation from doing what cannot be taken back."""
+    """Whether None keeps the operation from doing what cannot be taken back (a realizing operation)."""
     return issue.name in ("store", "call", "calltr") or issue.name.startswith("leave")
 
 
 def _early(bundle: Bundle, state: State, seen: Seen) -> Iterator[Found]:
-    """Operations of later stages that act in a pass before their first iteration."""
+    """Rule: operations of later stages do nothing in a pass before their first iteration (docs/targets/belt.md,
+    Loops)."""
+    # Open code has no stages.
     if len(state.scopes) == 1:
         return
     for issue, note in _noted(bundle):
@@ -178,6 +192,7 @@ def _early(bundle: Bundle, state: State, seen: Seen) -> Iterator[Found]:
             continue
         of = OPS[issue.name]
         decides = seen.operands[issue][: predicates(of)] if predicates(of) else seen.operands[issue]
+        # A leave or call without a predicate always acts.
         if of.unit == "control" and not predicates(of):
             decides = ()
         if all(item.data == "some" for item in decides):
@@ -185,7 +200,12 @@ def _early(bundle: Bundle, state: State, seen: Seen) -> Iterator[Found]:
 
 
 def _windows(routine: Routine, first: int, interval: int) -> Iterator[tuple[int, Found]]:
-    """t_leave - II < t <= t_leave + II for every store and call of a pass with stages."""
+    """Rule: t_leave - II < t <= t_leave + II for every store and call of a pass with stages (docs/targets/belt.md,
+    Loops).
+
+    An operation before the test has been done for the iteration that leaves and for none after it; one behind the test
+    for those before it only. Either way it is at most one pass from the leave.
+    """
     times = [
         (row, note.stage * interval + row, issue)
         for row in range(interval)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bundles do to belt, scratch and stations whatever the data are: one bundle at a time, by the words alone.
+"""Abstract interpretation of bundles: what they do to belt, scratch and stations whatever the data are, one bundle at a
+time, by the words alone (Cousot and Cousot 1977).
 
 `step` takes a `State` before a bundle and gives what was seen in it and every state that may follow (docs/formats.md,
-Order of drops). It is written from the page, not from the model, and shares nothing with the specializer: `verify`,
-the listing and the timeline stand on it.
+Order of drops). It is written from the page, not from the model, and shares nothing with the specializer: `verify`, the
+listing and the timeline stand on it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Key = tuple[int, ...]
 
 
 class Due(NamedTuple):
-    """A result under way: it drops in the bundle that finds `left` 1."""
+    """Result under way: it drops in the bundle that finds `left` 1."""
 
     left: int
     key: Key
@@ -32,7 +33,7 @@ class Due(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What scratchf allocated, and what was spilled in the bundle before: (rotates, byte, size)."""
+    """Scratch state: what scratchf allocated, and what was spilled in the bundle before: (rotates, byte, size)."""
 
     size: int = 0
     frame: int = 0
@@ -41,7 +42,8 @@ class Scratch(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """The belt of a routine or loop, front first, what is under way to it, and slots that are busy (order, bundles)."""
+    """Belt scope: the belt of a routine or loop, front first, what is under way to it, and slots that are busy (order,
+    bundles). `inner` opens one, `leave` closes it."""
 
     belt: tuple[Item, ...] = ()
     due: tuple[Due, ...] = ()
@@ -49,7 +51,8 @@ class Scope(NamedTuple):
 
 
 class State(NamedTuple):
-    """Before a bundle: the scopes, innermost last; `passes` of the loop that ended, up to what the asker counts."""
+    """Abstract state before a bundle: the scopes, innermost last; `passes` of the loop that ended, up to what the asker
+    counts."""
 
     scopes: tuple[Scope, ...]
     scratch: Scratch = Scratch()
@@ -58,7 +61,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Something wrong with an issue, or with the bundle where that is None."""
+    """Finding: something wrong with an issue, or with the bundle where that is None."""
 
     code: str
     message: str
@@ -67,8 +70,9 @@ class Found:
 
 @dataclass(slots=True)
 class Seen:
-    """What happened in a bundle: mutable, filled by one `step`. `arrived` operands dropped of themselves, in `length`
-    they end; `read` and `dropped` tell of tags; `operands` are those of each issue."""
+    """Observations in a bundle: mutable, filled by one `step`. `arrived` operands dropped of themselves, and the belt
+    has `length` after it; `stations` are the loads under way in it; `dropped` and `operands` are those that dropped and
+    those of each issue, with their tags."""
 
     found: list[Found] = field(default_factory=list[Found])
     arrived: int = 0
@@ -82,7 +86,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Walker:
-    """Steps through a routine of a program. With `tags`, operands carry (time, issue, result), time from `passes`."""
+    """Stepper through a routine of a program. With `tags`, operands carry (time, issue, result), time from `passes`."""
 
     program: Program
     routine: Routine
@@ -93,6 +97,7 @@ class Walker:
     tags: bool = False
 
     def entry(self) -> State:
+        # The first routine is called from outside, with real arguments; others may get Nones.
         data = "some" if self.routine == self.program.routines[0] else "maybe"
         return State((Scope(tuple(of_type(t, data) for t in self.routine.parameters)),))
 
@@ -113,7 +118,7 @@ _TRANSFERS: Final = ("br", "inner", "leave", "retn")
 
 
 class _Step:
-    """One bundle. The belt is a list, front last, so that drops append."""
+    """Transfer function of one bundle. The belt is a list, front last, so that drops append."""
 
     def __init__(self, walker: Walker, at: int, state: State) -> None:
         self.walker, self.machine, self.at, self.state = walker, walker.machine, at, state
@@ -127,6 +132,7 @@ class _Step:
         self.seen = Seen()
 
     def run(self) -> Seen:
+        """Phases of a bundle in their order R, C, K, P, X (docs/targets/belt.md, Time)."""
         phased = self.machine.phasing
         readers = self.of("R")
         for issue in readers:
@@ -135,6 +141,7 @@ class _Step:
         for issue in self.of("C"):
             self.issue(issue, issue.delay or self.machine.latency(OPS[issue.name], issue.width or "w"))
         calls, picks = self.of("K"), self.of("P")
+        # What drops in other phases is always there: only results of phase C can be missing.
         others = len(readers) + len(picks) + sum(self.returned(call) for call in calls)
         if phased:
             self.drop_due(self.bundle.drops - others)
@@ -144,11 +151,13 @@ class _Step:
         for issue in picks:
             self.issue(issue, 0)
         self.drop_fresh(phased)
+        # All lists are read before anything in phase X acts: stores and transfers see the same belt.
         lists = {issue: self.read_all(issue) for issue in self.of("X")}
         for issue in self.of("X"):
             self.act(issue)
         if not phased:
             self.drop_due(self.bundle.drops)
+        # Without phases these results were among those that came due at the end of the bundle.
         self.seen.arrived += others if phased else 0
         self.seen.length = min(len(self.belt), self.machine.belt)
         self.go(lists)
@@ -161,9 +170,11 @@ class _Step:
         self.seen.found.append(Found(code, message, issue))
 
     def front(self) -> tuple[Item, ...]:
+        # What has moved beyond the belt's end is lost.
         return tuple(reversed(self.belt[-self.machine.belt :]))
 
     def read(self, operand: Operand, issue: Issue) -> Item:
+        """Operand at a position; PL1012 beyond the belt or where nothing has dropped."""
         if isinstance(operand, Immediate):
             return IMMEDIATE
         if operand.position == NONE:
@@ -185,7 +196,7 @@ class _Step:
         return items
 
     def issue(self, issue: Issue, latency: int) -> None:
-        """Of a phase in which results come about."""
+        """Results of an operation of a phase in which results come about."""
         op = OPS[issue.name]
         if op.unit == "fill":
             self.fill(issue)
@@ -193,14 +204,16 @@ class _Step:
             self.later(issue, number, item, latency)
 
     def later(self, issue: Issue, number: int, item: Item, latency: int) -> None:
+        """Put a result under way, or among those that drop in this phase."""
         latency = latency if self.machine.phasing else max(latency, 1)
         if self.walker.tags:
             item = item._replace(tag=(self.state.passes, self.at, self.bundle.issues.index(issue), number))
+        # The key is the order of drops of docs/formats.md: latency, slot, number of the result.
         due = Due(latency, (latency, *issue.slot.order, number), item, OPS[issue.name].latency == "load")
         (self.fresh if latency == 0 else self.due).append(due)
 
     def drop_fresh(self, phased: bool) -> None:
-        """Results of the phases R, K and P, in the order of slots."""
+        """Drop results of the phases R, K and P, in the order of slots."""
         if phased:
             self.drop([due.item for due in sorted(self.fresh, key=lambda due: due.key)])
             self.fresh = []
@@ -210,13 +223,15 @@ class _Step:
         self.seen.dropped += items
 
     def drop_due(self, expected: int) -> None:
-        """Those that arrive; Nones in front for those that were not issued."""
+        """Drop results that arrive; Nones in front for those that were not issued, as the header's count demands."""
         all_due = sorted((*self.scope.due, *self.due), key=lambda due: due.key)
         self.seen.stations = sum(due.is_load for due in all_due)
         now = [due.item for due in all_due if due.left == 1]
         self.due = [due._replace(left=due.left - 1) for due in all_due if due.left > 1]
         self.seen.arrived = len(now)
         missing = max(expected - len(now), 0)
+        # Missing results have the longest latencies, for the others have arrived: they lie nearest the front
+        # (docs/targets/belt.md, In detail).
         self.drop([*now, *(NOTHING for _ in range(missing))])
 
     def returned(self, call: Issue) -> int:
@@ -226,11 +241,13 @@ class _Step:
         return next(routine for routine in self.walker.program.routines if routine.name == call.callee)
 
     def call(self, issue: Issue) -> None:
+        """Check the list of a call, and put its results under way; PL1017."""
         callee, given = self.callee(issue), self.read_all(issue)[predicates(OPS[issue.name]) :]
         if len(given) != len(callee.parameters):
             has = counted(len(given), "operand")
             self.wrong("PL1017", f"its list has {has}, {callee.name} takes {len(callee.parameters)}", issue)
         self.types(issue, given, callee.parameters)
+        # The first result is b0, so it drops last.
         last = len(callee.results) - 1
         latency = 0 if self.machine.phasing else 1
         for number, type in enumerate(callee.results):
@@ -242,7 +259,7 @@ class _Step:
                 self.wrong("PL1017", f"operand {number} of its list is {_type_text(item)}, not {type}", issue)
 
     def act(self, issue: Issue) -> None:
-        """Scratch, in phase X; stores and transfers change nothing that is followed here."""
+        """Effect on scratch, in phase X; stores and transfers change nothing that is followed here."""
         if issue.name == "scratchf":
             if issue.offset > self.machine.scratch:
                 self.wrong("PL1015", f"it allocates {issue.offset} bytes of {self.machine.scratch}", issue)
@@ -253,8 +270,9 @@ class _Step:
             self.spilled.append(self.place(issue))
 
     def place(self, issue: Issue) -> tuple[bool, int, int]:
-        """(rotates, byte, size) of a spill or fill, checked."""
+        """Scratch place (rotates, byte, size) of a spill or fill, checked; PL1015."""
         rotates, size = not issue.name.endswith("x"), BYTES[issue.width or "b"] * issue.lanes
+        # Frames lie at the end of what is allocated; what does not rotate ends where they begin.
         room = self.scratch.frame * self.scratch.frames
         low, high = (0, room) if rotates else (0, self.scratch.size - room)
         if issue.offset + size > high or issue.offset < low:
@@ -268,12 +286,16 @@ class _Step:
         return rotates, issue.offset, size
 
     def fill(self, issue: Issue) -> None:
+        """Check that a fill reads no byte of the bundle before; PL1015. The scratchpad takes two bundles from spill to
+        fill."""
         rotates, byte, size = self.place(issue)
         for other, start, length in self.scratch.spilled:
             if other == rotates and byte < start + length and start < byte + size:
                 self.wrong("PL1015", f"byte {byte} was spilled in the bundle before", issue)
 
     def _rotated(self, scratch: Scratch) -> Scratch:
+        """Scratch as the bundle begins: a rotation makes the newest frame an older one, so offsets grow by one
+        frame."""
         room = scratch.frame * scratch.frames
         if not self.bundle.rotate or not room:
             return scratch
@@ -281,7 +303,7 @@ class _Step:
         return scratch._replace(spilled=moved)
 
     def go(self, lists: Mapping[Issue, tuple[Item, ...]]) -> None:
-        """The states that may follow, in the order of slots; the first transfer that happens wins."""
+        """States that may follow, in the order of slots; the first transfer that happens wins."""
         inner = self.state.scopes[:-1]
         scope = Scope(self.front(), tuple(self.due), self.busy())
         scratch = self.scratch._replace(spilled=tuple(self.spilled))
@@ -290,6 +312,7 @@ class _Step:
                 continue
             given = items[predicates(OPS[issue.name]) :]
             self.transfer(issue, given, inner, scope, scratch)
+            # Without a predicate it always happens: nothing behind it is reached.
             if OPS[issue.name].operands == (0, MANY):
                 return
         conformed = next((lists[issue] for issue in lists if issue.name == "conform"), None)
@@ -298,7 +321,7 @@ class _Step:
         self.on(scope, inner, scratch)
 
     def on(self, scope: Scope, inner: tuple[Scope, ...], scratch: Scratch) -> None:
-        """Without a transfer."""
+        """State that follows without a transfer."""
         back = self.walker.backs.get(self.at)
         target = self.at + 1 if back is None else back
         if back is not None and not inner:
@@ -306,12 +329,14 @@ class _Step:
         if target == len(self.walker.routine.bundles):
             self.wrong("PL1016", "control runs past the last bundle")
             return
+        # Counted no farther than is asked for, so that the states of a long loop repeat.
         passes = self.state.passes if back is None else min(self.state.passes + 1, self.walker.most_passes)
         self.seen.next.append((target, State((*inner, scope), scratch, passes)))
 
     def transfer(
         self, issue: Issue, given: tuple[Item, ...], inner: tuple[Scope, ...], scope: Scope, scratch: Scratch
     ) -> None:
+        """State that follows a transfer; PL1016, PL1017."""
         routine = self.walker.routine
         if issue.name == "retn":
             if len(given) != len(routine.results):
@@ -327,6 +352,7 @@ class _Step:
         if issue.name == "inner":
             if issue.target not in self.walker.backs.values():
                 self.wrong("PL1016", f"no pass begins at bundle {issue.target}", issue)
+            # A loop that enters itself would have ever more scopes, and the walk no end.
             if len(inner) == _DEEPEST:
                 self.wrong("PL1016", f"loops are entered more than {_DEEPEST} deep", issue)
                 return
@@ -336,6 +362,7 @@ class _Step:
                 self.wrong("PL1016", "no inner has entered a loop that it could leave", issue)
                 return
             outer = inner[-1]
+            # Results go onto the belt that entered the loop; what was under way in the loop is discarded.
             belt = (*map(_blurred, given), *outer.belt)[: self.machine.belt]
             scopes = (*inner[:-1], outer._replace(belt=belt))
         else:
@@ -343,7 +370,7 @@ class _Step:
         self.seen.next.append((issue.target, State(scopes, scratch)))
 
     def busy(self) -> tuple[tuple[tuple[int, int], int], ...]:
-        """Slots that stay busy after this bundle; an issue to a busy one is wrong."""
+        """Slots that stay busy after this bundle; an issue to a busy one is PL1010."""
         before = dict(self.scope.busy)
         held = dict(before)
         for issue in self.bundle.issues:
@@ -356,12 +383,13 @@ class _Step:
 
 
 def counted(number: int, what: str) -> str:
-    """Such as `no operand`, `1 operand`, `2 operands`."""
+    """Count with its noun, such as `no operand`, `1 operand`, `2 operands`."""
     return f"{number or 'no'} {what}{'s' if number > 1 else ''}"
 
 
 def _blurred(item: Item) -> Item:
-    """Beyond a transfer it does not matter which pass an operand came from."""
+    """Operand without its history: beyond a transfer it does not matter which pass it came from. Joining states keeps
+    them few."""
     return item._replace(data="maybe", tag=())
 
 

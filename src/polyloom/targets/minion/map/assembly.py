@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of assembly text to an executable: code at the reset address, labels as symbols, and a note with the source
-lines, the arrays and what the program is.
+"""Assembler and linker stage of the compiler: parts of assembly text become an executable, with code at the reset
+address, labels as symbols, and a note with the source lines, the arrays and what the program is.
 
 Labels with a dot are the compiler's own and become no symbols.
 """
@@ -25,13 +25,14 @@ _WAITS: Final = {
     "fence": "waits until stores have arrived",
 }
 """By how a line begins."""
+# These lines are what the source's products became; lines around them only compute words and addresses.
 _OPERATIONS: Final = tuple(f"csrw tensor_{name}" for name in ("load", "fma", "store", "quant", "reduce"))
 _DRIVES: Final = "drives the tensor unit"
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """Code, where its symbols are from its start on, and the place of the source by address."""
+    """Assembled program: code, its symbols as offsets from the start, and the place of the source by address."""
 
     code: bytes
     starts: Mapping[str, int]
@@ -39,7 +40,7 @@ class Assembled:
 
 
 def assembled(parts: Sequence[Part]) -> Assembled:
-    """The code of parts, one behind the other."""
+    """Code of parts, one behind the other."""
     lines = [(line, place) for part in parts for line, place in _located(part)]
     made = assemble_lines("".join(f"{line}\n" for line, _ in lines), CODE, "<program>")
     assert CODE + len(made.data) <= DATA, "a program is as long as its loops, not as its arrays"
@@ -57,6 +58,6 @@ def _located(part: Part) -> Iterator[tuple[str, Place]]:
 
 
 def executable(parts: Sequence[Part], note: notes.Note) -> bytes:
-    """The ELF file."""
+    """ELF executable of parts of assembly, with the note of the program."""
     made = assembled(parts)
     return link.executable(b"", CODE, made.code, ISA, made.starts, notes.encode(note, made.lines))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops as sources of Minions: equations (.pla), Python and C kernels. Each phase is a product for the tensor
-coprocessor where its dataflow is one, and packed SIMD otherwise."""
+"""Source form of the Minion: equations (.pla), Python and C kernels. Each phase becomes a product or a convolution for
+the tensor coprocessor where its dataflow is one, and packed SIMD otherwise.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ class _Asked:
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
-    """Errors: those of reading, and of phases that are neither."""
+    """Reader of a source as phases with their oracles. Errors: those of reading, and of phases that no form takes."""
+    # Without a place the source is only checked, for which any number of minions will do.
     minions = cast(Place, place).minions if place is not None else 1
     fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
     read = simd.read(written)
@@ -58,6 +60,9 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 
 
 def _subject(written: Written, read: simd.Read | None, asked: _Asked) -> Subject:
+    """Choice of a form, from the most special to the most general: one convolution, products and loops of a plan,
+    stages of products and formulas, and last the nest as SIMD loops.
+    """
     fp, minions = asked.fp, asked.minions
     convolved = None if read is None else convolutions.of_nest(read.nest, fp, minions)
     if asked.exact and convolved is not None and not convolved[1].exact:
@@ -65,18 +70,22 @@ def _subject(written: Written, read: simd.Read | None, asked: _Asked) -> Subject
     if read is not None and convolved is not None and convolved[1].what == "convolution":
         return _convolved(*convolved, read, written)
     source = _source(written, read)
+    # A plan with loops around its phases runs a phase many times; such a nest is compiled as one instead.
     planned = None if source is None or source.plan.loops else source
     products = [] if planned is None else [_on_tensors(planned.plan, phase, asked) for phase in planned.plan.phases]
     if read is not None and convolved is not None and [p.what for p in products if p is not None] != ["product"]:
         return _convolved(*convolved, read, written)
     on_tensors = sum(work is not None for work in products)
     why = ""
+    # Cutting into stages finds products inside larger formulas, at the price of a phase for each stage: taken only if
+    # it brings more of them to the tensor unit.
     if read is not None and (planned is None or on_tensors < len(products)) and sums_products(read.nest):
         try:
             plan, works = staged(read.nest, _system(source, read), fp, minions, exact=asked.exact)
         except Unlike as unlike:
             why = _located(unlike)
         else:
+            # Without a further product, arrays between stages would be traffic for nothing.
             if sum(work.what != "simd" for work in works) > on_tensors:
                 return _of_works(plan, works, read, source, written)
     if read is not None and (planned is None or not on_tensors):
@@ -85,6 +94,8 @@ def _subject(written: Written, read: simd.Read | None, asked: _Asked) -> Subject
     several = len(products) > 1
     phases = zip(planned.plan.phases, products, strict=True)
     works = tuple([found or simd.work(phase, fp, minions, others=several) for phase, found in phases])
+    # An inexact product is judged by a bound; in a plan with several phases the bound must be carried through the later
+    # ones, which not every phase can.
     exact = all(work.exact for work in works)
     if (
         not exact
@@ -101,6 +112,7 @@ def _subject(written: Written, read: simd.Read | None, asked: _Asked) -> Subject
 def _of_works(
     plan: Plan, works: tuple[Work, ...], read: simd.Read | None, source: Source | None, written: Written, why: str = ""
 ) -> Subject:
+    """Subject of a plan whose phases have their works."""
     content = Content(plan, works, (why,) if why else ())
     path = source.path if source is not None else written.path or ""
     return Subject(
@@ -116,7 +128,9 @@ def _of_works(
 
 
 def _system(source: Source | None, read: simd.Read) -> System:
-    """Raises `Unlike` where the dataflow of a nest is not known."""
+    """Equations of a nest, by array dataflow analysis (Feautrier 1991). Raises `Unlike` where the dataflow is not
+    known.
+    """
     if source is not None and source.system is not None:
         return source.system
     try:
@@ -131,7 +145,9 @@ def _located(unlike: Unlike) -> str:
 
 
 def _on_tensors(plan: Plan, phase: Phase, asked: _Asked) -> Work | None:
-    """None where the phase is neither a product nor a convolution, or one of other bits than the source's."""
+    """Work of a phase on the tensor unit; None where it is neither a product nor a convolution, or has other bits than
+    the source although they are asked for.
+    """
     is_only = len(plan.phases) == 1
     made = product.work(phase, asked.fp, is_only=is_only)
     made = made if made is not None else convolutions.of_program(phase.program, asked.fp, is_only=is_only)
@@ -139,7 +155,7 @@ def _on_tensors(plan: Plan, phase: Phase, asked: _Asked) -> Work | None:
 
 
 def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Subject:
-    """A function that is one convolution."""
+    """Subject of a function that is one convolution."""
     oracles = _oracles(plan, (work,), read)
     return Subject(
         "loops", Content(plan, (work,)), read.path, signature.of_plan(plan, read.nest), oracles, watch=written.watch
@@ -147,19 +163,22 @@ def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Sub
 
 
 def _oracles(plan: Plan, works: tuple[Work, ...], read: simd.Read | None) -> tuple[Oracle, ...]:
-    """The machine's arithmetic, and the source itself."""
+    """Oracles: the machine's arithmetic, and the source itself where the host can execute it."""
     oracle = judges.of_arithmetic(plan, works, partial(_results, plan, works))
     own = judges.of_equations(plan, works) if read is None else judges.of_source(plan, works, read)
     return (oracle,) if own is None else (oracle, own)
 
 
 def _of_nest(read: simd.Read, asked: _Asked, written: Written, why: str) -> Subject:
-    """A function whose nest is compiled as it is. Of integers, its own results are the same; they are close where sums
-    of floats change their order. `why`: why products in it do not go to the tensor unit."""
+    """Subject of a function whose nest is compiled as it is. With integers, its own results are the same; they are
+    close where sums of floats change their order. `why`: why products in it do not go to the tensor unit.
+    """
     fp = asked.fp
     plan, work = simd.of_nest(read.nest, fp, asked.minions)
     oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))
     bounds = loops.close if fp == "reassociate" else None
+    # Under `contract` the host does not fuse products and sums, so that floats differ by an error that no bound is
+    # known for.
     is_known = bounds is not None or simd.is_of_integers(read.nest)
     known = Oracle("source", "the source", read.reference, bounds) if is_known else None
     source = known or judges.of_unknown_error(read)
@@ -170,8 +189,9 @@ def _of_nest(read: simd.Read, asked: _Asked, written: Written, why: str) -> Subj
 
 
 def _source(written: Written, read: simd.Read | None) -> Source | None:
-    """With the plan, where products are found, and with loops of steps for machines that cannot run the nest in its own
-    order; None for a nest that has no plan."""
+    """Source with its plan, where products are found, and with loops of steps for machines that cannot run the nest in
+    its own order; None for a nest that has no plan.
+    """
     if read is None:
         return loops.source_of(written.value, written.options, written.watch)
     reassociate = written.options.reassociate
@@ -182,7 +202,7 @@ def _source(written: Written, read: simd.Read | None) -> Source | None:
 
 
 def _results(plan: Plan, works: tuple[Work, ...], values: Mapping[str, int], inputs: Arrays) -> Arrays:
-    """Phase by phase, each as its code computes."""
+    """Results of the program, phase by phase, each as its code computes."""
 
     def execute(number: int, around: Mapping[str, int], read: Held, held: Held) -> Held:
         del around

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The frame of compiled programs, as assembly text: start-up, barriers between all harts that take part, and the end.
+"""Frame of compiled programs as assembly text: start-up, barriers between all harts that take part, and the end.
 
 All harts start at one entry in machine mode. Hart 1 of a minion ends at once where a program uses hart 0 only, and
 otherwise waits until hart 0 has set the mode of the L1 that they share. A barrier counts arrivals in each shire (FLB);
@@ -20,13 +20,16 @@ from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 
 Mode = Literal["shared", "split", "scratchpad"]
 """Of the L1: both harts share 4 KiB; 2 KiB and 512 bytes; 512 bytes each and 48 lines of L1Scp."""
+# The value by which the vendor's tests and emulator know that a hart has passed.
 PASS: Final = 0x1FEED000
 CREDITS: Final = 0x1_0034_00C0
 """CREDINC0 of shire 0: 8 bytes further stands the next counter, `_SHIRE` further the next shire."""
 _SHIRE: Final = 1 << 22
+# Shire 0xFF in an ESR's address is the shire of the hart that writes.
 _OWN_CREDITS: Final = CREDITS + (0xFF << 22)
 _FLOATS_ON: Final = 0x6000
 """mstatus.FS."""
+# Scratchpad mode is reached from split mode only: other transitions are ignored (manual, chapter 8).
 _MODES: Final[dict[Mode, tuple[int, ...]]] = {"shared": (0,), "split": (1,), "scratchpad": (1, 3)}
 _START: Final = Place(reason="starts the hart")
 _BARRIER: Final = Place(reason="waits at a barrier until all have come")
@@ -37,7 +40,7 @@ _GIVEN: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """Who takes part: so many minions, 1 or 2 harts of each, with the L1 in a mode."""
+    """Team of a program: so many minions, 1 or 2 harts of each, with the L1 in a mode."""
 
     minions: int
     harts: int = 1
@@ -54,7 +57,7 @@ class Team:
 
     @property
     def in_shire(self) -> int:
-        """Minions in each shire: all of them have as many."""
+        """Minions in each shire; all shires have as many."""
         return min(self.minions, MINIONS_PER_SHIRE)
 
 
@@ -67,38 +70,53 @@ class Part:
 
 
 def place_of(span: Span | None, reason: str = "") -> Place:
-    """Where lines come from that are written for something of the source."""
+    """Place of lines that are written for something of the source."""
     return Place(reason=reason) if span is None else Place(span.source.name, span.line, 0, reason)
 
 
 def start(team: Team) -> Part:
-    """What every hart does first: s0, s1, m0 = 0xFF, the L1's mode. What follows runs on every worker."""
+    """Start-up of every hart: s0, s1, m0 = 0xFF, the L1's mode (manual, chapter 8). What follows runs on every
+    worker.
+    """
+    # mhartid is shire · 64 + minion · 2 + hart: shifted right by one, it is the minion's number in the chip.
     lines = ["start:", "csrr s1, mhartid", "srli s0, s1, 1", f"li t0, {_FLOATS_ON:#x}"]
+    # Without mstatus.FS, floating-point and SIMD instructions are illegal at reset (RISC-V privileged manual, mstatus).
     lines += ["csrs mstatus, t0", "andi t0, s1, 1"]
     lines += ["bnez t0, start.second"] if team.harts == 2 else ["bnez t0, end"]
     for mode in _MODES[team.mode]:
+        # Only hart 0 writes the mode: a second write would empty the cache again.
         lines += [f"li t0, {mode}", "csrw mcache_control, t0"]
     if team.harts == 1:
         return Part((*lines, "mv s1, s0", *_all_lanes()), _START)
+    # The second hart must not touch memory before the mode is set, so it takes a credit that the first one gives it.
     told = [f"li t0, {_OWN_CREDITS + 16:#x}", "andi t1, s0, 31", "li t2, 1", "sll t1, t2, t1", "sd t1, 0(t0)"]
     lines += [*told, "j start.ready", "start.second:", "csrw fcc, zero", "start.ready:", *_all_lanes()]
     return Part(tuple(lines), _START)
 
 
 def _all_lanes() -> list[str]:
+    """Mask of all eight lanes: SIMD instructions write only lanes that mask m0 has (manual, chapters 3 to 6)."""
     return ["mov.m.x m0, zero, 255"]
 
 
 def barrier(team: Team, name: str, number: int = 0) -> Part:
-    """Nobody leaves before all have come. What each wrote has to be visible before: see the flushes of its writer.
-    `name` makes labels, and is no other barrier's; `number` is that of the FLB, of 32."""
+    """Barrier of all workers, by counters (FLB) and credits (FCC): nobody leaves before all have come (manual, chapters
+    10 and 11).
+
+    What each hart wrote has to be visible before: see the flushes of its writer. `name` makes labels, and is no other
+    barrier's; `number` is that of the FLB, of 32.
+    """
     if team.workers == 1:
         return Part((), _BARRIER)
     arrivals = team.in_shire * team.harts
+    # csrrw on flb counts an arrival and returns 1 to the last one, whereupon the counter is 0 again: a barrier can be
+    # used at once for the next join.
     lines = [f"li t0, {arrivals - 1 << 5 | number}", "csrrw t1, flb, t0", f"beqz t1, {name}.wait"]
     if team.shires == 1:
         lines += _release(team, 0xFF)
     else:
+        # FLBs count within a shire only, so the last arrivals of the shires meet at minion 0, in a second credit
+        # counter.
         lines += [f"li t0, {CREDITS + 8 * _GIVEN:#x}", "li t1, 1", "sd t1, 0(t0)"]
         lines += [f"{name}.wait:", f"bnez s1, {name}.go", f"li t2, {team.shires}", "li t1, 1"]
         lines += [f"{name}.told:", "csrw fcc, t1", "addi t2, t2, -1", f"bnez t2, {name}.told"]
@@ -109,18 +127,22 @@ def barrier(team: Team, name: str, number: int = 0) -> Part:
 
 
 def _release(team: Team, shire: int) -> list[str]:
+    """Credits to everyone in one shire."""
     return [*_base(shire, team.in_shire), *_stores(team)]
 
 
 def _base(shire: int, minions: int = MINIONS_PER_SHIRE) -> list[str]:
+    """CREDINC0 of a shire in t0, and a mask of its minions in t1."""
     return [f"li t0, {CREDITS + shire * _SHIRE:#x}", f"li t1, {(1 << minions) - 1:#x}"]
 
 
 def _stores(team: Team) -> list[str]:
-    """Credits for counter 0 of hart 0, and of hart 1 where it takes part, in the shire whose CREDINC0 is at t0."""
+    """Stores of credits for counter 0 of hart 0, and of hart 1 where it takes part, in the shire whose CREDINC0 is at
+    t0.
+    """
     return ["sd t1, 0(t0)", *(["sd t1, 16(t0)"] if team.harts == 2 else [])]
 
 
 def end() -> Part:
-    """Of every hart, also of those that take no part."""
+    """End of every hart, also of those that take no part: validation0 is written, then the hart stays where it is."""
     return Part(("end:", f"li t0, {PASS:#x}", "csrw validation0, t0", "end.stop:", "j end.stop"), _END)

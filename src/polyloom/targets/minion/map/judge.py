@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether results are close enough to others that are computed in another way: to those of double precision, within the
-bound of each element's error, and to those of the function itself, which is off by at most as much in its own order and
-with a rounding more per term: within twice the bound.
+"""Oracles of compiled programs: whether results are close enough to others that are computed in another way.
 
-Errors grow from phase to phase. Where nothing is rounded but on the way to bytes, the function's results are the same.
+They are compared with those of double precision, within the bound of each element's error, and with those of the
+function itself, which is off by at most as much in its own order and with a rounding more per term: within twice the
+bound. Errors grow from phase to phase (Higham 2002, running error bounds). Where nothing is rounded but on the way to
+bytes, the function's results are the same.
 """
 
 from __future__ import annotations
@@ -36,21 +37,26 @@ _MOST: Final = 100_000
 
 
 def of_source(plan: Plan, works: tuple[Work, ...], read: simd.Read) -> Oracle | None:
-    """The function as an oracle; it gives up where it has much to do. None where the host's functions lack its
-    types."""
+    """Oracle that executes the function itself; it gives up where that has much to do. None where the host's functions
+    lack its types.
+    """
     if _has_halves(read.nest):
         return None
     return _of_source("source", partial(_executed, read), plan, works)
 
 
 def of_equations(plan: Plan, works: tuple[Work, ...]) -> Oracle:
-    """Equations as an oracle, which gives up, too."""
+    """Oracle that interprets the equations; it gives up where they have many iterations."""
     return _of_source(EQUATIONS, partial(_interpreted, plan), plan, works)
 
 
 def _of_source(name: str, outputs: _Outputs, plan: Plan, works: tuple[Work, ...]) -> Oracle:
+    """Oracle of the source with the comparison that fits its types: equality, a bound, or only a report of the
+    distance.
+    """
     programs = [phase.program for phase in plan.phases]
     types = {of.dtype for p in programs for of in (*p.inputs, *p.outputs, *p.variables)}
+    # Integers have no rounding, and floats that become bytes at once are exact on both sides.
     if all(work.is_discrete for work in works) or not types & {"f32", "f16"}:
         return Oracle(name, "the source", outputs)
     if any(work.bounds is None or not is_judged(plan, p, work) for p, work in zip(plan.phases, works, strict=True)):
@@ -59,21 +65,23 @@ def _of_source(name: str, outputs: _Outputs, plan: Plan, works: tuple[Work, ...]
 
 
 def of_unknown_error(read: simd.Read) -> Oracle | None:
-    """As `of_source`, where nobody can tell how far results may be: it is only said how far they are."""
+    """Oracle without a verdict, where no bound is known for how far results may be: it is only reported how far they
+    are.
+    """
     if _has_halves(read.nest):
         return None
     return Oracle("source", "the source", partial(_executed, read), judges=False)
 
 
 def _has_halves(nest: Nest) -> bool:
-    """Which the host's functions do not convert."""
+    """Whether a nest uses half precision, which the host's functions do not convert."""
     used = {each for s in statements(nest) for each in operators(s.assign.value)}
     types = {*(storage.dtype for storage in nest.storage), *(dtype for _, dtype in used)}
     return "f16" in types or any(operation == "to_f16" for operation, _ in used)
 
 
 def of_arithmetic(plan: Plan, works: tuple[Work, ...], results: _Outputs) -> Oracle:
-    """`results` are the machine's own, or those of double precision."""
+    """Oracle of the machine's arithmetic, or of double precision where works are not exact."""
     if all(work.exact for work in works):
         return Oracle("arithmetic", "the machine's arithmetic", results)
     return _within("arithmetic", "double precision", results, partial(bounds, plan, works, 1))
@@ -95,7 +103,7 @@ def _interpreted(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Array
 
 
 def is_judged(plan: Plan, phase: Phase, work: Work) -> bool:
-    """Whether bounds of errors can be told of the phase, its inputs' errors known."""
+    """Whether error bounds of the phase are known, given those of its inputs."""
     known = work.what != "convolution" or phase.outputs[0][1] in {array.name for array in plan.outputs}
     return work.bounds is not None and known
 
@@ -103,7 +111,9 @@ def is_judged(plan: Plan, phase: Phase, work: Work) -> bool:
 def bounds(
     plan: Plan, works: tuple[Work, ...], times: float, values: Mapping[str, int], inputs: Arrays, expected: Arrays
 ) -> Arrays:
-    """So many times the bounds of the errors, element by element; nothing is expected where numbers end."""
+    """Bounds of the errors times a factor, element by element; NaN, which admits anything, where values or bounds are
+    not finite.
+    """
     del values
     errors = _errors(plan, works, inputs, expected)
     return {
@@ -116,7 +126,7 @@ def _is_finite(error: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _errors(plan: Plan, works: tuple[Work, ...], inputs: Arrays, expected: Arrays) -> dict[str, Any]:
-    """Of all arrays that phases write."""
+    """Error bounds of all arrays that phases write, propagated from phase to phase."""
     arrays, errors = dict[str, Any](inputs), dict[str, Any]()
     values = sizes_of(plan, {**inputs, **expected})
     types = {a.name: NUMPY[a.dtype] for a in plan.intermediates}
@@ -127,6 +137,8 @@ def _errors(plan: Plan, works: tuple[Work, ...], inputs: Arrays, expected: Array
         read = {own: arrays[outer] for own, outer in phase.inputs}
         known = {own: errors[outer] for own, outer in phase.inputs if outer in errors}
         errors[name] = work.bounds(values, read, known, shapes[name])
+        # An array of the host's is taken as the oracle has it; one between phases is computed here, as nobody else
+        # gives it.
         if name in expected:
             arrays[name] = expected[name]
         else:

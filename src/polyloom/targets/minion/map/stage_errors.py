@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By how much elements of a formula may be off whose operands are off: each operation passes on the errors of its
-operands, and rounds once, or loses less than the least normal number.
+"""Running error analysis of formulas (Higham 2002, chapter 3): by how much elements may be off whose operands are off.
 
+Each operation passes on the errors of its operands, and rounds once, or loses less than the least normal number.
 Products and sums that are fused round less often. Operations that are not continuous have no bound.
 """
 
@@ -20,13 +20,17 @@ from polyloom.ir.stage import Formula
 Array = NDArray[Any]
 Known = tuple[Array, Array]
 """Values in double precision, and the bounds of their errors."""
+# Twice the unit roundoff of 2^-24, so that the bound of a bound in double precision is on the safe side.
 _ROUNDED: Final = 2.0**-23
+# Results below the least normal number are flushed to zero (manual, chapters 3 to 6).
 _LEAST: Final = 2.0**-126
 _OPERATIONS: Final = frozenset(("add", "sub", "mul", "madd", "neg", "abs", "min", "max", "to_f32"))
 
 
 def has_bounds(term: Term, types: Mapping[str, ElementType]) -> bool:
-    """Whether a formula is one of which errors can be told: of integers there are none."""
+    """Whether a formula has an error bound. Integers have no errors; of floats, all operations have to be
+    continuous.
+    """
     if all(types[leaf.array] not in ("f32", "f16") for leaf in leaves(term)):
         return True
     if not isinstance(term, Apply):
@@ -42,7 +46,7 @@ def bounds(
     errors: Mapping[str, Array],
     shape: tuple[int, ...],
 ) -> Array:
-    """Of all elements of the result, which has this shape; `values` are those of the parameters."""
+    """Error bounds of all elements of the result, which has this shape; `values` are those of the parameters."""
     if dtype not in ("f32", "f16"):
         return np.zeros(shape)
     grid = {**values, **dict(zip(stage.dims, np.ogrid[tuple(slice(n) for n in shape)], strict=True))}
@@ -52,6 +56,7 @@ def bounds(
 
 
 def _known(term: Term, grid: Mapping[str, Any], read: Mapping[str, Array], errors: Mapping[str, Array]) -> Known:
+    """Values of a term in double precision with their error bounds, on a grid of all points."""
     if isinstance(term, Leaf):
         at = tuple(sum((c * grid[n] for n, c in i.terms), np.asarray(i.constant)) for i in term.index)
         value = read[term.array].astype(np.float64)[at]
@@ -65,7 +70,7 @@ def _known(term: Term, grid: Mapping[str, Any], read: Mapping[str, Array], error
 
 
 def _applied(operation: str, operands: Sequence[Known]) -> Known:
-    """Without its own rounding."""
+    """First-order and second-order error of an operation, without its own rounding."""
     (a, of_a), (b, of_b), *rest = (*operands, operands[0])
     match operation:
         case "add":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function's stages as a plan, and what becomes of each: a product for the tensor coprocessor, or SIMD loops."""
+"""Stages of a function as a plan, and what becomes of each: a product for the tensor coprocessor, or SIMD loops."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ TENSOR_UNIT: Final = Abilities("the tensor unit", frozenset(("f32", "f16", "i8",
 
 
 def staged(nest: Nest, system: System, fp: Fp, minions: int, *, exact: bool) -> tuple[Plan, tuple[Work, ...]]:
-    """A plan with a phase for each stage, and their works. `exact`: only such as have the bits of the source. Raises
-    `Unlike` where the function is no products and formulas."""
+    """Plan with a phase for each stage, and their works. `exact`: only such as have the bits of the source. Raises
+    `Unlike` where the function does not consist of products and formulas.
+    """
     _check_sizes(nest)
     passes = (
         Pass("cut", partial(cut, can=TENSOR_UNIT, exact=exact), STAGES),
@@ -47,6 +48,7 @@ def staged(nest: Nest, system: System, fp: Fp, minions: int, *, exact: bool) -> 
     plan = _plan(nest, made)
     if not any(isinstance(stage, Product) for stage in made.stages):
         refuse(f"`{nest.name}` has no product", nest.span)
+    # One inexact stage suffices to make all later ones inexact.
     if not all(work.exact for work in works) and any(work.bounds is None for work in works):
         stage = next(s for s, work in zip(made.stages, works, strict=True) if work.bounds is None)
         refuse(f"errors of `{stage.result}` would have no bound", stage.span)
@@ -54,7 +56,9 @@ def staged(nest: Nest, system: System, fp: Fp, minions: int, *, exact: bool) -> 
 
 
 def _check_sizes(nest: Nest) -> None:
-    """Formulas hold where all sizes are at least 1. Arrays without elements are refused."""
+    """Sizes at least 1, without which formulas do not hold; a size that is an array's extent is at least 1, as arrays
+    without elements are refused. Raises `Unlike`.
+    """
     extents = {extent for storage in nest.storage if storage.role == "argument" for extent in storage.shape}
     for name in nest.parameters:
         if Affine.symbol(name) not in extents:
@@ -62,11 +66,13 @@ def _check_sizes(nest: Nest) -> None:
 
 
 def _work(nest: Nest, stage: Stage, made: Program, fp: Fp, minions: int, *, exact: bool) -> Work:
+    """Work of a stage. Raises `Unlike` where the tensor unit cannot compute a product."""
     if isinstance(stage, Formula):
         has = stage_errors.has_bounds(stage.term, made.types)
         bounds = partial(stage_errors.bounds, stage, made.types[stage.result]) if has else None
         return simd.staged(formula_nest(nest, stage, made), fp, minions, bounds)
     c, place = contraction_of(stage), place_of(stage.span)
+    # A product of a matrix and a vector is no tile of 16 columns; convolutions take it.
     if c.result.rows and c.result.columns:
         found = product.of_contraction(c, made.types, fp, place, is_exact=stage.is_ordered)
     else:
@@ -81,6 +87,7 @@ def _work(nest: Nest, stage: Stage, made: Program, fp: Fp, minions: int, *, exac
 
 
 def _why_not(stage: Product, made: Program, fp: Fp) -> str:
+    """Reason why a product is not for the tensor unit, in words for the report."""
     names = [stage.left.array, stage.right.array]
     if not stage.dims:
         return f"`{stage.result}` is the product of two vectors"
@@ -93,6 +100,7 @@ def _why_not(stage: Product, made: Program, fp: Fp) -> str:
 
 
 def _plan(nest: Nest, made: Program) -> Plan:
+    """Plan with a phase for each stage; arrays between stages are its intermediates."""
     arguments = {s.name: s for s in nest.storage if s.role == "argument"}
     written = {stage.result for stage in made.stages}
     read = {name for stage in made.stages for name in stage.reads}
@@ -105,7 +113,7 @@ def _plan(nest: Nest, made: Program) -> Plan:
 
 
 def _phase(nest: Nest, stage: Stage, arrays: Mapping[str, Array]) -> Phase:
-    """Whose program has no equations: what becomes of it is known."""
+    """Phase of a stage. Its program has no equations, because what becomes of it is known."""
     inputs, outputs = tuple(arrays[name] for name in stage.reads), (arrays[stage.result],)
     made = pla.Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, outputs, (), ())
     return Phase(made, _same(inputs), _same(outputs))
@@ -116,7 +124,7 @@ def _same(arrays: Sequence[Array]) -> tuple[tuple[str, str], ...]:
 
 
 def _at_entry(made: Program) -> frozenset[str]:
-    """What stages read before one writes it."""
+    """Arrays live at entry: what stages read before one writes it."""
     written, found = set[str](), set[str]()
     for stage in made.stages:
         found |= {*stage.reads} - written

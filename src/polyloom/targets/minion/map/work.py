@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a phase of a plan: code for sizes, and its results in the machine's arithmetic.
+"""Work of a phase of a plan: code for given sizes, and its results in the machine's arithmetic.
 
 Products and SIMD loops give this one type, so that phases of both kinds follow one another in a program, a barrier
 between them. What a phase writes is visible to all minions when its code ends.
@@ -31,8 +31,9 @@ Bounds = Callable[[Mapping[str, int], Arrays, Arrays, Shape], NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """The arrays of the program that phases behind one touch, those that they write, and those that one of them writes
-    before another one touches them."""
+    """Accesses behind a phase: arrays of the program that later phases touch, those that they write, and those that one
+    of them writes before another one touches them.
+    """
 
     touched: frozenset[str] = frozenset()
     written: frozenset[str] = frozenset()
@@ -41,10 +42,10 @@ class Later:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Of a phase in a program: `arrays` are those of its equations by their names there; labels begin with `prefix`;
-    from `scratch` on is memory for what the phase itself makes, which nothing has read;
-    `scratchpad` are the bytes of each shire's. Of the last phase nobody but the host reads what it wrote. `later`: what
-    phases behind do."""
+    """Setting of a phase in a program: `arrays` are those of its equations by their names there; labels begin with
+    `prefix`; from `scratch` on is memory for what the phase itself makes, which nothing has read; `scratchpad` are the
+    bytes of each shire's. What the last phase wrote nobody but the host reads. `later`: what phases behind do.
+    """
 
     values: Mapping[str, int]
     arrays: Mapping[str, Placed]
@@ -57,17 +58,20 @@ class Setting:
     later: Later = field(default_factory=lambda: Later())
 
     def view(self, matrix: Matrix) -> View:
-        """A factor of a product, or its result, in memory."""
+        """Strided view of a factor of a product, or of its result, in memory."""
         placed = self.arrays[matrix.array]
         found = matrix_view(matrix, placed.address, placed.shape, placed.steps(), placed.dtype.itemsize)
+        # Whether a matrix has such a view does not depend on sizes (has_matrix_views).
         assert found is not None, "the form was checked"
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """`macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0: not of interest), `scratch`
-    the bytes that the phase takes there, `home` where arrays are that are not in DRAM, `phases` how many it is."""
+    """Generated code of a phase. `macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0:
+    not of interest), `scratch` the bytes that the phase takes there, `home` where arrays are that are not in DRAM,
+    `phases` how many it is.
+    """
 
     parts: tuple[Part, ...]
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -80,7 +84,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Multiplied:
-    """A work that is a product: what it multiplies, under which `--fp`, and the place of its result."""
+    """Product of a work: what it multiplies, under which `--fp`, and the place of its result."""
 
     found: Contraction
     kind: Kind
@@ -90,14 +94,18 @@ class Multiplied:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`what` is `product`, `convolution`, `matrix-vector`, `simd` or `serial`; `harts` and `mode` are what the code
-    asks of the team. `results`: values of the parameters, the inputs by the program's names, and what outputs hold
-    before, to what they hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether
-    second harts help at these sizes. `bounds`: how far elements of a result may be from `results`, by the
-    parameters, its inputs, the bounds of their errors, and its shape. `product`: what may become one loop with
-    the product that reads its result. `is_discrete`: results are integers, which the source has, too."""
+    """Work of a phase. `what` is `product`, `convolution`, `matrix-vector`, `simd` or `serial`; `harts` and `mode` are
+    what the code asks of the team.
+
+    `results`: values of the parameters, the inputs by the program's names, and what outputs hold before, to what they
+    hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether second harts help at
+    these sizes. `bounds`: how far elements of a result may be from `results`, by the parameters, its inputs, the bounds
+    of their errors, and its shape. `product`: what may become one loop with the product that reads its result.
+    `is_discrete`: results are integers, which the source has, too.
+    """
 
     what: str
+    # What a work asks for; the team of the program has the most that any phase asks for.
     harts: int
     mode: Mode
     code: Callable[[Setting], Made]
@@ -115,4 +123,5 @@ class Content:
 
     plan: Plan
     works: tuple[Work, ...]
+    # Told in the summary, because such a product takes longer than the tensor unit would.
     off_tensor: tuple[str, ...] = ()

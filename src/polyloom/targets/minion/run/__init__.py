@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of the chip, and what is told of a run: events, findings, figures, reports, costs."""
+"""Execution on the model of the chip, and what is said of a run: events, findings, figures, reports, costs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the target's record tells of a compiled file: each function is asked after `owns`."""
+"""Operations of the target's record on a compiled file; each function is called after `owns`."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ def signature(data: bytes) -> Signature:
 
 
 def run(data: bytes, job: Job) -> Execution:
-    """Errors: PL1310, and exit 70 for what a compiled program must not do."""
+    """Run of a compiled program. Errors: PL1310, and exit 70 for what a compiled program must not do."""
     return running.run(data, _note(data), job)
 
 
 def made(data: bytes) -> Mapping[str, Json]:
-    """Keys of `compile --json`."""
+    """Keys of `compile --json` (docs/cli.md)."""
     found = _note(data)
     return {"minions": found.minions, **found.facts, "elf_bytes": len(data)}
 
 
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
-    """The rows that a reader wants first."""
+    """Summary rows that a reader wants first."""
     used = data.get("utilization")
     phases = set(cast(Sequence[str], data.get("phases") or ("product",)))
+    # The peak of a program is that of the unit that does most of its multiply-adds.
     unit = "tensor units'" if phases & {"product", "convolution", "matrix-vector"} else "vectors'"
     busy = f", {used:.1%} of the {unit} peak" if isinstance(used, float) else ""
     rows = [("minions", f"{data['minions']}")]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of compiled loops on minions cost: lanes of all minions that take part, and lines that DRAM gave or took.
+"""Costs of a run of compiled loops on minions, for comparison with other targets: lanes of all minions that take part,
+and lines that DRAM gave or took.
 
 A minion's lanes multiply and add at once: each is a multiplier and an adder. Products for the tensor coprocessor have
-as many as it multiplies per cycle for their types, everything else the eight lanes of the vector unit.
+as many as it multiplies per cycle for their types (8, 16 or 64), everything else the eight lanes of the vector unit.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _STRICT: Final = "numbers that are not normal count as zeros"
 
 
 def costs(program: Program, execution: Execution) -> Costs:
-    """Of a program of loops that ran."""
+    """Costs of a program of loops that ran; of other programs only the instructions are known."""
     note = notes.decode(program.data)
     if note is None:
         return Costs(issued=execution.operations, issues="instructions")
@@ -43,6 +44,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         issued=execution.operations,
         issues="instructions of all harts, a tensor operation as one",
         units=tuple(_units(note)),
+        # Lines are counted by the caches' timing, which functional mode does not have.
         moved=moved["dram"] if execution.cycles is not None else None,
         boundary="lines from and to DRAM",
         bandwidth=float(DRAM_RATE),
@@ -61,7 +63,9 @@ def _units(note: Note) -> Iterator[Units]:
 
 
 def _arithmetic(signature: Signature, options: Options) -> str | None:
-    """Integers have the bits of the source."""
+    """Difference of the arithmetic from the source's, in words; None for integers, which have the bits of the
+    source.
+    """
     if not any(a.dtype.kind == "f" for a in signature.arguments):
         return None
     return {"strict": _STRICT, "contract": _FUSED, "reassociate": _REORDERED}[options.fp]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A deadlock in words: a chain of who waits for whom, from one hart until it closes or ends, and the others in groups.
+"""Deadlock report: a chain in the wait-for graph (Coffman, Elphick and Shoshani 1971), from one hart until it closes or
+ends, and the others in groups.
 
 The model gives one row for each hart that waits and one for each operation in its minion's tensor unit
 (native/minion/deadlock.hpp). A hart that waits for its own operation leads to that, an operation or a credit to the
@@ -25,11 +26,14 @@ _NAMED: Final = 4  # harts that a sentence lists
 
 
 def chain(waits: Sequence[Wait]) -> list[Wait]:
-    """From the first hart that does not merely sleep, whoever it waits for, until nobody is left or one comes again."""
+    """Walk in the wait-for graph from the first hart that does not merely sleep, until nobody is left or one comes
+    again.
+    """
     harts = {row["hart"]: row for row in waits if not row["operation"]}
     awake = [row for row in harts.values() if row["kind"] not in ("interrupt", "disabled")]
     row = awake[0] if awake else next(iter(waits), None)
     found: list[Wait] = []
+    # Rows are compared by identity: two harts may wait in the same words.
     while row is not None and not any(row is known for known in found):
         found.append(row)
         row = _next(row, harts, waits)
@@ -37,6 +41,9 @@ def chain(waits: Sequence[Wait]) -> list[Wait]:
 
 
 def _next(row: Wait, harts: Mapping[int, Wait], waits: Sequence[Wait]) -> Wait | None:
+    """Row that this one waits for. A hart that waits for an operation of its own leads to that, if possible to one that
+    needs somebody else.
+    """
     if not row["operation"] and row["kind"] in _OWN:
         own = [each for each in waits if each["operation"] and each["hart"] >> 1 == row["hart"] >> 1]
         return next((each for each in own if each["kind"] in _BLOCKING), own[0] if own else None)
@@ -44,7 +51,9 @@ def _next(row: Wait, harts: Mapping[int, Wait], waits: Sequence[Wait]) -> Wait |
 
 
 def words(row: Wait, locator: Locator, unit: str = "cycle") -> str:
-    """`minion 5 at 0x8000001020 (start+0x20, k.s:12) receives 32 registers from minion 7 since cycle 40`."""
+    """Sentence of a row: `minion 5 at 0x8000001020 (start+0x20, k.s:12) receives 32 registers from minion 7 since cycle
+    40`.
+    """
     name = f"{who(row['hart'])} at {locator.at(row['pc'])}"
     gave = [f"{who(site['hart'])} at {locator.at(site['pc'])}" for site in row["gave"][:_NAMED]]
     given = f"; only the stores of {', '.join(gave)} have given it" if gave else ""
@@ -55,6 +64,7 @@ def words(row: Wait, locator: Locator, unit: str = "cycle") -> str:
 
 
 def _joins(row: Wait) -> str:
+    """Harts that have yet to join a barrier. For a credit that somebody gave, the giver is told instead."""
     if row["kind"] != "credit" or row["gave"] or not row["releasers"]:
         return ""
     more = len(row["releasers"]) - _NAMED
@@ -63,7 +73,7 @@ def _joins(row: Wait) -> str:
 
 
 def diagnostic(rows: Sequence[Mapping[str, object]], locator: Locator, cycles: int | None = None) -> Diagnostic:
-    """PL1381. Without time, `cycles` is None, and since when a hart waits is its number of instructions."""
+    """Diagnostic PL1381. Without time, `cycles` is None, and since when a hart waits is its number of instructions."""
     waits = cast("Sequence[Wait]", rows)
     links = chain(waits)
     unit = "instruction" if cycles is None else "cycle"
@@ -75,7 +85,7 @@ def diagnostic(rows: Sequence[Mapping[str, object]], locator: Locator, cycles: i
 
 
 def _others(waits: Sequence[Wait], links: Sequence[Wait], locator: Locator) -> list[str]:
-    """The harts that the chain does not name, those that wait alike together."""
+    """Harts that the chain does not name, grouped by instruction and reason."""
     named = {row["hart"] for row in links}
     groups: dict[tuple[int, str], list[int]] = {}
     for row in waits:
@@ -98,6 +108,7 @@ def _help(links: Sequence[Wait]) -> str:
 
 
 def _cure(row: Wait) -> str:
+    """Remedy by what a row waits for."""
     if row["kind"] == "transfer":
         return "both sides of a transfer name each other, with the same COUNT, one sending and one receiving"
     if row["kind"] == "pair":
@@ -108,13 +119,14 @@ def _cure(row: Wait) -> str:
 
 
 def as_json(rows: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> list[Json]:
-    """For `deadlock` of a report: all rows, harts first. Cycles are null without time."""
+    """JSON of `deadlock` in a report: all rows, harts first. Cycles are null without time."""
     waits = cast("Sequence[Wait]", rows)
     links = chain(waits)
     return [_json(row, any(row is link for link in links), locator, timed) for row in waits]
 
 
 def _json(row: Wait, linked: bool, locator: Locator, timed: bool) -> Json:
+    """JSON of a row of the wait-for graph."""
     where = locator.at(row["pc"])
     gave: list[Json] = [site_json(site, locator, "credit", timed) for site in row["gave"]]
     releasers: list[Json] = list(row["releasers"])

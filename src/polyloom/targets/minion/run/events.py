@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the model recorded, as a trace: for each hart its core, the vector unit and its waits; for each minion the load
-engines, FMA, quant, reduce and store; and each bank of a shire.
+"""Trace of a run as the model recorded it: for each hart its core, the vector unit and its waits; for each minion the
+load engines, FMA, quant, reduce and store; and each bank of a shire.
 
 A core is busy while it issues instructions that are not the vector unit's, the vector unit while one of its
 instructions is in its pipeline. The numbers of tracks and waits are those of native/minion/timeline.hpp.
@@ -58,6 +58,9 @@ def _notice(outcome: Outcome) -> str:
 
 
 def _span(event: Event, locator: Locator) -> Span:
+    """Span of an event. A word of a tensor CSR is shown only where the model recorded one, else the number is a reason
+    to wait.
+    """
     start, end, owner, track, word, pc = event
     group = f"shire {owner}" if track in _PORTS else f"minion {owner}"
     where = locator.at(pc)
@@ -66,6 +69,7 @@ def _span(event: Event, locator: Locator) -> Span:
     arguments += [("reason", where.reason)] if pc and where.reason else []
     if word and (track in _PORTS or track in _OPERATIONS):
         arguments.append(("word", f"{word:#018x}"))
+    # Viewers do not draw spans without length.
     return Span(group, TRACKS[track], _name(track, word), start, max(end - start, 1), tuple(arguments))
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the executable of loops on the model: arrays into memory, all harts, results out of memory, and the figures of
-`run --json` that every compiled program has."""
+"""Execution of an executable of loops on the model: arrays into memory, all harts, results out of memory, and the
+figures of `run --json` that every compiled program has.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ Array = NDArray[Any]
 
 
 def run(data: bytes, note: Note, job: Job) -> Execution:
-    """Errors: PL1310 where it does not end in time; a hazard or a deadlock is the compiler's fault (exit 70)."""
+    """Run of a compiled program. Errors: PL1310 where it does not end in time; a hazard or a deadlock is the compiler's
+    fault (exit 70).
+    """
     options: Options = job.options
     program = load([Loaded(f"{note.signature.name}.elf", data, None)], (), None, note.machine)
     place = Place(note.machine, note.minions)
@@ -54,7 +57,9 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
 
 
 def _check(outcome: Outcome, program: Program, setup: Setup) -> None:
+    """Errors: PL1310, and exit 70 for any other end that is not `passed`."""
     ended = report.ended(outcome, program.locator, setup.max_cycles, setup.functional)
+    # A long run may be the user's wish, so the limit is reported as the user's error.
     if ended is not None and outcome.stop == "max-cycles":
         raise PolyloomError(ended)
     ended = ended or findings.wrong(outcome, program.locator)
@@ -65,7 +70,7 @@ def _check(outcome: Outcome, program: Program, setup: Setup) -> None:
 
 
 def laid(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
-    """Bytes by address, of all inputs."""
+    """Bytes of all inputs, by address."""
     home = note.home
     elsewhere = set[str]() if home is None else {m.array for m in home.matrices}
     in_dram = [(p.address, p.laid(arrays[p.name])) for p in note.placed if p.name in arrays and p.name not in elsewhere]
@@ -73,7 +78,7 @@ def laid(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
 
 
 def _taken(note: Note, read: Callable[[int, int], bytes]) -> dict[str, Array]:
-    """All outputs."""
+    """Outputs of a run, read from memory."""
     found: dict[str, Array] = {}
     at_home = "" if note.home is None else note.home.matrices[2].array
     for argument, placed in zip(note.signature.arguments, note.placed, strict=True):

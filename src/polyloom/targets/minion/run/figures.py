@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of `run --json` that every compiled program has: how busy the machine was, and what bounded it.
+"""Figures of `run --json` that every compiled program has: how busy the machine was, and its bottleneck (roofline
+model; Williams, Waterman and Patterson 2009).
 
 Each bound is how long the run would take if one resource alone counted, all of its kind evenly loaded: what tensor
 units multiply, what minions issue, lines at the shires' ports, over the mesh to a shire, and from DRAM, messages
@@ -28,7 +29,7 @@ _OPERATIONS: Final = ("tensor_load", "tensor_load_l2", "tensor_fma", "tensor_qua
 
 
 def figures(note: Note, outcome: Outcome, cycles: int | None) -> dict[str, Json]:
-    """`cycles`, utilizations and `bound_by` are None without time."""
+    """Figures of a run; `cycles`, utilizations and `bound_by` are None without time."""
     counters = outcome.counters
     loop = counters.get("fma_loop_cycles", 0) if cycles else 0
     return {
@@ -47,30 +48,32 @@ def figures(note: Note, outcome: Outcome, cycles: int | None) -> dict[str, Json]
         },
         "split_k": 1,
         "broadcast": False,
+        # Facts of the compiler come last: a split product replaces the defaults above.
         **note.facts,
     }
 
 
 def _part(note: Note, cycles: int | None) -> float | None:
-    """Useful multiply-adds of those that all minions could have done."""
+    """Utilization: useful multiply-adds divided by those that all minions could have done. Padding is not useful."""
     if not cycles or not note.peak:
         return None
     return note.macs / (note.peak * note.minions * cycles)
 
 
 def bound_by(note: Note, outcome: Outcome) -> str:
-    """The resource that alone would take longest."""
+    """Bottleneck: the resource that alone would take longest."""
     bounds = bounds_of(note, outcome.counters, outcome.instructions)
     return max(bounds, key=lambda name: bounds[name])
 
 
 def bounds_of(note: Note, counters: Mapping[str, int], instructions: int) -> dict[str, float]:
-    """Cycles by resource."""
+    """Lower bounds of a run in cycles, by resource."""
     shires = -(-note.minions // MINIONS_PER_SHIRE)
 
     def rate(name: str, per_cycle: float) -> float:
         return counters.get(name, 0) / per_cycle
 
+    # A transfer takes both sides, so that at most half as many as there are minions run at once.
     pairs = max(note.minions // 2, 1)
     return {
         "tensor": note.macs / (note.peak * note.minions) if note.peak else 0.0,

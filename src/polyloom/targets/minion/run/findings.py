@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hazards, deadlocks and lost operations of a run, as `simulate` tells them: lines of text, JSON, and what is wrong
-with its end."""
+"""Findings of a run, as `simulate` tells them: hazards, deadlocks and lost operations as lines of text and JSON, and
+what is wrong with its end.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ _Rows = Sequence[Mapping[str, object]]
 
 
 def lines(outcome: Outcome, locator: Locator) -> list[str]:
-    """One for each hazard, which tells its place once, and how often it was met; what the error of a run tells is not
-    among them."""
+    """Lines of text, one for each hazard, which tells its place once, and how often it was met; what the error of a run
+    tells is not among them.
+    """
     found = cast(_Rows, outcome.findings)
     if outcome.stop == "hazard":
         found = found[:-1]
@@ -28,7 +30,7 @@ def lines(outcome: Outcome, locator: Locator) -> list[str]:
 
 
 def as_json(outcome: Outcome, locator: Locator) -> dict[str, Json]:
-    """The keys `hazards` and `deadlock`."""
+    """JSON keys `hazards` and `deadlock`."""
     deadlock = None
     if outcome.stop == "deadlock":
         deadlock = deadlock_report.as_json(cast(_Rows, outcome.waits), locator, _timed(outcome))
@@ -37,23 +39,23 @@ def as_json(outcome: Outcome, locator: Locator) -> dict[str, Json]:
 
 
 def wrong(outcome: Outcome, locator: Locator) -> Diagnostic | None:
-    """What is wrong with how a run ended, apart from what `report.ended` tells."""
+    """Diagnostic of how a run ended, apart from what `report.ended` tells; None for a good end."""
     how = {"hazard": hazard, "deadlock": deadlock, "tensor-error": lost}.get(outcome.stop)
     return None if how is None else how(outcome, locator)
 
 
 def hazard(outcome: Outcome, locator: Locator) -> Diagnostic:
-    """PL1380: the one that ended the run."""
+    """Diagnostic PL1380: the hazard that ended the run."""
     return hazard_report.diagnostic(cast(_Rows, outcome.findings)[-1], locator, _timed(outcome))
 
 
 def lost(outcome: Outcome, locator: Locator) -> Diagnostic:
-    """PL1382: operations that set bits of tensor_error which nobody has cleared."""
+    """Diagnostic PL1382: operations that set bits of tensor_error which nobody has cleared."""
     return hazard_report.lost(cast(_Rows, outcome.findings), locator, _timed(outcome))
 
 
 def deadlock(outcome: Outcome, locator: Locator) -> Diagnostic:
-    """PL1381: who waits for what."""
+    """Diagnostic PL1381: who waits for what."""
     return deadlock_report.diagnostic(cast(_Rows, outcome.waits), locator, outcome.cycles)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hazards in words: both instructions with hart, pc, symbol and source line, what they share, and what is missing.
+"""Hazard report: both instructions with hart, pc, symbol and source line, what they share, and what is missing.
 
 The kinds are those of native/minion/findings.hpp. Source of the waits: the programmer's reference manual, "TensorWait".
 """
@@ -51,18 +51,18 @@ def who(hart: int) -> str:
 
 
 def at(site: Site, locator: Locator, unit: str) -> str:
-    """Of whom, and where: ` of minion 2 at 0x8000001020 (start+0x20, k.s:12) in cycle 40`."""
+    """Instruction of whom, and where: ` of minion 2 at 0x8000001020 (start+0x20, k.s:12) in cycle 40`."""
     place = f" at {locator.at(site['pc'])}" if site["pc"] else ""
     return f" of {who(site['hart'])}{place}" + (f" in {unit} {site['cycle']}" if site["cycle"] else "")
 
 
 def missing(found: Finding) -> str:
-    """What helps: `tensor_wait 0 is missing between them`."""
+    """Remedy of a hazard: `tensor_wait 0 is missing between them`."""
     return f"tensor_wait {found['wait']} is missing between them" if found["wait"] >= 0 else found["cure"]
 
 
 def sentence(found: Finding, locator: Locator, unit: str = "cycle") -> str:
-    """The hazard, without what helps."""
+    """Sentence of a hazard, without its remedy."""
     does, earlier = _WORDS[found["kind"]]
     text = f"{found['later_name']}{at(found['later'], locator, unit)} {does.format(what=found['what'])}"
     if found["earlier_name"]:
@@ -71,12 +71,14 @@ def sentence(found: Finding, locator: Locator, unit: str = "cycle") -> str:
 
 
 def lines(findings: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> list[str]:
-    """One for each place, with how often it was met. Without time, the model's cycles are numbers of instructions."""
+    """Lines of text, one for each place, with how often it was met. Without time, the model's cycles are numbers of
+    instructions.
+    """
     return [_line(cast("Finding", found), locator, _unit(timed)) for found in findings]
 
 
 def diagnostic(finding: Mapping[str, object], locator: Locator, timed: bool = True) -> Diagnostic:
-    """PL1380."""
+    """Diagnostic PL1380."""
     found = cast("Finding", finding)
     times = (f"this happened {found['count']} times",) if found["count"] > 1 else ()
     message = f"{_kind(found)}: {sentence(found, locator, _unit(timed))}"
@@ -84,7 +86,7 @@ def diagnostic(finding: Mapping[str, object], locator: Locator, timed: bool = Tr
 
 
 def lost(findings: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> Diagnostic:
-    """PL1382: what has set the bits of tensor_error that are set when the run ends."""
+    """Diagnostic PL1382: what has set the bits of tensor_error that are set when the run ends."""
     standing = [cast("Finding", found) for found in findings if found["standing"]]
     told = [_lost(found, locator, _unit(timed)) for found in standing]
     return Diagnostic("PL1382", told[0], INPUT, notes=tuple(told[1:]), help=missing(standing[0]))
@@ -96,7 +98,7 @@ def _lost(found: Finding, locator: Locator, unit: str) -> str:
 
 
 def as_json(findings: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> list[Json]:
-    """For `hazards` of a report. Cycles are null without time."""
+    """JSON of `hazards` in a report. Cycles are null without time."""
     return [_json(cast("Finding", found), locator, timed) for found in findings]
 
 
@@ -115,6 +117,7 @@ def _line(found: Finding, locator: Locator, unit: str) -> str:
 
 
 def _json(found: Finding, locator: Locator, timed: bool) -> Json:
+    """JSON of a hazard (docs/targets/minion.md)."""
     earlier = site_json(found["earlier"], locator, found["earlier_name"], timed) if found["earlier_name"] else None
     return {
         "kind": found["kind"],
@@ -130,7 +133,7 @@ def _json(found: Finding, locator: Locator, timed: bool) -> Json:
 
 
 def site_json(site: Site, locator: Locator, name: str, timed: bool) -> dict[str, Json]:
-    """An instruction, with null where nothing is known."""
+    """JSON of an instruction, with null where nothing is known."""
     where = locator.at(site["pc"])
     return {
         "operation": name,

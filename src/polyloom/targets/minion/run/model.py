@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs on the native model (native/minion): what is put into memory, how long it runs, what it comes to.
+"""Interface to the native model (native/minion): what is put into memory, how long a program runs, what it comes to.
 
 The model has one flat memory and the harts of some minions, which all start at one entry. Its answer is plain data;
 this module gives it types. Results and cycles do not depend on the number of threads of the host.
@@ -28,7 +28,7 @@ _POLICIES: Final[Mapping[Hazards, int]] = {"off": 0, "report": 1, "error": 2, "p
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How a program is run."""
+    """Set-up of a run."""
 
     place: Place
     hazards: Hazards = "error"
@@ -41,7 +41,9 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """Of a hart that had no handler; `word` is the instruction."""
+    """Trap of a hart that had no handler; `word` is the instruction (cause and value as in the RISC-V privileged
+    manual, mcause and mtval).
+    """
 
     hart: int
     pc: int
@@ -52,8 +54,10 @@ class Trap:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`cycles` is None without time. `hart` is the one that failed, trapped, or was running when the cycles had passed,
-    -1 where there is none; `pc` is where it was. `events` are the trace, whole up to the cycle `cut`."""
+    """Outcome of a run. `cycles` is None without time. `hart` is the one that failed, trapped, or was running when the
+    cycles had passed, -1 where there is none; `pc` is where it was. `events` are the trace, whole up to the cycle
+    `cut`.
+    """
 
     stop: Stop
     cycles: int | None
@@ -72,18 +76,18 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A machine after its run, whose memory can be read."""
+    """Machine after its run, whose memory can be read."""
 
     chip: Chip
     outcome: Outcome
 
     def read(self, address: int, size: int) -> bytes:
-        """Bytes of memory that `memory_map.lacking` has no objection to."""
+        """Bytes of memory, which the caller has checked against the memory map."""
         return self.chip.read(address, size)
 
 
 def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> Run:
-    """Loads a program that `program.load` checked and then the inputs, and runs it to its end."""
+    """Run of a program that `program.load` checked: loads it and then the inputs, and runs it to its end."""
     # Loaded by the first run: listing and compiling programs do not need the model.
     from polyloom._native.minion import Chip
 
@@ -92,6 +96,7 @@ def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> 
     chip = Chip(setup.place.minions, sizes, timing.parameters(), _options(setup))
     for segment in program.segments:
         _write(chip, segment.address, segment.data)
+    # Inputs are written last, because they may replace bytes of the program's own data.
     for address, data in inputs:
         _write(chip, address, data)
     return Run(chip, _outcome(chip.run(program.entry), setup))
@@ -103,6 +108,7 @@ def _write(chip: Chip, address: int, data: bytes) -> None:
 
 
 def _options(setup: Setup) -> dict[str, int]:
+    """Options of the native model, by its names."""
     return {
         "hazards": _POLICIES[setup.hazards],
         "functional": setup.functional,
@@ -115,6 +121,7 @@ def _options(setup: Setup) -> dict[str, int]:
 
 
 def _outcome(found: Result, setup: Setup) -> Outcome:
+    """Outcome of the native model's plain data; what has no meaning after such an end is left empty."""
     stop, hart = cast(Stop, found["stop"]), found["hart"]
     trap = Trap(hart, found["pc"], found["cause"], found["value"], found["word"]) if stop == "trap" else None
     return Outcome(
@@ -135,5 +142,5 @@ def _outcome(found: Result, setup: Setup) -> Outcome:
 
 
 def counters(outcome: Outcome) -> dict[str, Json]:
-    """For JSON."""
+    """Counters of a run for JSON, sorted by name."""
     return dict(sorted(outcome.counters.items()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The vendor's emulator, where a user has one, on the same program: how long it takes on this host.
+"""Comparison with the vendor's emulator, where a user has one, on the same program: how long it takes on this host.
 
 It gets one ELF file with the inputs in it, the minions as masks, and the limit of cycles. Its options are those of the
 open-sourced `sys_emu`; it counts instructions as cycles, so that nothing else of the two runs can be compared.
@@ -43,31 +43,33 @@ class Peer:
 
 
 def check(path: str) -> None:
-    """Refuses what cannot be started, before any work is done. Errors: PL1313."""
+    """Check before any work is done that the emulator can be started. Errors: PL1313."""
     if shutil.which(path) is None:
         raise _wrong(f"there is no emulator '{path}' that can be started")
 
 
 def compare(path: str, program: Program, inputs: Sequence[tuple[int, bytes]], place: Place, ours: float) -> Peer:
-    """Runs the emulator at `path`; `ours` are the seconds of our run. Errors: PL1313."""
+    """Run of the emulator at `path`; `ours` are the seconds of our run. Errors: PL1313."""
     with temporary.folder() as folder:
         file = folder / "program.elf"
         file.write_bytes(joined(program, inputs))
         seconds = _timed([path, *arguments(str(file), program.entry, place)])
+    # A run of a few instructions may take no measurable time.
     return Peer(seconds, seconds / max(ours, 1e-9))
 
 
 def arguments(file: str, entry: int, place: Place) -> list[str]:
-    """Of the emulator: hart 0 and 1 of all minions start at the entry; the service processor stays off."""
+    """Arguments of the emulator: hart 0 and 1 of all minions start at the entry; the service processor stays off."""
     minions = (1 << min(place.minions, MINIONS_PER_SHIRE)) - 1
     masks = ["-minions", hex(minions), "-shires", hex((1 << place.shires) - 1)]
     return ["-sp_dis", "-reset_pc", hex(entry), *masks, "-max_cycles", str((1 << 63) - 1), "-elf_load", file]
 
 
 def joined(program: Program, inputs: Sequence[tuple[int, bytes]]) -> bytes:
-    """One executable of what is loaded; inputs replace the bytes that they lie on."""
+    """Executable of all that is loaded; inputs replace the bytes that they lie on."""
     parts = [_overlaid(segment, inputs) for segment in program.segments]
     inside = [(s.address, s.address + s.size) for s in parts]
+    # The emulator loads ELF files only, so inputs outside of the program become segments of their own.
     apart = [
         Segment(address, data, len(data), False)
         for address, data in inputs
@@ -77,6 +79,7 @@ def joined(program: Program, inputs: Sequence[tuple[int, bytes]]) -> bytes:
 
 
 def _overlaid(segment: Segment, inputs: Sequence[tuple[int, bytes]]) -> Segment:
+    """Segment with the inputs that lie in it; zeros behind its data grow up to the last of them."""
     data = bytearray(segment.data)
     for address, given in inputs:
         start = address - segment.address
@@ -87,6 +90,7 @@ def _overlaid(segment: Segment, inputs: Sequence[tuple[int, bytes]]) -> Segment:
 
 
 def _timed(command: Sequence[str]) -> float:
+    """Seconds of a command. Errors: PL1313 with the last lines that it printed."""
     start = perf_counter()
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ended, in words: which hart, at which instruction, why, and what helps.
+"""End of a run in words: which hart, at which instruction, why, and what helps.
 
 Sources of the causes: the RISC-V privileged specification, "Machine Cause Register", and the programmer's reference
 manual, which gives cause 30 to instructions that software emulates.
@@ -33,6 +33,7 @@ CAUSES: Final = {
 }
 _INTERRUPT: Final = 1 << 63
 _ACCESSES: Final = (1, 5, 7)
+# For causes whose reason is the machine's, not the program's; all others get the general help.
 _HELP: Final = {
     1: "harts fetch instructions from DRAM only",
     2: "the tensor CSRs are those of hart 0 of a minion; 0x2F (atomics) and d are no instructions of the Minion",
@@ -46,19 +47,21 @@ def hart_name(hart: int) -> str:
 
 
 def cause_name(cause: int) -> str:
-    """In words."""
+    """Name of a cause; the highest bit of mcause marks interrupts."""
     if cause & _INTERRUPT:
         return f"interrupt {cause & ~_INTERRUPT}"
     return CAUSES.get(cause, f"cause {cause}")
 
 
 def trapped(trap: Trap, locator: Locator) -> Diagnostic:
-    """PL1309."""
+    """Diagnostic PL1309 of a trap without a handler."""
     where = locator.at(trap.pc)
     message = f"{hart_name(trap.hart)} trapped at {where}: {cause_name(trap.cause)}"
     notes = [f"cause {trap.cause}, value {trap.value:#x}"]
+    # mtval has the address only for faults of accesses (RISC-V privileged manual, mtval).
     if trap.cause in _ACCESSES:
         notes.append(f"{trap.value:#x} is {name_of(trap.value)}")
+    # An address without memory has no word to show.
     if trap.cause == 2 and trap.word:
         notes.append(f"the word is {trap.word:#010x}")
     help = _HELP.get(trap.cause, "install a handler in mtvec, which is 0, or mend the instruction")
@@ -66,7 +69,7 @@ def trapped(trap: Trap, locator: Locator) -> Diagnostic:
 
 
 def ended(outcome: Outcome, locator: Locator, max_cycles: int, functional: bool) -> Diagnostic | None:
-    """What is wrong with how a run ended, hazards and deadlocks apart. Codes: PL1309 to PL1311."""
+    """Diagnostic of how a run ended, hazards and deadlocks apart. Codes: PL1309 to PL1311."""
     if outcome.trap is not None:
         return trapped(outcome.trap, locator)
     if outcome.stop == "failed":

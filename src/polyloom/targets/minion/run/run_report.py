@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people look at after a run on minions: what bounds it, where its bytes went, what it waited for, and the loop in
-which the work is done."""
+"""Report of a run on minions: its bottleneck, where its bytes went, what it waited for, and the loop in which the work
+is done.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from polyloom.targets.report import Report, Table
 from polyloom.targets.target import Json
 
 _LEVELS: Final = {"shire": "own shire", "l3": "L3 and other shires", "dram": "DRAM", "messages": "messages"}
+# By the model's names of counters; the words are those of the manual's units.
 _STALLS: Final = {
     "stall_load": "a load",
     "stall_load_b": "the next operand of TenB",
@@ -28,7 +30,7 @@ _LONGEST: Final = 48
 
 
 def reports(facts: Mapping[str, Json], cycles: int | None, listing: str) -> Sequence[Report]:
-    """`facts` are the keys of `run --json`, `listing` is that of the program."""
+    """Tables of a run; `facts` are the keys of `run --json`, `listing` is that of the program."""
     tables = [_bytes(facts, cycles), None if cycles is None else _waits(facts), _loop(listing)]
     return (Report(tables=tuple(table for table in tables if table is not None), bottleneck=_bottleneck(facts)),)
 
@@ -41,6 +43,7 @@ def _bottleneck(facts: Mapping[str, Json]) -> str:
 
 
 def _bytes(facts: Mapping[str, Json], cycles: int | None) -> Table | None:
+    """Table of traffic: bytes by level of the memory hierarchy, and per cycle."""
     found = cast("Mapping[str, int]", facts.get("bytes") or {})
     rows = [
         (title, f"{found[level]:,}", "" if not cycles else f"{found[level] / cycles:.1f}")
@@ -51,15 +54,16 @@ def _bytes(facts: Mapping[str, Json], cycles: int | None) -> Table | None:
 
 
 def _waits(facts: Mapping[str, Json]) -> Table | None:
-    """Cycles of all minions in which the first thing that a hart or a unit waited for was this."""
+    """Table of waits: cycles of all minions in which the first thing that a hart or a unit waited for was this."""
     counters = cast("Mapping[str, int]", facts.get("counters") or {})
     rows = [(what, f"{counters[name]:,}") for name, what in _STALLS.items() if counters.get(name)]
+    # Longest first: the first row is where to look.
     rows.sort(key=lambda row: -int(row[1].replace(",", "")))
     return Table("Waits, in cycles of all minions", ("for", "cycles"), tuple(rows)) if rows else None
 
 
 def _loop(listing: str) -> Table | None:
-    """The innermost loop with most multiply-adds, else with most vector instructions."""
+    """Table of the innermost loop with most multiply-adds, else with most vector instructions."""
     best = inner_loop(listing)
     if not best:
         return None
@@ -73,7 +77,7 @@ def _loop(listing: str) -> Table | None:
 
 
 def inner_loop(listing: str) -> list[tuple[int, str]]:
-    """Its lines with their addresses; nothing where no loop does such work."""
+    """Lines of the hottest inner loop with their addresses; nothing where no loop does such work."""
     return innermost.heaviest(listing, _weight, (0, 0))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`simulate --on minion:N`: a bare-metal program runs unchanged on N minions.
+"""Verb `simulate --on minion:N`: a bare-metal program runs unchanged on N minions (docs/targets/minion.md).
 
 All harts start in M-mode at the entry; `validation0` ends a hart, `validation1` prints. `--in` puts arrays at symbols
 or addresses before that, `--out` takes them afterwards, also where the run ends in a fault.
@@ -26,7 +26,7 @@ from polyloom.targets.trace import Trace
 
 
 def simulate(asked: Simulation) -> Simulated:
-    """Errors: PL1303 to PL1308, PL1313; what a run meets is in the result."""
+    """Simulation of a program. Errors: PL1303 to PL1308, PL1313; what a run meets is in the result."""
     options, place = cast(Options, asked.options), cast(Place, asked.place)
     note = simulate_compiled.note_of(asked)
     if note is not None:
@@ -38,6 +38,7 @@ def simulate(asked: Simulation) -> Simulated:
     start = perf_counter()
     done = model.run(program, inputs, setup)
     seconds = perf_counter() - start
+    # Outputs are read whatever the end was: after a fault they are what helps to find it.
     found = {each: done.read(each.address, each.size) for each in wanted}
     compared = None if options.peer is None else peer.compare(options.peer, program, inputs, place, seconds)
     shapes: dict[str, Json] = {each.name: places.described(each) for each in wanted}
@@ -53,12 +54,13 @@ def simulate(asked: Simulation) -> Simulated:
 
 
 def _program(asked: Simulation, options: Options, place: Place) -> Program:
-    """What is loaded, after a look at every file that is named."""
+    """Program to load, after a look at every file that is named. Errors: PL0801, and those of loading."""
     if not asked.files and not options.raw:
         help = "write a file, such as `polyloom simulate k.elf --on minion:32`, or --raw ADDRESS=FILE"
         raise PolyloomError(Diagnostic("PL0801", "there is no program", USAGE, help=help))
     if options.peer is not None:
         peer.check(options.peer)
+    # A file that is written must not be one that is read; that is checked before the run, which may take long.
     sources = [*(f.path for f in asked.files), *(path for _, path in options.raw), *asked.inputs.values()]
     files.check_outputs([*asked.written, *map(places.path_of, asked.outputs.values())], sources)
     raw = [Loaded(path, files.read(path), address) for address, path in options.raw]
@@ -66,7 +68,7 @@ def _program(asked: Simulation, options: Options, place: Place) -> Program:
 
 
 def setup_of(options: Options, place: Place, trace: bool) -> Setup:
-    """How `simulate` runs a program: hazards are reported unless something else is asked for."""
+    """Set-up of `simulate`: hazards are reported unless something else is asked for."""
     hazards = options.hazards or "report"
     return Setup(place, hazards, options.functional, options.threads, options.max_cycles, options.errata, trace)
 
@@ -78,6 +80,7 @@ def _wrong(outcome: Outcome, program: Program, setup: Setup) -> tuple[Diagnostic
 
 
 def _data(asked: Simulation, program: Program, outcome: Outcome) -> dict[str, Json]:
+    """JSON of a simulation (docs/targets/minion.md)."""
     place = cast(Place, asked.place)
     return {
         "verified": None,
@@ -99,6 +102,7 @@ def _data(asked: Simulation, program: Program, outcome: Outcome) -> dict[str, Js
 
 
 def _trap(outcome: Outcome, locator: Locator) -> Json:
+    """JSON of a trap, null without one."""
     if outcome.trap is None:
         return None
     trap, where = outcome.trap, locator.at(outcome.trap.pc)
@@ -121,6 +125,7 @@ def _kernel(asked: Simulation) -> str:
 
 
 def _text(asked: Simulation, outcome: Outcome, locator: Locator, compared: Peer | None) -> str:
+    """Text of a simulation: its end, findings, and what the program printed."""
     time = "" if outcome.cycles is None else f"{outcome.cycles} cycles, "
     harts = f"minion:{asked.place}"
     lines = [f"{_kernel(asked)} on {harts}: {outcome.stop}, {time}{outcome.instructions} instructions"]

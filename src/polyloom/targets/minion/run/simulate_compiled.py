@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`simulate --on minion:N` of a file that `compile` wrote: its note says where arrays lie and for how many minions it
-is, so that `--in` and `--out` name its arrays, with their own shapes."""
+"""Verb `simulate --on minion:N` for a file that `compile` wrote: its note says where arrays lie and for how many
+minions it is, so that `--in` and `--out` name its arrays, with their own shapes.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +27,21 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def note_of(asked: Simulation) -> notes.Note | None:
-    """That of the one file that is given; None where it is no compiled program, or other bytes are placed beside it."""
+    """Note of the one file that is given; None where it is no compiled program, or other bytes are placed beside it."""
     options = cast(Options, asked.options)
+    # Bytes beside the program may replace its own, so that the note would no longer hold.
     alone = len(asked.files) == 1 and asked.files[0].address is None and not options.raw and options.entry is None
     return notes.decode(asked.files[0].data) if alone else None
 
 
 def simulate(asked: Simulation, note: notes.Note) -> Simulated:
-    """Errors: PL1302 for another machine or count, PL1307 and PL1308 for arrays, and those of runs."""
+    """Simulation of a compiled program. Errors: PL1302 for another machine or count, PL1307 and PL1308 for arrays, and
+    those of runs.
+    """
     options, place, file = cast(Options, asked.options), cast(Place, asked.place), asked.files[0]
     _check_place(note, place, file.path)
     paths = {name: places.path_of(text) for name, text in asked.outputs.items()}
+    # Before the run, which may take minutes.
     files.check_outputs([*asked.written, *paths.values()], [file.path, *asked.inputs.values()])
     _check_outputs(note.signature, asked.outputs)
     inputs = _inputs(note.signature, asked.inputs)
@@ -66,6 +71,7 @@ def simulate(asked: Simulation, note: notes.Note) -> Simulated:
 
 
 def _check_place(note: notes.Note, place: Place, path: str) -> None:
+    """Errors: PL1302 where the program was compiled for another machine, whose addresses and shares of work it has."""
     if (note.machine, note.minions) != (place.machine, place.minions):
         own, other = (
             f"{n} minions of {m.name}" for n, m in ((note.minions, note.machine), (place.minions, place.machine))
@@ -75,16 +81,19 @@ def _check_place(note: notes.Note, place: Place, path: str) -> None:
 
 
 def _check_outputs(signature: Signature, outputs: Mapping[str, str]) -> None:
+    """Errors: PL1307 for a name that is no output, or a shape that the program has itself."""
     known = [a.name for a in signature.outputs]
     for name, text in outputs.items():
         if name not in known:
             raise input_error("PL1307", f"the program has no output '{name}'", help=nearest(name, known, "output"))
+        # A shape behind the name could contradict that of the signature.
         if not text.endswith(".npy"):
             message = f"the output `{name}` has a shape and a type of its own"
             raise input_error("PL1307", message, help=f"write --out {name}={Path(places.path_of(text)).stem}.npy")
 
 
 def _inputs(signature: Signature, given: Mapping[str, str]) -> dict[str, Array]:
+    """Inputs of the program from their files. Errors: PL1307, PL1308."""
     known = [a.name for a in signature.inputs]
     for name in given:
         if name not in known:
@@ -97,6 +106,7 @@ def _inputs(signature: Signature, given: Mapping[str, str]) -> dict[str, Array]:
 
 
 def _checked(name: str, array: Array, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Array of the declared type and shape. Errors: PL1308."""
     wanted = np.dtype(dtype)
     if array.dtype != wanted:
         raise _unlike(

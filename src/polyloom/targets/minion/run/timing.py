@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of time, from timing.toml: value, unit, source and status of each.
+"""Timing parameters of the model, from timing.toml: value, unit, source and status of each (docs/targets/minion.md,
+"Time").
 
 The model takes the values by name and reports which it used; a result lists those among them that are extrapolated.
 """
@@ -25,7 +26,7 @@ _FILE: Final = Path(__file__).with_name("timing.toml")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One row: `about` says what it is of, `source` where the value is from."""
+    """Row of the table: `about` says what it is of, `source` where the value is from."""
 
     name: str
     value: float
@@ -37,7 +38,8 @@ class Parameter:
 
 @cache
 def table() -> Mapping[str, Parameter]:
-    """All parameters by name, in the file's order."""
+    """Parameters by name, in the file's order."""
+    # A file beside the code, as every value has a source to cite and a status.
     content = parse(_FILE.read_text(encoding="utf-8"), _FILE.name)
     return {name: _parameter(name, content.table(name)) for name in content.content}
 
@@ -48,12 +50,13 @@ def parameters() -> dict[str, float]:
 
 
 def extrapolated(used: Iterable[str]) -> tuple[str, ...]:
-    """Those of the parameters that a run used which no measurement stands behind, in the file's order."""
+    """Parameters that a run used and that no measurement backs, in the file's order."""
     names = frozenset(used)
     return tuple(row.name for row in table().values() if row.name in names and row.status == "extrapolated")
 
 
 def _parameter(name: str, row: Table) -> Parameter:
+    """Row of timing.toml, whose keys are checked."""
     row.only(("value", "unit", "status", "source", "about"))
     value = row.content["value"]
     assert isinstance(value, int | float), f"timing.toml: {name}.value is a number"

@@ -22,6 +22,8 @@ from polyloom.targets.minion.words.tensor_statement import rewrite
 TARGET: Final = "minion"
 KIND: Final = "assembly"
 _VERSION: Final = 1
+# Control registers by the vendor's names, and tensor operations as pseudo-instructions; all else is the assembler of
+# RISC-V.
 DIALECT: Final = assembler.Dialect(CSRS, rewrite)
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of integer registers at each control register write of a program: the tensor words of a listing.
+"""Constant propagation over integer registers at each control register write of a program, for the tensor words of a
+listing (Kildall 1973; Muchnick 1997, data-flow analysis).
 
 A forward analysis over the code as it is. A value is a small set of numbers, to which an unknown address may have been
 added: then only the bits that addresses leave alone (above bit 47, below bit 4) are meant. What is added to something
-unknown is taken for a word that gets its address if it has such bits. Programs of the compiler make their words so; of
-others this is a reading aid, and no promise.
+unknown is taken for a word that gets its address if it has such bits. Programs of the compiler make their words so; for
+others this is an aid to reading, not a promise.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ from polyloom.riscv.isa import Instruction
 from polyloom.riscv.operands import signed
 from polyloom.targets.minion.words.isa import ISA
 
+# Double and triple buffering write the same CSR with two to four words; larger sets are counters or addresses.
 _MOST: Final = 4
 """Numbers that a value may have."""
 _BITS: Final = (1 << 64) - 1
+# The VA field of loads and stores is [47:4] at its widest (manual, chapter 9).
 _ADDRESS: Final = (1 << 48) - (1 << 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One of `numbers`; with `moved`, of their bits outside addresses."""
+    """Lattice value: one of `numbers`; with `moved`, of their bits outside addresses."""
 
     numbers: frozenset[int]
     moved: bool = False
@@ -40,6 +43,7 @@ _UNKNOWN: Final[State] = (Value(frozenset({0})), *[None] * 31)
 _SOME: Final = Value(frozenset({0}), moved=True)
 """Any address."""
 _Binary = Callable[[int, int], int]
+# Only what `li`, `la` and the loops of the compiler use; the result of any other instruction is unknown.
 _IMMEDIATE: Final[Mapping[str, _Binary]] = {
     "addi": lambda a, b: a + b,
     "addiw": lambda a, b: signed(a + b, 32),
@@ -62,14 +66,18 @@ _BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
 
 
 def before_writes(code: bytes, start: int, entries: Iterable[int]) -> dict[int, State]:
-    """By the address of each csrrw the state before it; `entries` are where execution may come from elsewhere."""
+    """Fixed point of the analysis by a worklist: the state before each csrrw, by address. `entries` are where execution
+    may come from elsewhere.
+    """
     steps = {step[0]: step for step in _steps(code, start)}
+    # Nothing is known where execution enters: all harts start there with registers of any value.
     states: dict[int, State] = dict.fromkeys((at for at in (start, *entries) if at in steps), _UNKNOWN)
     work = list(states)
     while work:
         at = work.pop()
         _, size, instruction = steps[at]
         for target, state in _behind(at, size, instruction, states[at]):
+            # A jump into the middle of an instruction or out of the code is the model's to report.
             if target not in steps:
                 continue
             old = states.get(target)
@@ -81,6 +89,9 @@ def before_writes(code: bytes, start: int, entries: Iterable[int]) -> dict[int, 
 
 
 def _steps(code: bytes, start: int) -> Iterator[Step]:
+    """Linear decoding: address, size in bytes by the low two bits, and the instruction that a compressed one expands to
+    (RISC-V unprivileged manual, section 1.5 and chapter C).
+    """
     for at in addresses(code, start):
         size = 4 if code[at - start] & 3 == 3 else 2
         found = decode(int.from_bytes(code[at - start : at - start + size], "little"), ISA)
@@ -88,7 +99,7 @@ def _steps(code: bytes, start: int) -> Iterator[Step]:
 
 
 def _behind(at: int, size: int, instruction: Instruction | None, state: State) -> Iterator[tuple[int, State]]:
-    """Where execution goes, and what is known there."""
+    """Transfer function of an instruction: the addresses where execution goes on, and what is known there."""
     if instruction is None:
         return
     name, roles = instruction.row.mnemonic, instruction.roles
@@ -96,6 +107,7 @@ def _behind(at: int, size: int, instruction: Instruction | None, state: State) -
         yield at + roles["imm"], state
     if name == "jal":
         yield at + roles["imm"], _with(state, roles["rd"], None)
+    # With a link register this is a call: behind it the callee may have changed any register.
     if name in ("jal", "jalr"):
         if roles["rd"]:
             yield at + size, _UNKNOWN
@@ -106,10 +118,12 @@ def _behind(at: int, size: int, instruction: Instruction | None, state: State) -
 
 
 def _with(state: State, number: int, value: Value | None) -> State:
+    """A state with a register set; x0 stays zero."""
     return state if number == 0 else (*state[:number], value, *state[number + 1 :])
 
 
 def _result(name: str, instruction: Instruction, at: int, state: State) -> Value | None:
+    """Abstract value that an instruction writes to rd; None where it is unknown."""
     roles = instruction.roles
     if name in ("lui", "auipc"):
         return Value(frozenset({(roles["imm"] + (at if name == "auipc" else 0)) & _BITS}))
@@ -121,6 +135,9 @@ def _result(name: str, instruction: Instruction, at: int, state: State) -> Value
 
 
 def _combined(name: str, function: _Binary, a: Value | None, b: Value | None) -> Value | None:
+    """Abstract binary operation on sets of numbers. An unknown operand counts as an address if the other one has bits
+    outside addresses, as words of tensor CSRs have.
+    """
     if a is None or b is None:
         known = a or b
         if known is None or not all(n & ~_ADDRESS for n in known.numbers):
@@ -133,6 +150,7 @@ def _combined(name: str, function: _Binary, a: Value | None, b: Value | None) ->
 
 
 def _join(a: State, b: State) -> State:
+    """Join of two states, register by register."""
     return tuple(_union(p, q) for p, q in zip(a, b, strict=True))
 
 
@@ -143,7 +161,9 @@ def _union(a: Value | None, b: Value | None) -> Value | None:
 
 
 def _limited(numbers: set[int], moved: bool) -> Value | None:
-    """A value; too many numbers are taken for addresses that move."""
+    """Widening to a lattice of finite height: a set with too many numbers is taken for addresses that move, and only
+    its other bits are kept; None where those are too many as well.
+    """
     if moved or len(numbers) > _MOST:
         numbers = {n & ~_ADDRESS for n in numbers}
         moved = True

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generated header minion/packed_table.hpp: the rows of the packed instructions for the native interpreter.
+"""Generated header minion/packed_table.hpp: rows of the packed instructions (SIMD extension) for the native
+interpreter.
 
 Rows with the most fixed bits come first, so that the first match counts. A row says of each register field in which
-file its register is, which is what issue has to know; what the instruction does, packed.cpp says by its name.
+file its register is, which is what issue has to know; what the instruction does, packed.cpp says by its name. Source:
+ET Programmer's Reference Manual, chapters 2 to 7.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ _STRUCT: Final = """struct PackedRow {
 
 def header() -> str:
     """The text of minion/packed_table.hpp."""
+    # Some rows are special cases of others, with more bits fixed.
     rows = sorted(packed(), key=lambda row: -row.mask.bit_count())
     names = ",\n    ".join(_name(row) for row in packed())
     lines = [f"    {_row(row)},  // {row.mnemonic}" for row in rows]
@@ -62,5 +65,6 @@ def _row(row: Row) -> str:
 
 
 def _file(row: Row, role: Role, place: int) -> str:
+    """Register file of an operand (x, f or m), none where the row has no such field at that place."""
     kinds = (field.kind for field in row.fields if field.role == role and field.pieces[0].word == place)
     return next((kind for kind in kinds if kind in ("x", "f", "m")), "none")

@@ -17,6 +17,7 @@ from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Row, find, table
 from polyloom.riscv.names import Isa
 
+# No `d` and no `a`: opcode 0x2F is illegal, and the vendor's atomics lie in OP-32 (manual, chapter 7).
 ISA: Final = Isa(64, frozenset({"i", "m", "f", "c", "zicsr", "zifencei", "xaifet"}))
 CSRS: Final[Mapping[int, str]] = {
     0x001: "fflags",
@@ -51,6 +52,7 @@ CSRS: Final[Mapping[int, str]] = {
     0x7A3: "tdata3",
     0x7B0: "dcsr",
     0x7B1: "dpc",
+    # From here on the vendor's own registers; 0x800 to 0x8FF are writable in user mode.
     0x7C0: "matp",
     0x7CD: "minstmask",
     0x7CE: "minstmatch",
@@ -104,25 +106,27 @@ CSRS: Final[Mapping[int, str]] = {
 
 
 def packed() -> tuple[Row, ...]:
-    """The rows of the vendor's extension."""
+    """Rows of the vendor's extension, from riscv/xaifet.txt."""
     return table("xaifet")
 
 
 def word(mnemonic: str, *values: int) -> int:
-    """The word of an instruction from the values of its fields in the order of the operands: register numbers,
-    immediates, and the rounding mode, which must be given where the row has one (7 is dyn)."""
+    """Encoder of one instruction, from the values of its fields in the order of the operands: register numbers,
+    immediates, and the rounding mode, which must be given where the row has one (7 is dyn; RISC-V unprivileged manual,
+    chapter F).
+    """
     row = find(mnemonic, ISA)
     assert row is not None, f"{ISA} has no {mnemonic}"
     return encode(Instruction(row, values))
 
 
 def decode(word: int) -> Instruction | None:
-    """The instruction in the low bits of a word, None where it is illegal."""
+    """Decoder of one word: the instruction in its low bits, None where it is illegal."""
     return decode_word(word, ISA)
 
 
 def text_of(instruction: Instruction) -> str:
-    """One instruction as assemble.py reads it."""
+    """Disassembly of one instruction, as assemble.py reads it."""
     return disassemble.text_of(instruction, CSRS)
 
 

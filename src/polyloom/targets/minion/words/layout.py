@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the arrays of a compiled program lie in DRAM: row-major, the last dimension's rows at a pitch that is a
-multiple of a line, padding zero; a scalar takes a line.
+"""Data layout in DRAM of the arrays of a compiled program: row-major, the last dimension's rows at a pitch that is a
+multiple of a line of 64 bytes, padding zero; a scalar takes a line.
 
-Lines are what minions own, so that no two arrays and no two rows share one.
+Lines are what minions own, so that no two arrays and no two rows share one: caches are not coherent, and two minions
+that write parts of one line lose each other's bytes (programmer's reference manual, chapter 8).
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ CODE: Final = DRAM + 0x1000
 DATA: Final = DRAM + 0x80_0000
 """Where arrays begin: behind what only machine mode may access."""
 _ALIGN: Final = 4096
+# transpose8 reads 64 source rows for its lines, the most of all loads (manual, chapter 9).
 _ROWS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An array: `rows` rows of `width` elements, a row every `pitch` bytes from `address` on."""
+    """Placed array: `rows` rows of `width` elements, a row every `pitch` bytes from `address` on."""
 
     name: str
     dtype: Dtype
@@ -54,7 +56,9 @@ class Placed:
 
     @property
     def room(self) -> int:
-        """Bytes that it takes: transposing and interleaving loads read whole groups of rows, zeros behind the last."""
+        """Bytes to reserve: transposing and interleaving loads read whole groups of rows, so zeros follow the last
+        one.
+        """
         return self.pitch * (-(-self.rows // _ROWS) * _ROWS if len(self.shape) > 1 else 1)
 
     @property
@@ -63,31 +67,33 @@ class Placed:
         return self.rows * self.pitch
 
     def steps(self) -> tuple[int, ...]:
-        """Bytes from an element to the next one along each dimension."""
+        """Strides of the dimensions: bytes from an element to the next one along each."""
         if not self.shape:
             return ()
         outer = [self.pitch * prod(self.shape[n + 1 : -1]) for n in range(len(self.shape) - 1)]
         return (*outer, self.dtype.itemsize)
 
     def laid(self, array: Array) -> bytes:
-        """The bytes of an array of this shape."""
+        """Bytes of an array of this shape in the layout, padding zero."""
         made = np.zeros((self.rows, self.pitch // self.dtype.itemsize), self.dtype)
         made[:, : self.width] = np.ascontiguousarray(array, self.dtype).reshape(self.rows, self.width)
         return made.tobytes()
 
     def taken(self, data: bytes) -> Array:
-        """The inverse of `laid`."""
+        """Array of the bytes, the inverse of `laid`."""
         found = np.frombuffer(data, self.dtype).reshape(self.rows, self.pitch // self.dtype.itemsize)
         return found[:, : self.width].reshape(self.shape).copy()
 
 
 def aligned(address: int) -> int:
-    """Where the next array may begin."""
+    """Address of the next page, where an array may begin."""
     return -(-address // _ALIGN) * _ALIGN
 
 
 def place(signature: Signature, values: Mapping[str, int], base: int = DATA) -> tuple[Placed, ...]:
-    """All arguments, one behind the other. Errors: PL1330 (exit 3) where DRAM is too small."""
+    """Placement of all arguments one behind the other, from `base` on. Errors: PL1330 (exit 3) where DRAM is too
+    small.
+    """
     at, made = base, list[Placed]()
     for argument in signature.arguments:
         made.append(Placed(argument.name, argument.dtype, argument.extents(values), at))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `polyloom show` prints of a program: its code disassembled with the vendor's mnemonics, symbols above it.
+"""Disassembly listing that `polyloom show` prints of a program, with the vendor's mnemonics and symbols above the code.
 
-Behind a write of a tensor CSR stands the operation, where its word is known; an address that depends on the run is `?`.
-The last comment of a line says where in the source it comes from, or why it is there.
-A word that is no instruction is shown as data.
+Behind a write of a tensor CSR stands the operation, where its word is known by constant propagation; an address that
+depends on the run is `?`. The last comment of a line says where in the source it comes from, or why it is there. A word
+that is no instruction is shown as data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WITH_ADDRESS: Final = (0x83F, 0x85F, 0x87F)
 
 
 def listing(data: bytes) -> str:
-    """Of an executable. Errors: PL0910."""
+    """Listing of an executable. Errors: PL0910."""
     image = elf(data, isa.ISA)
     tables = symbols.read(data)
     named = symbols.objects(data)
@@ -36,12 +36,14 @@ def listing(data: bytes) -> str:
     lines += [f"# {s.size} bytes of data at {s.address:#x}" for s in image.segments if not s.is_code]
     lines += [f"# {name}: {size} bytes at {at:#x}" for name, (at, size) in named.items() if at not in tables.names]
     places = source_lines.decode(data)
+    # Without a symbol table that delimits code, executable segments are taken for code from end to end.
     for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
         lines += _listed(code, start, image.entry, tables.names, places)
     return "\n".join(lines)
 
 
 def _listed(code: bytes, start: int, entry: int, names: Mapping[int, str], places: Lines) -> Iterator[str]:
+    """Lines of a part of the code, with labels above and tensor operations and places behind."""
     known = before_writes(code, start, (entry,))
     for address, line in zip(addresses(code, start), isa.listing(code, start), strict=True):
         if address in names:
@@ -52,7 +54,7 @@ def _listed(code: bytes, start: int, entry: int, names: Mapping[int, str], place
 
 
 def _told(word: int, state: State | None) -> str:
-    """The tensor operation that a write of a control register is, as far as its words are known."""
+    """Tensor operation that a write of a control register issues, as far as its words are known."""
     instruction = isa.decode(word)
     if instruction is None or instruction.row.mnemonic not in ("csrrw", "csrrwi"):
         return ""
@@ -62,21 +64,26 @@ def _told(word: int, state: State | None) -> str:
     value = state[roles["rs1"]] if state is not None else None
     if value is None or state is None:
         return ""
+    # x31 is the implicit second operand, sampled when the CSR is written (manual, chapter 9).
     second = state[31]
     x31 = min(second.numbers) if second is not None and not second.moved and len(second.numbers) == 1 else None
     written = (text(Word(roles["imm"], number, x31)) for number in sorted(value.numbers))
     shown = dict.fromkeys(_ADDRESS.sub(r"\1=?", each) if value.moved else each for each in written if each)
+    # The CSR's word has no address, so that one was added is a guess of the analysis that did not come true.
     return "" if value.moved and roles["imm"] not in _WITH_ADDRESS else _merged(tuple(shown))
 
 
 def _merged(variants: tuple[str, ...]) -> str:
-    """One line for words that differ in a few operands: `A=scp[0..15]|scp[16..31]`, `[mul]` where only some have it."""
+    """Merged line for words that differ in a few operands: `A=scp[0..15]|scp[16..31]`, `[mul]` where only some have
+    it.
+    """
     if len(variants) < 2:
         return "".join(variants)
     rows = [each.split() for each in variants]
     words = dict.fromkeys(word for row in rows for word in row if word.isalpha())
     some = [word for word in words if not all(word in row for row in rows)]
     rows = [[word for word in row if word not in some] for row in rows]
+    # Operands do not correspond column by column: variants stand one after the other.
     if len({len(row) for row in rows}) > 1:
         return " or ".join(variants)
     merged = (list(dict.fromkeys(column)) for column in zip(*rows, strict=True))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in a program an address is: the symbol before it, and the source line where the file tells one.
-
-Reports of traps, hazards and deadlocks name every instruction so.
+"""Symbolization of addresses: the symbol before an address, and the source line where the file has one. Reports of
+traps, hazards and deadlocks name every instruction so.
 """
 
 from __future__ import annotations
@@ -18,8 +17,9 @@ from polyloom.riscv.source_lines import Lines, decode
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """`symbol` is empty and `file` None where nothing is known; `line` counts from 1. `reason` says why what the user
-    did not write is there."""
+    """Located address. `symbol` is empty and `file` None where nothing is known; `line` counts from 1. `reason` says
+    why code that the user did not write is there.
+    """
 
     pc: int
     symbol: str = ""
@@ -42,7 +42,9 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """Symbols that label code, by rising address, and lines; `end` is behind the last byte of code."""
+    """Symbol and line tables of a program: symbols that label code, by rising address; `end` is behind the last byte of
+    code.
+    """
 
     addresses: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
@@ -51,11 +53,12 @@ class Locator:
 
     @staticmethod
     def of(data: bytes) -> Locator:
-        """Of a file; knows nothing where this is no ELF file, or one with broken tables."""
+        """Tables of a file; empty where it is no ELF file, or one with broken tables."""
         if not data.startswith(MAGIC):
             return Locator()
         try:
             tables = symbols.read(data)
+        # A report must come out whatever the file is: without symbols, the note's lines still say where an address is.
         except PolyloomError:
             return Locator(lines=decode(data))
         ordered = sorted(tables.names.items())
@@ -63,7 +66,7 @@ class Locator:
         return Locator(tuple(at for at, _ in ordered), tuple(name for _, name in ordered), decode(data), end)
 
     def at(self, pc: int) -> Where:
-        """What is known of an address."""
+        """Symbol and line of an address, by binary search."""
         if pc >= self.end:
             return Where(pc)
         number = bisect_right(self.addresses, pc) - 1

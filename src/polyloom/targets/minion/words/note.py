@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The note of a compiled program: for how many minions, its signature, where its arrays are, source lines, and what
-the compiler says of it (docs/formats.md, Executables)."""
+"""Note of a compiled program (an ELF note section): for how many minions it is, its signature, where its arrays are,
+source lines, and the facts of the compiler (docs/formats.md, Executables).
+"""
 
 from __future__ import annotations
 
@@ -30,8 +31,9 @@ VERSION: Final = 1
 @dataclass(frozen=True, slots=True)
 class Note:
     """`signature` has numbers for extents. `facts` are keys of `run --json` that the compiler knows; `macs` and `peak`
-    are useful multiply-adds, and how many a minion can do per cycle (0: it uses no tensor unit);
-    `home`: where arrays are that are not in DRAM."""
+    are useful multiply-adds, and how many a minion can do per cycle (0: it uses no tensor unit); `home`: where arrays
+    are that are not in DRAM.
+    """
 
     signature: Signature
     machine: Machine
@@ -44,7 +46,7 @@ class Note:
 
 
 def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
-    """The text."""
+    """Text of the note, JSON with the keys of docs/formats.md, Executables."""
     m = note.machine
     made: dict[str, object] = {
         "version": VERSION,
@@ -70,6 +72,9 @@ def decode(data: bytes) -> Note | None:
 
 
 def _note(made: dict[str, Any]) -> Note | None:
+    """Note from parsed JSON, None where a value is impossible: a file may be damaged or made by hand, and `run` must
+    not read outside memory for it.
+    """
     if (made.get("target"), made.get("kind"), made.get("version")) != (TARGET, KIND, VERSION):
         return None
     name, *sizes = made["machine"]
@@ -77,10 +82,12 @@ def _note(made: dict[str, Any]) -> Note | None:
     if not _is_machine(machine):
         return None
     signature = _with_results(of_json(made), {str(name) for name in made["results"]})
+    # Parameters have been replaced by numbers when the program was compiled.
     if signature.sizes:
         return None
     at = {str(name): int(address) for name, address in made["addresses"].items()}
     placed = tuple(Placed(a.name, a.dtype, a.extents({}), at[a.name]) for a in signature.arguments)
+    # The host reads and writes these places directly, without the model's checks of addresses.
     if any(n < 0 for p in placed for n in p.shape) or any(lacking(machine, p.address, p.size) for p in placed):
         return None
     minions = int(made["minions"])
@@ -102,24 +109,25 @@ def _note(made: dict[str, Any]) -> Note | None:
 
 
 def _with_results(signature: Signature, results: set[str]) -> Signature:
-    """With the arrays that are only written as such."""
+    """Signature with these arrays as pure results. A result that is also read inside the program is written as both."""
     arguments = tuple(replace(a, is_input=a.name not in results) for a in signature.arguments)
     return replace(signature, arguments=arguments)
 
 
 def _is_machine(machine: Machine) -> bool:
-    """Whether a machine file may say so."""
+    """Whether a machine file could describe it, by the rules of machine.py."""
     split = machine.l2_kib, machine.l3_kib, machine.scratchpad_kib
     whole = sum(split) == SHIRE_KIB and all(n % 4 == 0 for n in split)
     return whole and min(split[:2]) >= 4 and split[2] >= 0 and 1 <= machine.shires <= SHIRES
 
 
 def _fits(home: Home, signature: Signature, machine: Machine, minions: int) -> bool:
-    """Whether these are matrices of the program's arrays, and lie in scratchpads that there are."""
+    """Whether resident matrices are those of the program's arrays, and lie in scratchpads that there are."""
     r, g = home.resident, home.resident.grid
     if g.all_rows * g.all_columns != minions or r.places[3] > machine.scratchpad_bytes:
         return False
     each = 4 // r.size
+    # The depth is stored in words of 32 bits; the last word may hold fewer elements than it has room for.
     extents = [(r.rows, range(r.words * each - each + 1, r.words * each + 1)), (None, range(r.columns, r.columns + 1))]
     extents.append((r.rows, range(r.columns, r.columns + 1)))
     for matrix, (rows, columns) in zip(home.matrices, extents, strict=True):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is loaded before harts start: one bare-metal ELF executable, raw bytes at addresses, and the entry.
+"""Loader of bare-metal programs: one ELF executable, raw bytes at addresses, and the entry.
 
 Everything is checked before anything runs: the machine, width and byte order of the file, that segments lie in memory
-and apart, and that the entry is an instruction of code in DRAM.
+and do not overlap, and that the entry is an instruction of code in DRAM.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Part:
 
     @property
     def end(self) -> int:
-        """Behind its last byte."""
+        """Address behind the last byte."""
         return self.segment.address + self.segment.size
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`symbols` are (address, size) by name; `elf` is the executable, empty where everything is raw."""
+    """Loaded program. `symbols` are (address, size) by name; `elf` is the executable, empty where everything is raw."""
 
     parts: tuple[Part, ...]
     entry: int
@@ -51,7 +51,7 @@ class Program:
 
     @property
     def segments(self) -> Iterator[Segment]:
-        """Of all files."""
+        """Segments of all files."""
         return (part.segment for part in self.parts)
 
 
@@ -74,7 +74,7 @@ def load(files: Sequence[Loaded], raw: Sequence[Loaded], entry: int | None, mach
 
 
 def executable(data: bytes, name: str) -> image.Image:
-    """A program for the Minion. Errors: PL1303."""
+    """Image of an executable for the Minion. Errors: PL1303."""
     try:
         return image.elf(data, _BASE)
     except PolyloomError as error:
@@ -85,6 +85,9 @@ def executable(data: bytes, name: str) -> image.Image:
 
 
 def _help(error: Diagnostic) -> str:
+    """Help by what is wrong with the file: only a wrong instruction set is mended by compiling again with other
+    options.
+    """
     if "no ELF file" in error.message:
         return "give a static executable, or place raw bytes: --raw 0x8000001000=FILE --entry 0x8000001000"
     if "truncated" in error.message or "overlap in the file" in error.message:
@@ -95,6 +98,7 @@ def _help(error: Diagnostic) -> str:
 
 
 def _raw(file: Loaded) -> Part:
+    """Part of raw bytes at their address. Errors: PL1303."""
     if file.data.startswith(MAGIC):
         message = f"'{file.path}' is an ELF file, which says itself where it stands"
         raise input_error("PL1303", message, help=f"write `polyloom simulate {file.path} --on minion`")
@@ -104,7 +108,7 @@ def _raw(file: Loaded) -> Part:
 
 
 def _first(raw: Sequence[Loaded]) -> int:
-    """Where harts start without an executable: the reset address if a file covers it."""
+    """Entry without an executable: the reset address if a file covers it. Errors: PL1306."""
     if any((f.address or 0) <= RESET < (f.address or 0) + len(f.data) for f in raw):
         return RESET
     help = f"write --entry {raw[0].address or 0:#x}" if raw else "write --entry with an address"
@@ -112,6 +116,7 @@ def _first(raw: Sequence[Loaded]) -> int:
 
 
 def _check_memory(parts: Iterable[Part], machine: Machine) -> None:
+    """Errors: PL1304 where a part leaves memory."""
     for part in parts:
         segment = part.segment
         lack = lacking(machine, segment.address, segment.size)
@@ -124,6 +129,8 @@ def _check_memory(parts: Iterable[Part], machine: Machine) -> None:
 
 
 def _check_apart(parts: Iterable[Part]) -> None:
+    """Errors: PL1305 where two parts share bytes."""
+    # Sorted by address, any overlap shows between neighbours.
     for below, above in pairwise(sorted(parts, key=lambda p: p.segment.address)):
         if below.end > above.segment.address:
             both = f"two parts of '{below.file}'" if below.file == above.file else f"'{below.file}' and '{above.file}'"
@@ -133,6 +140,8 @@ def _check_apart(parts: Iterable[Part]) -> None:
 
 
 def _check_entry(entry: int, parts: Sequence[Part]) -> None:
+    """Errors: PL1306 where the entry is odd, outside of what is loaded, in data, or outside DRAM."""
+    # With compressed instructions, every even address may hold one (RISC-V unprivileged manual, chapter C).
     if entry % 2:
         raise input_error(
             "PL1306", f"the entry {entry:#x} is odd", help="instructions stand at even addresses: write --entry so"

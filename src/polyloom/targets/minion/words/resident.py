@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands and result that lie packed in the scratchpads of the shires that use them, before and after the run.
+"""Resident operands: packed factors and result of a product in the scratchpads of the shires that use them, before and
+after the run.
 
 A shire holds, for its rows of blocks, all tiles of the left factor along the depth, for its columns those of the right
 one, and its blocks of the result, 16 lines each. Rows and columns that several shires share lie in each.
@@ -23,24 +24,26 @@ from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
 
 Array = NDArray[Any]
+# Shire 0x7F is the issuing shire (manual, "Memory map"), so that all shires run the same code.
 _OWN = SCRATCHPAD + (0x7F << 23)
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The arrays of a program that are resident: which matrices of left, right and result they are."""
+    """Resident arrays of a program: which matrices of left, right and result they are."""
 
     resident: Resident
     matrices: tuple[Matrix, Matrix, Matrix]
 
     def laid(self, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
-        """Bytes by address, of the operands."""
+        """Bytes of the operands, by address."""
         left, right = (array_to_matrix(m, arrays[m.array]) for m in self.matrices[:2])
         return list(self.resident.laid(left, right))
 
     def taken(self, shape: tuple[int, ...], dtype: Dtype, read: Callable[[int, int], bytes]) -> Array:
-        """The result, by what reads memory."""
+        """The result, through a function that reads memory."""
         r = self.resident
+        # Blocks are whole tiles; rows and columns beyond the result are cut off at the end.
         whole = np.zeros((-(-r.rows // ROWS) * ROWS, -(-r.columns // ROWS) * ROWS), dtype)
         for address, row, column in r.areas():
             block = np.frombuffer(read(address, TILE), dtype).reshape(ROWS, LINE // dtype.itemsize)[:, :ROWS]
@@ -48,14 +51,14 @@ class Home:
         return matrix_to_array(self.matrices[2], whole[: r.rows, : r.columns], shape)
 
     def as_json(self) -> dict[str, Json]:
-        """For a note."""
+        """JSON of the note (docs/formats.md, Executables)."""
         r = self.resident
         matrices: list[Json] = [[m.array, list[Json](m.rows), list[Json](m.columns)] for m in self.matrices]
         return {"product": [*astuple(r.grid)[:4], r.size, r.rows, r.columns, r.words], "matrices": matrices}
 
 
 def of_json(made: Mapping[str, Any]) -> Home:
-    """The inverse. Errors: ValueError, TypeError, KeyError for whatever does not fit."""
+    """The inverse of `as_json`. Errors: ValueError, TypeError, KeyError for whatever does not fit."""
     rows, columns, shire_rows, shire_columns, *sizes = map(int, made["product"])
     size, height, width, words = sizes
     if min(rows, columns, shire_rows, shire_columns, height, width, words) < 1 or size not in (1, 2, 4):
@@ -69,7 +72,9 @@ def of_json(made: Mapping[str, Any]) -> Home:
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """`size` bytes of an operand's element; rows, columns and words of depth of the product; who computes what."""
+    """Layout of a product's matrices: `size` bytes per element of an operand; rows, columns and words of depth of the
+    product; who computes what.
+    """
 
     grid: Grid
     size: int
@@ -90,13 +95,13 @@ class Resident:
 
     @property
     def places(self) -> tuple[int, int, int, int]:
-        """Where left, right and result begin in each scratchpad, and the end."""
+        """Offsets of left, right and result in each scratchpad, and the end."""
         rows, columns = self.local
         left, right = rows * self.steps * TILE, columns * self.steps * TILE
         return 0, left, left + right, left + right + rows * columns * TILE
 
     def tiles(self) -> tuple[Tiles, Tiles, Tiles]:
-        """Of left, right and result, for blocks counted in the shire."""
+        """Address functions of left, right and result, for blocks counted in the shire."""
         left, right, result, _ = self.places
         row = self.steps * TILE
         return (
@@ -114,7 +119,7 @@ class Resident:
             raise infeasible("PL1338", message, help=help)
 
     def laid(self, left: Array, right: Array) -> Iterator[tuple[int, bytes]]:
-        """Bytes by address, of matrices."""
+        """Bytes of the operand matrices, by address."""
         a, b = self._left(left), self._right(right)
         for shire, rows, columns in self._shires():
             for at, tiles, blocks in ((self.places[0], a, rows), (self.places[1], b, columns)):
@@ -123,7 +128,7 @@ class Resident:
                         yield scratchpad(shire, at + n * self.steps * TILE), tiles[block].tobytes()
 
     def areas(self) -> Iterator[tuple[int, int, int]]:
-        """Where each block of the result is: address, row and column of blocks."""
+        """Areas of the result: address, row and column of each block."""
         for shire, rows, columns in self._shires():
             for i, row in enumerate(rows):
                 for j, column in enumerate(columns):
@@ -131,9 +136,11 @@ class Resident:
                         yield scratchpad(shire, self.places[2] + (i * len(columns) + j) * TILE), row, column
 
     def _shires(self) -> Iterator[tuple[int, list[int], list[int]]]:
-        """Number, and which rows and columns of blocks are there."""
+        """Blocks of each shire: its number, and which rows and columns of blocks are there."""
         g, (rows, columns) = self.grid, self.local
         for shire in range(g.shire_rows * g.shire_columns):
+            # Shires lie in the grid row by row. Within a round, a shire's minions take neighbouring blocks; the next
+            # round is a whole grid further.
             row, column = divmod(shire, g.shire_columns)
             yield (
                 shire,
@@ -142,14 +149,16 @@ class Resident:
             )
 
     def _left(self, matrix: Array) -> Array:
-        """[block, step, row, byte]."""
+        """Tiles of the left factor, [block, step, row, byte]: 16 rows of 64 bytes (manual, chapter 9)."""
         each, depth = WORD // self.size, self.steps * ROWS
         wide = _padded(matrix, -(-self.rows // ROWS) * ROWS, depth * each)
         blocks = wide.reshape(-1, ROWS, self.steps, ROWS * each).transpose(0, 2, 1, 3)
         return np.ascontiguousarray(blocks)
 
     def _right(self, matrix: Array) -> Array:
-        """[block, step, word, column, element of the word]."""
+        """Tiles of the right factor, [block, step, word, column, element of the word]: elements of one word of depth
+        lie together, as tensor_fma reads them (manual, chapter 9), so that no interleaving load is needed.
+        """
         each, depth = WORD // self.size, self.steps * ROWS
         wide = _padded(matrix, depth * each, -(-self.columns // ROWS) * ROWS)
         blocks = wide.reshape(self.steps, ROWS, each, -1, ROWS).transpose(3, 0, 1, 4, 2)

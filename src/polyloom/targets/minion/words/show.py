@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `show` and `verify` tell of an executable, ours or of other tools: its listing, symbols, and words that are no
-instructions."""
+"""Views of an executable for `show` and `verify`, ours or of other tools: its listing, symbols, and words that are no
+instructions.
+"""
 
 from __future__ import annotations
 
@@ -29,20 +30,20 @@ def is_own(data: bytes) -> bool:
 
 
 def as_json(data: bytes) -> Json:
-    """For `show --json`."""
+    """JSON of an executable for `show --json`."""
     named: dict[str, Json] = {name: address for name, (address, _) in symbols.objects(data).items()}
     illegal: list[Json] = list(_illegal(data))
     return {"entry": elf(data, isa.ISA).entry, "symbols": named, "illegal": illegal, "listing": listing(data)}
 
 
 def given(file: Given) -> tuple[str, Json]:
-    """Of an executable of other tools. Errors: PL1303."""
+    """Listing and JSON of an executable of other tools. Errors: PL1303."""
     executable(file.data, file.name)
     return listing(file.data), as_json(file.data)
 
 
 def verify(data: bytes) -> Sequence[Diagnostic]:
-    """PL1312 for every word of the code that is no instruction."""
+    """Verifier of code: PL1312 for every word that is no instruction."""
     locator = Locator.of(data)
     help = "data belong into a segment that is not executable; `polyloom show` prints the code"
     message = "what stands at {} is no instruction of a Minion"
@@ -51,13 +52,15 @@ def verify(data: bytes) -> Sequence[Diagnostic]:
 
 
 def verify_given(file: Given) -> Sequence[Diagnostic]:
-    """Of an executable of other tools. Errors: PL1303."""
+    """Verifier of an executable of other tools. Errors: PL1303."""
     executable(file.data, file.name)
     return verify(file.data)
 
 
 def _illegal(data: bytes) -> Iterator[int]:
+    """Addresses of words that are no instructions."""
     tables = symbols.read(data)
+    # Sections tell code from data where the file has them; else each executable segment is code.
     for start, code in tables.code or [(s.address, s.data) for s in elf(data, isa.ISA).segments if s.is_code]:
         lines = zip(addresses(code, start), isa.listing(code, start), strict=True)
         yield from (address for address, line in lines if _ILLEGAL in line)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor instructions as text: `tensor_fma fp32 16x16x16 A=scp[0..15] B=TenB C=f0..f31 mul`.
+"""Assembly syntax of tensor instructions: `tensor_fma fp32 16x16x16 A=scp[0..15] B=TenB C=f0..f31 mul`.
 
 `text` writes any word of a tensor CSR, `parse` reads it back to the same bits. Bits that belong to no field stand
 behind as `bits=0x…`; operands of x31 are left out where x31 is not known. Shapes are rows x columns x depth, in
-elements.
+elements. The operations and their fields are those of the ET Programmer's Reference Manual, chapter 9.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FUNCTION_NAMES: Final = {value: name for name, value in FUNCTIONS.items()}
 
 
 def text(word: Word) -> str | None:
-    """How a word is written; None for a CSR of no tensor instruction."""
+    """Printer of a tensor word; None for a CSR of no tensor instruction."""
     decoded = decode(word)
     if decoded is None:
         return None
@@ -44,12 +44,14 @@ def text(word: Word) -> str | None:
 
 
 def parse(line: str, resolve: Resolve = number) -> Word:
-    """The words of a tensor instruction; `resolve` gives addresses their numbers. ValueError says what is wrong, and
-    what to write instead."""
+    """Parser of a tensor instruction, to its words; `resolve` gives addresses their numbers. ValueError says what is
+    wrong, and what to write instead.
+    """
     name, *words = line.split()
     if name.lower() not in _READERS:
         raise ValueError(f"there is no tensor instruction '{name}': {', '.join(_READERS)}")
     tokens = Tokens(name.lower(), words, resolve)
+    # Taken first: readers take what they know, and whatever is left is an error.
     bits = tokens.value("bits", 0)
     made = encode(tokens.operation, **_READERS[tokens.operation](tokens))
     tokens.end()
@@ -88,6 +90,9 @@ def _read_memory(tokens: Tokens, key: str, *, id: bool = True) -> dict[str, int]
 
 
 def _exactly(tokens: Tokens, what: str, found: int, expected: int) -> None:
+    """ValueError where an operand names other lines or registers than the shape needs; they are implied by the word,
+    and written for the reader.
+    """
     if found != expected:
         raise ValueError(f"{tokens.operation}: {what} are {found}, but the shape needs {expected}")
 
@@ -102,6 +107,7 @@ def _write_load(f: Fields) -> list[str]:
 
 
 def _read_load(tokens: Tokens) -> Fields:
+    """Parser of tensor_load; transforms have names, reserved ones numbers (manual, chapter 9)."""
     start, rows = tokens.lines()
     names = "|".join(name for name in TRANSFORMS if name)
     named = tokens.maybe(names)
@@ -120,11 +126,13 @@ def _read_load_b(tokens: Tokens) -> Fields:
 
 
 def _write_load_l2(f: Fields) -> list[str]:
+    """tensor_load_l2 names lines of the shire's scratchpad, not of L1Scp (manual, chapter 9)."""
     lines = f"l2scp[{f['line']}..{f['line'] + f['rows'] - 1}]"
     return [lines, *_memory(f, "from"), *_flags(f, "masked")]
 
 
 def _read_load_l2(tokens: Tokens) -> Fields:
+    """Parser of tensor_load_l2."""
     found = tokens.take(r"l2scp\[(\d+)\.\.(\d+)\]", "l2scp[first..last]")
     first, last = int(found[1]), int(found[2])
     return {
@@ -139,16 +147,20 @@ def _read_load_l2(tokens: Tokens) -> Fields:
 
 
 def _registers_of(first: int, rows: int, columns: int) -> str:
-    """Two for each row, or one with a gap."""
+    """Registers of C: row i is f[2i] and f[2i+1], only f[2i] up to 8 columns (manual, chapter 9), so the last one of a
+    narrow block is left out.
+    """
     return register_span(first, 2 * rows - (columns <= 8))
 
 
 def _write_fma(f: Fields) -> list[str]:
+    """tensor_fma: type, shape in elements, A, B, C and flags (manual, chapter 9)."""
     kind = TYPES[f["type"]]
     depth = f["words"] * DEPTH.get(kind, 1)
     offset = f"+{f['offset']}" if f["offset"] else ""
     # TenB ignores where B would start in L1Scp; those bits are kept all the same.
     b = "TenB" if f["tenb"] else span(f["b"], f["words"])
+    # int8 accumulates in TenC until the last step along the depth copies it to f registers.
     to_tenc = kind == "int8" and not f["to_registers"]
     registers = _registers_of(0, f["rows"], f["columns"])
     return [
@@ -165,6 +177,7 @@ def _write_fma(f: Fields) -> list[str]:
 
 
 def _read_fma(tokens: Tokens) -> Fields:
+    """Parser of tensor_fma. ValueError where operands do not fit the shape."""
     named = tokens.maybe("fp32|fp16|int8")
     kind = named[0].lower() if named else ""
     type = TYPES.index(kind) if kind else tokens.value("type")
@@ -173,8 +186,10 @@ def _read_fma(tokens: Tokens) -> Fields:
         raise ValueError(f"tensor_fma {kind} has a depth in steps of {DEPTH[kind]}, not {depth}")
     words = depth // DEPTH.get(kind, 1)
     found = tokens.take(r"A=scp\[(\d+)(?:\.\.(\d+))?\](?:\+(\d+))?", "A=scp[first..last]")
+    # Lines wrap at 48, so the last one may have a smaller number than the first.
     a = int(found[1])
     _exactly(tokens, "lines of A", (int(found[2] or found[1]) - a) % 48 + 1, rows)
+    # Bits of BSTART are kept although TenB ignores them: what is read has the same bits as what was written.
     tenb = tokens.flag("B=TenB")
     if tenb:
         b = tokens.value(r"b(?!=TenB)", 0)
@@ -211,6 +226,9 @@ def _read_c(tokens: Tokens, kind: str, rows: int, columns: int) -> int:
 
 
 def _write_quant(f: Fields) -> list[str]:
+    """tensor_quant: shape, registers, the first line of its vectors, and transforms in order (manual, chapter 9).
+    Trailing zeros end the list and are not written.
+    """
     steps = [f[f"transform{k}"] for k in range(10)]
     while steps and steps[-1] == 0:
         steps.pop()
@@ -224,6 +242,7 @@ def _write_quant(f: Fields) -> list[str]:
 
 
 def _read_quant(tokens: Tokens) -> Fields:
+    """Parser of tensor_quant. ValueError for more than ten transforms, as many as the word has fields."""
     rows, columns = tokens.shape(2, "a shape, rows x columns, such as 16x16")
     freg, count = tokens.registers()
     _exactly(tokens, "registers", count, 2 * rows - (columns <= 8))
@@ -244,6 +263,7 @@ def _write_store(f: Fields) -> list[str]:
 
 
 def _read_store(tokens: Tokens) -> Fields:
+    """Parser of tensor_store from f registers."""
     rows, size = tokens.shape(2, "rows x bytes, such as 16x64B", "B")
     return {
         "rows": rows,
@@ -261,6 +281,7 @@ def _write_store_scp(f: Fields) -> list[str]:
 
 
 def _read_store_scp(tokens: Tokens) -> Fields:
+    """Parser of tensor_store from L1Scp, whose rows are lines of 64 bytes (manual, chapter 9)."""
     rows, size = tokens.shape(2, "rows x bytes, such as 16x64B", "B")
     _exactly(tokens, "bytes of a row", size, 64)
     return {
@@ -309,6 +330,9 @@ def _read_recv(tokens: Tokens) -> Fields:
 
 
 def _write_tree(f: Fields) -> list[str]:
+    """tensor_reduce and tensor_broadcast name the height of the step in the tree instead of a peer (manual, chapter
+    9).
+    """
     return [_count(f), f"height={f['height']}", _function(f)]
 
 
@@ -320,6 +344,7 @@ def _read_tree(tokens: Tokens) -> Fields:
 
 
 def _write_wait(f: Fields) -> list[str]:
+    """tensor_wait; events beyond the table are no-ops of the machine, and written as numbers."""
     return [EVENTS[f["event"]] if f["event"] < len(EVENTS) else str(f["event"])]
 
 

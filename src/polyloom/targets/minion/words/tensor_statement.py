@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor operations in assembly: the instructions that a statement such as `tensor_load scp[0..15] from=a0` stands for.
+"""Expansion of tensor statements in assembly: the instructions that `tensor_load scp[0..15] from=a0` stands for.
 
 They load the CSR's word into t5 and, where the operation has one, its second word into x31, and write the CSR; a word
-below 32 is written at once. What follows `=` may be a register, whose value is added to a field that is 0 without it,
-or a label.
+below 32 is written by an immediate. What follows `=` may be a register, whose value is added to a field that is 0
+without it, or a label.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from polyloom.targets.minion.words.tensor_words import Word
 
 _WORD, _SECOND = "t5", "t6"
 """Registers that a tensor operation overwrites; x31 is t6."""
+# Registers and labels stand only where the word has an address or a stride; everything else is fixed in the word.
 _NAMED: Final = re.compile(r"(?<!\S)(?P<key>from|to|stride)=(?P<name>[A-Za-z_.$][\w.$]*)(?!\S)")
 _SHORT: Final = range(32)
 _EXAMPLES: Final = {
@@ -36,12 +37,13 @@ _EXAMPLES: Final = {
 
 
 def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
-    """The instructions that any statement stands for. Errors: PL1370 for a tensor operation that is none."""
+    """Instructions that any statement stands for. Errors: PL1370 for a tensor operation that cannot be read."""
     if not mnemonic.text.startswith("tensor_"):
         return pseudo.rewrite(mnemonic, operands, isa)
     given = {found["key"]: found["name"] for found in _NAMED.finditer(operands.text)}
     if taken := next((name for name in given.values() if _number(name) in (30, 31)), None):
         raise _error(mnemonic, f"'{taken}' is overwritten by the operation", "keep addresses in other registers")
+    # The notation's own parser reads the rest: a register becomes 0 there, and its value is added at run time.
     plain = _NAMED.sub(lambda found: f"{found['key']}=0", operands.text)
     try:
         word = tensor_notation.parse(f"{mnemonic.text} {plain}".rstrip())
@@ -55,6 +57,9 @@ def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Te
 
 
 def _lines(word: Word, given: dict[str, str]) -> Iterator[str]:
+    """Lines of the expansion: `li`, the additions, and the CSR write (csrrwi takes 5 bits: RISC-V unprivileged manual,
+    chapter Zicsr).
+    """
     csr = CSRS[word.csr]
     address = given.get("from", given.get("to"))
     if word.value in _SHORT and address is None and word.x31 is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of a tensor instruction's text, taken one after another by what they look like.
+"""Token reader of a tensor instruction: its words, taken one after another by what they look like.
 
-A reader takes those that its operation has, in any order; what is left over is an error that names it. `numbers` may
-have symbols, which a caller resolves.
+A reader takes those that its operation has, in any order; what is left over is an error that names it. Numbers may be
+symbols, which a caller resolves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Resolve = Callable[[str], int]
 
 
 def number(text: str) -> int:
-    """A number, decimal or with 0x, 0b. ValueError for anything else."""
+    """Number, decimal or with 0x or 0b. ValueError for anything else."""
     try:
         return int(text, 0)
     except ValueError:
@@ -28,7 +28,7 @@ def number(text: str) -> int:
 
 @dataclass(slots=True)
 class Tokens:
-    """Mutable: what has been taken is gone."""
+    """Words that are left. Mutable: what has been taken is gone."""
 
     operation: str
     left: list[str]
@@ -36,12 +36,14 @@ class Tokens:
 
     def take(self, pattern: str, what: str) -> re.Match[str]:
         """The first word that a pattern matches whole; `what` is how it is written."""
+        # Operands may stand in any order, so that the whole list is searched.
         found = self.maybe(pattern)
         if found is None:
             raise ValueError(f"{self.operation} needs {what}")
         return found
 
     def maybe(self, pattern: str) -> re.Match[str] | None:
+        """The first word that a pattern matches whole, None where there is none."""
         for at, word in enumerate(self.left):
             if found := re.fullmatch(pattern, word, re.IGNORECASE):
                 del self.left[at]
@@ -53,7 +55,7 @@ class Tokens:
         return int(self.maybe(re.escape(name)) is not None)
 
     def value(self, key: str, default: int | None = None) -> int:
-        """KEY=VALUE."""
+        """Value of KEY=VALUE. ValueError where it is missing and has no default."""
         found = self.maybe(rf"{key}=(.+)")
         if found is None:
             if default is None:
@@ -62,14 +64,15 @@ class Tokens:
         return self.resolve(found[1])
 
     def lines(self, prefix: str = "") -> tuple[int, int]:
-        """scp[FIRST..LAST], which may wrap: the first line, and how many."""
+        """Lines scp[FIRST..LAST] of L1Scp, which may wrap at 48: the first line, and how many."""
         what = f"{prefix}scp[first..last]"
         found = self.take(re.escape(prefix) + r"scp\[(\d+)(?:\.\.(\d+))?\]", what)
+        # Lines wrap at 48 like the machine's (manual, chapter 9), so the count is taken modulo.
         first = int(found[1])
         return first, (int(found[2] or found[1]) - first) % SCP_LINES + 1
 
     def registers(self, prefix: str = "") -> tuple[int, int]:
-        """fFIRST..fLAST, which may wrap: the first register, and how many lie from it to the last."""
+        """Registers fFIRST..fLAST, which may wrap at 32: the first register, and how many lie from it to the last."""
         found = self.take(re.escape(prefix) + r"f(\d+)(?:\.\.f(\d+))?", f"{prefix}f0..f31")
         first, last = int(found[1]), int(found[2] or found[1])
         if max(first, last) >= REGISTERS:
@@ -91,4 +94,5 @@ def span(first: int, count: int) -> str:
 
 
 def register_span(first: int, count: int) -> str:
+    # Registers wrap from f31 to f0 in a tensor word.
     return f"f{first}" if count == 1 else f"f{first}..f{(first + count - 1) % REGISTERS}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of the tensor coprocessor: one table of fields per CSR, from which encoding and decoding follow.
+"""Encoding of the tensor coprocessor's words: one table of fields per CSR, from which encoder and decoder follow.
 
 A tensor instruction is a CSR write; loads, stores and `tensor_load_l2` take a second word from x31. `encode` makes the
 words of one of the operations, `decode` reads them back. Source: ET Programmer's Reference Manual, chapter 9.
@@ -14,7 +14,9 @@ from typing import Final, Literal
 
 Type = Literal["fp32", "fp16", "int8"]
 
+# Numbers 3 and 4 are reserved: a load with them sets tensor_error[1] and does nothing.
 TRANSFORMS: Final = ("plain", "interleave8", "interleave16", "", "", "transpose8", "transpose16", "transpose32")
+# Other numbers are illegal instructions; 1 is fp16 with sums in fp32, 3 is int8 with sums in int32.
 TYPES: Final = ("fp32", "fp16", "", "int8", "", "", "", "")
 DEPTH: Final[Mapping[str, int]] = {"fp32": 1, "fp16": 2, "int8": 4}
 """Elements per word of 32 bits, along the depth of a product."""
@@ -32,6 +34,7 @@ QUANT: Final = (
     "pack",
 )
 """The transforms of tensor_quant by number; add and mul take a line of L1Scp each."""
+# Numbers that are not listed set tensor_error[9], whatever the count is.
 FUNCTIONS: Final[Mapping[str, int]] = {
     "fadd": 0,
     "fmax": 2,
@@ -56,13 +59,15 @@ EVENTS: Final = (
     "quant",
 )
 """What tensor_wait waits for, by number."""
+# Sets 0 to 11 of L1, four ways each, in scratchpad mode (manual, chapter 8).
 SCP_LINES: Final = 48
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value in bits [low, low + width) of the CSR's word, or of x31. The bits hold (value - base) / unit. `split`:
-    how many of its lowest bits lie at bit `split_low` instead."""
+    """Bit field: a value in bits [low, low + width) of the CSR's word, or of x31. The bits hold (value - base) / unit.
+    `split`: how many of its lowest bits lie at bit `split_low` instead.
+    """
 
     name: str
     low: int
@@ -84,7 +89,7 @@ class Field:
         return self.base + ((1 << self.width) - 1) * self.unit
 
     def put(self, value: int) -> int:
-        """The value in place. ValueError where it does not fit."""
+        """Bits of a value in place. ValueError where it does not fit."""
         if not self.least <= value <= self.most or (value - self.base) % self.unit:
             step = f" in steps of {self.unit}" if self.unit > 1 else ""
             raise ValueError(f"{self.name} is from {self.least} to {self.most}{step}, not {value}")
@@ -107,7 +112,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A tensor instruction: `fixed` are bits that make it this one among those of its CSR, `fixed_mask` where."""
+    """Row of the table, one tensor instruction: `fixed` are bits that make it this one among those of its CSR,
+    `fixed_mask` where they are.
+    """
 
     name: str
     csr: int
@@ -125,7 +132,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What is written: the CSR, its word, and x31, None where the operation takes none."""
+    """Encoded operation: the CSR, its word, and x31, None where the operation takes none."""
 
     csr: int
     value: int
@@ -133,6 +140,8 @@ class Word:
 
 
 def _address(low: int) -> Field:
+    """Address field from bit `low` to bit 47, sign-extended, in units of its lowest bit (manual, chapter 9)."""
+    # Virtual addresses of Sv48 are sign-extended from bit 47.
     return Field("address", low, 48 - low, unit=1 << low, signed=True)
 
 
@@ -255,8 +264,10 @@ BY_NAME: Final[Mapping[str, Operation]] = {row.name: row for row in OPERATIONS}
 
 
 def encode(name: str, **values: int) -> Word:
-    """The words of an operation. A field that is not named has its least value, addresses, strides and steps of
-    convolutions 0. ValueError where a value does not fit, or the operation has no such field."""
+    """Encoder of a tensor operation (programmer's reference manual, chapter 9). A field that is not named has its least
+    value, addresses, strides and steps of convolutions 0. ValueError where a value does not fit, or the operation has
+    no such field.
+    """
     row = BY_NAME[name]
     for given in values:
         if row.field(given) is None:
@@ -268,12 +279,14 @@ def encode(name: str, **values: int) -> Word:
 
 
 def operation_of(csr: int, value: int) -> Operation | None:
-    """The row that a word belongs to."""
+    """Row that a word belongs to, by its CSR and fixed bits; None for another CSR."""
     return next((row for row in OPERATIONS if row.csr == csr and value & row.fixed_mask == row.fixed), None)
 
 
 def decode(word: Word) -> tuple[str, dict[str, int]] | None:
-    """The operation's name and its fields; without those of x31 where that is not known. None for another CSR."""
+    """Decoder of a tensor word: the operation's name and its fields, without those of x31 where that is not known; None
+    for another CSR (programmer's reference manual, chapter 9).
+    """
     row = operation_of(word.csr, word.value)
     if row is None:
         return None
@@ -282,7 +295,9 @@ def decode(word: Word) -> tuple[str, dict[str, int]] | None:
 
 
 def unknown_bits(word: Word) -> int:
-    """Bits of the CSR's word that belong to no field of its operation, and are not what makes it this operation."""
+    """Bits of the CSR's word that belong to no field of its operation, and do not make it this operation. The notation
+    keeps them, so that any word reads back to the same bits.
+    """
     row = operation_of(word.csr, word.value)
     if row is None:
         return word.value
@@ -301,7 +316,9 @@ def load(
     masked: bool = False,
     coop: bool = False,
 ) -> int:
-    """The word of a tensor_load into `rows` lines of L1Scp. An address that is known at run time only is or-ed in."""
+    """Encoder of tensor_load into `rows` lines of L1Scp (manual, chapter 9). An address that is known only at run time
+    is or-ed in.
+    """
     return encode(
         "tensor_load",
         start=start,
@@ -314,17 +331,19 @@ def load(
 
 
 def load_b(rows: int = 16, address: int = 0, *, coop: bool = False) -> int:
-    """The word of a tensor_load to TenB."""
+    """Encoder of tensor_load to TenB, for the next tensor_fma that takes its right factor from there (manual, chapter
+    9).
+    """
     return encode("tensor_load_b", rows=rows, address=address, coop=coop).value
 
 
 def load_l2(line: int, rows: int = 16, address: int = 0, *, masked: bool = False) -> int:
-    """The word of a tensor_load_l2 to a line of the issuing shire's scratchpad."""
+    """Encoder of tensor_load_l2 to a line of the issuing shire's scratchpad (manual, chapter 9)."""
     return encode("tensor_load_l2", line=line, rows=rows, address=address, masked=masked).value
 
 
 def x31(stride: int, id: int = 0) -> int:
-    """The second word of loads."""
+    """Second word of loads: the stride in bytes, a multiple of 64, and the id that a wait names (manual, chapter 9)."""
     return _STRIDE.put(stride) | _ID.put(id)
 
 
@@ -343,8 +362,9 @@ def fma(
     a_unsigned: bool = False,
     b_unsigned: bool = False,
 ) -> int:
-    """The word of a tensor_fma of m rows, n columns (rounded up to four) and `words` words of 32 bits in depth; `b` is
-    a line of L1Scp, None for TenB."""
+    """Encoder of tensor_fma (manual, chapter 9): m rows, n columns (rounded up to four) and `words` words of 32 bits in
+    depth; `b` is a line of L1Scp, None for TenB.
+    """
     return encode(
         "tensor_fma",
         type=TYPES.index(type),
@@ -364,36 +384,40 @@ def fma(
 
 
 def quant(transforms: tuple[str, ...], m: int = 16, n: int = 16, *, freg: int = 0, start: int = 0) -> int:
-    """The word of a tensor_quant; add and mul take the lines of L1Scp from `start` on, one each."""
+    """Encoder of tensor_quant (manual, chapter 9); add and mul take the lines of L1Scp from `start` on, one each."""
     numbers = {f"transform{k}": QUANT.index(name) for k, name in enumerate(transforms)}
     return encode("tensor_quant", freg=freg, columns=-(-n // 4) * 4, rows=m, start=start, **numbers).value
 
 
 def store(rows: int = 16, bytes: int = 64, address: int = 0, *, freg: int = 0, step: int = 1, coop: int = 1) -> int:
-    """The word of a tensor_store from f registers; x31 is the stride itself."""
+    """Encoder of tensor_store from f registers (manual, chapter 9); x31 is the stride itself."""
     return encode("tensor_store", rows=rows, bytes=bytes, address=address, freg=freg, step=step, coop=coop).value
 
 
 def store_scp(rows: int = 16, address: int = 0, *, start: int = 0, step: int = 1) -> int:
-    """The word of a tensor_store of lines of L1Scp; x31 is the stride itself."""
+    """Encoder of tensor_store of lines of L1Scp (manual, chapter 9); x31 is the stride itself."""
     return encode("tensor_store_scp", rows=rows, address=address, start=start, step=step).value
 
 
 def send(peer: int, count: int, freg: int = 0) -> int:
-    """The word that sends `count` registers to the minion `peer`."""
+    """Encoder of the tensor_reduce word that sends `count` registers to the minion `peer` (manual, chapter 9)."""
     return encode("tensor_send", peer=peer, count=count, freg=freg).value
 
 
 def receive(peer: int, count: int, function: str = "move", freg: int = 0) -> int:
-    """The word that receives `count` registers from the minion `peer`."""
+    """Encoder of the tensor_reduce word that receives `count` registers from the minion `peer` (manual, chapter 9)."""
     return encode("tensor_recv", peer=peer, count=count, funct=FUNCTIONS[function], freg=freg).value
 
 
 def broadcast(height: int, count: int, function: str = "move", freg: int = 0) -> int:
-    """A step of a tree towards the leaves, at a height."""
+    """Encoder of a step of a tree towards the leaves, at a height: of a pair m and m + 2^height the lower one sends
+    (manual, chapter 9).
+    """
     return encode("tensor_broadcast", height=height, count=count, funct=FUNCTIONS[function], freg=freg).value
 
 
 def reduce(height: int, count: int, function: str = "fadd", freg: int = 0) -> int:
-    """A step of a tree towards minion 0, at a height."""
+    """Encoder of a step of a tree towards minion 0, at a height: of a pair m and m + 2^height the upper one sends
+    (manual, chapter 9).
+    """
     return encode("tensor_reduce", height=height, count=count, funct=FUNCTIONS[function], freg=freg).value

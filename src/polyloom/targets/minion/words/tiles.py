@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles of operands of the tensor coprocessor in memory, and which minion computes which.
+"""Tiling of operands of the tensor coprocessor in memory, and the grid of minions that compute the blocks.
 
 A tile is 16 lines of 64 bytes: of the left factor 16 rows, of the right one 16 words of depth, each with the 1, 2 or 4
 elements of that word of 16 columns. Source: the programmer's reference manual, chapter 9.
@@ -19,8 +19,9 @@ TILE: Final = ROWS * LINE
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """Tile (block, step) begins at address + block · block_step + step · depth_step; its lines are `stride` apart, or a
-    load transforms what is there."""
+    """Address function of tiles: tile (block, step) begins at address + block · block_step + step · depth_step; its
+    lines are `stride` apart, or a load transforms what is there.
+    """
 
     address: int
     block_step: int
@@ -31,8 +32,9 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Minions in a shire, and shires, by rows and columns; `parts` minions with neighbouring numbers share a block,
-    each with a part of the sum."""
+    """Grid of minions in a shire, and of shires, by rows and columns; `parts` minions with neighbouring numbers share a
+    block, each with a part of the sum.
+    """
 
     rows: int
     columns: int
@@ -49,9 +51,10 @@ class Grid:
         return self.columns * self.shire_columns
 
     def rounds(self, block_rows: int, block_columns: int) -> int:
-        """How many blocks the busiest minion computes."""
+        """Blocks that the busiest minion computes."""
         return -(-block_rows // self.all_rows) * -(-block_columns // self.all_columns)
 
     def fetched(self, block_rows: int, block_columns: int) -> int:
         """Tiles that a shire fetches per step along k: those of blocks that there are."""
+        # A tile that several minions of a shire use is fetched once from beyond it, and then found in L2.
         return min(self.rows, block_rows) + min(self.columns, block_columns)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocations and scan orders (the paper, sections 5.1 and 5.2).
+"""Processor allocation and scan orders (the array paper, sections 5.1 and 5.2).
 
 An allocation maps at most two dimensions to array rows and columns. A scan order is a signed permutation of the
 dimensions that makes every dependence lexicographically positive, so that lambda_J, mixed radix in the tile sizes, is a
 legal schedule vector. Orders are built from the outermost dimension inwards: a dimension may come next if no dependence
-that is not yet carried by an outer one has a component against its direction. Adding a carried dependence never hurts,
-so no choice ends blind. Of more than six dimensions the outermost ones keep the program's order where they can: what is
-distributed, and what FIFOs hold, asks for the innermost ones, of which every choice remains.
+that is not yet carried by an outer one has a component against its direction (Feautrier 1992 builds multidimensional
+schedules by the same greedy choice). Adding a carried dependence never hurts, so no choice ends blind. Of more than six
+dimensions the outermost ones keep the program's order where they can: what is distributed, and what FIFOs hold, asks
+for the innermost ones, of which every choice remains.
 """
 
 from __future__ import annotations
@@ -36,23 +37,26 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """The dimensions that are mapped to array rows and columns."""
+    """Allocation matrix Phi (the array paper, section 5.1): the dimensions that are mapped to array rows and
+    columns."""
 
     rows: int | None
     columns: int | None
 
 
 def allocations(dimensions: int) -> tuple[Allocation, ...]:
-    """Every pair of dimensions (exchanged, it is the same on the array's transpose); then the single ones, along
-    columns and along rows; an array of one element is served by any of them."""
+    """Allocation matrices: every pair of dimensions (exchanged, it is the same on the array's transpose); then the
+    single ones, along columns and along rows; an array of one element is served by any of them.
+    """
     pairs = tuple(Allocation(r, c) for r, c in combinations(range(dimensions), 2))
     single = tuple(a for m in range(dimensions) for a in (Allocation(None, m), Allocation(m, None)))
     return pairs + single or (Allocation(None, None),)
 
 
 def orders(graph: Graph) -> tuple[Order, ...]:
-    """Every legal scan order of six dimensions, and every choice of the innermost ones of more. PL0402 when there is
-    none, with the dependences that conflict."""
+    """Scan orders: every legal one of six dimensions, and every choice of the innermost ones of more. PL0402 when there
+    is none, with the dependences that conflict.
+    """
     distances = tuple(dict.fromkeys(use.distance for use in graph.uses if not use.is_local and use.writers))
     dimensions = frozenset(range(len(graph.program.dimensions)))
     inner = max(k for k in range(len(dimensions) + 1) if perm(len(dimensions), k) <= _MOST)
@@ -69,21 +73,22 @@ def orders(graph: Graph) -> tuple[Order, ...]:
 
 
 def is_legal(order: Order, distances: Sequence[Vector]) -> bool:
-    """Whether every distance is lexicographically positive in the order."""
+    """Legality of a scan order: every distance is lexicographically positive in it (Lamport 1974)."""
     signed = ([-d[m] if order.reflected[m] else d[m] for m in reversed(order.order)] for d in distances)
     return all(next((c for c in d if c), 1) > 0 for d in signed)
 
 
 def is_orderable(distances: Collection[Vector], dimensions: int) -> bool:
-    """Whether a scan order runs along all of them."""
+    """Feasibility: whether some scan order runs along all distances."""
     return _is_feasible(tuple(distances), frozenset(range(dimensions)))
 
 
 def _legal(
     remaining: Sequence[Vector], dimensions: frozenset[int], free: frozenset[int]
 ) -> Iterator[tuple[tuple[int, ...], frozenset[int]]]:
-    """Pairs of an order of `dimensions`, innermost first, and the dimensions in it that count down. Those that are not
-    free are outermost, in the first order that is legal."""
+    """Enumeration of legal orders: pairs of an order of `dimensions`, innermost first, and the dimensions in it that
+    count down. Those that are not free are outermost, in the first order that is legal.
+    """
     if not dimensions:
         yield (), frozenset()
         return

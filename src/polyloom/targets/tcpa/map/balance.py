@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer additions that units of multiply-add take over, where the units of additions alone bound the interval.
+"""Operation balancing: integer additions that units of multiply-add take over, where the units of additions alone bound
+the interval.
 
 `a + b` is `madd(a, 1, b)`, exactly so for integers. A quantised kernel adds three times behind one multiplication, the
 sum of products, the rounding and the zero point: two adders then start an iteration in every other cycle while
@@ -23,13 +24,14 @@ MOST: Final = 4
 
 
 def balance_units(graph: Graph, machine: Machine) -> Graph:
-    """The graph with the fewest additions moved that lower the bound on the initiation interval; as it is, where none
+    """Unit balancing: the graph with the fewest additions moved that lower ResMII (Rau 1994); as it is, where none
     do."""
     movable = [v for v, e in enumerate(graph.equations) if _is_movable(e, machine) and not _is_cyclic(graph, v)]
     if not movable or is_alone(graph):
         return graph
     usual = problem(graph, machine, safe_distance)
     bound, least = resource_minimum(usual).value, recurrence_minimum(usual).value
+    # One addition more may not lower the bound while two do: moves go on from the last graph, and the best one is kept.
     best = moved = graph
     for v in movable[:MOST]:
         if bound <= least:
@@ -44,11 +46,12 @@ def _is_movable(equation: Equation, machine: Machine) -> bool:
     if equation.operation != "add" or equation.dtype not in INTEGERS:
         return False
     others = set(machine.units_for("madd", equation.dtype))
+    # A unit that adds and multiplies gains nothing: the operation would stay on it, with a longer latency.
     return bool(others) and others.isdisjoint(machine.units_for("add", equation.dtype))
 
 
 def _is_cyclic(graph: Graph, node: int) -> bool:
-    """Whether the value of a node depends on an earlier one of its own."""
+    """Recurrence membership: whether the value of a node depends on an earlier one of its own."""
     reached = {node}
     while grown := {
         u.consumer for u in graph.uses if u.consumer not in reached and any(w.node in reached for w in u.writers)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which (allocation, scan order, schedule) triples a symbolic configuration keeps.
+"""Candidate selection: which (allocation, scan order, schedule) triples a symbolic configuration keeps.
 
-Every legal triple is judged by its latency (the paper, section 5.2),
+Every legal triple is judged by its latency (the array paper, section 5.2),
 
     |lambda_K| . (t - 1) + lambda_J . (p - 1) + length,
 
@@ -9,7 +9,7 @@ on a fixed sample of loop bounds and regions, all scan orders of one allocation 
 that bring the best latency over the samples down most; one whose schedule is valid for tiles of any size; then those
 that need the least FIFO depth. A candidate that is nowhere the best is dominated and dropped, but where conditions are
 half-spaces, which take many control signals, another allocation that is nearly as fast may need fewer. Instantiation
-chooses among the kept ones.
+chooses among the kept ones (as in Witterauf et al. 2016).
 """
 
 from __future__ import annotations
@@ -78,10 +78,11 @@ def rank_candidates(
     at_most: int,
     fits: Callable[[Triple], bool],
 ) -> tuple[Triple, ...]:
-    """At most `at_most` triples that fit the machine, the most useful first; none when none fits.
+    """Candidate ranking: at most `at_most` triples that fit the machine, the most useful first; none when none fits.
 
     `fits` is asked only of triples that would be kept. What it says holds for all scan orders with the same
-    reflections."""
+    reflections.
+    """
     triples, latency, depth = _judge(graph, hop_delay, allocations, orders, schedules)
     best = latency.min(axis=0)
     # Relative to the best of each sample: otherwise large samples would decide alone.
@@ -192,12 +193,15 @@ def _judge(
     orders: Sequence[Order],
     schedules: Sequence[Scheduled],
 ) -> tuple[list[Triple], Floats, Floats]:
-    """(triples, latency [triple, sample], FIFO depth [triple, sample]); an invalid combination has latency infinity."""
+    """Cost model: (triples, latency [triple, sample], FIFO depth [triple, sample]); an invalid combination has latency
+    infinity.
+    """
     samples = _samples(len(graph.program.dimensions))
     triples: list[Triple] = []
     latencies: list[Floats] = []
     depths: list[Floats] = []
     for number, scheduled in enumerate(schedules):
+        # A schedule that is not safe holds for the innermost dimensions that it was solved for, and no others.
         mine = [o for o in orders if scheduled.safe or o.order[0] in scheduled.innermost]
         if not mine:
             continue
@@ -214,7 +218,9 @@ def _judge(
 
 
 def _edges(graph: Graph, schedule: Schedule) -> tuple[Integers, Integers]:
-    """Distances and gaps (ready offset of the producer - offset of the consumer), the greatest gap of each distance."""
+    """Dependence edges: distances and gaps (ready offset of the producer - offset of the consumer, in cycles), the
+    greatest gap of each distance.
+    """
     gaps: dict[tuple[int, ...], int] = {}
     for use in graph.uses:
         for writer in use.writers:
@@ -235,6 +241,8 @@ def _stretched(
 ) -> tuple[Floats, Floats]:
     """`_evaluate` in the least multiple of the interval that is valid, as instantiation chooses it."""
     latency, depth = _evaluate(edges, hop_delay, allocation, scans, schedule, sample)
+    # An interval as long as the operation holds its unit: then no two iterations can meet there, and more would not
+    # help.
     most = max((schedule.latency[one.first] for one in schedule.apart), default=0)
     for interval in range(2 * schedule.initiation_interval, most + 1, schedule.initiation_interval):
         if np.isfinite(latency).all():
@@ -254,7 +262,9 @@ def _evaluate(
     schedule: Schedule,
     sample: _Sample,
 ) -> tuple[Floats, Floats]:
-    """(latency, greatest FIFO depth) of every order for one allocation and sample."""
+    """Latency in cycles and greatest FIFO depth in tokens of every order for one allocation and sample (the array
+    paper, section 5.2; depth as in section 6, step 1).
+    """
     distances, gaps = edges
     axes = [
         m
@@ -278,6 +288,8 @@ def _evaluate(
         valid = ~np.array(held)
     length = max(start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True))
     latency = (vectors * (np.array(sizes) - 1)).sum(axis=1).astype(np.float64) + length
+    # One token enters per interval: a value that waits `steps` cycles has steps / pi younger ones behind it (section
+    # 6).
     depth = np.maximum(1.0, (steps * inside).max(axis=1, initial=0) / schedule.initiation_interval)
     latency[~valid] = np.inf
     axis_sizes = (
@@ -303,7 +315,9 @@ def _collides(schedule: Schedule, order: tuple[int, ...], signs: tuple[int, ...]
 
 
 def _scan_vectors(orders: Integers, sizes: Integers, interval: int) -> Integers:
-    """lambda_J of every scan order: the initiation interval times the sizes of all dimensions further in."""
+    """Schedule vectors lambda_J of all scan orders: the initiation interval times the sizes of all dimensions further
+    in (the array paper, section 5.2).
+    """
     # lambda_J of a dimension is pi times the sizes of all dimensions scanned further in (5.2).
     inner = np.cumprod(sizes[orders], axis=1)
     strides = interval * np.concatenate((np.ones((len(orders), 1), dtype=np.int64), inner[:, :-1]), axis=1)

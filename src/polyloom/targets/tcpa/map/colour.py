@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register allocation as colouring of an interference graph (the paper, section 5.3).
+"""Register allocation as colouring of an interference graph (the array paper, section 5.3; Chaitin 1981).
 
 In a modulo schedule a value lives on a circular arc: in the cycles ready..last modulo the initiation interval. Values
-whose arcs meet need unlike registers, unless their owner knows better. The graph is coloured by saturation (DSATUR,
-Brelaz); a maximal clique bounds the number of colours from below; where the two differ, CP-SAT decides each number in
-between.
+whose arcs meet need unlike registers, unless their owner knows better. The graph is coloured by saturation (DSATUR;
+Brelaz 1979); a maximal clique bounds the number of colours from below; where the two differ, CP-SAT decides each number
+in between.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Interval:
 def colour(
     intervals: tuple[Interval, ...], period: int, compatible: frozenset[tuple[int, int]] = frozenset()
 ) -> tuple[tuple[int, ...], int]:
-    """A register for every interval, and a proven lower bound on the number of registers.
+    """Circular-arc colouring: a register for every interval, and a proven lower bound on the number of registers
+    (Hendren et al. 1992).
 
     Pairs in `compatible` (in any order) may share a register although they meet. Raises ValueError for an interval that
     is empty or longer than the period.
@@ -49,19 +50,23 @@ def colour(
 
 
 def colour_graph(n: int, edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """A colour for each of the nodes 0..n-1, unlike colours at the ends of every edge; as few as possible up to
-    `EXACT_NODES` nodes."""
+    """Graph colouring: a colour for each of the nodes 0..n-1, unlike colours at the ends of every edge; as few as
+    possible up to `EXACT_NODES` nodes (Brelaz 1979).
+    """
     return _colour(n, edges)[0]
 
 
 def check_colours(
     intervals: tuple[Interval, ...], period: int, compatible: frozenset[tuple[int, int]], colours: tuple[int, ...]
 ) -> None:
-    """Raise PL0470 (internal) when two values share a register in a cycle; independent of the search."""
+    """Verifier of a colouring: PL0470 (internal) when two values share a register in a cycle; independent of the
+    search.
+    """
     if len(colours) != len(intervals):
         raise _faulty(f"{len(intervals)} values have {len(colours)} registers")
     tenants: dict[tuple[int, int], list[int]] = {}
     for value, interval in enumerate(intervals):
+        # Cycle by cycle, and not by arcs: the check must not share the search's idea of when two values meet.
         for cycle in range(interval.ready, interval.last + 1):
             others = tenants.setdefault((colours[value], cycle % period), [])
             for other in others:
@@ -85,7 +90,7 @@ def _meet(one: Interval, other: Interval, period: int) -> bool:
 
 
 def _colour(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], int]:
-    """Colours, numbered by first appearance, and a lower bound on their number."""
+    """Chromatic number search: colours, numbered by first appearance, and a lower bound on their number."""
     neighbours: list[set[int]] = [set() for _ in range(n)]
     for i, j in edges:
         neighbours[i].add(j)
@@ -155,6 +160,7 @@ def _search(
             for c in range(count if v < w else 0):
                 model.add_at_most_one(uses[v][c], uses[w][c])
     for c, v in enumerate(clique):
+        # Members of a clique have distinct colours in every solution, so that fixing them loses none.
         model.add(uses[v][c] == 1)
     search = solver(EFFORT)
     status = search.solve(model)

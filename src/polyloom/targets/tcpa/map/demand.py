@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register demand: what an element needs at the least, whatever the schedule (the paper, sections 5.3 and 5.4).
+"""Register demand: what an element needs at the least, whatever the schedule (the array paper, sections 5.3 and 5.4).
 
 A value that other iterations read at a distance d takes a feedback FIFO, and for each neighbour that d reaches under an
 allocation an output register, a channel and an input register. These counts follow from the dependences alone, so that
@@ -43,6 +43,8 @@ class Demand:
         pairs = (
             (self.by_variable.total(), machine.feedback_registers),
             (self.sent.total(), machine.input_registers),
+            # Border outputs and neighbours share the output registers od (section 5.3), inputs come on registers of
+            # their own.
             (self.sent.total() + self.writing, machine.output_registers),
             (self.side, machine.channels),
         )
@@ -50,14 +52,18 @@ class Demand:
 
 
 def distant_reads(program: Program) -> list[tuple[str, Distance]]:
-    """The variable and the distance of every operand that another iteration computes, by the text of the equations."""
+    """Loop-carried operands: the variable and the distance of every operand that another iteration computes, by the
+    text of the equations.
+    """
     names = {v.name for v in program.variables}
     operands = (o for e in program.equations for o in e.operands if isinstance(o, Reference) and o.name in names)
     return [(o.name, d) for o in operands if any(d := program.distance(o))]
 
 
 def demand(read: Iterable[tuple[str, Distance]], writing: int, allocation: Allocation) -> Demand:
-    """What `read`, pairs of a variable and a distance, need at the least under `allocation`."""
+    """Lower bound of registers that `read`, pairs of a variable and a distance, needs under `allocation` (processor
+    displacements Delta(d); the array paper, section 5.1).
+    """
     by_variable, sent, sides = Counter[str](), Counter[str](), Counter[tuple[int, int]]()
     for variable, distance in read:
         by_variable[variable] += 1
@@ -84,7 +90,9 @@ def greatest_demand(program: Program, machine: Machine) -> tuple[int, int]:
 
 
 def check_demand(graph: Graph, machine: Machine) -> None:
-    """PL0404, PL0405, PL0406 or PL0462 if every mapping needs more registers or channels than there are."""
+    """Early register check: PL0404, PL0405, PL0406 or PL0462 if every mapping needs more registers or channels than
+    there are (the array paper, section 5.3).
+    """
     read = sorted({(use.variable, use.distance) for use in graph.uses if not use.is_local})
     short, least = _best(graph.program, read, machine, False)
     if short:
@@ -103,7 +111,7 @@ def check_outputs(program: Program, machine: Machine) -> None:
 def enough(
     code: str, field: str, noun: str, have: int | None, need: int, *notes: str, span: Span | None = None
 ) -> None:
-    """The error `code` if the machine has fewer than `need` of what `field` says how many it has."""
+    """Capacity check: raises the error `code` if the machine has fewer than `need` of `field`."""
     if have is not None and need > have:
         raise lacking(code, field, noun, have, need, *notes, span=span)
 
@@ -126,6 +134,7 @@ def _best(program: Program, read: Sequence[tuple[str, Distance]], machine: Machi
     writing = len(_writing(program))
     spaces = allocations(len(program.dimensions))
     pairs = [a for a in spaces if a.rows is not None and a.columns is not None]
+    # Without a pair of dimensions in the program, planar demands are those of lines: `and` gives the empty list.
     found = (demand(read, writing, space) for space in (planar and pairs) or spaces)
     return min(((d.shortage(machine), d) for d in found), key=lambda pair: (pair[0], planar and pair[1].total))
 

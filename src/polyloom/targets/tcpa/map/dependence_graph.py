@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From equations to the reduced dependence graph, and to one whose instructions have few enough destinations.
+"""Reduced dependence graph from equations (the array paper, section 4), and copy insertion where instructions have too
+few destinations.
 
-isl intersects every definition with every use of its variable (the producer iterations whose value is read); what is
-left of isl's knowledge afterwards are the graph's relations. An instruction writes at most D destinations (the
-machine's). All uses at distance zero share one register; every other use that needs a value takes one destination,
-because the tile displacements of one use exclude each other. A value with more destinations is sent on by copies, which
-read it from that register.
+isl intersects every definition with every use of its variable (the producer iterations whose value is read; Feautrier
+1991); what is left of isl's knowledge afterwards are the graph's relations. An instruction writes at most D
+destinations (the machine's). All uses at distance zero share one register; every other use that needs a value takes one
+destination, because the tile displacements of one use exclude each other. A value with more destinations is sent on by
+copies, which read it from that register.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from polyloom.sets.isl import from_set, parameter_set, to_set
 
 
 def build_graph(program: Program) -> Graph:
-    """The reduced dependence graph; conditions are simplified under the program's assumptions but stand alone."""
+    """Reduced dependence graph (the array paper, section 4); conditions are simplified under the program's assumptions
+    but stand alone.
+    """
     domain = parameter_set(program.assumptions, program.parameters)
     spaces = [_points(program, e.condition).intersect_params(domain) for e in program.equations]
     # Conditions are simplified within the domain but must stand alone, because instantiation evaluates them one by one.
@@ -64,7 +67,7 @@ def build_graph(program: Program) -> Graph:
 
 
 def limit_destinations(graph: Graph, limit: int) -> Graph:
-    """The graph with copies inserted so that no instruction needs more than `limit` destinations."""
+    """Copy insertion: the graph with moves inserted so that no instruction needs more than `limit` destinations."""
     program = graph.program
     for variable in program.variables:
         if destinations(graph, variable.name) > limit:
@@ -73,8 +76,9 @@ def limit_destinations(graph: Graph, limit: int) -> Graph:
 
 
 def destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
-    """The greatest number of destinations that one instance of `variable` is written to; `separate` counts a FIFO for
-    every use at distance zero instead of one register for all."""
+    """Destination count: the greatest number of destinations that one instance of `variable` is written to; `separate`
+    counts a FIFO for every use at distance zero instead of one register for all.
+    """
     uses = graph.uses_of(variable)
     alone = [(n,) for n in uses if separate or not graph.uses[n].is_local]
     local = tuple(n for n in uses if not separate and graph.uses[n].is_local)
@@ -82,7 +86,7 @@ def destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
 
 
 def _clique(graph: Graph, groups: Sequence[tuple[int, ...]]) -> int:
-    """The largest set of groups of uses that overlap pairwise: at least what meets in one iteration."""
+    """Maximum clique of groups of uses that overlap pairwise: at least what meets in one iteration."""
 
     def meet(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         return any((min(m, n), max(m, n)) in graph.overlaps for m in a for n in b)
@@ -107,7 +111,7 @@ class _Bin:
 
 
 def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int) -> Program:
-    """`program` with copies of `variable`; uses on a cycle stay direct if they can, as a copy lengthens it."""
+    """Copies of `variable` in `program`; uses on a cycle stay direct if they can, as a copy lengthens it."""
     uses = graph.uses_of(variable.name)
     local = tuple(n for n in uses if graph.uses[n].is_local)
     distant = sorted((n for n in uses if not graph.uses[n].is_local), key=lambda n: (not _is_cyclic(graph, n), n))
@@ -134,6 +138,7 @@ def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int)
 def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses: list[int]) -> Program:
     here = tuple(Affine.symbol(d) for d in program.dimensions)
     pieces = tuple(p for n in uses for w in graph.uses[n].writers for p in w.condition.pieces)
+    # Executed exactly where some of its readers needs the value: elsewhere its source may not exist.
     copy = Equation(
         name,
         Reference(name, here),
@@ -159,7 +164,8 @@ def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses:
 
 
 def _is_cyclic(graph: Graph, use: int) -> bool:
-    """Whether the consumer of `use` contributes to a later value of the variable that it reads."""
+    """Recurrence membership: whether the consumer of `use` contributes to a later value of the variable that it
+    reads."""
     reached = {graph.uses[use].consumer}
     # Reachability along dependences, a step at a time; graphs are small.
     while grown := {
@@ -170,7 +176,7 @@ def _is_cyclic(graph: Graph, use: int) -> bool:
 
 
 def _move_points(condition: Condition, dimensions: tuple[str, ...], distance: tuple[int, ...]) -> Condition:
-    """The I with I + distance in `condition`."""
+    """Translated condition: the I with I + distance in `condition`."""
     shift = {name: Affine.symbol(name) + d for name, d in zip(dimensions, distance, strict=True)}
     return Condition(tuple(Polyhedron(tuple(c.substitute(shift) for c in p.constraints)) for p in condition.pieces))
 

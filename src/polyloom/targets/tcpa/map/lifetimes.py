@@ -2,7 +2,7 @@
 """Lifetimes of values within an iteration, cut by copies into a schedule.
 
 A general register holds a value for less than one initiation interval, since the next iteration writes it again. A
-longer life takes a feedback FIFO for each reader (the paper, section 5.3); modulo variable expansion would need
+longer life takes a feedback FIFO for each reader (the array paper, section 5.3); modulo variable expansion would need
 programs that depend on the iteration modulo k. Where FIFOs are short, copies hand the value on from register to
 register, each within one interval, in slots that are free (Lam, "Software pipelining", 1988, section 2.3, has both).
 """
@@ -38,8 +38,9 @@ class _Copy:
 
 
 def insert_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[Graph, Schedule] | None:
-    """The graph and the schedule with copies of all values that live longer than an interval; None where a move finds
-    no free slot, where there are no such values, and where operations are rare."""
+    """Lifetime splitting: the graph and the schedule with copies of all values that live longer than an interval; None
+    where a move finds no free slot, where there are no such values, and where operations are rare.
+    """
     if schedule.apart:  # other operations would be rare ones
         return None
     table = _Table(graph, machine, schedule)
@@ -53,11 +54,13 @@ def insert_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[G
     made = schedule.tau, schedule.unit, schedule.latency
     added = tuple(zip(*((c.start, c.unit, c.latency) for c in table.copies), strict=True))
     tau, unit, latency = (a + b for a, b in zip(made, added, strict=True))
+    # Copies are appended, so that equation numbers of the old schedule stay valid.
     return _insert_copy(graph, table.copies, readers), replace(schedule, tau=tau, unit=unit, latency=latency)
 
 
 def _read_if_long(graph: Graph, schedule: Schedule, use: int) -> int | None:
-    """When a use in the iteration itself reads its value, if that lives for an interval or longer."""
+    """Cycle in which a use in the iteration itself reads its value, if that lives for an interval or longer; else
+    None."""
     found = graph.uses[use]
     if not found.is_local or not found.writers:
         return None
@@ -68,7 +71,7 @@ def _read_if_long(graph: Graph, schedule: Schedule, use: int) -> int | None:
 
 @dataclass(slots=True)
 class _Table:
-    """The reservation table of a schedule, into which copies are put."""
+    """Modulo reservation table of a schedule (Lam 1988), into which copies are put."""
 
     graph: Graph
     machine: Machine
@@ -93,6 +96,7 @@ class _Table:
             if copy is None:
                 return False
             self.copies.append(copy)
+            # The copy's own register is written again one interval later, by the next iteration's copy.
             served = [n for n, read in waiting.items() if read - copy.ready < period]
             readers.update(dict.fromkeys(served, copy.name))
             waiting = {n: read for n, read in waiting.items() if n not in served}
@@ -102,7 +106,10 @@ class _Table:
     def _placed(
         self, name: str, source: str, dtype: ElementType, readers: tuple[int, ...], ready: int, needed: int
     ) -> _Copy | None:
-        """The latest move within the interval after `ready` whose result is there when it is needed first."""
+        """Slot of a copy: the latest move within the interval after `ready` whose result is there when it is needed
+        first.
+        """
+        # The latest start makes the copy's own value live longest, so that fewest copies follow.
         for start in range(ready + self.schedule.initiation_interval - 1, ready - 1, -1):
             for unit in self.machine.units_for("move", dtype):
                 latency = self.machine.units[unit].latencies["move", dtype]

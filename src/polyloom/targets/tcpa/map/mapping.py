@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mapping that the user gives (`--mapping FILE`): any of allocation, scan order, and modulo schedule.
+"""User-given mapping (`--mapping FILE`, docs/mapping-file.md): any of allocation, scan order, and modulo schedule.
 
     rows = "i"                 # the dimension along array rows; columns likewise
     columns = "j"
@@ -74,7 +74,7 @@ def parse_mapping(text: str, name: str) -> UserMapping:
 
 
 def allowed_allocations(mapping: UserMapping, graph: Graph, found: tuple[Allocation, ...]) -> tuple[Allocation, ...]:
-    """The allocations that the mapping leaves open."""
+    """Allocations that the mapping leaves open."""
     if mapping.rows is None and mapping.columns is None:
         return found
     rows, columns = (
@@ -93,7 +93,7 @@ def allowed_allocations(mapping: UserMapping, graph: Graph, found: tuple[Allocat
 
 
 def allowed_orders(mapping: UserMapping, graph: Graph, found: tuple[Order, ...]) -> tuple[Order, ...]:
-    """The scan orders that the mapping leaves open; PL0411 when the one it gives runs against a dependence."""
+    """Scan orders that the mapping leaves open; PL0411 when the one it gives runs against a dependence."""
     if not mapping.order:
         return found
     names = [name.removeprefix("-") for name in mapping.order]
@@ -105,6 +105,7 @@ def allowed_orders(mapping: UserMapping, graph: Graph, found: tuple[Order, ...])
             "a scan order names every dimension once",
             f"write a permutation of {', '.join(graph.program.dimensions)}",
         )
+    # Reflection is kept by dimension, while the user gives it by place in the order.
     down = {names.index(n.removeprefix("-")) for n in mapping.order if n.startswith("-")}
     order = Order(dimensions, tuple(m in {dimensions[k] for k in down} for m in range(len(dimensions))))
     for use in graph.uses:
@@ -124,7 +125,7 @@ def allowed_orders(mapping: UserMapping, graph: Graph, found: tuple[Order, ...])
 
 
 def given_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders: tuple[Order, ...]) -> Scheduled | None:
-    """The schedule that the mapping gives, checked; PL0412 for what it violates. None when it gives none."""
+    """Modulo schedule that the mapping gives, checked; PL0412 for what it violates. None when it gives none."""
     if not mapping.slots or mapping.interval is None:
         return None
     labels = [e.name for e in graph.equations]

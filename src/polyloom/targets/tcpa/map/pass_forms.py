@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between the passes of the mapping: how it prints, and the rules that it obeys."""
+"""Forms between the passes of the mapping: how each intermediate result prints, and the rules that its verifier
+checks."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def _check(faults: Iterator[str]) -> None:
 
 
 def _graph(graph: Graph) -> Iterator[str]:
-    """Uses are operands of equations of the graph, written by equations of their variable."""
+    """Rules of the reduced dependence graph (the array paper, section 4): uses are operands of equations of the graph,
+    written by equations of their variable.
+    """
     pla_verify.verify(graph.program)
     pla_verify.explain(graph.program)
     equations = graph.equations
@@ -63,8 +66,9 @@ def _graph(graph: Graph) -> Iterator[str]:
 
 
 def _schedules(graph: Graph, machine: Machine, schedules: tuple[Scheduled, ...]) -> Iterator[str]:
-    """Each equation has a start and a unit that executes it, in that unit's latency; the solver's answers are checked
-    on their own."""
+    """Schedule rules: each equation has a start and a unit that executes it, in that unit's latency (the array paper,
+    section 5.2); the solver's answers are checked on their own.
+    """
     for number, scheduled in enumerate(schedules):
         found = scheduled.schedule
         if not len(graph.equations) == len(found.tau) == len(found.unit) == len(found.latency):
@@ -80,7 +84,9 @@ def _schedules(graph: Graph, machine: Machine, schedules: tuple[Scheduled, ...])
 
 
 def _candidates(mapped: Mapped) -> Iterator[str]:
-    """A candidate has one of the schedules, and scans all dimensions."""
+    """Candidate rules: a candidate has one of the schedules, and its scan order is a permutation of all dimensions (the
+    array paper, section 5.1).
+    """
     for number, candidate in enumerate(mapped.candidates):
         if candidate.schedule not in range(len(mapped.schedules)):
             yield f"candidate {number} has the schedule {candidate.schedule}, of {len(mapped.schedules)}"
@@ -124,8 +130,9 @@ def _show_candidates(mapped: Mapped) -> str:
 
 
 def _check_symbolic(symbolic: Symbolic) -> None:
-    """What is written reads back as it is."""
+    """Round trip: what is written reads back as it is."""
     data = symbolic_file.encode(symbolic)
+    # Texts are compared, not objects: what the file does not hold, such as spans, is not part of the form.
     again = symbolic_file.encode(symbolic_file.decode(data))
     _check(iter(() if again == data else ("the symbolic configuration does not read back as it was written",)))
 

@@ -2,11 +2,11 @@
 """Rare operations: those that hold their unit for long, but are executed so seldom that no two of them meet.
 
 A division on the diagonal alone would set pi for every iteration if its unit were reserved in each of them. Which
-differences I' - I there are between an iteration of one operation and one of another is a polyhedron of its own, over
-the difference and the parameters. Where it has no short vector along the innermost dimension, the operations are
-scheduled as if the unit were pipelined: they take the cycle in which they are issued. Two executions in one iteration
-follow each other. Whether rows of a tile bring two executions together depends on the tile's sizes, and is decided for
-each of them: a schedule remembers its differences.
+differences I' - I there are between an iteration of one operation and one of another is a polyhedron of its own (the
+distance polyhedron, as of dependences in Feautrier 1991), over the difference and the parameters. Where it has no short
+vector along the innermost dimension, the operations are scheduled as if the unit were pipelined: they take the cycle in
+which they are issued. Two executions in one iteration follow each other. Whether rows of a tile bring two executions
+together depends on the tile's sizes, and is decided for each of them: a schedule remembers its differences.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ NONE: Final = Rare()
 
 
 def meetings(graph: Graph, machine: Machine) -> tuple[Meeting, ...]:
-    """The differences of all pairs of equations that may meet in a unit that is not pipelined."""
+    """Difference sets of all pairs of equations that may meet in a unit that is not pipelined."""
     units = {v: found for v in range(len(graph.equations)) if (found := _blocking(graph, machine, v))}
     return tuple(
         Meeting(v, w, _differences(graph, v, w))
@@ -64,7 +64,7 @@ def meetings(graph: Graph, machine: Machine) -> tuple[Meeting, ...]:
 
 
 def find_rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
-    """The operations that are rare along `dimension`: with all that they share units with, nearer ones left out."""
+    """Rare operations along `dimension`: with all that they share units with, nearer ones left out."""
     near = {n for n, one in enumerate(found) if _is_near(one, graph, dimension)}
     common: set[int] = set()
     while more := {
@@ -89,7 +89,9 @@ def find_rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
 def remembered_differences(
     graph: Graph, found: Sequence[Meeting], rare: Rare, unit: Sequence[int]
 ) -> tuple[Apart, ...]:
-    """What a schedule has to remember: the differences of its rare operations in one unit."""
+    """Differences of the rare operations of one unit, which a schedule stores so that instantiation can check its tile
+    sizes.
+    """
     pool = Pool(graph.program.dimensions, graph.program.parameters)
     return tuple(
         Apart(one.first, one.second, tuple(pool.rows(p.constraints) for p in from_set(one.where).pieces))
@@ -101,9 +103,9 @@ def remembered_differences(
 def collide(
     schedule: Schedule, order: Sequence[int], signs: Sequence[int], sizes: Sequence[int], values: Sequence[int] | None
 ) -> bool:
-    """Whether two executions in one tile would meet in their unit: `sizes` and `signs` (-1: reflected) by dimension.
-
-    Without `values`, the parameters are taken to be large."""
+    """Collision test: whether two executions in one tile would meet in their unit; `sizes` and `signs` (-1: reflected)
+    by dimension. Without `values`, the parameters are taken to be large.
+    """
     return any(_collides(one, schedule, order, signs, sizes, values) for one in schedule.apart)
 
 
@@ -132,7 +134,9 @@ def _collides(
 
 
 def _digits(steps: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """The differences within a tile, innermost first, that are `steps` steps of the scan."""
+    """Mixed-radix digits (Knuth 1969, volume 2, section 4.1): the differences within a tile, innermost first, that are
+    `steps` steps of the scan.
+    """
     found: list[tuple[tuple[int, ...], int]] = [((), steps)]
     for size in sizes:
         # What the steps leave modulo the size, or less by the size; the rest is up to the digits further out.
@@ -172,8 +176,10 @@ def _differences(graph: Graph, first: int, second: int) -> isl.Set:
         to_set(graph.equations[v].condition, program.dimensions, program.parameters).intersect_params(domain)
         for v in (first, second)
     )
+    # Without quantified variables a difference is tested by its rows alone; leaving them out can only add differences.
     found = isl.Map.from_domain_and_range(one, other).deltas().remove_divs().coalesce()
     if len(found.get_basic_sets()) > PIECES:
+        # A larger set of differences may refuse a schedule, but never accepts a collision.
         found = isl.Set.from_basic_set(found.simple_hull())
     for n, name in enumerate(program.dimensions):
         found = found.set_dim_name(isl.dim_type.set, n, name)
@@ -191,6 +197,7 @@ def _is_near(one: Meeting, graph: Graph, dimension: int) -> bool:
     line = line.upper_bound_val(isl.dim_type.set, dimension, isl.Val(NEAR)).subtract(_at_origin(one))
     large = line
     for n in range(line.dim(isl.dim_type.param)):
+        # For small parameters every difference is short; instantiation checks those by their actual sizes.
         large = large.lower_bound_val(isl.dim_type.param, n, isl.Val(2 * NEAR))
     return not large.is_empty()
 
@@ -203,7 +210,8 @@ def _at_origin(one: Meeting) -> isl.Set:
 
 
 def _ranks(graph: Graph) -> dict[int, int] | None:
-    """Places in an order in which values of an iteration flow; None where they wait for each other."""
+    """Topological ranks: places in an order in which values of an iteration flow; None where they wait for each
+    other."""
     before: dict[int, set[int]] = {v: set() for v in range(len(graph.equations))}
     for use in graph.uses:
         if use.is_local:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers and propagation channels of a mapping (the paper, sections 5.3 and 5.4).
+"""Register binding and propagation channels of a mapping (the array paper, sections 5.3 and 5.4).
 
 What carries a use follows from its distance and slack: a general register if it is read in the iteration and within pi
 cycles of its production, else a feedback FIFO within the tile and a channel to every neighbour that its distance
@@ -40,7 +40,8 @@ class _Channel:
 def bind_registers(
     graph: Graph, machine: Machine, allocation: Allocation, order: Order, schedule: Schedule, number: int
 ) -> Candidate:
-    """The candidate with its registers, routes and links; PL0403 to PL0406 and the router's errors where they run out.
+    """Register binding (the array paper, section 5.3): the candidate with its registers, routes and links; PL0403 to
+    PL0406 and the router's errors where they run out.
 
     `number` is the index of `schedule` among the schedules of the configuration.
     """
@@ -64,6 +65,7 @@ def bind_registers(
         )
         for n in range(len(graph.uses))
     )
+    # Outputs take od registers behind those of the channels: both leave the element through its output ports.
     outputs = tuple(e for e in graph.equations if _is_output(graph, e))
     first = 1 + max((r.output for r in routes), default=-1)
     enough("PL0406", "output_registers", "output register", machine.output_registers, first + len(outputs))
@@ -81,7 +83,7 @@ def bind_registers(
 
 
 def feedback_demand(graph: Graph, schedule: Schedule) -> int:
-    """The feedback registers that every candidate with this schedule needs."""
+    """Feedback register demand, equal for all candidates with this schedule (the array paper, section 5.3)."""
     general = _carried(graph, schedule)[0]
     return len(_merge_conditions(graph, schedule, [n for n in range(len(graph.uses)) if n not in general]))
 
@@ -102,7 +104,9 @@ def _ready(schedule: Schedule, node: int) -> int:
 
 
 def _carried(graph: Graph, schedule: Schedule) -> tuple[dict[int, str], dict[str, Interval]]:
-    """The uses that a general register can carry, with their variables, and the lives of these."""
+    """Lifetimes in general registers: the uses that one can carry, with their variables, and the circular arcs of these
+    (the array paper, section 5.3).
+    """
     period = schedule.initiation_interval
     arcs: dict[str, Interval] = {}
     carried: dict[int, str] = {}
@@ -119,7 +123,7 @@ def _carried(graph: Graph, schedule: Schedule) -> tuple[dict[int, str], dict[str
 
 
 def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, int]:
-    """The general register of every use that one can carry."""
+    """Colouring of general registers: the register of every use that one can carry. PL0403 where they run out."""
     period = schedule.initiation_interval
     carried, arcs = _carried(graph, schedule)
     names = list(arcs)
@@ -146,7 +150,7 @@ def _never_together(
 
 
 def _merge_conditions(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]]:
-    """Groups of uses that share FIFOs: same variable, distance and offset, consumers that exclude each other."""
+    """FIFO sharing: groups of uses of the same variable, distance and offset whose consumers exclude each other."""
     groups: list[list[int]] = []
     for n in uses:
         use = graph.uses[n]
@@ -166,7 +170,9 @@ def _merge_conditions(graph: Graph, schedule: Schedule, uses: list[int]) -> list
 
 
 def _displacements(distance: tuple[int, ...], allocation: Allocation, order: Order) -> list[Displacement]:
-    """Displacements (rows, columns) that a value may travel, (0, 0) first, diagonals last (Theta, Delta)."""
+    """Processor displacements Delta(d) (the array paper, section 5.1): where a value may travel, as (rows, columns),
+    (0, 0) first, diagonals last.
+    """
 
     def steps(m: int | None) -> tuple[int, ...]:
         if m is None or not distance[m]:
@@ -179,7 +185,9 @@ def _displacements(distance: tuple[int, ...], allocation: Allocation, order: Ord
 
 
 def _routes(graph: Graph, machine: Machine, groups: list[list[int]], channels: list[_Channel]) -> tuple[Route, ...]:
-    """One route per channel; same value, distance, producers and displacement mean the same tokens."""
+    """Propagation channels, one route each (the array paper, section 5.4); same value, distance, producers and
+    displacement mean the same tokens.
+    """
     values: dict[object, int] = {}
     demands: list[Demand] = []
     for channel in channels:
@@ -201,7 +209,9 @@ def _inputs(
     links: tuple[tuple[Link, ...], ...],
     routes: tuple[Route, ...],
 ) -> tuple[int, ...]:
-    """The input register of every input operand: that of a channel to the same operand slot, or one of its own."""
+    """Input registers of all input operands: that of a channel to the same operand slot (the array paper, Figure 3), or
+    one of its own.
+    """
     registers: list[int] = []
     used = {r.input for r in routes}
     shared: set[int] = set()
@@ -231,7 +241,9 @@ def _inputs(
 def _never_both(
     graph: Graph, allocation: Allocation, order: Order, reader: int, channel: int, links: tuple[tuple[Link, ...], ...]
 ) -> bool:
-    """Whether no tile has both an iteration of equation `reader` and one that receives over the route `channel`."""
+    """Disjointness: whether no tile has both an iteration of equation `reader` and one that receives over the route
+    `channel`.
+    """
     return all(
         _are_exclusive(graph, allocation, order, reader, n, link.displacement)
         for n, carried in enumerate(links)
@@ -243,7 +255,9 @@ def _never_both(
 def _are_exclusive(
     graph: Graph, allocation: Allocation, order: Order, reader: int, n: int, displacement: Displacement
 ) -> bool:
-    """The same for one use. A tile is any box: its origin and size are variables of the question."""
+    """Disjointness for one use, as emptiness of a polyhedron. A tile is any box: its origin and size are variables of
+    the question.
+    """
     program, use = graph.program, graph.uses[n]
     first, second = _Copy("'"), _Copy('"')
     constraints: list[Affine] = []

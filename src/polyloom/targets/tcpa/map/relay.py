@@ -6,8 +6,8 @@ Each distance takes a feedback register, one that crosses two tiled dimensions t
 two operations that read one distance take all of it twice. A rectilinear arborescence of the distances (Rao,
 Sadayappan, Hwang, Shor, "The rectilinear Steiner arborescence problem", 1992: the greedy one) has an edge of one unit
 step for each, and its nodes are read in the iteration itself. Each node costs a move in every iteration, and a cycle
-for what depends on it; so this is done only where registers do not suffice. `transform.relay` does the same for
-phases whose channels are too many for any machine.
+for what depends on it; so this is done only where registers do not suffice. `transform.relay` does the same for phases
+whose channels are too many for any machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Vector = tuple[int, ...]
 
 
 def insert_relays(program: Program, machine: Machine) -> Program:
-    """The program with relays for each variable that then takes less, if a scan order remains."""
+    """Relay insertion: the program with relays for each variable that then takes less, if a scan order remains."""
     program = _with_single_reads(program)
     least = greatest_demand(program, machine)
     read = {name for name, _ in distant_reads(program)}
@@ -42,8 +42,9 @@ def insert_relays(program: Program, machine: Machine) -> Program:
 
 
 def insert_relays_if_short(program: Program, machine: Machine) -> Program:
-    """The program with relays, if no mapping of two dimensions fits without them, and one may with them, or none does
-    at all."""
+    """Relay insertion on demand: the program with relays, if no mapping of two dimensions fits without them, and one
+    may with them, or none does at all.
+    """
     if not shortage(program, machine, planar=True):
         return program
     made = insert_relays(program, machine)
@@ -51,9 +52,12 @@ def insert_relays_if_short(program: Program, machine: Machine) -> Program:
 
 
 def _with_single_reads(program: Program) -> Program:
-    """The program in which one operand reads an element of an input in an iteration: each has an input register."""
+    """Input sharing: the program in which one operand reads an element of an input in an iteration, since each operand
+    takes an input register.
+    """
     inputs = {a.name: a for a in program.inputs}
     operands = (o for e in program.equations for o in e.operands if isinstance(o, Reference) and o.name in inputs)
+    # Equal references, not equal values: that two indices always agree is for simplification to find.
     many = [reference for reference, times in Counter(operands).items() if times > 1]
     for n, reference in enumerate(many, 1):
         name, dtype = f"{reference.name}.read{n}", inputs[reference.name].dtype
@@ -92,6 +96,7 @@ def _with_relays(program: Program, variable: Variable) -> Program:
         return program  # one operand for each unit step: relays would save nothing
     nodes = [_Node(d, parent, f"{variable.name}.relay{n}") for n, (d, parent) in enumerate(tree.items(), 1)]
     names = {(0,) * len(program.dimensions): variable.name, **{node.distance: node.name for node in nodes}}
+    # A relay that has a value where nobody reads it would read outside of the writer's domain.
     points = _needed(program, variable.name, nodes)
     equations = [_reading(program, e, variable.name, names) for e in program.equations]
     span = next((e.span for e in program.equations if e.target.name == variable.name), variable.span)
@@ -112,8 +117,10 @@ def _with_relays(program: Program, variable: Variable) -> Program:
 
 
 def _arborescence(distances: Sequence[Vector]) -> dict[Vector, Vector]:
-    """The parent of each node, parents first: every distance, and those between that unit steps need. Dimensions in
-    which distances have both signs have no such steps, so that such distances are left out."""
+    """Greedy rectilinear Steiner arborescence (Rao et al. 1992): the parent of each node, parents first; every
+    distance, and those between that unit steps need. Dimensions in which distances have both signs have no such steps,
+    so that such distances are left out.
+    """
     signs = [_sign([d[m] for d in distances]) for m in range(len(distances[0]) if distances else 0)]
     usable = [d for d in distances if all(s is not None or not c for s, c in zip(signs, d, strict=True))]
     origin: Vector = (0,) * len(signs)
@@ -141,7 +148,7 @@ def _is_between(p: Vector, d: Vector) -> bool:
 
 
 def _needed(program: Program, name: str, nodes: Sequence[_Node]) -> dict[Vector, isl.Set]:
-    """The iterations in which each node has a value: where it is read, and where its children take it from."""
+    """Domain of each relay: the iterations in which it is read, and those where its children take its value from."""
     domain = parameter_set(program.assumptions, program.parameters)
 
     def points(condition: Condition) -> isl.Set:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Propagation channels: node-disjoint paths of exact displacement on the reduced topology graph (the paper, section
-5.4, Figure 4).
+"""Routing of propagation channels: node-disjoint paths of exact displacement on the reduced topology graph (the array
+paper, section 5.4, Figure 4).
 
 The interconnect is homogeneous, so one template of a route stands for all its copies, and one wrapper's ports for all
 wrappers': what leaves through sink port east c arrives in the next wrapper at source port west c. No port carries two
@@ -37,10 +37,11 @@ EFFORT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A value to carry to the element at `displacement` (rows, columns), components in -1..1, not both 0.
+    """Routing demand: a value to carry to the element at `displacement` (rows, columns), components in -1..1, not both
+    0.
 
     Demands with equal `value` carry the same tokens in the same iterations: they leave by one output port and may share
-    a prefix of their paths.
+    a prefix of their paths (the relaxation of the array paper, section 5.4).
     """
 
     displacement: tuple[int, int]
@@ -48,8 +49,9 @@ class Demand:
 
 
 def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
-    """One route per demand, checked. Exit 3 names what is short: PL0460 output registers, PL0461 input registers,
-    PL0462 channels, PL0463 adjacency."""
+    """Channel routing (the array paper, section 5.4): one route per demand, checked. Exit 3 names what is short: PL0460
+    output registers, PL0461 input registers, PL0462 channels, PL0463 adjacency.
+    """
     if any(d.displacement == (0, 0) or max(map(abs, d.displacement)) > 1 for d in demands):
         raise ValueError("a displacement reaches beyond the neighbouring elements")
     values = len({d.value for d in demands})
@@ -121,7 +123,9 @@ def _name(port: Port) -> str:
 
 
 def _arrival(port: Port) -> Port:
-    """The source port of the next wrapper that is the sibling of a sink port."""
+    """Sibling of a sink port: the source port of the next wrapper that it is connected to (the array paper, section
+    3.1).
+    """
     return Port(OPPOSITE[port.location], port.index)
 
 
@@ -162,6 +166,7 @@ def _search(machine: Machine, demands: tuple[Demand, ...], *, may_connect: bool 
 def _attempt(machine: Machine, demands: tuple[Demand, ...], detour: int, may_connect: bool) -> tuple[Route, ...] | None:
     model = cp_model.CpModel()
     restricted = machine.adjacency is not None
+    # With an adjacency, a port's index decides what it connects to, so that every port has to be in the model.
     paths = _paths(model, machine, demands, detour, every=restricted)
     for demand, path in zip(demands, paths, strict=True):
         _reach(model, demand, path)
@@ -210,7 +215,9 @@ def _paths(
 
 
 def _reach(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
-    """One port per step, no step after an empty one, no port twice, and the steps sum to the displacement."""
+    """Path constraints: one port per step, no step after an empty one, no port twice, and the steps sum to the
+    displacement.
+    """
     model.add_exactly_one(path.input.values())
     for axis in (0, 1):
         model.add(
@@ -227,7 +234,7 @@ def _reach(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
 
 
 def _separate(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> None:
-    """Node-disjointness, but for common prefixes of equal values."""
+    """Node-disjointness, but for common prefixes of equal values (the array paper, section 5.4)."""
     for port in paths[0].input:
         model.add_at_most_one(path.input[port] for path in paths)
     outputs = {d.value: p.output for d, p in zip(demands, paths, strict=True)}
@@ -249,7 +256,9 @@ def _separate(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[
 def _connect(
     model: cp_model.CpModel, machine: Machine, path: _Path, missing: dict[tuple[Port, Port], cp_model.IntVar] | None
 ) -> None:
-    """Consecutive ports are adjacent; or else, when `missing` is given, counted there."""
+    """Adjacency constraints (the array paper, section 3.1): consecutive ports are adjacent; or else, when `missing` is
+    given, counted there.
+    """
     for n, level in enumerate((path.output, *path.hops)):
         sources = {_arrival(port) if n else port: literal for port, literal in level.items()}
         after = path.hops[n] if n < len(path.hops) else {}
@@ -271,7 +280,7 @@ def _connect(
 
 
 def _order(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> None:
-    """Where ports are interchangeable, values and inputs take them in the order of the demands."""
+    """Symmetry breaking: where ports are interchangeable, values and inputs take them in the order of the demands."""
     rank = {value: n for n, value in enumerate(dict.fromkeys(d.value for d in demands))}
     for k, (demand, path) in enumerate(zip(demands, paths, strict=True)):
         model.add(path.output[Port("pe", rank[demand.value])] == 1)
@@ -317,8 +326,10 @@ def _read(search: cp_model.CpSolver, demand: Demand, path: _Path) -> Route:
 
 
 def check_routes(machine: Machine, demands: tuple[Demand, ...], routes: tuple[Route, ...]) -> None:
-    """Raise PL0465 (internal) unless every demand has its route: right displacement, existing ports, allowed
-    connections, and every sink port driven by one source with one value. Independent of the search."""
+    """Verifier of routes: PL0465 (internal) unless every demand has its route: right displacement, existing ports,
+    allowed connections, and every sink port driven by one source with one value (the array paper, section 5.4).
+    Independent of the search.
+    """
     if found := tuple(_faults(machine, demands, routes)):
         raise PolyloomError(Diagnostic("PL0465", f"the router made a mistake: {found[0]}", INTERNAL, notes=found[1:]))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modulo schedules of a loop body (the paper, section 5.2), one for each set of intra-tile distances.
+"""Modulo schedules of a loop body (the array paper, section 5.2; symbolic as in Witterauf et al. 2016), one for each
+set of intra-tile distances.
 
 An operand at distance d is read lambda_J . d cycles of steps after it was produced. With lambda_J of the innermost
 dimension equal to pi and all others proportional to a tile size, only dependences along the innermost dimension bound
@@ -45,7 +46,7 @@ class Scheduled:
 
 
 def distance_along(dimension: int) -> Distance:
-    """Distances of a scan whose innermost dimension is `dimension`."""
+    """Distance function of a scan whose innermost dimension is `dimension`: steps, or None where tile sizes decide."""
 
     def steps(d: tuple[int, ...]) -> int | None:
         return None if any(c for m, c in enumerate(d) if m != dimension) else abs(d[dimension])
@@ -54,7 +55,7 @@ def distance_along(dimension: int) -> Distance:
 
 
 def safe_distance(d: tuple[int, ...]) -> int | None:
-    """The least distance in steps over all tile sizes and legal scan orders."""
+    """Safe distance: the least distance in steps over all tile sizes and legal scan orders."""
     components = [abs(c) for c in d if c]
     # Along one axis the distance counts in every order. Across several, a tile of one iteration may bring it down to
     # one step.
@@ -80,7 +81,7 @@ def _help_without_unit(equation: Equation) -> str:
 
 
 def problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NONE) -> Guarded:
-    """The modulo-scheduling problem of the graph."""
+    """Modulo-scheduling problem of the graph (the array paper, section 5.2; Rau and Glaeser 1981)."""
     operations: list[Operation] = []
     for v, e in enumerate(graph.equations):
         pipelined = tuple(u.pipelined or v in rare.operations for u in machine.units)
@@ -116,8 +117,9 @@ def problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NON
 
 
 def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tuple[Scheduled, ...]:
-    """The safe schedule first, then one for every innermost dimension that admits a smaller initiation interval,
-    because distances are long enough or operations are rare there."""
+    """Schedules of a graph: the safe one first, then one for every innermost dimension that admits a smaller initiation
+    interval, because distances are long enough or operations are rare there.
+    """
     cautious = problem(graph, machine, safe_distance)
     alone = is_alone(graph)
     solution = solve(cautious, quickly=alone)
@@ -152,14 +154,16 @@ def is_alone(graph: Graph) -> bool:
 
 
 def _roomy(graph: Graph, wanted: Guarded, rare: Rare, dimension: int) -> Guarded:
-    """The problem with values in time for the next row of a tile, where rows are just so long that operations which are
-    rare along `dimension` stay apart: one dimension after another, as far as no recurrence gets longer."""
+    """Problem with values in time for the next row of a tile, where rows are just so long that operations which are
+    rare along `dimension` stay apart: one dimension after another, as far as no recurrence gets longer.
+    """
     if not rare.operations:
         return wanted
     bound = recurrence_minimum(wanted).value
     row = -(-min(min(wanted.latencies_of(v)) for v in rare.operations) // max(_least(wanted), 1))
     across = [(w.node, use.consumer, use.distance) for use in graph.uses for w in use.writers]
     for m in range(len(graph.program.dimensions)):
+        # A row of `row` steps leads to the next row's same column: a dependence across rows then has that much time.
         added = tuple(
             Dependence(v, consumer, row - abs(d[dimension]))
             for v, consumer, d in across
@@ -180,7 +184,7 @@ def _least(wanted: Guarded) -> int:
 def check_given_schedule(
     graph: Graph, machine: Machine, dimension: int, solution: Solution
 ) -> Scheduled | tuple[str, ...]:
-    """A user's schedule for scans with this innermost dimension, or what it violates."""
+    """Verifier of a user's schedule for scans with this innermost dimension: the schedule, or what it violates."""
     wanted = problem(graph, machine, distance_along(dimension))
     if found := violations(wanted, solution):
         met = rare_operations.meetings(graph, machine)
@@ -194,6 +198,7 @@ def check_given_schedule(
 
 def recheck_schedule(graph: Graph, machine: Machine, of: Scheduled, schedule: Schedule) -> Scheduled:
     """`of` with another schedule for a graph with more operations, checked. Raises the internal error of `check`."""
+    # The bound and its reason are not checked: the interval stays as it was, and so does what binds it.
     made = Solution(schedule.initiation_interval, schedule.tau, schedule.unit, 1, False, "")
     for distance in (safe_distance,) if of.safe else map(distance_along, sorted(of.innermost)):
         check(problem(graph, machine, distance), made)

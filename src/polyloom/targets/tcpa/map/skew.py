@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wavefront skew lambda_K: how many cycles later each next row and column of elements starts.
+"""Wavefront skew lambda_K: how many cycles later each next row and column of elements starts (the array paper, section
+5.2).
 
-Every tile displacement theta that some use has demands (the paper, section 5.2; docs/targets/tcpa.md, Mapping to time)
+Every tile displacement theta that some use has demands (docs/targets/tcpa.md, Mapping to time)
 
     lambda_K . theta  >=  r + hop_delay * h - tau(w) - lambda_J . (d - P theta)
 
@@ -17,7 +18,8 @@ from collections.abc import Iterable
 
 
 def skew(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> tuple[int, int] | None:
-    """The (row, column) skew of least `|row| * (rows - 1) + |column| * (columns - 1)`, or None when there is none.
+    """Wavefront skew (row, column) of least `|row| * (rows - 1) + |column| * (columns - 1)` in cycles, or None when
+    there is none.
 
     `bounds` are (row displacement, column displacement, bound): `row * lambda_r + column * lambda_c >= bound`,
     displacements in -1..1 and not both 0, the bound in cycles. A displacement along rows has no instance when `rows` is
@@ -53,8 +55,9 @@ def _greatest(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -
 
 
 def _row_candidates(least: dict[tuple[int, int], int], rows: int) -> set[int]:
-    """Integers next to the breakpoints of the cost: where the row's own bounds lie, where a bound on the column
-    (a constant, or a line of slope 1 or -1) is 0, and where two of those bounds meet."""
+    """Breakpoints of the cost, and integers next to them: where the row's own bounds lie, where a bound on the column
+    (a constant, or a line of slope 1 or -1) is 0, and where two of those bounds meet.
+    """
     if rows == 1:
         return {0}
     own = {sign * least[sign, 0] for sign in (1, -1) if (sign, 0) in least}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From names to positions: the tables of a symbolic configuration (the paper, sections 5.5 and 5.6).
+"""Symbol tables of a symbolic configuration, from names to positions (the array paper, sections 5.5 and 5.6).
 
 Constraints and conditions are pooled, because what a node executes and what its neighbours read are mostly the same
 faces of the iteration space. Access mappings are rows `Q . I + P . N + q` over the untiled iteration; tile sizes are
@@ -24,7 +24,7 @@ from polyloom.targets.tcpa.words.isa import opcode
 
 @dataclass(slots=True)
 class Pool:
-    """Constraints and conditions, each once, in the order in which they were first asked for."""
+    """Hash-consing pool: constraints and conditions, each once, in the order in which they were first asked for."""
 
     dimensions: tuple[str, ...]
     parameters: tuple[str, ...]
@@ -40,6 +40,7 @@ class Pool:
 
     def condition(self, condition: Condition) -> int:
         pieces = (
+            # Sorted, so that one conjunction written in two orders is one condition.
             tuple(sorted(self.constraints.setdefault(self.row(c), len(self.constraints)) for c in p.constraints))
             for p in condition.pieces
         )
@@ -65,7 +66,9 @@ class Tables:
 
 
 def tables(graph: Graph) -> Tables:
-    """The tables of a graph; PL0201 where a bound of the iteration space is no quotient of affine expressions."""
+    """Tables of a graph (the array paper, sections 5.5 and 5.6); PL0201 where a bound of the iteration space is no
+    quotient of affine expressions.
+    """
     program = graph.program
     pool = Pool(program.dimensions, program.parameters)
     arrays = (*program.inputs, *program.outputs)
@@ -76,6 +79,7 @@ def tables(graph: Graph) -> Tables:
 
     writes = [v for v, e in enumerate(graph.equations) if e.target.name in {a.name for a in program.outputs}]
     reads = list(input_operands(graph))
+    # An operand that is neither a constant nor a use reads an input: the three kinds are complete for a verified graph.
     use_at = {(u.consumer, u.position): s.UseOperand(n) for n, u in enumerate(graph.uses)}
     input_at = {(v, k): s.InputOperand(n) for n, (v, k, _) in enumerate(reads)}
     nodes: list[s.Node] = []
@@ -112,7 +116,9 @@ def tables(graph: Graph) -> Tables:
 
 
 def immediate(equation: Equation, position: int, constant: Constant) -> int:
-    """The bits of a constant, 64 of an f64: integers sign-extended, floats theirs, a shift amount below the width."""
+    """Immediate encoding: the bits of a constant, 64 of an f64; integers sign-extended, floats as IEEE 754 bits, a
+    shift amount below the width.
+    """
     if constant.dtype == "f32":
         return struct.unpack("<I", struct.pack("<f", constant.value))[0]
     if constant.dtype == "f64":

@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From symbolic configurations to results: instantiation, the model, and what is told of a run."""
+"""Execution side of the array: instantiation of symbolic configurations (the array paper, section 6), the model, and
+the reports of a run.
+"""

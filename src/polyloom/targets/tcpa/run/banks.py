@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which banks touch which elements, read from the address generators of a concrete configuration (docs/targets/tcpa.md,
-Phases).
+"""Bank access sets: which banks touch which elements, read from the address generators of a concrete configuration
+(docs/targets/tcpa.md, Phases; the array paper, section 6.4).
 
 A generator touches one element in every step of its domain, or the model faults; so these sets are exact, and the
 elements of an output are those that a run writes. Banks are numbered by side, then row or column, then channel.
@@ -29,7 +29,8 @@ _STEP_BYTES = 48
 
 
 def accesses(concrete: Concrete) -> dict[str, Accesses]:
-    """By array: the (bank, element) pairs that are touched, row by row. Errors: PL0705 for another layout."""
+    """Access sets by array: the (bank, element) pairs that are touched, row by row. Errors: PL0705 for another
+    layout."""
     steps = sum(_steps(g, s) for g in concrete.generators for s in g.domain)
     memory.require(
         steps * _STEP_BYTES, f"the list of what the banks of {concrete.kernel} access", "use smaller loop bounds"
@@ -57,9 +58,10 @@ def _words(array: ArrayLayout) -> NDArray[np.int64] | None:
 
 
 def _elements_at_words(words: NDArray[np.int64] | None, touched: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The elements at some words. Errors: PL0705 for a word without an element."""
+    """Inverse layout: the elements at some words. Errors: PL0705 for a word without an element."""
     if words is None:
         return touched
+    # A layout is injective but need not be monotone (columns, strides), so the words are searched in sorted order.
     order = np.argsort(words, kind="stable")
     places = np.searchsorted(words[order], touched)
     found = order[np.minimum(places, len(order) - 1)] if len(order) else touched[:0]
@@ -87,8 +89,9 @@ def _bank(generator: Generator) -> int:
 
 
 def _offsets(generator: Generator) -> Iterator[NDArray[np.int64]]:
-    """From the base, of each convex set of the domain; a digit that neither address nor set depends on has one value
-    here."""
+    """Address offsets from the base, of each convex set of the domain; a digit that neither address nor set depends on
+    has one value here.
+    """
     for s in generator.domain:
         grid = np.ogrid[tuple(slice(low, high + 1) for low, high in zip(s.lower, s.upper, strict=True))]
         address, inside = np.broadcast_arrays(_dot(generator.coefficients, grid), _inside(s, grid))

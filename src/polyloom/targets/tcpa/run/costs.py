@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run on the array cost: all units of the region that was asked for, and what banks and elements exchange, both
+"""Costs of a run on the array: all units of the region that was asked for, and what banks and elements exchange, both
 read from the machine and from the words that ran.
 
 A generator touches one word per step of its domain, so that the points of the domains are the words that cross the
-border of the array, exactly. Each channel of each border port passes one word per cycle.
+border of the array, exactly. Each channel of each border port passes one word per cycle (the array paper, section 3.3).
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def costs(program: Program, execution: Execution) -> Costs:
     rows, columns = _region(program, cast("list[int] | None", known["pes"]))
     machine = machine_of(found.steps[0].data, where.member if where else None) if found.steps else None
     read = {id(own): concrete_file.decode(own.data) for own in found.configurations}
+    # A phase in a loop is one configuration that runs several times; its domains are counted once and multiplied.
     times = Counter(id(own) for own in found.steps)
     widest = max((_size(a.dtype) for made in read.values() for a in made.arrays), default=0)
     return Costs(
@@ -91,7 +92,7 @@ def _size(dtype: Any) -> int:
 
 
 def _points(of: ConvexSet) -> int:
-    """Digits that no half-space mentions multiply; the others are enumerated."""
+    """Point count of a convex set: digits that no half-space mentions multiply; the others are enumerated."""
     extents = [max(0, high - low + 1) for low, high in zip(of.lower, of.upper, strict=True)]
     bound = [m for m in range(len(extents)) if any(h.coefficients[m] for h in of.half_spaces)]
     free = prod(extent for m, extent in enumerate(extents) if m not in bound)
@@ -105,9 +106,12 @@ def _points(of: ConvexSet) -> int:
 
 
 def _bandwidth(machine: Machine | None, rows: int, columns: int, widest: int) -> float | None:
-    """Bytes per cycle over all border ports, of words of the widest type; None where channels have no limit."""
+    """Border bandwidth in bytes per cycle over all border ports, of words of the
+    widest type; None where channels have no limit.
+    """
     if machine is None or machine.channels is None:
         return None
+    # Four borders are 2 (rows + columns) ports of `channels` channels each.
     return 2.0 * (rows + columns) * machine.channels * widest
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A configuration against its source, on terms: equality for all data, at these sizes.
+"""Translation validation: a configuration against its source, on terms; equality for all data, at these sizes (Pnueli,
+Siegel and Singerman 1998).
 
 The model runs the words of the configuration on terms (ir/terms.py) instead of numbers; the source is executed on terms
 of the same store, a function in its own order, equations without one. Every element of every output has to be the same
@@ -45,8 +46,9 @@ _AGAIN: Final = (
 
 
 def prove(data: bytes, member: str | None, source: Source, given: Mapping[str, int]) -> Proof:
-    """Whether the concrete configuration computes what the source does. Errors: PL0230, PL0605, PL0653, those of a run
-    but for divisions by zero, and those of `verify`, which must have found nothing."""
+    """Equivalence proof: whether the concrete configuration computes what the source does. Errors: PL0230, PL0605,
+    PL0653, those of a run but for divisions by zero, and those of `verify`, which must have found nothing.
+    """
     try:
         return _proof(data, member, source, given)
     except MemoryError:
@@ -89,13 +91,15 @@ def _notes(phased: Phased, source: Source) -> Iterator[str]:
 
 
 def _values(phased: Phased, source: Source) -> dict[str, int]:
-    """The parameters that the extents of arrays determine."""
+    """Parameter inference: the parameters that the extents of arrays determine."""
     known: dict[str, int] = {}
     extents = {a.name: [e.constant for e in a.shape] for a in (*phased.inputs, *phased.outputs)}
     for array in (*source.plan.inputs, *source.plan.outputs):
         for affine, extent in zip(array.shape, extents.get(array.name, ()), strict=False):
             match affine.terms:
                 case ((name, factor),) if (extent - affine.constant) % factor == 0:
+                    # The first extent decides; where another one contradicts it, the shapes below differ and PL0653
+                    # says so.
                     known.setdefault(name, (extent - affine.constant) // factor)
                 case _:
                     pass
@@ -134,7 +138,9 @@ def _source_terms(source: Source, values: dict[str, int], inputs: Mapping[str, I
 
 
 def _configuration_terms(found: Run, member: str | None, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
-    """The outputs after all steps; an element that no phase writes holds what it held, or 0."""
+    """Symbolic execution of all steps on terms: the outputs afterwards; an element that no phase writes holds what it
+    held, or 0.
+    """
     phased, count = found.phased, len(found.phased.stages)
     made = (*phased.outputs, *phased.intermediates)
     arrays = {a.name: terms.zeros(shape_of(a, {}), a.dtype) for a in made} | dict(inputs)
@@ -144,6 +150,7 @@ def _configuration_terms(found: Run, member: str | None, inputs: Mapping[str, Id
         arrays |= {o: _scalar(known[o], around, terms) for _, o in own.stage.inputs if o in known}
         taken = {inner: arrays[outer] for inner, outer in own.stage.inputs}
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
+        # A configuration that a loop runs again is decoded once.
         if id(own) not in ready:
             ready[id(own)] = locate_error(number + 1, count, partial(_load_configuration, own.data, member), where)
         written = locate_error(number + 1, count, partial(model.run_terms, *ready[id(own)], taken, terms), where)
@@ -173,6 +180,7 @@ def _difference(name: str, wanted: Any, found: Any, terms: Terms, names: Names) 
     index = tuple(int(n) for n in wrong[0])
     have, want = int(found[index]), int(wanted[index])
     place = f"{name}[{', '.join(map(str, index))}]" if index else name
+    # Terms of a sum may be thousands of characters; the smallest pair of differing subterms tells more.
     inner, outer = difference(have, want, terms)
     notes = [
         f"the configuration computes {print_term(have, terms, names)}",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trace of a run, from the model's columns: a span per operation, and an arrow for every value that an operation
-reads of another one.
+"""Trace of a run, from the model's columns: a span per operation, and an arrow for every value that an operation reads
+of another one.
 
 What the words were made of tells the operation of each event, its iteration and its place in the source; without it,
 spans have units and values alone. Both are made when somebody looks at them: a run has many.
@@ -55,8 +55,9 @@ class Events:
 
 
 def trace(of: Events, phase: int = 0, later: int = 0, around: str = "") -> Trace:
-    """What happened, `later` by so many cycles, in the phase of this number among those that run; `around` are the
-    values of the counters around its iterations."""
+    """Trace of one phase, shifted by `later` cycles; `phase` is its number among those that run, `around` are the
+    values of the counters around its iterations.
+    """
     spans = Deferred(lambda: _spans(of, phase, later, around), len(of.columns.cycle))
     return Trace(spans, (), Deferred(lambda: _arrows(of, later)) if of.known else (), _columns(of, later))
 
@@ -99,6 +100,7 @@ def _names(of: Events) -> list[str]:
     for (unit, code), at in _kinds(of):
         operation = operation_of(code)
         mnemonic = of.machine.units[unit].mnemonics[operation[0]]
+        # Hexadecimal digits of the result's width: the bits are what two machines must agree on.
         digits = 16 if BY_NAME[operation[0]].result(operation[1]) == "f64" else 8
         mask = (1 << 4 * digits) - 1
         for n, value in zip(_list_names(at), _list_names(of.columns.value[at]), strict=True):
@@ -157,7 +159,9 @@ def _node_arguments(known: Known, node: int) -> Pairs:
 
 
 def _arrows(of: Events, later: int) -> Iterator[Arrow]:
-    """From each value's operation to every operation that reads it, use by use."""
+    """Flow arrows, from each value's operation to every operation that reads it, use by use (the dependence edges of
+    the array paper, section 4).
+    """
     assert of.known is not None
     known, resolved, c = of.known, _resolved_events(of, of.known), of.columns
     keys = _Keys.of(resolved)
@@ -167,6 +171,7 @@ def _arrows(of: Events, later: int) -> Iterator[Arrow]:
         readers = np.flatnonzero(resolved.node == use.consumer)
         points = resolved.iteration[readers] - np.array(use.distance, np.int64)
         for writer in use.writers:
+            # Conditions of writers are disjoint, so that each reader has one arrow per use at most.
             wanted = np.flatnonzero(holds(writer.condition, points, known))
             source = keys.find(writer.node, points[wanted])
             name = known.symbolic.node_names[writer.node]
@@ -183,7 +188,7 @@ def _lanes(of: Events) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """Events by node and iteration, as one sorted number each."""
+    """Sorted index of events: node and iteration as one mixed-radix number each, found by binary search."""
 
     low: Numbers
     size: Numbers
@@ -204,6 +209,8 @@ class _Keys:
         inside = ((points >= self.low) & (points < self.low + self.size)).all(axis=1)
         wanted = _number(np.full(len(points), node, np.int64), points, self.low, self.size)
         at = np.searchsorted(self.sorted, wanted)
+        # A point outside the box of iterations would have the number of another point: mixed radix is unique only
+        # inside.
         found = inside & (at < len(self.sorted))
         found[found] = self.sorted[at[found]] == wanted[found]
         return np.where(found, self.order[np.minimum(at, max(len(self.order) - 1, 0))] if len(self.order) else -1, -1)

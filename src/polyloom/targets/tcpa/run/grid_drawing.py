@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a picture of the array adds to its words: the routes between banks and elements by the names of arrays, what a
-program holds in FIFOs, and the cycle of dependences that bounds the interval."""
+"""Drawing of the array, beyond what its words say: the routes between banks and elements by the names of arrays, what a
+program holds in FIFOs, and the cycle of dependences that bounds the interval.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _ARROW: Final = re.compile(r" [-~]> ")
 
 
 def bank_beside(concrete: Concrete, generator: Generator) -> tuple[int, int]:
-    """The place of a bank: just outside the border."""
+    """Position of a bank as (row, column), just outside the border."""
     at = generator.position
     places: dict[Side, tuple[int, int]] = {
         "north": (-1, at),
@@ -29,7 +30,9 @@ def bank_beside(concrete: Concrete, generator: Generator) -> tuple[int, int]:
 
 
 def routes(concrete: Concrete) -> Iterator[Route]:
-    """Of every bank: of an input from the bank to the element, of an output the other way."""
+    """Bank routes: of an input from the bank to the element, of an output the other way (the array paper, section 6.4,
+    Figure 8).
+    """
     for generator in concrete.generators:
         array = concrete.arrays[generator.array]
         path = (bank_beside(concrete, generator), *bank_route(concrete, generator))
@@ -50,7 +53,9 @@ def _depths(element: ElementProgram) -> Iterator[str]:
 
 
 def circuit(bound_by: str) -> Circuit | None:
-    """The cycle that a sentence names; None where the interval is bound by something else."""
+    """Critical circuit that a sentence of `modulo.guarded.bounds` names; None where the interval is bound by something
+    else.
+    """
     found = _CIRCUIT.search(bound_by)
     if found is None:
         return None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instantiation: a symbolic configuration's bytes, parameter values and a region become a concrete configuration's
-(native/instantiate).
+"""Instantiation (the array paper, section 6): a symbolic configuration's bytes, parameter values and a region become a
+concrete configuration's bytes (native/instantiate).
 
 The library says by numbers what it refuses and why; here these become sentences, with the names that the file has.
 """
@@ -45,14 +45,12 @@ def instantiate(
     layouts: Layouts | None = None,
     closed: int = 0,
 ) -> bytes:
-    """The file of a concrete configuration. `symbolic` is what `data` holds, `values` are those of its parameters in
-    order.
+    """Concrete file of a symbolic configuration (the array paper, section 6). `symbolic` is what `data` holds, `values`
+    are those of its parameters in order.
 
     `candidate` restricts the choice to one; `sizes` overrides the tile sizes, by dimension; `layouts` places every
-    array, as (strides, base, bank), where no strides are row-major ones. `closed` are borders of the region
-    without banks, 1 north, 2 east, 4 south, 8 west, not both of opposite ones.
-
-    Raises `PolyloomError`: PL0506 and PL0706,
+    array, as (strides, base, bank), where no strides are row-major ones. `closed` are borders of the region without
+    banks, 1 north, 2 east, 4 south, 8 west, not both of opposite ones. Raises `PolyloomError`: PL0506 and PL0706,
     PL0510 to PL0520 where no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
     return file_of(symbolic, request(data, values, rows, columns, candidate, sizes, layouts, closed))
@@ -68,7 +66,7 @@ def request(
     layouts: Layouts | None = None,
     closed: int = 0,
 ) -> native.Instantiation:
-    """What the library makes of `instantiate`'s arguments, if only a refusal. Errors: PL0706 for memory."""
+    """Library call: the result of `instantiate`'s arguments, if only a refusal. Errors: PL0706 for memory."""
     try:
         return native.instantiate(data, values, rows, columns, candidate, sizes, layouts, closed=closed)
     except MemoryError:
@@ -131,6 +129,7 @@ def _uncovered_error(symbolic: Symbolic, made: native.Instantiation) -> Polyloom
 
 
 def _defect(made: native.Instantiation) -> str:
+    # The mapper's own checks make these impossible; that they can be said at all helps whoever reports one.
     match made.kind:
         case kind if kind == _SLOT:
             return f"two instructions or operands of offset {made.needed} meet in slot {made.place}"
@@ -176,6 +175,8 @@ def _exceeded_limit(symbolic: Symbolic, made: native.Instantiation) -> tuple[str
             )
             return message, f"use a machine with counter_bits = {bits}, or smaller loop bounds"
         case 516:
+            # Units have programs of their own (OIP, section 3.2), so each one is measured against the instruction
+            # memory alone.
             kernels = f"{made.place} kernel classes of {needed // made.place}"
             message = (
                 f"unit {symbolic.limits.units[made.index]} needs {needed} instructions ({kernels}), the machine "

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs concrete configurations on the native cycle-accurate model (docs/targets/tcpa.md; native/tcpa/model.cpp).
+"""Cycle-accurate simulation of concrete configurations on the native model (docs/targets/tcpa.md;
+native/tcpa/model.cpp; machine semantics of the array paper, section 3).
 
 The model sees the bytes of the configuration, a table of latencies, and the words of the input arrays, nothing else. A
 fault is an error in the configuration: it names the element, the functional unit, the cycle and the cause (PL0610 to
@@ -109,10 +110,11 @@ def run(
     trace: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
-    """Runs one configuration. `inputs` has an array of the declared shape and type for every input; `progress` is told
-    the cycle now and then.
+    """Simulation of one configuration. `inputs` has an array of the declared shape and type for every input; `progress`
+    is told the cycle now and then.
 
-    Errors: PL0601 to PL0603 and PL0605; PL0701 to PL0705 for the file; PL0610 to PL0627 for a fault."""
+    Errors: PL0601 to PL0603 and PL0605; PL0701 to PL0705 for the file; PL0610 to PL0627 for a fault.
+    """
     (result,) = _run((Placement(data, 0, 0, inputs),), machine, trace, progress=progress)
     return result
 
@@ -120,14 +122,16 @@ def run(
 def run_together(
     placements: Sequence[Placement], machine: Machine, rows: int, columns: int, *, trace: bool = False
 ) -> tuple[Result, ...]:
-    """Runs configurations on disjoint rectangles of one array of `rows` x `columns` elements, all from cycle 0 on.
+    """Simulation of configurations on disjoint rectangles of one array of `rows` x `columns` elements, all from cycle 0
+    on (one global controller each; the array paper, section 3.3).
 
-    Errors: those of `run`, and PL0604 for rectangles that overlap or leave the array."""
+    Errors: those of `run`, and PL0604 for rectangles that overlap or leave the array.
+    """
     return _run(placements, machine, trace, (rows, columns))
 
 
 def read(data: bytes) -> tcpa.Config:
-    """The native form of a configuration. Errors: PL0605, PL0701 to PL0705."""
+    """Native form of a configuration. Errors: PL0605, PL0701 to PL0705."""
     try:
         return tcpa.Config(data, memory.available_bytes())
     except MemoryError as error:
@@ -142,8 +146,9 @@ def read(data: bytes) -> tcpa.Config:
 
 
 def load(data: bytes, machine: Machine) -> tcpa.Config:
-    """The same, of one that was made for `machine`. Errors: those of `read`, PL0603, PL0628."""
+    """Native form of a configuration that was made for `machine`. Errors: those of `read`, PL0603, PL0628."""
     config = read(data)
+    # The words hold no latencies: on another machine the same words would compute something else, or fault.
     if (config.machine, config.machine_hash) != (machine.name, machine_file.fingerprint(machine)):
         raise input_error(
             "PL0603",
@@ -164,6 +169,7 @@ def execute(
     progress: Callable[[int], None] | None = None,
 ) -> list[tcpa.Result]:
     """The native results; `check_only`: the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
+    # Asked for before the run: an operating system that overcommits would end the process instead of raising.
     memory.require(
         sum(config.run_bytes(check_only) for config, *_ in placements), "the model of this configuration", _SMALLER
     )
@@ -184,8 +190,10 @@ def execute(
 
 
 def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
-    """What `execute` gives with `check_only`, from one element per class and one wire per kind (native/tcpa/kinds.hpp);
-    None where something is wrong, which `execute` then names, or where it takes too much memory. Errors: PL0603."""
+    """Run by equivalence classes: what `execute` gives with `check_only`, from one element per class and one wire per
+    kind (native/tcpa/kinds.hpp); None where something is wrong, which `execute` then names, or where it takes too much
+    memory. Errors: PL0603.
+    """
     if config.kinds_bytes() > memory.available_bytes():
         return None
     try:
@@ -197,8 +205,9 @@ def execute_kinds(config: tcpa.Config, machine: Machine) -> tcpa.Result | None:
 
 
 def run_terms(config: tcpa.Config, machine: Machine, inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
-    """The terms that a configuration's outputs are made of; those that nothing writes are 0. Integer divisions by zero
-    are terms, too. Errors: those of `run`."""
+    """Symbolic execution: the terms that a configuration's outputs are made of; those that nothing writes are 0.
+    Integer divisions by zero are terms, too. Errors: those of `run`.
+    """
     layouts = _layouts(config)
     words = [_ids(a, inputs) for a in layouts]
     memory.require(
@@ -218,6 +227,7 @@ def _ids(array: _Array, inputs: Mapping[str, Ids]) -> NDArray[Any]:
     words = np.zeros(0 if array.is_output else _size(array), np.uint64)
     if not array.is_output:
         _view(words, array)[...] = inputs[array.name]
+    # The model moves words without looking at them, so that a term's number travels like any value.
     return words.view(np.uint8)
 
 
@@ -285,7 +295,7 @@ def _run(
 
 
 def check_rectangles(rectangles: Sequence[tuple[int, int, int, int]], size: tuple[int, int]) -> None:
-    """That they (row, column, rows, columns) are disjoint and on an array of this size. Errors: PL0604."""
+    """Disjointness of rectangles (row, column, rows, columns) that lie on an array of this size. Errors: PL0604."""
     for row, column, rows, columns in rectangles:
         if row < 0 or column < 0 or row + rows > size[0] or column + columns > size[1]:
             message = f"{rows}x{columns} elements at ({row}, {column}) leave the array of {size[0]}x{size[1]}"
@@ -306,6 +316,7 @@ def _layouts(config: tcpa.Config) -> tuple[_Array, ...]:
 def _size(array: _Array) -> int:
     if 0 in array.shape:
         return 0
+    # Words from the first to the last element; with strides of the user's, there may be gaps in between.
     return 1 + sum(stride * (extent - 1) for stride, extent in zip(array.strides, array.shape, strict=True))
 
 
@@ -345,6 +356,7 @@ def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
         raise input_error("PL0602", message, help=f"give an array of shape {array.shape} and type {NUMPY[array.type]}")
     kind = NUMPY[array.type]
     memory.require(kind.itemsize * _size(array), f"the input '{array.name}'", _SMALLER_ARRAY)
+    # Words between the elements are never read; zeros keep runs alike.
     words = np.zeros(_size(array), kind)
     _view(words, array)[...] = value
     return words.view(np.uint8)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes with half-spaces in normal form: whether they have an integer point, tight bounds, no implied half-space.
+"""Omega test on boxes with half-spaces in normal form: whether they have an integer point, tight bounds, no implied
+half-space (Pugh 1991).
 
 Bounds are propagated first; what is left is decided by Fourier-Motzkin elimination with exact and dark shadows, and by
 halving the box where the two disagree (Pugh, "The Omega test", 1991). A row is (coefficients, constant), a.x + constant
@@ -19,7 +20,9 @@ _Row = tuple[tuple[int, ...], int]
 
 @lru_cache(maxsize=1 << 14)
 def normal_form(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfSpace, ...]) -> ConvexSet | None:
-    """The integer points of a box in half-spaces (two nonzero coefficients or more); None if there are none."""
+    """Normal form: the integer points of a box in half-spaces (two nonzero coefficients or more); None if there are
+    none.
+    """
     lower, upper, rows = list(low), list(high), {h.coefficients: h.constant for h in spaces}
     for h in spaces:
         rows[h.coefficients] = min(rows[h.coefficients], h.constant)
@@ -55,8 +58,9 @@ def _most(coefficients: Sequence[int], constant: int, lower: Sequence[int], uppe
 
 
 def _propagate(coefficients: tuple[int, ...], constant: int, lower: list[int], upper: list[int]) -> _Row | None:
-    """Tighten the box by one row (empty it if no point satisfies the row); the row in lowest terms without fixed
-    digits, or None where the box implies it."""
+    """Bound propagation: tighten the box by one row (empty it if no point satisfies the row). Returns the row in lowest
+    terms without fixed digits, or None where the box implies it.
+    """
     if _least(coefficients, constant, lower, upper) >= 0:
         return None
     most = _most(coefficients, constant, lower, upper)
@@ -74,11 +78,12 @@ def _propagate(coefficients: tuple[int, ...], constant: int, lower: list[int], u
     free = tuple(0 if x == y else a for a, x, y in zip(coefficients, lower, upper, strict=True))
     constant += sum(a * x for a, x, y in zip(coefficients, lower, upper, strict=True) if x == y)
     divisor = gcd(*free)
+    # Flooring the constant cuts off only points that are not integers (normalization in Pugh 1991).
     return tuple(a // divisor for a in free), constant // divisor
 
 
 def _tighten(lower: list[int], upper: list[int], rows: dict[tuple[int, ...], int]) -> dict[tuple[int, ...], int]:
-    """Make the box of a nonempty set tight in place, and drop the rows that the others imply."""
+    """Canonical form of a nonempty set: make its box tight in place, and drop the rows that the others imply."""
     for g in range(len(lower)):
         if any(c[g] for c in rows):
             items = list(rows.items())
@@ -116,10 +121,11 @@ def _bound(lower: list[int], upper: list[int], rows: list[_Row], g: int, *, low:
 
 
 def _feasible(lower: Sequence[int], upper: Sequence[int], rows: Sequence[_Row]) -> bool:
-    """Whether a box has an integer point in all half-spaces `rows`. Exact."""
+    """Exact integer feasibility: whether a box has an integer point in all half-spaces `rows` (Pugh 1991)."""
     active = [r for r in rows if _least(*r, lower, upper) < 0]
     if any(_most(*r, lower, upper) < 0 for r in active):
         return False
+    # A single row that holds somewhere in the box holds at a corner, which has integer coordinates.
     if len(active) < 2:
         return True
     used = [g for g in range(len(lower)) if any(c[g] for c, _ in active)]
@@ -144,7 +150,9 @@ def _feasible(lower: Sequence[int], upper: Sequence[int], rows: Sequence[_Row]) 
 
 
 def _shadows(system: list[_Row]) -> bool | None:
-    """Omega test: False if the real shadow is empty, True if it is exact or the dark shadow is not empty, else None."""
+    """Shadow test (Pugh 1991): False if the real shadow is empty, True if it is exact or the dark shadow is not empty,
+    else None.
+    """
     real, exact = _eliminate_all(system, dark=False)
     if not real:
         return False
@@ -154,12 +162,15 @@ def _shadows(system: list[_Row]) -> bool | None:
 
 
 def _eliminate_all(system: list[_Row], *, dark: bool) -> tuple[bool, bool]:
-    """(whether the shadow is nonempty, whether every elimination was exact)."""
+    """Fourier-Motzkin elimination of all digits: (whether the shadow is nonempty, whether every elimination was
+    exact)."""
     rows, exact = _normal(system), True
     while rows:
         n = len(rows[0][0])
         if n == 0:
             break
+        # Exact eliminations first, then the one that makes fewest new rows: their number grows with the product of
+        # signs.
         g = min(
             range(n), key=lambda g: (_inexact(rows, g), sum(c[g] > 0 for c, _ in rows) * sum(c[g] < 0 for c, _ in rows))
         )

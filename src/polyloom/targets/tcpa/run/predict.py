@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cycles that a configuration will take, from its words alone (docs: Time).
+"""Time prediction in Python: the cycles that a configuration will take, from its words alone (docs/targets/tcpa.md,
+Mapping to time).
 
 The last bank write is that of the output generator that finishes last. The first issue is found by following the units'
 programs with the controller's signals, one kernel class after another, until an operation issues. Both are exact for
@@ -22,6 +23,7 @@ def predicted_cycles(concrete: Concrete) -> int:
     Equal to the simulated cycles where all generator domains are boxes, else an upper bound.
     """
     interval = concrete.initiation_interval
+    # A generator's last step is the last one of its domain in scan order; of a box that is its upper corner.
     last = [
         g.delay + interval * max(scan_sets.step_of(s.upper, concrete.extents) for s in g.domain)
         for g in concrete.generators
@@ -37,7 +39,9 @@ def predicted_cycles(concrete: Concrete) -> int:
 
 
 def _starts(concrete: Concrete) -> dict[int, int]:
-    """When the first element of each class gets its start token."""
+    """Start cycle of each class: when its first element gets the start token, which passes one hop after another from
+    the controller's corner (the array paper, section 3.3).
+    """
     c = concrete.controller
     starts: dict[int, int] = {}
     for row, line in enumerate(concrete.element_class):
@@ -77,6 +81,7 @@ def _first_operation(concrete: Concrete, program: tuple[Instruction, ...], limit
             case Goto(target):
                 at = target
             case If(signals, targets):
+                # The controller steps once per initiation interval, so the signals of a cycle are those of its step.
                 step = scan_sets.digits_of(cycle // concrete.initiation_interval, concrete.extents)
                 at = targets[
                     sum(scan_sets.contains(concrete.controller.signals[s], step) << i for i, s in enumerate(signals))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One program (a phase of a plan) on the array: instantiation, simulation, verification of its files."""
+"""Life of one program (a phase of a plan) on the array: instantiation, simulation, verification of its files."""
 
 from __future__ import annotations
 
@@ -45,15 +45,16 @@ def instantiate(
     layouts: Layouts | None = None,
     closed: int = 0,
 ) -> bytes:
-    """The concrete file; `layouts` and `closed` as `instantiation` has them.
+    """Concrete file of one program (the array paper, section 6); `layouts` and `closed` as `instantiation` has them.
 
-    The library checks what it is asked for; what it refuses is checked here again, for a
-    sentence."""
+    The library checks what it is asked for; what it refuses is checked here again, for a sentence.
+    """
     symbolic, asked = open_symbolic(data)
     made = None
     if is_plain(symbolic, values, region, candidate):
         ordered = [values[name] for name in symbolic.parameters]
         made = instantiation.request(data, ordered, *region, candidate, None, layouts, closed)
+        # The fast path: no check in Python before the library has refused.
         if not made.status:
             return _record_made_of(made, ordered, data)
     _check_candidate(symbolic, candidate)
@@ -75,14 +76,16 @@ def instantiator(
     closed: int = 0,
     layouts: Layouts | None = None,
 ) -> Callable[[tuple[int, ...]], bytes]:
-    """What makes the concrete files of one region, of the values of the parameters in their order: for steps, of which
-    there are many. Errors: PL0505 and PL0815 here, those of `instantiate` there."""
+    """Partial application: what makes the concrete files of one region, from the values of the parameters in their
+    order; for steps, of which there are many. Errors: PL0505 and PL0815 here, those of `instantiate` there.
+    """
     symbolic, asked = open_symbolic(data)
     _check_candidate(symbolic, candidate)
     check_region(symbolic, *region)
 
     def make(values: tuple[int, ...]) -> bytes:
         made = instantiation.request(data, values, *region, candidate, None, layouts, closed)
+        # The domain is only checked where the library has refused: steps are many, and mostly legal.
         if made.status:
             check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
         instantiation.file_of(symbolic, made)
@@ -98,7 +101,9 @@ def _check_candidate(symbolic: Symbolic, candidate: int | None) -> None:
 
 
 def machine_of(data: bytes, member: str | None) -> Machine:
-    """The machine that a configuration was made for; `member` may name it where it is no shipped one."""
+    """Machine that a configuration was made for; `member` may name it where it is no shipped one. Errors: PL0816 and
+    those of `machine_file.load`.
+    """
     if member is not None:
         return machine_file.load(member)
     name = outline(data).concrete.machine if is_concrete(data) else symbolic_of(data).machine
@@ -121,7 +126,9 @@ def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progr
 def simulate_together(
     placements: Sequence[model.Placement], member: str | None, array: tuple[int, int], trace: bool
 ) -> list[Simulation]:
-    """Programs on disjoint rectangles of one array, all from cycle 0 on. Errors: those of `simulate`, and PL0604."""
+    """Simulation of programs on disjoint rectangles of one array, all from cycle 0 on. Errors: those of `simulate`, and
+    PL0604.
+    """
     machine = machine_of(placements[0].data, member)
     results = model.run_together(placements, machine, *array, trace=trace)
     return [_simulation(p.data, machine, result) for p, result in zip(placements, results, strict=True)]
@@ -150,12 +157,13 @@ def _events(trace: model.Trace, data: bytes, machine: Machine) -> Events:
 
 
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
-    """Both kinds are checked by reading them back, and by the rules of their own verifier."""
+    """Static check of a file: both kinds are checked by reading them back, and by the rules of their own verifier."""
     try:
         machine = machine_of(data, member)
     except PolyloomError as error:
         return error.diagnostics
     if is_concrete(data):
+        # Raises where the symbolic file inside is not the one that these words came from.
         resolve.known_origin(concrete_file.decode(data))
         return rules.verify(data, machine)
     symbolic = symbolic_file.decode(data)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts and the report of one program.
+"""Report of one program: facts, pressure, reservation table, array and control flow.
 
-Pressure, reservation table, array and control flow are read from the words of the concrete configuration. Only the
-equations' names and the reason for the initiation interval come from the symbolic one, from the schedule that those
-words obey.
+All but two are read from the words of the concrete configuration. Only the equations' names and the reason for the
+initiation interval come from the symbolic one, from the schedule that those words obey.
 """
 
 from __future__ import annotations
@@ -55,6 +54,7 @@ def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
         "bound_by": reason.bound_by if reason else None,
         "predicted_cycles": predicted_cycles(concrete),
         "processor_classes": len(concrete.classes),
+        # A kernel class is pi instructions, one per slot (section 6.1), so words are counted instead of blocks.
         "kernel_classes": sum(len(p) for p in programs) // concrete.initiation_interval,
         "control_signals": len(concrete.controller.signals),
         "instruction_words": sum(len(p) for p in programs),
@@ -64,8 +64,9 @@ def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
 
 
 def combine(phases: Sequence[Mapping[str, Json]], cycles: int) -> dict[str, Json]:
-    """The least rectangle around all, the most signals at a time, these predicted cycles, and the sums of everything
-    else."""
+    """Facts of several phases: the least rectangle around all, the most signals at a time, these predicted cycles, and
+    the sums of everything else.
+    """
 
     def total(key: str) -> int | None:
         values = [cast("int | None", p[key]) for p in phases]
@@ -85,9 +86,10 @@ def combine(phases: Sequence[Mapping[str, Json]], cycles: int) -> dict[str, Json
 
 
 def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
-    """The stored schedule that the words obey: the one that they were made with or, where they do not say, the first
-    one with a node for every operation issued, at its unit and slot. Where nothing is issued, the one of the least
-    initiation interval."""
+    """Stored schedule that the words obey: the one that they were made with or, where they do not say, the first one
+    with a node for every operation issued, at its unit and slot. Where nothing is issued, the one of the least
+    initiation interval.
+    """
     if not concrete.classes:
         return min(range(len(symbolic.schedules)), key=lambda n: symbolic.schedules[n].initiation_interval)
     told = concrete.made_of
@@ -106,7 +108,9 @@ def _is_slower(symbolic: Symbolic | None, number: int | None, concrete: Concrete
 
 
 def _bottleneck(symbolic: Symbolic, number: int, concrete: Concrete) -> Bottleneck:
-    """Why the words have their initiation interval, which may be a multiple of the schedule's."""
+    """Reason for the words' initiation interval, which may be a multiple of the schedule's (RecMII and ResMII; Rau
+    1994).
+    """
     schedule, reason = symbolic.schedules[number], symbolic.bottlenecks[number]
     if not _is_slower(symbolic, number, concrete):
         return reason
@@ -131,7 +135,7 @@ def _issued_operations(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
 
 
 def _source_of(data: bytes | None, concrete: Concrete) -> Symbolic | None:
-    """What the words were made of: the file, or what they say themselves."""
+    """Symbolic configuration that the words were made of: the file, or what they hold themselves."""
     if data is not None:
         return symbolic_of(data)
     return None if concrete.made_of is None else symbolic_of(concrete.made_of.symbolic)
@@ -167,8 +171,9 @@ def _operations(symbolic: Symbolic, concrete: Concrete) -> tuple[Operation, ...]
 
 
 def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int], tuple[str, ...]]:
-    """What issues by (unit, slot): the equations' names, `'` for each interval that they lag behind; without them,
-    operations."""
+    """Cells of the modulo reservation table by (unit, slot): the equations' names, `'` for each interval that they lag
+    behind; without them, operations.
+    """
     issued = sorted(set(_issued_operations(concrete)))
     if symbolic is None or not symbolic.node_names:
         named = [((unit, slot), operation_of(opcode)[0]) for unit, slot, opcode in issued]
@@ -216,7 +221,9 @@ def _flows(concrete: Concrete, names: tuple[str, ...]) -> Iterator[Flow]:
 
 
 def _flow(title: str, program: tuple[Instruction, ...], interval: int) -> Flow:
-    """One block per kernel class of `interval` instructions; its last instruction branches."""
+    """Control flow graph of a unit's program (the array paper, section 6.1, Figure 7): one block per kernel class of
+    `interval` instructions; its last instruction branches.
+    """
     blocks = [program[at : at + interval] for at in range(0, len(program), interval)]
     texts = tuple(
         "; ".join("nop" if i.opcode == OPCODE_NOP else operation_of(i.opcode)[0] for i in block) for block in blocks
@@ -239,5 +246,6 @@ def _targets(instruction: Instruction, following: int) -> Iterator[tuple[int, st
             yield target, ""
         case If(signals, targets):
             for target in sorted(set(targets)):
+                # Bit 0 of a code belongs to the first signal, which is written first.
                 codes = [format(code, f"0{len(signals)}b")[::-1] for code, t in enumerate(targets) if t == target]
                 yield target, f"ic{','.join(map(str, signals))} = {'|'.join(codes)}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of iterations at run time: unions of (box and half-spaces) on the digits of a scan.
+"""Iteration sets at run time: unions of (box and half-spaces) on the digits of a scan.
 
 A tile's iterations are numbered in scan order; the digits of that number in mixed radix, innermost first, are the
 coordinates here. Sets are `ConvexSet` values in normal form (`convex_set`): the box is tight, half-spaces are
-primitive, none is implied.
+primitive, none is implied (Pugh 1991).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from polyloom.targets.tcpa.words.concrete import ConvexSet, HalfSpace
 
 
 def convex_set(lower: Sequence[int], upper: Sequence[int], half_spaces: Iterable[HalfSpace] = ()) -> ConvexSet | None:
-    """The normal form of a box intersected with half-spaces, or None where it has no integer point.
+    """Normal form of a box intersected with half-spaces, or None where it has no integer point.
 
     Half-spaces may come with any number of nonzero coefficients and any common factor. Equal sets that differ only in
     implied constraints have one form.
@@ -56,6 +56,7 @@ def intersect(a: ConvexSet, b: ConvexSet) -> ConvexSet | None:
 
 
 def contains(domain: Iterable[ConvexSet], point: Sequence[int]) -> bool:
+    """Membership of a point in a union of sets."""
     return any(
         all(a <= x <= b for a, x, b in zip(s.lower, point, s.upper, strict=True))
         and all(sum(a * x for a, x in zip(h.coefficients, point, strict=True)) + h.constant >= 0 for h in s.half_spaces)
@@ -64,7 +65,7 @@ def contains(domain: Iterable[ConvexSet], point: Sequence[int]) -> bool:
 
 
 def meets(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
-    """Whether two unions have a point in common."""
+    """Intersection test: whether two unions have a point in common."""
     return any(
         all(l1 <= u2 and l2 <= u1 for l1, u1, l2, u2 in zip(s.lower, s.upper, t.lower, t.upper, strict=True))
         # Boxes that overlap have a common point; half-spaces need the exact test.
@@ -74,7 +75,7 @@ def meets(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
 
 
 def step_of(digits: Sequence[int], extents: Sequence[int]) -> int:
-    """The step of the scan with these digits."""
+    """Mixed-radix number: the step of the scan with these digits."""
     step, weight = 0, 1
     for digit, extent in zip(digits, extents, strict=True):
         step += digit * weight
@@ -83,7 +84,7 @@ def step_of(digits: Sequence[int], extents: Sequence[int]) -> int:
 
 
 def digits_of(step: int, extents: Sequence[int]) -> tuple[int, ...]:
-    """The digits of a step; the outermost one is not reduced."""
+    """Mixed-radix digits of a step; the outermost one is not reduced."""
     digits: list[int] = []
     for extent in extents[:-1]:
         step, digit = divmod(step, extent)
@@ -92,7 +93,7 @@ def digits_of(step: int, extents: Sequence[int]) -> tuple[int, ...]:
 
 
 def digits_after(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> Iterator[ConvexSet]:
-    """The digits within [lower, upper] that follow `last` in scan order."""
+    """Lexicographic successors: the digits within [lower, upper] that follow `last` in scan order, as boxes."""
     # Lexicographic order, outermost digit last in the tuple: equal in all digits outside of g, greater in g, anything
     # inside.
     for g in reversed(range(len(last))):

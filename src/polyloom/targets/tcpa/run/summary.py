@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader of a run on the array wants first, of its data."""
+"""Summary of a run on the array, from its data: what a reader wants first."""
 
 from __future__ import annotations
 

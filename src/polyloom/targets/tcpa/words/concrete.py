@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The concrete configuration: the words that the array is loaded with, for given parameter values and a given region.
+"""Concrete configuration (the array paper, section 6): the words that the array is loaded with, for given parameter
+values and a given region.
 
 Iterations here are *digits*: the coordinates of a tile's iteration in scan order, innermost first, each counting up
 from 0. Step s of the scan has the digits of s in mixed radix `extents`; in the epilogue the outermost digit runs past
@@ -19,6 +20,7 @@ from polyloom.targets.tcpa.words.sides import Side
 class HalfSpace:
     """`coefficients . digits + constant >= 0`, at least two coefficients nonzero, divided by their gcd."""
 
+    # A half-space with one nonzero coefficient would be a bound of the box: each set then has one form.
     coefficients: tuple[int, ...]
     constant: int
 
@@ -38,9 +40,11 @@ Domain = tuple[ConvexSet, ...]
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The global controller. It stands at the corner element named by `south` and `east`, sends the start token in
-    cycle `start`, then the control signals of step s for the cycles [start + s*pi, start + (s+1)*pi), for `steps`
-    steps; both pass `row_delay` cycles per row and `column_delay` cycles per column, away from that corner."""
+    """Global controller (the array paper, sections 3.3 and 6.2). It stands at the corner element named by `south` and
+    `east`, sends the start token in cycle `start`, then the control signals of step s for the cycles [start + s*pi,
+    start + (s+1)*pi), for `steps` steps; both pass `row_delay` cycles per row and `column_delay` cycles per column,
+    away from that corner.
+    """
 
     south: bool
     east: bool
@@ -54,8 +58,9 @@ class Controller:
 
 @dataclass(frozen=True, slots=True)
 class ElementProgram:
-    """One processor class: one program per functional unit (empty: the unit halts at once) and FIFO depths of fd and
-    id. Depths are listed up to the last register in use; 0 marks an unused one."""
+    """Processor class (the array paper, section 6.1): one program per functional unit (empty: the unit halts at once)
+    and FIFO depths of fd and id. Depths are listed up to the last register in use; 0 marks an unused one.
+    """
 
     programs: tuple[tuple[Instruction, ...], ...]
     # Per class, not per element: elements of one class have the same iterations, hence the same occupancy.
@@ -65,9 +70,11 @@ class ElementProgram:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Within one wrapper `sink` is driven by `source`: (location, index) each, location 0 pe, 1 north, 2 east, 3 south,
-    4 west. Source (pe, k) is od k; sink (pe, k) is id k; source (north, c) is what arrives from the north on channel c.
-    Wrappers connect elements with each other: the ports of a region's border belong to the routes of banks."""
+    """Wrapper connection (the array paper, section 3.1). Within one wrapper `sink` is driven by `source`: (location,
+    index) each, location 0 pe, 1 north, 2 east, 3 south, 4 west. Source (pe, k) is od k; sink (pe, k) is id k; source
+    (north, c) is what arrives from the north on channel c. Wrappers connect elements with each other: the ports of a
+    region's border belong to the routes of banks.
+    """
 
     sink: tuple[int, int]
     source: tuple[int, int]
@@ -75,14 +82,14 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """The address generator of the bank at channel `channel` of border `side`, at row or column `position`, and the
-    bank's route: straight inwards on that channel, `links` crossings from wrapper to wrapper, to the id `register` of
-    an element; or, of an output, the other way, from the od `register`. No other connection may drive a port that the
-    route drives.
+    """Address generator (the array paper, section 6.4) of the bank at channel `channel` of border `side`, at row or
+    column `position`, and the bank's route: straight inwards on that channel, `links` crossings from wrapper to
+    wrapper, to the id `register` of an element; or, of an output, the other way, from the od `register`. No other
+    connection may drive a port that the route drives.
 
     It steps through the tile's digits once every pi cycles from cycle `delay` on (absolute, like `Controller.start`).
-    In the steps of `domain` it reads word `base + coefficients . digits` of the memory that has array `array` and
-    the token is at the border port in that very cycle; or, for an output, takes the token that arrives in that cycle.
+    In the steps of `domain` it reads word `base + coefficients . digits` of the memory that has array `array` and the
+    token is at the border port in that very cycle; or, for an output, takes the token that arrives in that cycle.
     """
 
     side: Side
@@ -131,7 +138,7 @@ class MadeOf:
 
 @dataclass(frozen=True, slots=True)
 class Concrete:
-    """A concrete configuration of `rows` x `columns` elements.
+    """Concrete configuration of `rows` x `columns` elements.
 
     `element_class[r][c]` indexes `classes`, or is -1 for an element with an empty tile. `wrapper[r][c]` indexes
     `wrappers`.
@@ -147,6 +154,8 @@ class Concrete:
     controller: Controller
     classes: tuple[ElementProgram, ...]
     element_class: tuple[tuple[int, ...], ...]
+    # Wrappers are numbered apart from classes: border elements may run the program of inner ones with other
+    # connections.
     wrappers: tuple[tuple[Connection, ...], ...]
     wrapper: tuple[tuple[int, ...], ...]
     generators: tuple[Generator, ...]
@@ -158,14 +167,16 @@ class Concrete:
 
 
 def route_end(concrete: Concrete, generator: Generator) -> tuple[int, int]:
-    """The last element of `bank_route`, which has the register."""
+    """End of a bank's route: the last element of `bank_route`, which has the register."""
     last = (concrete.rows if generator.side in ("north", "south") else concrete.columns) - 1
     line = last - generator.links if generator.side in ("south", "east") else generator.links
     return (line, generator.position) if generator.side in ("north", "south") else (generator.position, line)
 
 
 def bank_route(concrete: Concrete, generator: Generator) -> list[tuple[int, int]]:
-    """The elements on a bank's route, from the border inwards; the last one has the register."""
+    """Bank route: the elements from the border inwards; the last one has the register (straight, docs/targets/tcpa.md,
+    Banks).
+    """
     at, far = generator.position, generator.side in ("south", "east")
     across = generator.side in ("north", "south")
     last = (concrete.rows if across else concrete.columns) - 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Concrete configurations as files (`.plcc`): the words that the array is loaded with (docs/formats.md).
+"""File format of concrete configurations (`.plcc`; docs/formats.md): the words that the array is loaded with.
 
 Fields have the fixed width of the hardware word that they fill. A processor class, a wrapper configuration and a set of
 iterations are stored once and referred to by number; the sets of the control signals come first among those, in order
@@ -37,6 +37,7 @@ _ELEMENT_BYTES = 64
 """What a configuration takes for an element once decoded, at most: numbers of class and wrapper, a few times."""
 _HEADER = Struct(f"<16xQ8x{KIND.sections}I")
 """The hash of the machine, and where each section ends."""
+# As many as the library for instantiation is built for at most (POLYLOOM_DIMENSIONS): digits are on its stack.
 DIMENSIONS = 63
 """The most dimensions that a file holds."""
 
@@ -75,6 +76,7 @@ _head = record(
 
 
 def _classes() -> Codec[tuple[ElementProgram, ...]]:
+    """Codec of processor classes (docs/formats.md): programs by unit, then the depths of fd and id."""
     program = counted(encoding.instruction, u16("the number of instructions"))
     depths = counted(u32("a FIFO depth"), u8("the number of FIFOs"))
     element = record(
@@ -108,8 +110,10 @@ def _wrappers() -> Codec[tuple[tuple[Connection, ...], ...]]:
 
 
 def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ...]]:
-    """Numbers below `limit` row by row, each in one byte, or in two where one does not hold every such number; all at
-    once, as there may be millions."""
+    """Codec of a map over the region: numbers below `limit` row by row, each in one byte, or in two where one does not
+    hold every such number; all at once, as there may be millions.
+    """
+    # Most regions have few classes; a byte per element halves the largest section.
     size = 1 if limit <= 256 else 2
     item = (u8 if size == 1 else u16)(what, limit)
 
@@ -146,6 +150,7 @@ def _domain(dimensions: int) -> Codec[Domain]:
 
 
 def _controller(domain: Codec[Domain]) -> Codec[Controller]:
+    """Codec of the global controller's words (docs/formats.md)."""
     flag = mapped(u8("a corner", 2), int, bool)
     return record(
         Controller,
@@ -160,6 +165,10 @@ def _controller(domain: Codec[Domain]) -> Codec[Controller]:
 
 
 def _generators(head: _Head, arrays: int, domain: Codec[Domain]) -> Codec[tuple[Generator, ...]]:
+    """Codec of address generators, one row of fixed size each, so that `generator_table` can read them as a NumPy
+    table.
+    """
+    # u16 and i32 fields without padding: a row has a fixed size for each number of dimensions.
     generator = record(
         Generator,
         side=mapped(u16("a side", len(SIDES)), SIDES.index, SIDES.__getitem__),
@@ -216,6 +225,8 @@ def _write_arrays(out: bytearray, arrays: tuple[ArrayLayout, ...]) -> None:
 def _read_arrays(reader: Reader) -> tuple[ArrayLayout, ...]:
     arrays, at = _unplaced.read(reader), reader.position
     places = {p.array: p.place for p in _places.read(reader)}
+    # `dict` keeps the last of two places of one array; the canonical form then differs, and the file is refused for
+    # that.
     if any(n >= len(arrays) for n in places):
         raise binary.malformed(at, "an array is placed that does not exist")
     return tuple(replace(a, place=places.get(n)) for n, a in enumerate(arrays))
@@ -249,25 +260,29 @@ _made_of: Codec[MadeOf | None] = Codec(
 
 
 def append_made_of(data: bytes, made_of: MadeOf) -> bytes:
-    """The file `data`, which was just made and does not say of what, with what it was made of."""
+    """File `data`, which was just made and does not say of what, with what it was made of."""
     header = _HEADER.size
     ends = _HEADER.unpack_from(data)[1:]
+    # Sections begin at multiples of 4 bytes (docs/formats.md), which the library's reader needs for aligned words.
     starts = (header, *(end + -end % 4 for end in ends))
     sections = [data[start:end] for start, end in zip(starts, ends, strict=False)]
+    # The last byte of the last section is the flag "made of nothing", which the origin replaces: no other section is
+    # encoded again.
     sections[-1] = sections[-1][:-1] + section(_made_of, made_of)
     return binary.pack(KIND, _HEADER.unpack_from(data)[0], sections)
 
 
 def strip_made_of(data: bytes) -> bytes:
-    """The file `data` without what it was made of: as the library makes it. Errors: those of `decode`."""
+    """File `data` without what it was made of: as the library makes it. Errors: those of `decode`."""
     return encode(replace(decode(data), made_of=None))
 
 
 def encode(concrete: Concrete) -> bytes:
-    """The file of `concrete`. Errors: PL0706 (exit 3) when a value does not fit its field."""
+    """File of a concrete configuration. Errors: PL0706 (exit 3) when a value does not fit its field."""
     head = _head_of(concrete)
     domains: list[Domain] = []
     domain = pooled(domains, "the number of a domain", lambda what, _: u32(what))
+    # Encoded for its effect on the pool: the signals' sets get the first numbers, as the format demands.
     section(_controller(domain), concrete.controller)
     return pack_generators(
         concrete, domains, section(_generators(head, len(concrete.arrays), domain), concrete.generators)
@@ -279,8 +294,9 @@ def _head_of(concrete: Concrete) -> _Head:
 
 
 def pack_generators(concrete: Concrete, domains: Iterable[Domain], generators: bytes) -> bytes:
-    """The file with a section of generators that is already written, whose domains follow those of the signals in this
-    order."""
+    """File with a section of generators that is already written, whose domains follow those of the signals in this
+    order.
+    """
     head, classes, wrappers = _head_of(concrete), concrete.classes, concrete.wrappers
     pool: list[Domain] = []
     domain = pooled(pool, "the number of a domain", lambda what, _: u32(what))
@@ -312,7 +328,7 @@ def pack_generators(concrete: Concrete, domains: Iterable[Domain], generators: b
 
 
 def decode(data: bytes) -> Concrete:
-    """The configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
+    """Configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
     return _decoded(data)
 
 
@@ -329,21 +345,23 @@ _decoded = binary.remembered(_decode_canonical, 8, 1 << 18)
 
 
 def parse(data: bytes) -> Concrete:
-    """`decode` for what the library has just made, whose bytes need not be made again. Errors: as for `decode`, but for
-    a file that is not written in the one way."""
+    """Decoder without the canonical check, for what the library has just made. Errors: as for `decode`, but for a file
+    that is not written in the one way.
+    """
     concrete, pool, reader = without_generators(data)
     domain = pooled(pool, "the number of a domain", u32)
     return replace(concrete, generators=_generators(_head_of(concrete), len(concrete.arrays), domain).read(reader))
 
 
 def without_generators(data: bytes) -> tuple[Concrete, list[Domain], Reader]:
-    """Everything but the generators, the pool of domains, and where the generators begin."""
+    """Everything but the generators, the pool of domains, and a reader where the generators begin."""
     stamp, (first, class_reader, wrapper_reader, maps, domain_reader, generator_reader, names) = binary.unpack(
         KIND, data
     )
     head = _head.read(first)
     if not head.rows or not head.columns:
         raise binary.malformed(first.position, "the region has no element")
+    # An element takes a byte or two in each map of the file, and many times that in memory.
     memory.require(
         head.rows * head.columns * _ELEMENT_BYTES,
         f"a configuration of {head.rows}x{head.columns} elements",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instruction words as bytes: the layout at the top of `isa.py`, written and read; and what both configurations share.
+"""Instruction encoder and decoder: the layout at the top of `isa.py`, written and read; and what both configurations
+share (docs/formats.md).
 
 Every byte string that reads as an instruction is the only one for it: unused fields do not exist, an operation has as
 many sources as its arity, and a nop has no operands. Whether registers, signals and targets exist is for the verifier
@@ -26,6 +27,7 @@ from polyloom.targets.tcpa.words.isa import (
     source_type,
 )
 
+# The numbers stand in files: two bits of the first byte.
 _NEXT, _HALT, _GOTO, _IF = range(4)
 _TARGET = fixed(2, "a branch target")
 _BITS = fixed(4, "an immediate")
@@ -33,13 +35,16 @@ _WIDE_BITS = fixed(8, "an immediate")
 _OPERATION = fixed(1, "an operation's number", limit=64)
 _INDEX = fixed(1, "a register's number", limit=64)
 _DESTINATIONS = fixed(1, "the number of destinations", limit=16)
+# 2**15 targets of 2 bytes each; one signal more, and a single instruction could take 128 KiB.
 _MOST_SIGNALS = 15
 _SIGNALS = fixed(1, "the number of control signals of a branch", limit=_MOST_SIGNALS + 1)
 _SIGNAL = fixed(1, "a control signal's number")
 
 
 def arity(opcode: int) -> int | None:
-    """How many sources an opcode has; None when no operation has this number or does not work on its element type."""
+    """Arity: how many sources an opcode has; None when no operation has this number or does not work on its element
+    type.
+    """
     if opcode == OPCODE_NOP:
         return 0
     if not is_operation(opcode):
@@ -56,6 +61,7 @@ def bits(opcode: int, position: int) -> Codec[int]:
 
 def _write(out: bytearray, instruction: Instruction) -> None:
     _OPERATION.write(out, instruction.opcode >> 4)
+    # Shares the byte with the operation's number, which is below 64.
     out[-1] |= _branch_kind(instruction.branch) << 6
     _DESTINATIONS.write(out, len(instruction.destinations))
     out[-1] |= (instruction.opcode & 15) << 4
@@ -88,6 +94,7 @@ def _branch_kind(branch: Branch) -> int:
 
 
 def _write_branch(out: bytearray, branch: Branch) -> None:
+    """Branch encoding (the array paper, section 6.3; layout in `isa`)."""
     match branch:
         case Next() | Halt():
             return
@@ -97,12 +104,14 @@ def _write_branch(out: bytearray, branch: Branch) -> None:
             _SIGNALS.write(out, len(signals))
             for signal in signals:
                 _SIGNAL.write(out, signal)
+            # `strict` refuses a table of any other length than 2**n.
             for _, target in zip(range(1 << len(signals)), targets, strict=True):
                 _TARGET.write(out, target)
 
 
 def _read(reader: Reader) -> Instruction:
     at = reader.position
+    # Two bytes with four fields, as in the table of `isa`: operation and branch kind, destinations and type.
     first, second = reader.take(2)
     opcode, count = (first & 63) << 4 | second >> 4, second & 15
     number = arity(opcode)
@@ -162,7 +171,7 @@ def encode(value: Instruction) -> bytes:
 
 
 def decode(data: bytes) -> Instruction:
-    """The one instruction that `data` is. Errors: PL0705."""
+    """Instruction that `data` is, all of it. Errors: PL0705."""
     reader = Reader(data, 0, len(data))
     value = instruction.read(reader)
     if reader.position != len(data):

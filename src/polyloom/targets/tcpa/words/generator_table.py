@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Concrete configurations read without an object per address generator, of which a large region has millions.
+"""Address generators as a NumPy table: concrete configurations read without an object per generator, of which a large
+region has millions.
 
 Everything else is decoded as `concrete_file.decode` does it, and checked as strictly: the generators' section has rows
 of one size, so that NumPy compares their fields with their limits, and the file is canonical exactly if it is what the
@@ -62,7 +63,7 @@ class Outline:
 
 @binary.remembered
 def outline(data: bytes) -> Outline:
-    """What `concrete_file.decode` makes, in a fraction of its time. Errors: PL0701 to PL0705."""
+    """Outline of a file: what `concrete_file.decode` makes, in a fraction of its time. Errors: PL0701 to PL0705."""
     return _remembered_outline(data)
 
 
@@ -74,6 +75,7 @@ def _outline(data: bytes) -> Outline:
         table = np.frombuffer(data, kind, count, reader.position)
         if _in_range(table, concrete, domains) and _canonical(concrete, domains, table, data[start : reader.end], data):
             return Outline(concrete, table, tuple(domains))
+    # The slow reader knows where the fault is, and raises its located error.
     concrete_file.decode(data)
     raise binary.malformed(start, "the generators are not written in the one way that the format allows")
 
@@ -103,7 +105,9 @@ def _in_range(table: Table, concrete: Concrete, domains: Sequence[Domain]) -> bo
 
 
 def _canonical(concrete: Concrete, domains: Sequence[Domain], table: Table, generators: bytes, data: bytes) -> bool:
-    """Whether the rows count their domains in the order of their first use, and all else is written as it must be."""
+    """Canonical form: whether the rows count their domains in the order of their first use, and all else is written as
+    it must be.
+    """
     first = np.sort(np.unique(table["domain"], return_index=True)[1])
     used = [domains[int(n)] for n in table["domain"][first]]
     return concrete_file.pack_generators(concrete, used, generators) == data

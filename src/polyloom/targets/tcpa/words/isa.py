@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The instruction words of a processing element.
+"""Instruction set of a processing element (the array paper, sections 3.2 and 6.3).
 
-An instruction is a pair (paper section 6.3): a functional instruction, which reads up to three sources and writes one
-result to any number of destinations, and a branch instruction, which names the next instruction. Words are bytes:
+An instruction is a pair (the array paper, section 6.3): a functional instruction, which reads up to three sources and
+writes one result to any number of destinations, and a branch instruction, which names the next instruction. Words are
+bytes:
 
     operation   u8   operation number (bits 0-5) | branch kind (bits 6-7)
     type        u8   destinations (bits 0-3) | element type number (bits 4-7)
@@ -12,8 +13,8 @@ result to any number of destinations, and a branch instruction, which names the 
     if        u8   number of control signals n, then n signal numbers u8, then 2**n targets u16
 
 An operation has as many sources as its arity, and `OPCODE_NOP` (operation 63, type 0) no operands. A target is an
-instruction's index in its unit's program. In `if`, target number
-`sum(signal[i] << i)` is taken; entries for codes that cannot occur repeat the entry of the lowest code that can.
+instruction's index in its unit's program. In `if`, target number `sum(signal[i] << i)` is taken; entries for codes that
+cannot occur repeat the entry of the lowest code that can.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ OPCODE_NOP = 63 << 4
 
 
 class File(IntEnum):
-    """Register files. `OD` is written only, `ID` is read only; both share code 2 because a field is never both."""
+    """Register files (the array paper, section 3.2). `OD` is written only, `ID` is read only; both share code 2 because
+    a field is never both.
+    """
 
     RD = 0
     FD = 1
@@ -66,7 +69,7 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """Stop the unit after this instruction."""
+    """Halt (the array paper, Algorithm 4): stops the unit after this instruction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,9 @@ class Goto:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """Select one of `2**len(signals)` targets by the control signals of the current iteration."""
+    """Conditional branch (the array paper, section 6.3): selects one of `2**len(signals)` targets by the control
+    signals of the current iteration.
+    """
 
     signals: tuple[int, ...]
     targets: tuple[int, ...]
@@ -96,13 +101,13 @@ class Instruction:
 
 
 def opcode(operation: str, dtype: ElementType) -> int:
-    """The number that stands for `operation` on elements of `dtype`."""
+    """Opcode: the number that stands for `operation` on elements of `dtype`."""
     # Positions in the table are numbers in files: rows are only ever appended (ARCHITECTURE, "An operation").
     return NUMBER[operation] << 4 | ELEMENT_TYPES.index(dtype)
 
 
 def operation_of(code: int) -> tuple[str, ElementType]:
-    """The operation's name and element type of an opcode other than `OPCODE_NOP`."""
+    """Operation name and element type of an opcode other than `OPCODE_NOP`."""
     return OPERATIONS[code >> 4].name, ELEMENT_TYPES[code & 15]
 
 
@@ -114,4 +119,5 @@ def is_operation(code: int) -> bool:
 def source_type(code: int, position: int) -> ElementType:
     """The element type that an operation takes as a source."""
     operation, dtype = operation_of(code)
+    # The first source of a selection is the result of a comparison, which is an i32.
     return "i32" if operation == "select" and position == 0 else dtype

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A candidate's schedule as expressions in the tile sizes: lambda_J, lambda_K, latency and validity (paper section
-5.2).
+"""Symbolic timing: a candidate's schedule as expressions in the tile sizes: lambda_J, lambda_K, latency and validity
+(the array paper, section 5.2).
 
 lambda_J follows from the scan order; lambda_K is the least skew that every tile displacement of every use allows; the
-latency is that of a full tile; a candidate is valid where every dependence within a tile has a slack of at least 0.
-All are polynomials in the tile sizes p_m, for people to read: instantiation computes with numbers.
+latency is that of a full tile; a candidate is valid where every dependence within a tile has a slack of at least 0. All
+are polynomials in the tile sizes p_m, for people to read: instantiation computes with numbers.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Polynomial:
 
     @staticmethod
     def of(coefficients: dict[tuple[str, ...], int]) -> Polynomial:
+        """Normal form: equal polynomials have equal terms, by degree, then by name."""
         return Polynomial(
             tuple(sorted(((m, c) for m, c in coefficients.items() if c), key=lambda term: (-len(term[0]), term[0])))
         )
@@ -80,10 +81,10 @@ Skew = tuple[tuple[tuple[int, int], tuple[Polynomial, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """`lambda_j[m]` by dimension; `skew`: `row * lambda_K[rows] + column * lambda_K[columns]` is at least every bound
-    of a displacement (row, column); `tile`: the latency of one full tile in cycles; `valid`: the candidate is valid
-    where each is
-    >= 0, if the tile is larger than the distance of the dependence in question."""
+    """Symbolic timing. `lambda_j[m]` by dimension; `skew`: `row * lambda_K[rows] + column * lambda_K[columns]` is at
+    least every bound of a displacement (row, column); `tile`: the latency of one full tile in cycles; `valid`: the
+    candidate is valid where each is >= 0, if the tile is larger than the distance of the dependence in question.
+    """
 
     lambda_j: tuple[Polynomial, ...]
     skew: Skew
@@ -97,7 +98,7 @@ def size(dimension: int) -> Polynomial:
 
 
 def timing(symbolic: Symbolic, candidate: Candidate) -> Timing:
-    """The expressions of one candidate."""
+    """Timing expressions of one candidate (the array paper, section 5.2)."""
     schedule = symbolic.schedules[candidate.schedule]
     steps: dict[int, Polynomial] = {}
     step = Polynomial.constant(schedule.initiation_interval)
@@ -116,7 +117,9 @@ def timing(symbolic: Symbolic, candidate: Candidate) -> Timing:
 def _slack(
     symbolic: Symbolic, candidate: Candidate, use: int, lambda_j: tuple[Polynomial, ...], theta: dict[int, int]
 ) -> Polynomial:
-    """lambda_J . (d - P theta) + tau(w) - r of a use, without lambda_K and hops."""
+    """Slack lambda_J . (d - P theta) + tau(w) - r of a use in cycles, without lambda_K and hops (the array paper,
+    section 5.2).
+    """
     schedule = symbolic.schedules[candidate.schedule]
     one = symbolic.uses[use]
     ready = max((schedule.tau[w.node] + schedule.latency[w.node] for w in one.writers), default=0)
@@ -158,6 +161,9 @@ def _undominated_bounds(bounds: tuple[Polynomial, ...]) -> tuple[Polynomial, ...
 
 
 def _validity(symbolic: Symbolic, candidate: Candidate, lambda_j: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
+    """Validity domain: slacks that small tiles make negative, and tile sizes p_m >= |d_m| (the array paper, section
+    5.1).
+    """
     found: dict[Polynomial, None] = {}
     for u, use in enumerate(symbolic.uses):
         slack = _slack(symbolic, candidate, u, lambda_j, {})
@@ -165,6 +171,7 @@ def _validity(symbolic: Symbolic, candidate: Candidate, lambda_j: tuple[Polynomi
             found[slack] = None
     for m in (candidate.rows, candidate.columns):
         longest = max((abs(use.distance[m]) for use in symbolic.uses), default=0) if m is not None else 0
+        # Tiles have at least one iteration, so that a distance of 1 demands nothing.
         if m is not None and longest > 1:
             found[size(m) - Polynomial.constant(longest)] = None
     return tuple(found)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The capacities of a machine that a symbolic configuration carries, since instantiation checks them."""
+"""Capacity table: the capacities of a machine that a symbolic configuration carries, since instantiation checks
+them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listings of configurations in the paper's notation, and as plain data.
+"""Listings of configurations in the notation of the array paper, and as plain data.
 
 `show_symbolic` prints what Figure 3 and sections 5.1 to 5.6 print: schedules, and for every candidate its space-time
 mapping, routes, polyhedral syntax tree and access mappings. `show_concrete` prints Figures 5, 7 and 8 and the programs
@@ -31,7 +31,7 @@ def _indent(lines: Iterable[str], by: int = 2) -> list[str]:
 
 
 def show_symbolic(symbolic: Symbolic) -> str:
-    """The text of a symbolic configuration."""
+    """Listing of a symbolic configuration (the array paper, sections 5.1 to 5.6)."""
     lines = [
         f"symbolic configuration of {symbolic.kernel} for {symbolic.machine} ({symbolic.machine_hash:016x})",
         f"parameters: {', '.join(symbolic.parameters) or 'none'} with {_assumptions(symbolic)}",
@@ -147,7 +147,9 @@ def _candidate(symbolic: Symbolic, number: int) -> list[str]:
 
 
 def _tiling(symbolic: Symbolic, candidate: Candidate) -> list[str]:
-    """I in terms of position j within tile k, as counted from the end where the scan goes downwards."""
+    """Tiling (the array paper, section 5.1): I in terms of position j within tile k, as counted from the end where the
+    scan goes downwards.
+    """
     texts: list[str] = []
     for m, name in enumerate(symbolic.dimensions):
         j, k, p = (tile_symbol(letter, m, symbolic.dimensions) for letter in "jkp")
@@ -162,6 +164,9 @@ def _tiling(symbolic: Symbolic, candidate: Candidate) -> list[str]:
 
 
 def _timing(symbolic: Symbolic, candidate: Candidate, times: Timing) -> list[str]:
+    """Schedule vectors and latency (the array paper, section 5.2), with the names of dimensions in the place of their
+    numbers.
+    """
     names = symbolic.dimensions
 
     def text(value: Polynomial) -> str:
@@ -196,6 +201,9 @@ def _path(route: Route) -> str:
 
 
 def _tree(symbolic: Symbolic, candidate: int) -> list[str]:
+    """Polyhedral syntax tree (the array paper, section 5.5), with the levels of its example: unit, offset, instruction,
+    operand.
+    """
     lines = ["tree:"]
     for unit in build_tree(symbolic, candidate).units:
         lines.append(f"  {symbolic.limits.units[unit.unit]}")
@@ -240,6 +248,7 @@ def _leaf(symbolic: Symbolic, leaf: Leaf) -> str:
 
 
 def _access_mappings(symbolic: Symbolic, candidate: Candidate) -> list[str]:
+    """Access mappings (reg, x[index], space) of the array paper, section 5.6."""
     lines = ["access mappings:"]
     for register, read in zip(candidate.input_registers, symbolic.inputs, strict=True):
         lines.append(f"  (id{register}, {_accessed_banks(symbolic, read.access, read.consumer)})")
@@ -255,8 +264,9 @@ def _accessed_banks(symbolic: Symbolic, access: Access, node: int) -> str:
 
 
 def show_concrete(concrete: Concrete, units: Sequence[str] = (), known: Known | None = None) -> str:
-    """The text of a concrete configuration. `units` are the names of the machine's functional units, if known, and
-    `known` is what it was made of: then each instruction says where it comes from."""
+    """Listing of a concrete configuration (the array paper, Figures 5, 7 and 8). `units` are the names of the machine's
+    functional units, if known, and `known` is what it was made of: then each instruction says where it comes from.
+    """
     lines = [
         f"concrete configuration of {concrete.kernel} for {concrete.machine} ({concrete.machine_hash:016x})",
         f"{concrete.rows} x {concrete.columns} elements, pi = {concrete.initiation_interval}, "
@@ -285,6 +295,7 @@ def _elements(grid: tuple[tuple[int, ...], ...], number: int) -> str:
     """The elements with this number, one range of columns per row; rows with the same ranges together."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for r, row in enumerate(grid):
+        # Classes are mostly rectangles: rows that share their columns are one entry.
         rows.setdefault(tuple(_ranges([c for c, value in enumerate(row) if value == number])), []).append(r)
     return (
         "; ".join(
@@ -380,6 +391,7 @@ def _bank(concrete: Concrete, generator: Generator) -> str:
         array.name
         if not array.shape
         else f"{array.name}[{word}]"
+        # One dimension, row by row: the word is the index; of several dimensions only the word is known here.
         if array.strides == (1,)
         else f"{array.name} word {word}"
     )
@@ -393,13 +405,16 @@ def _bank(concrete: Concrete, generator: Generator) -> str:
 
 
 def as_json(value: Any) -> Any:
-    """A configuration, or any value within it, as dicts, lists, texts and numbers; a record says its `type`."""
+    """JSON form of a configuration, or of any value within it, as dicts, lists, texts and numbers; a record says its
+    `type`.
+    """
     if isinstance(value, Enum):
         return value.name.lower()
     if is_dataclass(value):
         # Class and field names are the format's: renaming one changes what scripts read.
         return {"type": type(value).__name__} | {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, bytes):
+        # The symbolic file inside has a listing of its own; its bytes would say nothing here.
         return {"bytes": len(value)}
     if isinstance(value, tuple | list):
         return [as_json(item) for item in cast("Sequence[Any]", value)]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's notation for what configurations are made of: instructions (section 6.3), ports (3.1), conditions and
-tile bounds (5.5)."""
+"""Notation of the array paper for what configurations are made of: instructions (section 6.3), ports (section 3.1),
+conditions and tile bounds (section 5.5).
+"""
 
 from __future__ import annotations
 
@@ -49,6 +50,7 @@ def fragment(source: Source, opcode: int, position: int = 0, *, writes: bool) ->
     dtype = source_type(opcode, position) if is_operation(opcode) else "i32"
     if dtype in FLOATS:
         return repr(unpack("<f", pack("<I", source.bits))[0] if dtype == "f32" else _double(source.bits))
+    # Immediates are 32 bits, sign-extended from narrower types: bit 31 is the sign.
     return str(source.bits if dtype in UNSIGNED else source.bits - (source.bits >> 31 << 32))
 
 
@@ -81,6 +83,7 @@ def branch(value: Branch, label: Callable[[int], str]) -> str:
         case Goto(target):
             return f"goto {label(target)}"
         case If(signals, targets):
+            # The paper lists the target of the all-ones code first (section 6.3, `if ic0 jmp q3, q2`).
             return f"if {', '.join(f'ic{s}' for s in signals)} jmp {', '.join(label(t) for t in reversed(targets))}"
 
 
@@ -106,6 +109,7 @@ def conjunction(constraints: Iterable[Affine], dimensions: Sequence[str]) -> str
     for constraint in constraints:
         part = {name: c for name, c in constraint.terms if name in dimensions}
         rest = constraint - Affine.of(part)
+        # The sign of the first dimension decides the side, so that opposite bounds of one expression meet in one entry.
         leading = next((part[d] for d in dimensions if d in part), 1)
         lower, upper = bounds.setdefault((Affine.of(part) * (1 if leading > 0 else -1)).terms, ([], []))
         if leading > 0:
@@ -146,7 +150,7 @@ def tile_symbol(letter: str, dimension: int, dimensions: Sequence[str]) -> str:
 
 
 def tile_bound(bound: TileBound, dimensions: Sequence[str]) -> str:
-    """`j > 0`, `j = p-1`, ...: J_m >= 0 and J_m <= p_m - 1 hold anyway."""
+    """Tile bound (the array paper, section 5.5): `j > 0`, `j = p-1`, ...; J_m >= 0 and J_m <= p_m - 1 hold anyway."""
     j, p, c = (
         tile_symbol("j", bound.dimension, dimensions),
         tile_symbol("p", bound.dimension, dimensions),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations of a program as its report lists them, and where those of an instruction come from, for listings.
+"""Operation texts: the operations of a program as its report lists them, and where those of an instruction come from,
+for listings.
 
 An operation is a node of the symbolic configuration: it is issued by its unit, in one slot of the interval. An
 instruction of the words may be that of several nodes, which then exclude each other.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the operations of a program come from, as its symbolic file has it among the names: files, lines of them with
-their text, reasons, and for each operation one number of a line, columns and perhaps a reason (docs/formats.md).
+"""Provenance table: where the operations of a program come from, as its symbolic file has it among the names: files,
+lines of them with their text, reasons, and for each operation one number of a line, columns and perhaps a reason
+(docs/formats.md).
 
 A table holds each value once, in the order of first use, so that equal origins are equal bytes.
 """
@@ -42,7 +43,7 @@ def origins(equations: Iterable[Equation]) -> Origins:
 
 
 def codec(nodes: int) -> Codec[Origins]:
-    """Of so many operations, or of none."""
+    """Codec of the provenance of so many operations, or of none."""
     place = natural("the number of operations with a place", nodes + 1)
 
     def write(out: bytearray, value: Origins) -> None:
@@ -67,6 +68,7 @@ def codec(nodes: int) -> Codec[Origins]:
         at, count = reader.position, place.read(reader)
         if not count:
             return ()
+        # All operations or none: a program whose source is known has a place for each of them.
         if count != nodes:
             raise binary.malformed(at, f"{count} operations have a place, of {nodes}")
         files = _files.read(reader)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of one program, symbolic or concrete: what it says of its kernel, its parameters and its arrays."""
+"""File of one program, symbolic or concrete: what it says of its kernel, its parameters and its arrays."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ def candidates(data: bytes) -> int:
 def arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
     """Inputs and outputs in the order of the file, and whether each is an output."""
     if is_concrete(data):
+        # The outline suffices: generators, which are most of a large file, are not decoded for it.
         return tuple(
             (Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output)
             for a in outline(data).concrete.arrays

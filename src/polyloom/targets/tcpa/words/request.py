@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an instantiation is asked for: values for the parameters, and a region of the machine."""
+"""Request of an instantiation (the array paper, section 6): values for the parameters, and a region of the machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Signature:
 
 
 def signature(symbolic: Symbolic) -> Signature:
-    """The parameters of a configuration and their domain."""
+    """Signature of a configuration: its parameters and their domain (the validity domain that stands in the file)."""
     domain = Condition(
         tuple(
             Polyhedron(tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in piece))
@@ -41,8 +41,9 @@ def signature(symbolic: Symbolic) -> Signature:
 
 
 def is_plain(symbolic: Symbolic, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bool:
-    """Whether the library can take the request as it is: it checks the domain and the machine's size itself, and what
-    it refuses is asked for again here, where there are sentences for it."""
+    """Fast-path test: whether the library can take the request as it is. It checks the domain and the machine's size
+    itself, and what it refuses is asked for again here, where there are sentences for it.
+    """
     return (
         arguments.are_plain(symbolic.parameters, values)
         and 0 < region[0] <= _LONGEST_SIDE

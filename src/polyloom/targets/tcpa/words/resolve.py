@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operation of the program an event of a run is, and of which iteration (docs/targets/tcpa.md, "Timing").
+"""Event resolution: which operation of the program an event of a run is, and of which iteration (docs/targets/tcpa.md,
+Time; schedule t_v(I*) of the array paper, section 5.2).
 
 Node v of iteration I starts in cycle `T(K) + pi * step(J) + tau(v)` of the element K that has I, where J are the
 iteration's digits in its tile. So a cycle, with the slot of a node, gives the step, the step the digits, and these,
@@ -47,7 +48,7 @@ class Resolved:
 
 
 def known_origin(concrete: Concrete) -> Known | None:
-    """What the configuration says that it was made of. Errors: PL07xx where it does not fit its words."""
+    """Origin of a configuration, as it says itself. Errors: PL07xx where it does not fit its words."""
     told = concrete.made_of
     if told is None:
         return None
@@ -68,7 +69,7 @@ def mismatch_error() -> PolyloomError:
 
 
 def fits(schedule: Schedule, symbolic: Symbolic, concrete: Concrete) -> bool:
-    """Whether every operation that is issued has a node at its unit and slot."""
+    """Match of a schedule and the words: whether every operation that is issued has a node at its unit and slot."""
     interval = concrete.initiation_interval
     slots = {(u, t % interval, v.opcode) for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)}
     issued = {
@@ -78,12 +79,13 @@ def fits(schedule: Schedule, symbolic: Symbolic, concrete: Concrete) -> bool:
         for at, instruction in enumerate(program)
         if instruction.opcode != OPCODE_NOP
     }
+    # Only schedules with rare operations are run at a multiple of their interval, as instantiation stretches them.
     slower, rest = divmod(interval, schedule.initiation_interval)
     return not concrete.classes or (not rest and (slower == 1 or bool(schedule.apart)) and issued <= slots)
 
 
 def resolve(element: Column, unit: Column, cycle: Column, opcode: Column, concrete: Concrete, of: Known) -> Resolved:
-    """The events as columns: the element row by row, the unit, the cycle and the opcode."""
+    """Event resolution, by columns: the element row by row, the unit, the cycle and the opcode."""
     symbolic, schedule, pi = of.symbolic, of.schedule, concrete.initiation_interval
     rows, columns = np.divmod(element.astype(np.int64), concrete.columns)
     since = cycle.astype(np.int64) - _starts(rows, columns, concrete)
@@ -91,6 +93,7 @@ def resolve(element: Column, unit: Column, cycle: Column, opcode: Column, concre
     iteration = np.zeros((len(cycle), len(symbolic.dimensions)), np.int64)
     for v, operation in enumerate(symbolic.nodes):
         lag = since - schedule.tau[v]
+        # Of nodes with disjoint conditions at one slot, the first whose condition holds takes the event.
         here = (unit == schedule.unit[v]) & (opcode == operation.opcode) & (lag >= 0) & (lag % pi == 0) & (node < 0)
         at = np.flatnonzero(here)
         if not len(at):
@@ -103,7 +106,9 @@ def resolve(element: Column, unit: Column, cycle: Column, opcode: Column, concre
 
 
 def _starts(rows: Numbers, columns: Numbers, concrete: Concrete) -> Numbers:
-    """T(K): when the start token reaches the element."""
+    """Start times T(K) = lambda_K . K of elements, in cycles: when the start token reaches them (the array paper,
+    section 5.2).
+    """
     c = concrete.controller
     down = concrete.rows - 1 - rows if c.south else rows
     across = concrete.columns - 1 - columns if c.east else columns
@@ -113,7 +118,9 @@ def _starts(rows: Numbers, columns: Numbers, concrete: Concrete) -> Numbers:
 def _iterations(
     step: Numbers, rows: Numbers, columns: Numbers, concrete: Concrete, of: Known
 ) -> tuple[Numbers, NDArray[np.bool_]]:
-    """The iterations of these steps, and whether they are in the tile: what follows drains the pipeline."""
+    """Inverse of the tiling (the array paper, section 5.1): the iterations of these steps, and whether they are in the
+    tile; what follows drains the pipeline.
+    """
     candidate, found = of.candidate, np.zeros((len(step), len(of.symbolic.dimensions)), np.int64)
     rest = step
     for m, extent in zip(candidate.order, concrete.extents, strict=True):

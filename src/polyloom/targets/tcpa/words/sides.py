@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sides of the array and of its elements, and the ports of interconnect wrappers (the paper, section 3.1), whose
-numbers in the words of a concrete configuration are their places here."""
+"""Sides of the array and of its elements, and the ports of interconnect wrappers (the array paper, section 3.1), whose
+numbers in the words of a concrete configuration are their places here.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The symbolic configuration: everything that is decided at compile time, nothing that depends on a parameter's value.
+"""Symbolic configuration (the array paper, section 5.7): everything that is decided at compile time, nothing that
+depends on a parameter's value.
 
 Positions, not names, index everything here: dimension m is `dimensions[m]`, parameter n is `parameters[n]`. Nodes, uses
-and the registers of a candidate determine the polyhedral syntax tree of that candidate (paper section 5.5): `tree.py`
-builds it.
+and the registers of a candidate determine the polyhedral syntax tree of that candidate (the array paper, section 5.5):
+`syntax_tree.py` builds it.
 
-Signs: an operand is x[I - d]; a use with tile displacement theta reads from tile
-K - theta, that is from the element at displacement -Phi theta; the producer sends to the element at +Phi theta.
+Signs: an operand is x[I - d]; a use with tile displacement theta reads from tile K - theta, that is from the element at
+displacement -Phi theta; the producer sends to the element at +Phi theta.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class ArrayInfo:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An access mapping's indexing function: row r gives the index in array dimension r."""
+    """Indexing function of an access mapping (the array paper, section 5.6): row r gives the index in array dimension
+    r.
+    """
 
     array: int
     index: tuple[Row, ...]
@@ -87,7 +90,9 @@ class InputOperand:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operation node: one equation. `condition` indexes `conditions`; its iterations are I in that condition."""
+    """Operation node of the reduced dependence graph (the array paper, section 4): one equation. `condition` indexes
+    `conditions`; its iterations are I in that condition.
+    """
 
     opcode: int
     condition: int
@@ -108,7 +113,9 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Operand `position` of node `consumer` reads variable x at distance d. The consumer iterations are C_w."""
+    """Dependence edge (the array paper, section 4): operand `position` of node `consumer` reads variable x at distance
+    d. The consumer iterations are C_w.
+    """
 
     consumer: int
     position: int
@@ -134,7 +141,7 @@ class OutputUse:
 
 
 class Kind(IntEnum):
-    """What carries a value from writer to reader."""
+    """Register class that carries a value from writer to reader (the array paper, section 5.3)."""
 
     GENERAL = 0
     FEEDBACK = 1
@@ -151,7 +158,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A propagation channel for processor displacement (rows, columns).
+    """Propagation channel (the array paper, section 5.4) for processor displacement (rows, columns).
 
     `hops[i]` is the wrapper sink port through which the value leaves the i-th wrapper; it enters the next one through
     the sibling source port of the same index. The path is od `output` -> hops -> id `input`. Channels that share an
@@ -166,7 +173,8 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How one use is carried for one processor displacement (rows, columns).
+    """Split edge e^i (the array paper, section 5.3): how one use is carried for one processor displacement (rows,
+    columns).
 
     GENERAL: `register` is an rd. FEEDBACK: an fd. CHANNEL: `register` indexes the candidate's `routes`.
     """
@@ -190,9 +198,11 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Start offset tau, functional unit and latency of every node; tau is normalized so that its minimum is 0.
+    """Modulo schedule (the array paper, section 5.2): start offset tau, functional unit and latency of every node; tau
+    is normalized so that its minimum is 0.
 
-    All writers of a use have one ready offset tau + latency, so one FIFO serves them in scan order."""
+    All writers of a use have one ready offset tau + latency, so one FIFO serves them in scan order.
+    """
 
     initiation_interval: int
     tau: tuple[int, ...]
@@ -204,11 +214,13 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """(allocation, signed scan order, schedule, registers, routes).
+    """Mapping candidate: (allocation, signed scan order, schedule, registers, routes) (the array paper, sections 5.1 to
+    5.4).
 
     `rows`/`columns` are the dimensions mapped to array rows and columns. A reflected dimension counts down: in the
     candidate's coordinates x_m = upper_m - I_m (else x_m = I_m - lower_m), so every scan runs upwards; distances and
     displacements are in the candidate's coordinates: a reflected component of d changes sign.
+
     `order` lists the dimensions innermost first. `links[u]` are the links of `uses[u]`, displacement (0, 0) first.
     `input_registers[i]` is the id of `inputs[i]`, `output_registers[o]` the od of `outputs[o]`.
     """
@@ -250,7 +262,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """Why pi is what it is, for people: `minimum` = max(ResMII, RecMII), `proved`, and a sentence."""
+    """Binding bound of pi, for people: `minimum` = max(ResMII, RecMII) (Rau 1994), `proved`, and a sentence."""
 
     minimum: int
     proved: bool

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic configurations as files (`.plsc`): compact, and read sequentially within a section (docs/formats.md).
+"""File format of symbolic configurations (`.plsc`; docs/formats.md): compact, and read sequentially within a section.
 
-Numbers are LEB128, so almost every field is one byte. A row is stored once and referred to by number: the constraints
-first, then the other rows in order of use. What the graph implies is not stored: which operand a use or an input
-belongs to is said by the node, and a node's number of operands by its operation.
+Numbers are LEB128 (DWARF 5, 2017, section 7.6), so almost every field is one byte. A row is stored once and referred to
+by number: the constraints first, then the other rows in order of use. What the graph implies is not stored: which
+operand a use or an input belongs to is said by the node, and a node's number of operands by its operation.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ _port: Codec[Port] = mapped(
 
 def _read_hop(reader: Reader) -> Port:
     at, port = reader.position, _port.read(reader)
+    # Only the ends of a route are registers, and these are fields of their own.
     if port.location == "pe":
         raise binary.malformed(at, "a route leaves a wrapper through a register")
     return port
@@ -144,6 +145,7 @@ def _limits(units: tuple[str, ...]) -> Codec[Limits]:
 
 
 def _row(sizes: _Sizes) -> Codec[Row]:
+    # Dimensions and parameters in one sparse vector: most coefficients are 0 in both.
     n = sizes.dimensions
     coefficients, constant = sparse("a row's coefficient", n + sizes.parameters), integer("a row's constant")
 
@@ -180,6 +182,7 @@ def _sets(sizes: _Sizes, row: Codec[Row]) -> Codec[_Sets]:
         Bound,
         guards=rows,
         numerator=row,
+        # A denominator is at least 1: stored less by one, so that 0 cannot stand in a file.
         denominator=mapped(natural("a denominator"), lambda d: d - 1, lambda n: n + 1),
     )
     bounds = counted(bound, natural("the number of pieces of a bound"))
@@ -235,6 +238,7 @@ def _read_operand(reader: Reader, is_wide: bool) -> ImmediateOperand | UseOperan
 
 
 def _node(conditions: int) -> Codec[Node]:
+    """Codec of an operation node; the number of operands follows from the opcode."""
     opcode, condition = natural("an opcode", OPCODE_NOP), natural("a condition", conditions)
     output = optional("an output")
 
@@ -270,6 +274,7 @@ class _Graph:
 def _graph(sizes: _Sizes, conditions: int, arrays: tuple[ArrayInfo, ...], row: Codec[Row]) -> Codec[_Graph]:
     writer = record(Writer, node=natural("a writer", sizes.nodes), condition=natural("a condition", conditions))
 
+    # The rank follows from the array, so that an access stores no number of rows.
     def access() -> Codec[Access]:
         number = natural("an array", sizes.arrays)
 
@@ -300,7 +305,7 @@ def _graph(sizes: _Sizes, conditions: int, arrays: tuple[ArrayInfo, ...], row: C
 
 
 def _schedules(sizes: _Sizes, row: Codec[Row]) -> Codec[tuple[tuple[Schedule, Bottleneck], ...]]:
-    """Each schedule with its bottleneck, whose sentence is among the names."""
+    """Codec of schedules, each with its bottleneck, whose sentence is among the names."""
     apart = record(
         Apart,
         first=natural("a node", sizes.nodes),
@@ -343,7 +348,9 @@ def _read_link(reader: Reader) -> Link:
 
 
 def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]:
-    """Order and reflection are one number per dimension: twice the dimension, plus one if it is reflected."""
+    """Codec of a candidate. Order and reflection are one number per dimension: twice the dimension, plus one if it is
+    reflected.
+    """
     n = sizes.dimensions
     link: Codec[Link] = Codec(_write_link, _read_link)
     route = record(
@@ -356,6 +363,7 @@ def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]
     dimension, scan = optional("a dimension"), repeated(natural("a scanned dimension", 2 * n), n)
     schedule = natural("a schedule", schedules)
     routes = counted(route, natural("the number of routes"))
+    # Every use has links, so that their number is not stored.
     links = repeated(counted(link, natural("the number of links")), len(graph.uses))
     inputs, outputs = repeated(natural("an id"), len(graph.inputs)), repeated(natural("an od"), len(graph.outputs))
 
@@ -437,9 +445,12 @@ def _names(symbolic: Symbolic) -> Iterable[str]:
 
 
 def encode(symbolic: Symbolic) -> bytes:
-    """The file of `symbolic`; the constraints of a conjunction are sorted. Errors: PL0706 when a value does not fit."""
+    """File of a symbolic configuration; the constraints of a conjunction are sorted. Errors: PL0706 when a value does
+    not fit.
+    """
     s = symbolic
     sizes = _Sizes(len(s.parameters), len(s.dimensions), len(s.arrays), len(s.nodes), len(s.limits.units))
+    # Sections are encoded in the order of the file, because each may add rows to the pool.
     graph = _Graph(s.nodes, s.uses, s.inputs, s.outputs)
     rows = list(s.constraints)
     row = pooled(rows, "the number of a row", natural)
@@ -465,7 +476,8 @@ def encode(symbolic: Symbolic) -> bytes:
 
 
 def decode(data: bytes) -> Symbolic:
-    """The configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit 1)."""
+    """Symbolic configuration in `data`, which is exactly what `encode` makes of it. Errors: PL0701 to PL0705 (exit
+    1)."""
     stamp, (head, set_reader, graph_reader, schedule_reader, candidate_reader, name_reader) = binary.unpack(KIND, data)
     sizes = _sizes.read(head)
 
@@ -482,6 +494,7 @@ def decode(data: bytes) -> Symbolic:
     limits = _limits(units).read(head)
     table = counted(_row(sizes), natural("the number of rows"))
     constraints = table.read(set_reader)
+    # Rows of conditions come first in the pool: conjunctions are masks over these alone.
     row = pooled([*constraints, *table.read(set_reader)], "the number of a row", natural)
     conditions = _conditions(len(constraints)).read(set_reader)
     sets = _sets(sizes, row).read(set_reader)
@@ -525,6 +538,7 @@ def decode(data: bytes) -> Symbolic:
 def _check_rare_pairs(schedules: Iterable[Schedule], at: int) -> None:
     """The differences of rare operations are enumerated as far as they hold their units (PL0705)."""
     nodes = ((s, v) for s in schedules for pair in s.apart for v in (pair.first, pair.second))
+    # Enumerating the differences takes time in proportion to the latency: an altered file must not hang the reader.
     if any(s.latency[v] > _LONGEST for s, v in nodes):
         raise binary.malformed(at, f"a rare operation holds its unit for more than {_LONGEST} cycles")
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The polyhedral syntax tree of a candidate (paper section 5.5): every program that its mapping stands for.
+"""Polyhedral syntax tree of a candidate (the array paper, section 5.5): every program that its mapping stands for.
 
 Root, functional unit, offset tau, instruction, operand position, leaf. A leaf is a fragment (a register or an
 immediate) and the iterations in which it is part of the program, as a union of pieces. A piece is a condition on I and
-bounds on the position within the tile that tell one tile displacement theta of a dependence from the others (paper
-section 5.1, Theta). The conditions of inner nodes are the unions of their children's, so they are not stored.
+bounds on the position within the tile that tell one tile displacement theta of a dependence from the others (the array
+paper, section 5.1, Theta). The conditions of inner nodes are the unions of their children's, so they are not stored.
 
 Equations that share a unit, an offset and an operation exclude each other (the schedule sees to it) and are one
 instruction. The leaves of one position exclude each other too; values that an instruction writes at the same time have
@@ -44,10 +44,12 @@ class TileBound:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The iterations I in `conditions[condition]` whose position within the tile satisfies every bound of `tile`.
+    """Piece of a condition space: the iterations I in `conditions[condition]` whose position within the tile satisfies
+    every bound of `tile`.
 
     `widen` is the displacement (rows, columns) of the neighbour that a destination sends to: where that neighbour does
-    not exist the port drives nothing, and the piece may hold in any iteration.
+    not exist the port drives nothing, and the piece may hold in any iteration (without that, border elements would be
+    classes of their own; the array paper, Table 1).
     """
 
     condition: int
@@ -98,7 +100,7 @@ class Tree:
 
 
 def build_tree(symbolic: Symbolic, candidate: int) -> Tree:
-    """The tree of `symbolic.candidates[candidate]`."""
+    """Polyhedral syntax tree of `symbolic.candidates[candidate]` (the array paper, section 5.5)."""
     mapping = symbolic.candidates[candidate]
     schedule = symbolic.schedules[mapping.schedule]
     places: dict[tuple[int, int, int], list[int]] = {}
@@ -119,15 +121,15 @@ def build_tree(symbolic: Symbolic, candidate: int) -> Tree:
 
 
 def distance(use: Use, candidate: Candidate) -> tuple[int, ...]:
-    """The dependence vector d of `use` in the candidate's coordinates."""
+    """Dependence vector d of `use` in the candidate's coordinates."""
     return tuple(-d if reflected else d for d, reflected in zip(use.distance, candidate.reflected, strict=True))
 
 
 def tile_bounds(
     distance: tuple[int, ...], displacement: tuple[int, int], candidate: Candidate
 ) -> tuple[TileBound, ...]:
-    """The positions J within a tile whose source J - d lies in the tile at -theta, theta given by its displacement on
-    the array.
+    """Tile bounds of a displacement (Theta(d) of the array paper, section 5.1): the positions J within a tile whose
+    source J - d lies in the tile at -theta, theta given by its displacement on the array.
 
     Only allocated dimensions have more than one tile, hence bounds. The positions J' = J - d of the source are those of
     the reader of -d, so producers use the same rule with -d.
@@ -194,6 +196,7 @@ def _source(symbolic: Symbolic, candidate: Candidate, v: int, position: int) -> 
 def _destinations(symbolic: Symbolic, candidate: Candidate, v: int) -> list[_Owned]:
     node = symbolic.nodes[v]
     if node.output is not None:
+        # A node of an output has no consumer: the od is its only destination.
         return [_Owned(v, Register(File.IO, candidate.output_registers[node.output]), Piece(node.condition))]
     owned: list[_Owned] = []
     for use, links in zip(symbolic.uses, candidate.links, strict=True):
@@ -234,7 +237,7 @@ def _leaves(owned: list[_Owned]) -> Position:
 
 
 def _are_disjoint(a: _Owned, b: _Owned) -> bool:
-    """Whether two pieces surely share no iteration: by their equations, or by bounds on one J_m."""
+    """Disjointness, sufficient: two pieces surely share no iteration, by their equations, or by bounds on one J_m."""
     return a.node != b.node or any(
         _contradict_bounds(x, y) or _contradict_bounds(y, x) for x in a.piece.tile for y in b.piece.tile
     )
@@ -246,4 +249,5 @@ def _contradict_bounds(low: TileBound, high: TileBound) -> bool:
     kinds = (low.kind, high.kind)
     if kinds == (BoundKind.AT_LEAST, BoundKind.AT_MOST):
         return high.constant < low.constant
+    # J_m >= p - c and J_m <= p - 1 - c' exclude each other if c' >= c, whatever p is.
     return kinds == (BoundKind.AT_LEAST_FROM_END, BoundKind.AT_MOST_FROM_END) and high.constant >= low.constant

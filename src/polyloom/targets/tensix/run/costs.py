@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run on a Tensix tile cost: for products the multipliers and adders of its matrix unit, for everything else
-those of the vector unit; and the lines that unpackers and packers move from and to L1.
+"""Cost model of a run on a tile: for products the multipliers and adders of the matrix unit, for everything else those
+of the vector unit; and the lines that unpackers and packers move from and to L1.
 
 An MVMUL multiplies 8 x 16 by 16 x 16 datums in a cycle, at fidelity 1; each phase of a higher fidelity takes another
 one. The vector unit has 32 lanes, each a multiplier and an adder. A vector kernel has its values in Dst from the start,
-and moves none.
+and moves none. Source: ISA documentation, page of `MVMUL` and page of the vector unit.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ _LONGEST: Final = 64
 
 
 def costs(made: Program, execution: Execution, member: Member) -> Costs:
-    """Of a program that ran on a member."""
+    """Costs of a program that ran on a member: units, traffic, and the loop that does the work."""
     facts = execution.facts
     return Costs(
+        # The model counts cycles of the documented pipeline; nothing was measured on silicon.
         time="fitted",
         issued=execution.operations,
         issues="instructions that units took",
@@ -54,11 +55,14 @@ def costs(made: Program, execution: Execution, member: Member) -> Costs:
 
 
 def _units(facts: Mapping[str, Json]) -> Iterator[Units]:
-    """Of a program of several stages, those of the matrix unit and those of the vector unit, as far as it uses them."""
+    """Compute units and what each executes per cycle; a program of several stages may use both the matrix and the
+    vector unit.
+    """
     what = {str(stage["what"]) for stage in cast("list[Mapping[str, Json]]", facts.get("stages", []))}
     if "element-wise" in what and "fidelity" in facts:
         yield from _units({key: value for key, value in facts.items() if key not in ("stages", "fidelity")})
     is_product = "fidelity" in facts
+    # Each fidelity phase is one pass of MVMUL over the same operands.
     cycles = cast(int, facts["fidelity"]) if is_product else 1
     lanes = _MATRIX if is_product else _VECTOR
     yield Units("multipliers", lanes, executing(("mul",), _TYPES, cycles))
@@ -82,11 +86,13 @@ def _arithmetic(facts: Mapping[str, Json]) -> str | None:
 
 
 def _loop(found: Given, is_product: bool) -> Iterator[Line]:
-    """The longest run of words of the unit that does the work; what repeats it may stand outside of the code, in an
-    expander."""
+    """Inner loop: the longest run of words of the unit that does the work; what repeats it may stand outside of the
+    code, in an expander.
+    """
     read = program.read(found)
     best, run = list[Item](), list[Item]()
     for item in read.items:
+        # An unrolled loop body and a recorded replay both appear as a run of words of one unit.
         run = [*run, item] if item.is_tensix and _works(item.word, is_product, found.place.member) else []
         best = run if len(run) > len(best) else best
     text = ((i.address, f"{i.address:8x}: {i.word:08x}  {commented(i.word, found.place.member)}") for i in best)

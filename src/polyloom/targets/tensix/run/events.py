@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trace of a tile: a lane per unit and per packer, per core, and two per thread, where words are pushed and where
-they retire. Arrows lead from a push to the unit that executes the word, or what it expands to, and on to where it
-retires.
+"""Trace of a tile: a lane per unit and per packer, per core, and two per thread, where words are pushed and where they
+retire. Arrows lead from a push to the unit that executes the word, or what it expands to, and on to where it retires.
 
 A core's words are pushed by an instruction of the core; those that are pushed by hand have spans of their own. Spans of
 a pipelined unit overlap; who writes the trace spreads them over a lane per stage.
@@ -35,8 +34,9 @@ _LOW_BITS: Final = 3
 
 
 def trace(tile: Tile, lines: Lines | None = None) -> Trace:
-    """Of all that the tile has done while it was traced; `lines` say where a core's words come from."""
+    """Trace of all that the tile has done while it was traced; `lines` say where a core's words come from."""
     events = tile.native.events
+    # A push and the core's instruction share cycle and program counter, which identifies the span to point from.
     places = {(e[0], e[5]): _TRACKS[e[3]] for e in events if e[3] >= _FIRST_CORE}
     spans = [_span(event, tile.member, lines or Lines()) for event in events]
     spans += _pushes(events, places)
@@ -53,12 +53,14 @@ def _span(event: native.Event, member: Member, lines: Lines) -> Span:
         about.append(("pushed from" if thread >= 0 else "address", f"{pc:#x}"))
         found = of_place(origin(lines, pc))
         about += found.told.items() if found is not None else ()
+    # An event of no length would be invisible in the viewers.
     return Span(*_TRACKS[track], _name(event, member), start, max(1, end - start), tuple(about))
 
 
 def origin(lines: Lines, address: int) -> Place:
-    """Of a word. What a vector kernel's word computes, a single name, is no reason."""
+    """Source place of a word. What a vector kernel's word computes, a single name, is no reason."""
     found = lines.at(address) or NOWHERE
+    # Reasons are sentences; a single word is the name of the value that is computed, which the trace shows already.
     return found if " " in found.reason else replace(found, reason="")
 
 
@@ -73,10 +75,11 @@ def _name(event: native.Event, member: Member) -> str:
 
 
 def _pushes(events: list[native.Event], places: dict[tuple[int, int], tuple[str, str]]) -> Iterator[Span]:
-    """Of words that no core pushed: each once, however much it expands to."""
+    """Spans of words that no core pushed: each once, however much it expands to."""
     seen: set[tuple[int, int]] = set()
     for _, _, thread, _, _, pc, index, pushed in events:
         if thread >= 0 and (pushed, pc) not in places and (thread, pushed) not in seen:
+            # One push may expand to many events (MOP, REPLAY); they share the cycle of the push.
             seen.add((thread, pushed))
             yield Span("threads", f"t{thread} pushed", f"word {index}", pushed, 1)
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the vector language with an example of each, library.txt; the examples as kernels, and what they make.
+"""Library reference of the vector language: names with an example of each (library.txt), the examples as kernels, and
+what they make.
 
 An example is compiled with its operands in Dst and its result stored there; its instructions are what is left without
-those loads and stores. Results are those of the interpreter for four lanes.
+those loads and stores. Results are those of the interpreter for four lanes. The names are those of the vendor's SFPI
+headers (docs/sfpi.md).
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ _BITS: Final = {
     "u": (3, 40000, 1 << 20, 0x80000001),
     "s": (0x80000005, 20, 100, 3000),
 }
+# The default layout of vInt on Wormhole is sign and magnitude, which would convert the operands.
 _LAYOUT: Final = {"vInt": ".mode<DataLayout::I32>()"}
 _HEAD: Final = f"""\
 #include "sfpi.h"
@@ -79,12 +82,13 @@ class Entry:
     @property
     def operands(self) -> list[str]:
         """Those that the example uses."""
+        # A letter behind a dot is a member, one before a parenthesis a function.
         return [name for name in OPERANDS if re.search(rf"(?<![\w.]){name}\b(?!\()", self.example)]
 
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """The list."""
+    """Entries of library.txt, in order."""
     text = resources.files("polyloom.targets.tensix.run").joinpath("library.txt").read_text(encoding="utf-8")
     return tuple(_entries(text))
 
@@ -100,20 +104,22 @@ def _entries(text: str) -> Iterator[Entry]:
 
 
 def kernel(entry: Entry, name: str) -> str:
-    """The example as a function."""
+    """C++ source of an example as a function."""
     lines = [f"void {name}() {{"]
     for operand in entry.operands:
         type, place = OPERANDS[operand]
         lines.append(f"    {type} {operand} = dst_reg[{place}]{_LAYOUT.get(type, '')};")
+    # An example with a semicolon declares `r` itself.
     lines.append(f"    {entry.example}" if ";" in entry.example else f"    auto r = {entry.example};")
     return "\n".join([*lines, "    keep(r);", "}", ""])
 
 
 @cache
 def forms(member: Member) -> dict[Entry, Function]:
-    """The examples of a member in the form, compiled at once."""
+    """SSA form of the examples of a member, compiled by one call of clang."""
     chosen = [entry for entry in entries() if entry.member == member]
     names = tuple(f"example_{k}" for k in range(len(chosen)))
+    # One compilation of all examples takes about as long as one of a single example.
     with temporary.folder() as folder:
         path = Path(folder, "examples.h")
         path.write_text(_HEAD + "".join(map(kernel, chosen, names)), encoding="utf-8")
@@ -122,13 +128,15 @@ def forms(member: Member) -> dict[Entry, Function]:
 
 
 def instructions(entry: Entry) -> list[str]:
-    """The mnemonics of what the example compiles to, without the loads of its operands and the store of its result."""
+    """Mnemonics of what the example compiles to, without the loads of its operands and the store of its result."""
     lowered = lower(forms(entry.member)[entry], Options(entry.member)).function
     words = [i.operands[0] for block in lowered.blocks for i in block.instructions if i.called == "tensix.word"]
     found = [_mnemonic(word.value & 0xFFFFFFFF, entry.member) for word in words if isinstance(word, Constant)]
+    # Each operand is loaded once; an example's own loads of Dst come on top and stay in the list.
     for _ in entry.operands:
         found.remove("SFPLOAD")
     if "SFPSTORE" in found:
+        # The example's own stores come first: the last one is the result's.
         found.reverse()
         found.remove("SFPSTORE")
         found.reverse()
@@ -146,6 +154,7 @@ def dst() -> NDArray[np.uint32]:
     rows = np.zeros((64, 16), np.uint32)
     for name, (_, place) in OPERANDS.items():
         bits = np.array(_NUMBERS[name], np.float32).view(np.uint32) if name in _NUMBERS else _as_bits(_BITS[name])
+        # Lane k of a vector is column 2(k mod 8), so each number is written twice to fill odd columns, too.
         rows[2 * place : 2 * place + 4] = np.tile(np.repeat(bits, 2), 2)
     return rows
 
@@ -155,7 +164,7 @@ def _as_bits(numbers: Sequence[int]) -> NDArray[np.uint32]:
 
 
 def place_of(form: Function) -> int:
-    """Where the result is stored: the last store's."""
+    """Index in Dst of the result: that of the last store."""
     stores = [i for block in form.blocks for i in block.instructions if i.called == "__sfpi_store"]
     address = stores[-1].operands[3]
     assert isinstance(address, Constant)
@@ -163,7 +172,7 @@ def place_of(form: Function) -> int:
 
 
 def shown(rows: NDArray[np.uint32], place: int) -> list[str]:
-    """The first four lanes of a result."""
+    """First four lanes of a result as text."""
     bits = rows[2 * place, : 2 * LANES : 2].astype(np.uint32)
     if place == FLOATS:
         return [f"{value:.7g}" for value in bits.view(np.float32)]

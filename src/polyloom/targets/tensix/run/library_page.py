@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/sfpi.md: each name of the vector language with an example, what that compiles to, and its results;
-and the operations, which the vendor's builtins and our own functions are. Made of library.txt and the table of
-operations."""
+"""Generator of the tables of docs/sfpi.md: each name of the vector language with an example, what that compiles to, and
+its results; and the operations, which the vendor's builtins and our own functions are. Made of library.txt and the
+table of operations.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _WITHOUT_RESULT: Final = "approx_exp"
 
 
 def library() -> str:
-    """A section per heading, and one of the operations."""
+    """Markdown of the reference: a section per heading, and one of the operations."""
     return "\n".join([BEGIN, *_sections(), *_operations(), "", END])
 
 
@@ -56,7 +57,7 @@ def _row(entry: Entry) -> str:
 
 
 def _counted(made: list[str]) -> Iterator[str]:
-    """Runs of one instruction as `3 SFPLOADI`."""
+    """Run-length encoding of equal mnemonics: `3 SFPLOADI`."""
     start = 0
     for k in range(1, len(made) + 1):
         if k == len(made) or made[k] != made[start]:
@@ -65,7 +66,7 @@ def _counted(made: list[str]) -> Iterator[str]:
 
 
 def results(entry: Entry) -> list[str]:
-    """Of four lanes, by the interpreter."""
+    """Results of an example in four lanes, by the interpreter."""
     form = forms(entry.member)[entry]
     return shown(interpreted(form, dst(), entry.member), place_of(form))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the executable of a vector kernel on core T1 of a tile: tiles into Dst, arguments into L1, and what came of it.
+"""Runner of a vector kernel's executable on core T1 of a tile: tiles into Dst, arguments into L1, and what came of it.
 
 Inputs and outputs are places of the tile (places.py), `dst:bf16` for instance; the format of the first input is what
 vector loads and stores without a format of their own take. Scalars are the kernel's run-time arguments.
@@ -33,8 +33,9 @@ _VECTOR: Final = UNITS.index("vector")
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The tile afterwards, its Dst before, how the run ended, what was printed, and instructions: into the MOP
-    expander, out of it, out of the Replay expander."""
+    """Result of a run: the tile afterwards, its Dst before, the outcome, printed text, and counts of instructions: into
+    the MOP expander, out of it, out of the Replay expander.
+    """
 
     tile: Tile
     before: Array
@@ -44,8 +45,9 @@ class Ran:
 
     @property
     def replayed(self) -> int:
-        """Instructions that the Replay expander gave and nobody pushed; the commands that it swallowed count as
-        pushed."""
+        """Replayed instructions: those that the Replay expander gave and nobody pushed; the commands that it swallowed
+        count as pushed.
+        """
         return max(0, self.passed[2] - self.passed[1])
 
     @property
@@ -64,18 +66,23 @@ def run(
     max_cycles: int = 10**8,
     tracing: bool = False,
 ) -> Ran:
-    """Errors: PL1220 to PL1226, PL1290 and PL1291 for inputs that do not fit the kernel."""
+    """Run of a kernel's executable over its inputs. Errors: PL1220 to PL1226, PL1290 and PL1291 for inputs that do not
+    fit the kernel.
+    """
     tile = Tile(note.member, hazards)
     tile.native.tracing = tracing
     tile.release("t1", load(tile, data))
     form, placed = inputs_of(inputs, note.dest)
     for at, array in placed.items():
         put(tile, at, array)
+    # The driver reads the number of calls as data, so that one executable serves all inputs.
     calls = tiles * (FACES if note.per == "face" else 1)
     words = {note.data[name]: word for name, word in zip(SETUP, setup(form), strict=True)}
+    # Written after the program is loaded, whose image holds the defaults.
     words |= {note.data[CALLS]: calls, **arguments_of(note, inputs)}
     for address, word in words.items():
         tile.l1[address : address + 4] = np.frombuffer((word & 0xFFFFFFFF).to_bytes(4, "little"), np.uint8)
+    # A copy: the comparison with the interpreter starts from the same bits.
     before = tile.dst.copy()
     outcome = tile.run(max_cycles)
     text = printed(tile.l1, note.data[COUNT], note.data[LOG]) if LOG in note.data else ""
@@ -83,10 +90,11 @@ def run(
 
 
 def load(tile: Tile, data: bytes) -> int:
-    """The program in L1; its entry. Errors: PL0910, PL1224."""
+    """Loader of the program into L1; returns its entry. Errors: PL0910, PL1224."""
     image = elf(data, CORE)
     for segment in image.segments:
         end = segment.address + segment.size
+        # A file that was built for a member with more L1 is refused before anything is overwritten.
         if end > len(tile.l1):
             message = f"the program has a segment at {segment.address:#x} that does not lie in L1"
             raise input_error("PL1224", message, help="compile the kernel again")
@@ -95,11 +103,12 @@ def load(tile: Tile, data: bytes) -> int:
 
 
 def inputs_of(inputs: Mapping[str, Array], dest: int) -> tuple[str, dict[Where, Array]]:
-    """The format of Dst, and its arrays; without one, a tile that is made up. Errors: PL1225, PL1290."""
+    """Inputs of Dst and their format; without one, a tile that is made up. Errors: PL1225, PL1290."""
     found = {where(name): array for name, array in inputs.items() if name.startswith(_DST)}
     if not found:
         form = DEFAULTS[dest]
         return form, {where(_DST + form): made_up()}
+    # One format is implied for the whole kernel, so the first input decides.
     form = next(iter(found)).format
     for at in found:
         if DST_FORMATS.get(at.format) != dest:
@@ -111,17 +120,17 @@ def inputs_of(inputs: Mapping[str, Array], dest: int) -> tuple[str, dict[Where, 
 
 
 def made_up() -> Array:
-    """A tile of numbers from −4 to 4, the same every time."""
+    """Default input: a tile of uniform numbers from −4 to 4, the same every time."""
     return np.random.default_rng(0).uniform(-4, 4, (32, 32)).astype(np.float32)
 
 
 def arguments_of(note: Note, inputs: Mapping[str, Array]) -> dict[int, int]:
-    """By address. Errors: PL1291."""
+    """Words of the run-time arguments, by address. Errors: PL1291."""
     return {place: argument(name, inputs) for name, place in note.arguments.items()}
 
 
 def argument(name: str, inputs: Mapping[str, Array]) -> int:
-    """32 bits of a run-time argument, as an unsigned or signed number. Errors: PL1291."""
+    """Bits of a run-time argument, as an unsigned or signed number of 32 bits. Errors: PL1291."""
     value = inputs.get(name)
     number = None if value is None else int(value)
     if number is not None and -(1 << 31) <= number < 1 << 32:
@@ -131,7 +140,9 @@ def argument(name: str, inputs: Mapping[str, Array]) -> int:
 
 
 def outputs(ran: Ran, inputs: Mapping[str, Array], wanted: Sequence[str], dest: int) -> dict[str, Array]:
-    """The places that are asked for, or those of the inputs; in the shape of an input of the same name, or a tile."""
+    """Outputs of a run: the places that are asked for, or those of the inputs; in the shape of an input of the same
+    name, or a tile.
+    """
     _, placed = inputs_of(inputs, dest)
     given = {at.text: array for at, array in placed.items()}
     like = next(iter(given.values()))
@@ -143,7 +154,7 @@ def outputs(ran: Ran, inputs: Mapping[str, Array], wanted: Sequence[str], dest: 
 
 
 def only_kernel(inputs: Mapping[str, Array], note: Note) -> PolyloomError | None:
-    """What is no place of Dst and no argument. Errors: PL1291."""
+    """Check that every input is a place of Dst or an argument: PL1291 for the first that is neither."""
     for name in inputs:
         if not name.startswith(_DST) and name not in note.arguments:
             known = ", ".join((*note.arguments, "dst:FORMAT"))

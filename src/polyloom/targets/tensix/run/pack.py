@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What unpackers and packers do to numbers on their way into Dst and out of it, over arrays, apart from the model.
+"""Unpack and pack conversions of numbers on their way into Dst and out of it, over arrays, apart from the model.
 
 Into Dst a value goes as it is, also into 32 bits. Out of it, packers round to nearest with ties away to the mantissa of
 an intermediate format, flush denormals and minus zero to zero, and make NaN infinite; then they truncate. From 32 bits,
-FP16 goes by way of TF32. FP32 leaves as it is.
+FP16 goes by way of TF32. FP32 leaves as it is. Source: ISA documentation, page of `PACR` and page of `UNPACR`, format
+conversion.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from polyloom.targets.tensix.words.arrays.formats import narrow
 
 
 def unpacked(bits: Bits, form: Format, dest: int) -> Bits:
-    """The pattern that Dst holds, in the format of `dst_format`."""
+    """Patterns in Dst of values in L1, in the format of `dst_format`."""
     if dest == 16 or form in ("fp32", INTEGERS):
         return bits
     if form == "bf16":
@@ -26,16 +27,18 @@ def unpacked(bits: Bits, form: Format, dest: int) -> Bits:
 
 
 def dst_format(form: Format, dest: int) -> Format:
-    """What Dst holds of values of a format."""
+    """Format in Dst of values of a format."""
     return "fp32" if dest == 32 and form != INTEGERS else form
 
 
 def packed(bits: Bits, form: Format, dest: int) -> Bits:
-    """The pattern in L1 of what Dst holds."""
+    """Patterns in L1 of values in Dst."""
     if form in ("fp32", INTEGERS):
         return bits
     if dest == 32:
         return narrow(bits, form).astype(np.uint32)
+    # BF16 is the upper half of FP32, so the conversion from 32 bits flushes and rounds alike.
     if form == "bf16":
         return narrow(bits << np.uint32(16), form).astype(np.uint32)
+    # Denormals of FP16, and -0, become +0.
     return np.where(bits & np.uint32(0x7FFF) < 0x400, np.uint32(0), bits)

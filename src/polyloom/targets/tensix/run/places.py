@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `--in` and `--out` of a tile name: `dst:FORMAT`, an address in L1, `ADDRESS:FORMAT`, or an array of
+"""Places of a tile that `--in` and `--out` name: `dst:FORMAT`, an address in L1, `ADDRESS:FORMAT`, or an array of
 `pl.tensix.Tile`.
 
 Dst holds the bits of a number in an order of its own: sign, mantissa, exponent; a row of 32 bits lies in two rows of 16
-that are 8 apart (docs/targets/tensix.md). In L1 a tile has no header: the 16 bytes that unpackers skip are those in
-front of it.
+that are 8 apart (ISA documentation, page of `Dst`; docs/targets/tensix.md). In L1 a tile has no header: the 16 bytes
+that unpackers skip are those in front of it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """`address` of L1, or the `name` of an array; of Dst and of L1 perhaps in a `format`."""
+    """A place: the `address` in L1, or the `name` of an array; of Dst and of L1 perhaps in a `format`."""
 
     text: str
     name: str = ""
@@ -47,7 +47,7 @@ class Where:
 
 
 def where(text: str) -> Where:
-    """What stands before the equals sign. Errors: PL1225."""
+    """Parser of what stands before the equals sign. Errors: PL1225."""
     name, colon, form = text.partition(":")
     if colon and not form:
         raise _unknown(f"'{text}' has no format", "write one behind the colon, such as bf16, or leave the colon out")
@@ -68,9 +68,10 @@ def where(text: str) -> Where:
 
 
 def put(tile: Tile, at: Where, given: Array) -> None:
-    """An input. Errors: PL1225 outside of L1, PL1226 for a shape or type that does not fit."""
+    """Input into its place. Errors: PL1225 outside of L1, PL1226 for a shape or type that does not fit."""
     if not at.name:
         data = to_l1(at.format, rows_of(bits(at.format, given, at.text), at.text)) if at.format else given.tobytes()
+        # The range is checked as a whole, so that an input that does not fit leaves L1 as it was.
         _in_l1(tile, at, len(data))[:] = np.frombuffer(data, np.uint8)
     elif not at.format:
         _put_bits(tile, at, given)
@@ -79,7 +80,7 @@ def put(tile: Tile, at: Where, given: Array) -> None:
 
 
 def check_output(tile: Tile, at: Where, size: int | None, like: Array | None) -> None:
-    """That an output can be taken, before a run is. Errors: PL1225."""
+    """Check before a run that an output can be read after it. Errors: PL1225."""
     if size is None:
         if not at.name and not at.format and like is None:
             raise _unknown(f"the output {at.text} has no size", f"write --out {at.text}=FILE:BYTES")
@@ -88,6 +89,7 @@ def check_output(tile: Tile, at: Where, size: int | None, like: Array | None) ->
         raise _unknown(f"the output {at.text} has the size {size}", "give a positive number, or none")
     if at.name and not at.format:
         raise _unknown(f"the output {at.text} is an array that has its size", f"write --out {at.text}=FILE")
+    # A row of 32 bits takes two rows of 16.
     if at.name and size > (most := _ROWS * 16 // DST_FORMATS[at.format]):
         raise _unknown(f"the output {at.text} has {size} rows", f"Dst has {most} rows of this format")
     if not at.name:
@@ -95,12 +97,14 @@ def check_output(tile: Tile, at: Where, size: int | None, like: Array | None) ->
 
 
 def get(tile: Tile, at: Where, size: int | None, like: Array | None) -> Array:
-    """An output: `size` bytes of L1, tiles of L1 in a format, or rows of Dst; `like` is the input of the same name,
-    whose shape it takes. Errors: PL1225."""
+    """Output of a place: `size` bytes of L1, tiles of L1 in a format, or rows of Dst; `like` is the input of the same
+    name, whose shape it takes. Errors: PL1225.
+    """
     if not at.name:
         return _of_l1(tile, at, size, like)
     view = cast(Array, getattr(tile, at.name))
     if not at.format:
+        # A view would change with the tile, which goes on running.
         return view.copy()
     rows = _rows(tile, at.format)
     if size is not None:
@@ -127,6 +131,9 @@ def _shaped(rows: Array, like: Array) -> Array:
 
 
 def _put_rows(tile: Tile, at: Where, given: Array) -> None:
+    """Rows of bits into Dst, and their valid bits set (ISA documentation, page of `Dst`: row r of 32 bits is rows adj
+    and adj + 8 of 16).
+    """
     wide = DST_FORMATS[at.format] == 32
     most = _ROWS // (2 if wide else 1)
     if len(given) > most:
@@ -135,6 +142,7 @@ def _put_rows(tile: Tile, at: Where, given: Array) -> None:
     upper = (rows & 0x1F8) << 1 | (rows & 0x207) if wide else rows
     high = given >> 16 if wide else given
     tile.dst[upper] = _shuffled(at.format, high).astype(np.uint16)
+    # A row that is not valid reads as zero, whatever its bits are.
     tile.dst_valid[upper] = 1
     if wide:
         tile.dst[upper + 8] = (given & 0xFFFF).astype(np.uint16)
@@ -142,7 +150,7 @@ def _put_rows(tile: Tile, at: Where, given: Array) -> None:
 
 
 def _rows(tile: Tile, form: str) -> Array:
-    """All rows of Dst in a format, in the usual order of bits."""
+    """Rows of Dst in a format, all of them, in the usual order of bits."""
     if DST_FORMATS[form] == 16:
         return _restored(form, tile.dst.astype(np.uint32))
     rows = np.arange(_ROWS // 2)
@@ -151,7 +159,8 @@ def _rows(tile: Tile, form: str) -> Array:
 
 
 def _shuffled(form: str, given: Array) -> Array:
-    """Sign, mantissa, exponent, from sign, exponent, mantissa."""
+    """Dst's order of bits: sign, mantissa, exponent, from sign, exponent, mantissa (ISA documentation, page of
+    `Dst`)."""
     exponent, mantissa = (5, 10) if form == "fp16" else (8, 7)
     if form == "uint16":
         return given
@@ -159,7 +168,7 @@ def _shuffled(form: str, given: Array) -> Array:
 
 
 def _restored(form: str, given: Array) -> Array:
-    """The inverse of `_shuffled`."""
+    """Usual order of bits: the inverse of `_shuffled`."""
     exponent, mantissa = (5, 10) if form == "fp16" else (8, 7)
     if form == "uint16":
         return given

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle of a run: the interpreter of the imported form over the same Dst, call after call as the driver makes
-them.
+"""Oracle of a run: the interpreter of the imported form over the same Dst, call after call as the driver makes them.
 
 Bits are compared where they have a value: of lanes that no path wrote, nothing is known.
 """
@@ -30,13 +29,15 @@ _ROWS: Final[dict[Per, int]] = {"face": 16, "tile": 64}
 
 
 def implied(form: str) -> str:
-    """The format that loads and stores without one of their own take, as `driver.setup` makes it."""
+    """Implied format of loads and stores without one of their own, as `driver.setup` configures it (ISA documentation,
+    page of `SFPLOAD`, mode 0).
+    """
     return {"int32": "fp32", "uint32": "fp32", "uint16": "bf16"}.get(form, form)
 
 
 @dataclass(slots=True)
 class Reference:
-    """Mutable: what was known after the last run, and what it printed."""
+    """Reference run of a kernel. Mutable: what was known after the last run, and what it printed."""
 
     kernel: Function
     init: Function | None
@@ -52,12 +53,15 @@ class Reference:
     _prepared: list[Kernel] = field(default_factory=list[Kernel])
 
     def outputs(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
-        """Dst afterwards."""
+        """Dst after the interpreter's run."""
         del values
         form, placed = inputs_of(inputs, self.dest)
+        # A tile of the model only lays out the inputs in Dst; nothing is executed on it.
         tile = Tile(self.member)
         for at, array in placed.items():
             put(tile, at, array)
+        # One tile at a time is exact for all kernels, also for those that use random numbers or keep registers between
+        # calls.
         state = State(self.member, 1, implied(form))
         state.dst.bits[0] = tile.dst
         self.run(state, inputs)
@@ -65,7 +69,7 @@ class Reference:
         return {BITS: state.dst.bits[0]}
 
     def run(self, state: State, inputs: Arrays) -> None:
-        """What initializes once, then the kernel, over a state."""
+        """Interpretation of what initializes once, then of the kernel per face or tile, over a state."""
         if not self._prepared:
             parts = [self.kernel, *([self.init] if self.init else [])]
             self._prepared = [prepared(part, self.contract) for part in parts]
@@ -73,15 +77,17 @@ class Reference:
         for part in init:
             interpret(part, _arguments(part, inputs), state)
         for call in range(self.tiles * (FACES if self.per == "face" else 1)):
+            # The driver moves the counter of Dst between calls, 16 rows a face; it has ten bits.
             state.counter = call * _ROWS[self.per] & 0x3FF
             interpret(kernel, _arguments(kernel, inputs), state)
         if self.spill is not None:
             rows = np.arange(*self.spill)
             high = (rows & 0x1F8) << 1 | rows & 0x207
+            # Spill rows hold the compiler's temporaries, which the interpreter does not have.
             state.dst.known[:, [*high, *(high + 8)]] = False
 
     def bounds(self, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
-        """Nothing is expected of what is not known."""
+        """Error bounds: zero where bits are known, NaN (nothing is expected) elsewhere."""
         del values, inputs
         assert self.known is not None
         return {name: np.where(self.known, 0.0, np.nan) for name in expected}
@@ -92,4 +98,5 @@ def _arguments(kernel: Kernel, inputs: Arrays) -> list[int]:
 
 
 def _signed(number: int) -> int:
+    # The interpreter of SSA form has integers as signed numbers.
     return number - (1 << 32) if number >> 31 == 1 else number

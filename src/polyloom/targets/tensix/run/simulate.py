@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`simulate --on tensix`: programs for cores, images in L1 or words for a thread, run on a tile; inputs and outputs are
-places of the tile (places.py).
+"""Driver of `simulate --on tensix`: programs for cores, images in L1 or words for a thread, run on a tile; inputs and
+outputs are places of the tile (places.py).
 
 A positional ELF file is B's, or T1's where it is a vector kernel, `--core t1=FILE` another core's; only these cores
 leave reset. Raw words and text are pushed into the thread of `--thread`; raw words at an address, FILE@ADDRESS, lie in
@@ -40,7 +40,7 @@ _LOCAL: Final = 0xFFB00000
 
 
 def simulate(asked: Simulation) -> Simulated:
-    """Errors: PL1200 to PL1226; what a run meets is in the result."""
+    """Simulation of programs on a tile. Errors: PL1200 to PL1226; what a run meets is in the result."""
     options, place = cast(Options, asked.options), cast(Place, asked.place)
     if not asked.files and not options.core:
         help = "write a file, such as `polyloom simulate k.tts --on tensix --thread t1`"
@@ -48,6 +48,7 @@ def simulate(asked: Simulation) -> Simulated:
     inputs = {where(text): path for text, path in asked.inputs.items()}
     outputs = {where(text): _sized(path) for text, path in asked.outputs.items()}
     sources = [*(f.path for f in asked.files), *(path for _, path in options.core), *inputs.values()]
+    # Outputs that cannot be written are found before a long run.
     files.check_outputs([*asked.written, *(path for path, _ in outputs.values())], sources)
     tile = Tile(place.member, options.hazards, options.mmio == "ignore")
     tile.native.tracing = asked.trace
@@ -58,6 +59,7 @@ def simulate(asked: Simulation) -> Simulated:
     for at, (_, size) in outputs.items():
         check_output(tile, at, size, given.get(at))
     start = perf_counter()
+    # Faults are part of the result here: the report and the trace up to them are what the user wants.
     outcome = tile.run(options.max_cycles, check=False)
     seconds = perf_counter() - start
     found = {at: get(tile, at, size, given.get(at)) for at, (_, size) in outputs.items()}
@@ -70,7 +72,7 @@ def simulate(asked: Simulation) -> Simulated:
 
 
 def _load(tile: Tile, given: Sequence[Loaded], options: Options, place: Place) -> Sequence[Span | None]:
-    """Everything in its memory; where the words stand that were pushed, in their order."""
+    """Loader of all files into their memories; returns where the words stand that were pushed, in their order."""
     taken: list[tuple[int, int, str]] = []
     lines: list[Span | None] = []
     started: list[str] = []
@@ -91,7 +93,7 @@ def _load(tile: Tile, given: Sequence[Loaded], options: Options, place: Place) -
 
 
 def _image(file: Loaded, options: Options, place: Place) -> bytes:
-    """What lies in L1: the bytes of a file, or the words of text in the form that is asked for."""
+    """Bytes that lie in L1: those of a file, or the words of text in the form that is asked for."""
     if not file.path.endswith(program.TEXT):
         return file.data
     found = program.read(Given(file.path, file.data, place, options))
@@ -106,12 +108,14 @@ def _start(
     image = program.executable(data, path)
     for segment in image.segments:
         _apart(taken, segment.address, segment.size, f"{path} of core {core}")
+    # Other cores stay in reset, as after power-on: a program that needs them has to release them itself.
     tile.release(core, tile.load_elf(core, path))
     started.append(core)
 
 
 def _apart(taken: list[tuple[int, int, str]], address: int, size: int, path: str) -> None:
-    """Images share L1; each core has local memory of its own. Errors: PL1224."""
+    """Overlap check of images in L1; each core has local memory of its own. Errors: PL1224."""
+    # Addresses from here on mean another memory for each core.
     if address >= _LOCAL:
         return
     for start, end, other in taken:
@@ -132,7 +136,7 @@ def _push(tile: Tile, file: Loaded, options: Options, place: Place) -> list[Span
 
 
 def _sized(text: str) -> tuple[str, int | None]:
-    """`FILE:SIZE`: bytes of L1, tiles of L1 in a format, or rows of Dst."""
+    """Size behind `FILE:SIZE`: bytes of L1, tiles of L1 in a format, or rows of Dst."""
     found = _SIZED.fullmatch(text)
     return (found[1], int(found[2])) if found is not None else (text, None)
 
@@ -140,6 +144,7 @@ def _sized(text: str) -> tuple[str, int | None]:
 def _input(at: Where, path: str) -> Any:
     if path.endswith(_NPY):
         return npy.read(path)
+    # Raw bytes have neither a shape nor a type, which a place with a format needs.
     if at.name or at.format:
         raise input_error("PL1226", f"'{path}' is no .npy file", help=f"{at.text} takes an array, numpy.save writes it")
     return np.frombuffer(files.read(path), np.uint8)
@@ -180,7 +185,9 @@ def _kernel(asked: Simulation) -> str:
 
 
 def _finding(found: Finding, lines: Sequence[Span | None]) -> Json:
-    """`index` counts the words that were pushed by hand, from 1 on; `line` is that of the text."""
+    """JSON of a hazard or fault; `index` counts the words that were pushed by hand, from 1 on, `line` is that of the
+    text.
+    """
     at, earlier = _place(found.index, lines), _place(found.earlier_index, lines)
     return {
         "kind": found.kind,
@@ -206,7 +213,7 @@ def _place(index: int, spans: Sequence[Span | None]) -> Span | None:
 
 
 def _located(found: Sequence[Diagnostic], outcome: Outcome, lines: Sequence[Span | None]) -> Iterator[Diagnostic]:
-    """At the faulting word's place in the text, with a note where the earlier one stands."""
+    """Diagnostics at the faulting word's place in the text, with a note where the earlier one stands."""
     at = _place(outcome.fault.index, lines) if outcome.fault is not None else None
     earlier = _place(outcome.fault.earlier_index, lines) if outcome.fault is not None else None
     for diagnostic in found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the executable of loops on a tile: arguments as tiles into L1, the three threads, results out of L1."""
+"""Runner of the executable of loops on a tile: arguments as tiles into L1, the three threads, results out of L1."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _RISCV: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What `--hazards` and `--max-cycles` say, and whether there is to be a trace."""
+    """Limits of a run: `--hazards`, `--max-cycles`, and whether there is a trace."""
 
     hazards: Hazards = "error"
     max_cycles: int = MAX_CYCLES
@@ -46,7 +46,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """A run that ended: L1 afterwards, and what it came to; `moved` bytes went between L1 and unpackers and packers."""
+    """A run that ended: L1 afterwards, cycles, operations, facts; `moved` bytes went between L1 and the unpackers and
+    packers.
+    """
 
     l1: NDArray[np.uint8]
     cycles: int
@@ -59,7 +61,7 @@ class Executed:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a stage ended: the cycle, and for how many cycles each unit was busy until then."""
+    """End of a stage: the cycle, and for how many cycles each unit was busy until then."""
 
     cycle: int
     busy: Mapping[str, int]
@@ -68,8 +70,9 @@ class Mark:
 def executed(
     data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits, watched: int = 0
 ) -> Executed:
-    """The three threads of an executable, over bytes in L1; a change of the word at `watched` is the end of a stage.
-    Errors: PL1220 to PL1222, PL1236."""
+    """Execution of the three threads of an executable, over bytes in L1; a change of the word at `watched` is the end
+    of a stage. Errors: PL1220 to PL1222, PL1236.
+    """
     tile = Tile(hazards=limits.hazards)
     tile.native.tracing = limits.trace
     for address, content in laid:
@@ -79,10 +82,13 @@ def executed(
         tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
     for thread in THREADS:
         tile.release(thread, starts[thread])
+    # The model stops where this word changes: that is how the end of a stage is seen from outside.
     tile.native.watched = watched
     marks, cycles = list[Mark](), 0
+    # The model stops with "max-cycles" at each change of the watched word, too: only all cycles used up is a timeout.
     while True:
         outcome = tile.run(limits.max_cycles - cycles)
+        # The tile goes on where it stopped; each call counts its own cycles.
         cycles += outcome.cycles
         marks.append(_mark(tile, cycles))
         if outcome.stop != "max-cycles" or cycles == limits.max_cycles:
@@ -100,10 +106,14 @@ def _mark(tile: Tile, cycle: int) -> Mark:
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
-    """Errors: PL1220 to PL1222 of the tile, PL1234, PL1236."""
+    """Run of loops: tilized arguments, execution, untilized results. Errors: PL1220 to PL1222 of the tile, PL1234,
+    PL1236.
+    """
     words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
     laid = [(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
+    # Column-major order of tiles is what the programs of T0 and T2 walk through.
     laid += [(area.placed.address, tiles.lay(_matrix(area, inputs, note.how), "columns")) for area in note.inputs]
+    # T2 is the last to meet: its word changes when a stage's results are in L1.
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
     ran = executed(data, note.signature.name, laid, limits, watched)
     outputs = {written.array: _taken(written, ran.l1, note.how) for written in note.outputs}
@@ -124,7 +134,7 @@ def _formats(note: Note) -> dict[str, Json]:
 
 
 def _tiles(stages: Sequence[Told]) -> Json:
-    """Of each stage, its numbers of tiles; of one alone these, or how many tiles its elements fill."""
+    """Numbers of tiles, of each stage; of one alone these, or how many tiles its elements fill."""
     if len(stages) > 1:
         return [list(told.tiles) for told in stages]
     (told,) = stages
@@ -132,7 +142,7 @@ def _tiles(stages: Sequence[Told]) -> Json:
 
 
 def _matrix(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
-    """An argument as a matrix of datums."""
+    """Argument as a matrix of encoded datums."""
     if area.held == "factor":
         return datums(area.placed, inputs, how.factors)
     whole = spread(inputs[area.placed.matrix.array], area.axes, area.placed.shape)
@@ -149,10 +159,11 @@ def _taken(written: Written, l1: NDArray[np.uint8], how: Arithmetic) -> Array:
 
 
 def _stages(stages: tuple[Told, ...], marks: tuple[Mark, ...]) -> list[Json]:
-    """Of each: its cycles, and for what share of them the unit that computes was busy."""
+    """Facts of each stage: its cycles, and for what share of them the unit that computes was busy."""
     found, before = list[Json](), Mark(0, {})
     for told, mark in zip(stages, marks, strict=True):
         unit, cycles = _UNITS.get(told.what, "vector"), mark.cycle - before.cycle
+        # Counters of the units run on over stages, so that shares are differences.
         busy = (mark.busy[unit] - before.busy.get(unit, 0)) / max(1, cycles)
         found.append(
             {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every value of a format through unpack, a kernel and pack, and how far each result is from a reference.
+"""Accuracy sweep: every value of a format through unpack, a kernel and pack, and how far each result is from a
+reference.
 
 Values go in ascending order of their patterns, positive ones first, 1,024 a tile; each tile is a run of its own. The
-reference is evaluated in double precision or better, and rounded to nearest even into the format of the result.
+reference is evaluated in double precision or better, and rounded to nearest even into the format of the result
+(docs/sfpi.md).
 """
 
 from __future__ import annotations
@@ -37,8 +39,9 @@ _BESIDE: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What the kernel made of `values`; instructions of one tile, and cycles per vector of 32 lanes where one tile
-    follows another; `dst` of every tile before and after."""
+    """Results of a sweep: what the kernel made of `values`; instructions of one tile, and cycles per vector of 32 lanes
+    where one tile follows another; `dst` of every tile before and after.
+    """
 
     values: Bits
     results: Bits
@@ -49,7 +52,7 @@ class Swept:
 
 
 def values_of(form: Format, stride: int | None, domain: tuple[float, float] | None) -> Bits:
-    """The patterns that are swept: finite, in order; every `stride`-th of 32 bits. Errors: PL1293 for none."""
+    """Patterns that are swept: finite, in order; every `stride`-th of 32 bits. Errors: PL1293 for none."""
     bits = ulp.finite(form, stride or (STRIDE if ulp.width(form) == 32 else 1))
     if domain is None:
         return bits
@@ -64,7 +67,7 @@ def values_of(form: Format, stride: int | None, domain: tuple[float, float] | No
 def sweep(
     data: bytes, note: Note, form: Format, values: Bits, arguments: Mapping[str, NDArray[Any]], hazards: str = "error"
 ) -> Swept:
-    """Runs the kernel's executable on all of them. Errors: PL1220 to PL1222, PL1291, PL1293."""
+    """Sweep of the kernel's executable over all values. Errors: PL1220 to PL1222, PL1291, PL1293."""
     if ulp.width(form) > note.dest:
         raise input_error("PL1293", f"{form.upper()} does not fit a Dst of 16 bits", help="write --dest 32")
     inner = dst_format(form, note.dest)
@@ -74,12 +77,14 @@ def sweep(
     after: list[NDArray[np.uint16]] = []
     instructions = 0
     for tile in ulp.tiles(unpacked(values, form, note.dest)):
+        # Unsigned arrays are taken as bits, so that no value is rounded on its way in.
         given = tile.astype(np.uint32 if note.dest == 32 else np.uint16)
         ran = machine.run(data, note, {**arguments, name: given}, hazards=hazards)
         rows = get(ran.tile, where(name), None, given)
         made.append(_bits(rows, inner).reshape(-1))
         before.append(ran.before)
         after.append(ran.tile.dst.copy())
+        # All tiles run the same program; branches on data do not exist in vector code.
         instructions = instructions or ran.passed[2]
     results = packed(np.concatenate(made)[: len(values)], form, note.dest)
     cycles = _cycles(data, note, inner, arguments, hazards)
@@ -87,9 +92,10 @@ def sweep(
 
 
 def differing(swept: Swept, reference: Reference, arguments: Mapping[str, NDArray[Any]]) -> int | None:
-    """The number of the first tile in which a bit is not the interpreter's, which runs many tiles side by side."""
+    """Number of the first tile in which a bit differs from the interpreter's, which runs many tiles side by side."""
     before, after = swept.dst
     for first in range(0, len(before), _BESIDE):
+        # Side by side, so that NumPy works on arrays of some length, and not all at once because of memory.
         group = slice(first, first + _BESIDE)
         state = State(reference.member, len(before[group]), implied(dst_format(swept.form, reference.dest)))
         state.dst.bits[:] = before[group]
@@ -109,7 +115,8 @@ def _bits(found: NDArray[Any], form: Format) -> Bits:
 
 
 def _cycles(data: bytes, note: Note, inner: str, arguments: Mapping[str, NDArray[Any]], hazards: str) -> float:
-    """By the difference of two tiles and one, so that what is done once does not count."""
+    """Cycles per vector, by the difference of two tiles and one, so that what is done once does not count."""
+    # Cycles do not depend on values: the vector unit has no early exit.
     given = np.ones((2, 32, 32), np.uint32 if inner == ulp.INTEGERS else np.float32)
     cycles = [
         machine.run(data, note, {**arguments, f"dst:{inner}": given}, tiles=tiles, hazards=hazards).outcome.cycles
@@ -119,7 +126,7 @@ def _cycles(data: bytes, note: Note, inner: str, arguments: Mapping[str, NDArray
 
 
 def reference(name: str) -> Evaluate:
-    """A function of NumPy, of `mpmath`, or `module:function`. Errors: PL1294."""
+    """Reference function: of NumPy, of `mpmath`, or `module:function`. Errors: PL1294."""
     if ":" in name:
         return _of_module(name)
     found = getattr(np, name, None)
@@ -155,7 +162,7 @@ def _precise(name: str) -> Evaluate:
 
 
 def _one(function: Callable[[float], Any], value: float) -> float:
-    """NaN where the result is no real number, infinity at poles."""
+    """Value of a reference of mpmath: NaN where the result is no real number, infinity at poles."""
     try:
         found = function(value)
         return float(found) if not hasattr(found, "imag") or found.imag == 0 else float("nan")
@@ -167,7 +174,8 @@ def _one(function: Callable[[float], Any], value: float) -> float:
 
 @contextmanager
 def _from_here() -> Generator[None]:
-    """Modules of the current folder are found, too."""
+    """Import path that includes the current folder, as `python script.py` would."""
+    # Removed again, so that later imports of the package are not shadowed by the user's files.
     sys.path.insert(0, str(Path.cwd()))
     try:
         yield
@@ -200,18 +208,19 @@ def _of_module(name: str) -> Evaluate:
 
 
 def expected(swept: Swept, evaluate: Evaluate) -> Bits:
-    """The reference in the format of the result."""
+    """Reference results in the format of the result."""
     return ulp.rounded(evaluate(ulp.values(swept.values, swept.form)), swept.form)
 
 
 def judged(swept: Swept, expected: Bits) -> tuple[Distances, dict[str, Any]]:
-    """Distances, and what `--json` says of them: the worst value stands first in order."""
+    """Judgement: distances, and what `--json` says of them; of equal errors the first value is named as the worst."""
     found = ulp.distances(swept.results, expected, swept.form)
     worst = int(np.argmax(found.ulp)) if len(found.ulp) else 0
     has = bool(len(found.ulp)) and int(found.ulp[worst]) >= 0
 
     def shown(bits: Bits) -> float | str | None:
         value = float(ulp.values(bits[worst : worst + 1], swept.form)[0])
+        # JSON has no infinity and no NaN.
         return value if np.isfinite(value) else str(value)
 
     return found, {
@@ -228,7 +237,7 @@ def judged(swept: Swept, expected: Bits) -> tuple[Distances, dict[str, Any]]:
 
 
 def mismatches(swept: Swept, expected: Bits, found: Distances, most: int = 3) -> Sequence[tuple[float, float, float]]:
-    """The first values with which one side is not finite: value, got, expected."""
+    """Non-finite mismatches: the first values with which one side is not finite: value, got, expected."""
     at = np.flatnonzero(found.ulp < 0)[:most]
     columns = (ulp.values(bits[at], swept.form) for bits in (swept.values, swept.results, expected))
     return [(float(a), float(b), float(c)) for a, b, c in zip(*columns, strict=True)]

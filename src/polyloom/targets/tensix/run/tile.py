@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pl.tensix.Tile`: a tile whose state is NumPy arrays that can be written, and what a run of it comes to.
+"""Model of a tile, `pl.tensix.Tile`: state as NumPy arrays that can be written, and what a run of it comes to.
 
 The model is native (native/tensix); this module loads programs, checks names and numbers, and tells findings with the
-words' instructions. Source of the semantics: the public documentation of the instruction set, as docs/targets/tensix.md
-says.
+words' instructions. Source of the semantics: the public ISA documentation of Wormhole B0 and Blackhole, as
+docs/targets/tensix.md says.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _CORE: Final = parse("rv32im")
 class Finding:
     """A hazard or a fault. `thread` is -1 where it is no thread's; the addresses are those that a core pushed the words
     from, the indices number the words that were pushed into the thread by hand, from 1 on; 0 where it is the other.
-    `earlier` is the hazard's other instruction."""
+    `earlier` is the hazard's other instruction.
+    """
 
     kind: str
     thread: int
@@ -73,8 +74,9 @@ def _told(word: int, pc: int, index: int, member: Member) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of a run: why it ended, after how many cycles, all hazards of the tile so far, the fault, and of a deadlock what
-    each thread and core waits for."""
+    """Outcome of a run: why it ended, after how many cycles, all hazards of the tile so far, the fault, and of a
+    deadlock what each thread and core waits for.
+    """
 
     stop: Stop
     cycles: int
@@ -83,12 +85,13 @@ class Outcome:
     waits: tuple[str, ...] = ()
 
     def error(self) -> PolyloomError | None:
-        """What is wrong, if anything is (PL1220 to PL1222)."""
+        """Error of the outcome, if anything is wrong (PL1220 to PL1222)."""
         if self.stop == "deadlock":
             message = f"nothing can move any more after cycle {self.cycles}"
             return input_error("PL1222", message, notes=self.waits, help="release what the threads wait for")
         if self.fault is None:
             return None
+        # Under --hazards error the hazard that ended the run is the fault as well.
         code = "PL1221" if self.fault in self.hazards else "PL1220"
         return input_error(code, str(self.fault), help=self.fault.cure or None)
 
@@ -138,6 +141,7 @@ class Tile:
             raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_any_of(POLICIES))
         self.native = native.Tile(self.member == "blackhole", POLICIES[self.hazards])
         self.native.ignore_mmio = self.ignore_mmio
+        # NumPy views share memory with the native model, so that writing to them writes to the tile.
         self.views = Views(**{name: self.native.view(name) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
 
     @property
@@ -147,17 +151,19 @@ class Tile:
 
     @property
     def lregs(self) -> NDArray[np.uint32]:
-        """Vector registers L0 to L16, (17, 32): a row of 32 lanes each."""
+        """Vector registers L0 to L16, (17, 32): a row of 32 lanes each (ISA documentation, page of `LReg`)."""
         return self.views.lregs
 
     @property
     def flags(self) -> NDArray[np.uint32]:
-        """The bits of all lanes: flags set, flags in use."""
+        """Lane flags (condition codes): flags set, flags in use, a bit per lane (ISA documentation, page of
+        `SFPSETCC`).
+        """
         return self.views.flags
 
     @property
     def dst(self) -> NDArray[np.uint16]:
-        """Dst, (1024, 16): rows of 16 bits, in the order of the hardware's bits."""
+        """Dst, (1024, 16): rows of 16 bits, in the order of the hardware's bits (ISA documentation, page of `Dst`)."""
         return self.views.dst
 
     @property
@@ -167,7 +173,7 @@ class Tile:
 
     @property
     def srca(self) -> NDArray[np.uint32]:
-        """SrcA, (2, 64, 16): bank, row, column; 19 bits."""
+        """SrcA, (2, 64, 16): bank, row, column; 19 bits (ISA documentation, page of `SrcA` and `SrcB`)."""
         return self.views.srca
 
     @property
@@ -192,32 +198,36 @@ class Tile:
 
     @property
     def rwc(self) -> NDArray[np.uint32]:
-        """Counters of each thread, (3, 8): SrcA, its carriage, SrcB, carriage, Dst, carriage, fidelity, bias."""
+        """Register window counters (RWC) of each thread, (3, 8): SrcA, its carriage, SrcB, carriage, Dst, carriage,
+        fidelity, bias (ISA documentation, page of `SETRWC`).
+        """
         return self.views.rwc
 
     @property
     def adc(self) -> NDArray[np.uint32]:
-        """Address counters, (3, 3, 8, 2): thread; unpackers 0 and 1, packers; X, Y, Z, W and carriages; channel."""
+        """Address counters (ADC), (3, 3, 8, 2): thread; unpackers 0 and 1, packers; X, Y, Z, W and carriages; channel
+        (ISA documentation, page of `SETADC`).
+        """
         return self.views.adc
 
     @property
     def semaphores(self) -> NDArray[np.uint32]:
-        """Semaphores, (8, 2): value, maximum."""
+        """Semaphores, (8, 2): value, maximum (ISA documentation, page of `SEMINIT`)."""
         return self.views.semaphores
 
     @property
     def mutexes(self) -> NDArray[np.uint32]:
-        """Mutexes, (8,): the owner, all ones where free."""
+        """Mutexes, (8,): the owner, all ones where free (ISA documentation, page of `ATGETM`)."""
         return self.views.mutexes
 
     @property
     def replay(self) -> NDArray[np.uint32]:
-        """Replay buffers, (3, 32)."""
+        """Replay buffers, (3, 32): a ring of words per thread (ISA documentation, page of `REPLAY`)."""
         return self.views.replay
 
     @property
     def mop_config(self) -> NDArray[np.uint32]:
-        """Configuration of the MOP expanders, (3, 9)."""
+        """Configuration of the MOP expanders, (3, 9) (ISA documentation, page of `MOP`)."""
         return self.views.mop_config
 
     @property
@@ -227,6 +237,7 @@ class Tile:
 
     def push(self, thread: int | str, words: Sequence[int] | NDArray[np.uint32]) -> None:
         """Words for a thread, one a cycle and under back-pressure, as its core would push them. Errors: PL1223."""
+        # Core t0 is number 1: b comes before the three threads.
         number = CORES.index(self._core(thread)) - 1 if isinstance(thread, str) else thread
         if not 0 <= number < 3:
             raise input_error("PL1223", f"{thread!r} is no thread", help="the threads are t0, t1 and t2")
@@ -238,8 +249,9 @@ class Tile:
         self.native.push(number, made)
 
     def load_elf(self, core: str, path: str | Path) -> int:
-        """Load a core's program; its entry. Errors: PL0910 for another file, PL1224 for segments where the core has no
-        memory."""
+        """Loader of a core's program; returns its entry. Errors: PL0910 for another file, PL1224 for segments where the
+        core has no memory.
+        """
         self._core(core)
         image = elf(files.read(str(path)), _CORE)
         for segment in image.segments:
@@ -254,6 +266,7 @@ class Tile:
             if 0 <= start <= len(memory) - segment.size:
                 memory[start : start + segment.size] = data
                 return
+        # An empty segment needs no memory, wherever it stands.
         if not segment.size:
             return
         raise input_error(
@@ -263,6 +276,9 @@ class Tile:
         )
 
     def _memories(self, core: str) -> list[tuple[int, NDArray[np.uint8]]]:
+        """Memories that a core's program may lie in: L1, its local memory, and NC's instruction memory (ISA
+        documentation, page of `BabyRISCV`).
+        """
         number = CORES.index(self._core(core))
         found = [(0, self.views.l1), (_LOCAL, self.native.local_ram(number))]
         return [*found, (_IRAM, cast(NDArray[np.uint8], self.native.view("iram")))] if core == "nc" else found
@@ -280,6 +296,7 @@ class Tile:
                 "PL1223", f"a tile runs no {max_cycles} cycles", help="give 0 to 2^63 - 1, or leave it out"
             )
         stop = STOPS[self.native.run(max_cycles)]
+        # The native side knows words only; they are disassembled here, when a message is needed.
         hazards = tuple(self._finding(each) for each in self.native.findings)
         fault = self.native.fault
         outcome = Outcome(

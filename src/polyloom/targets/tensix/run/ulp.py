@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Distances between values of a format in units in the last place: how many values of the format lie between.
+"""Units in the last place: the distance of two values of a format is how many values of the format lie between them.
 
 A value's rank is its place in the format's ordered list: both zeros are one value, denormals of BF16 and FP32 are zero
-(those of FP16 are values), infinity is one past the largest finite value, and NaN has no rank.
+(those of FP16 are values), infinity is one past the largest finite value, and NaN has no rank. Source of the notion:
+Muller et al., Handbook of Floating-Point Arithmetic (2018), units in the last place; the formats are IEEE 754's and
+BF16.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ def width(form: Format) -> int:
 
 
 def finite(form: Format, stride: int = 1) -> Bits:
-    """The patterns of finite values, ascending, positive ones before negative ones; every `stride`-th of each."""
+    """Patterns of finite values, ascending, positive ones before negative ones; every `stride`-th of each."""
     if form == INTEGERS:
         return np.arange(0, 1 << 32, stride, dtype=np.uint64).astype(np.uint32)
     positive = np.arange(0, _infinity(form), stride, dtype=np.uint32)
@@ -42,7 +44,7 @@ def _infinity(form: Format) -> int:
 
 
 def values(bits: Bits, form: Format) -> Floats:
-    """As doubles, exactly."""
+    """Doubles of patterns, exactly."""
     if form == "fp16":
         return bits.astype(np.uint16).view(np.float16).astype(np.float64)
     if form == INTEGERS:
@@ -53,19 +55,22 @@ def values(bits: Bits, form: Format) -> Floats:
 
 
 def rounded(exact: Floats, form: Format) -> Bits:
-    """To nearest even, from doubles in one step; integers from 0 on, without a number 0."""
+    """Rounding to nearest even, from doubles in one step; integers saturate, and NaN becomes 0."""
     if form == INTEGERS:
         return np.clip(np.rint(np.nan_to_num(exact, nan=0.0)), 0, (1 << 32) - 1).astype(np.uint32)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if form == "fp16":
             return exact.astype(np.float16).view(np.uint16).astype(np.uint32)
         if form == "fp32":
+            # NumPy's casts round to nearest even in one step (IEEE 754), as the format's rounding asks for.
             return exact.astype(np.float32).view(np.uint32).copy()
         return _to_bf16(exact)
 
 
 def _to_bf16(exact: Floats) -> Bits:
-    """By way of a single that is rounded to odd, so that the second rounding sees what the first one dropped."""
+    """Rounding to BF16 by way of a single that is rounded to odd, so that the second rounding sees what the first one
+    dropped (Boldo and Melquiond 2008, double rounding by rounding to odd).
+    """
     single = exact.astype(np.float32)
     bits = single.view(np.uint32).astype(np.int64)
     dropped = single.astype(np.float64)
@@ -78,9 +83,10 @@ def _to_bf16(exact: Floats) -> Bits:
 
 
 def ranks(bits: Bits, form: Format) -> NDArray[np.int64]:
-    """The places; the least integer for NaN."""
+    """Ranks of values in the format's ordered list; the least integer for NaN."""
     largest, sign = _infinity(form), 1 << (width(form) - 1)
     size = (bits & np.uint32(sign - 1)).astype(np.int64)
+    # Denormals share the rank of zero, so the least normal value has rank 1.
     if form != "fp16":
         least = (1 << _MANTISSA[form]) - 1
         size = np.maximum(size - least, 0)
@@ -91,14 +97,16 @@ def ranks(bits: Bits, form: Format) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """`ulp` by value, −1 where one side is not finite and the other is or has another sign; these are `mismatches`."""
+    """Distances in ulp by value, −1 where one side is not finite and the other is or has another sign; these are
+    `mismatches`.
+    """
 
     ulp: NDArray[np.int64]
     mismatches: int
 
 
 def distances(got: Bits, expected: Bits, form: Format) -> Distances:
-    """By value."""
+    """Distances of results from expected values, in ulp."""
     if form == INTEGERS:
         return Distances(np.abs(got.astype(np.int64) - expected.astype(np.int64)), 0)
     a, b = ranks(got, form), ranks(expected, form)
@@ -106,18 +114,21 @@ def distances(got: Bits, expected: Bits, form: Format) -> Distances:
     infinite = [np.abs(r) == top for r in (a, b)]
     missing = [r == _NAN for r in (a, b)]
     wrong = (missing[0] != missing[1]) | (infinite[0] != infinite[1]) | (infinite[0] & infinite[1] & (a != b))
+    # Two NaNs agree, whatever their payloads are.
     both = missing[0] & missing[1]
     ulp = np.where(wrong, -1, np.where(both, 0, np.abs(a - np.where(both, a, b))))
     return Distances(ulp, int(np.count_nonzero(wrong)))
 
 
 def histogram(found: Distances) -> list[tuple[int, int, int]]:
-    """(least, most, how many values are that far off), in ranges of powers of two from 2 on; empty ones are left
-    out."""
+    """Histogram of distances: (least, most, how many values are that far off), in ranges of powers of two from 2 on;
+    empty ones are left out.
+    """
     ulp = found.ulp[found.ulp >= 0]
     made: list[tuple[int, int, int]] = []
     low = 0
     while low <= int(ulp.max(initial=0)):
+        # 0 and 1 ulp have classes of their own, since they tell correct from faithful rounding.
         high = low if low < 2 else 2 * low - 1
         count = int(np.count_nonzero((ulp >= low) & (ulp <= high)))
         if count:
@@ -127,7 +138,7 @@ def histogram(found: Distances) -> list[tuple[int, int, int]]:
 
 
 def tiles(bits: Bits, zero: int = 0) -> NDArray[Any]:
-    """(n, 32, 32), filled up with a pattern."""
+    """Tiles (n, 32, 32) of patterns, filled up with `zero`."""
     count = -(-len(bits) // 1024)
     whole = np.full(count * 1024, zero, np.uint32)
     whole[: len(bits)] = bits

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C header of the operations, include/sfpi_operations.h, made of their table: a declaration per operation.
+"""Generator of the C header of the operations, include/sfpi_operations.h, from their table: a declaration per
+operation.
 
-A vector and a mask are pointers to incomplete types in address spaces of their own. No function has an attribute that
-lets a compiler merge or move its calls; `nomerge` keeps the stores of two branches two stores.
+A vector and a mask are pointers to incomplete types in address spaces of their own, so that clang keeps them in SSA
+form and refuses to mix them. No function has an attribute that lets a compiler merge or move its calls; `nomerge` keeps
+the stores of two branches two stores.
 """
 
 from __future__ import annotations
@@ -45,12 +47,13 @@ _MOST_RESULTS: Final = 2
 
 
 def operations_header() -> str:
-    """The text of include/sfpi_operations.h."""
+    """Text of include/sfpi_operations.h."""
     return "\n".join([_HEAD, *(line for row in operations().values() for line in _declared(row)), "", _TAIL])
 
 
 def _declared(row: Operation) -> Iterator[str]:
     parameters = ", ".join(_in_c(operand.type) for operand in row.operands) or "void"
+    # The results of SFPTRANSP come as a token, of which the import makes one call with four results again.
     if len(row.results) > _MOST_RESULTS:
         yield _line("__sfpi_v", TRANSPOSED, parameters)
         yield _line("__sfpi_v", PART, "__sfpi_v, int")

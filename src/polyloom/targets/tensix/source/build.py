@@ -40,7 +40,7 @@ Given = Operand | int
 
 @dataclass(slots=True)
 class Builder:
-    """Mutable. `place` is that of what comes next."""
+    """Builder of a kernel in SSA form. Mutable. `place` is that of what comes next."""
 
     name: str
     given: tuple[tuple[str, Type], ...] = ()
@@ -62,23 +62,23 @@ class Builder:
         return Value(f"{name or 'v'}.{self.made}", type)
 
     def several(self, name: str, *operands: Given) -> tuple[Value, ...]:
-        """The results of an operation of the table."""
+        """Call of an operation of the table, with all its results."""
         row = operations()[name]
         results = tuple(self.fresh(type) for type in row.external.results)
         self._add(Instruction("call", _operands(operands), results, callee=f"@{PREFIX}{name}", place=self.place))
         return results
 
     def call(self, name: str, *operands: Given) -> Value:
-        """The result of one that has one."""
+        """Call of an operation with one result."""
         (result,) = self.several(name, *operands)
         return result
 
     def effect(self, name: str, *operands: Given) -> None:
-        """One that has none."""
+        """Call of an operation without results."""
         assert not self.several(name, *operands)
 
     def scalar(self, operation: str, *operands: Given) -> Value:
-        """An instruction on integers of 32 bits, or a comparison of them."""
+        """Scalar instruction on integers of 32 bits, or a comparison of them."""
         result = self.fresh(I1 if operation in COMPARISONS else I32)
         self._add(Instruction(operation, _operands(operands), (result,), place=self.place))
         return result
@@ -87,7 +87,7 @@ class Builder:
         self.code.append(instruction)
 
     def block(self, name: str, parameters: Sequence[Value] = ()) -> None:
-        """Begins a block; the one before must have ended."""
+        """Beginning of a block; the one before must have ended."""
         assert not self.label, f"{self.label} has no end"
         self.label, self.parameters = name, tuple(parameters)
 
@@ -102,7 +102,7 @@ class Builder:
         self.end(Branch(condition, then, orelse, self.place))
 
     def finish(self) -> Function:
-        """The function, which returns at the end of the last block."""
+        """Function, which returns at the end of the last block."""
         if self.label:
             self.end(Return(None, self.place))
         function = Function(self.name, None, tuple(self.blocks), pointers=32, place=self.begins)

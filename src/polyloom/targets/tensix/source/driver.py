@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls a kernel on a tile: a function of `ir.ssa` around it, which becomes the program of core T1.
+"""Driver of a kernel on a tile: a function of `ir.ssa` around it, which becomes the program of core T1.
 
 It puts the thread's counters and the configuration of Dst into a known state, enables all lanes, calls what
-initializes, and then the kernel once per face of 16 rows, or once per tile; between calls the counter of Dst advances.
-How many calls there are, the configuration and the arguments are data: whoever loads the program sets them, so that one
-program serves all inputs. Kernels here are lowered: of their vectors nothing is left but calls of `tensix.word`.
+initializes, and then the kernel once per face of 16 rows, or once per tile; between calls the counter of Dst advances,
+as in the vendor's LLK. How many calls there are, the configuration and the arguments are data: whoever loads the
+program sets them, so that one program serves all inputs. Kernels here are lowered: of their vectors nothing is left but
+calls of `tensix.word`. Contract of entry: docs/sfpi.md; instructions: ISA documentation, page of `SETRWC`, `SETC16` and
+`SFPENCC`.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ FACES: Final = 4
 SETUP: Final = ("setup.0", "setup.1")
 """Data: two words that are pushed first, which say what Dst holds."""
 CALLS: Final = "calls"
+# Thread configuration 1 is the offset of Dst, 2 the base of address modes, 26 and 30 the increments of Dst in modes 3
+# and 7.
 _BEFORE: Final = "SETRWC BitMask=15\nSFPENCC 3, 10\n" + "".join(
     f"SETC16 setc16_reg={register}, setc16_value=0\n" for register in (1, 2, 23 + 3, 23 + 7)
 )
@@ -53,8 +57,9 @@ _ROWS: Final = "SETRWC rwc_cr=4, rwc_d=8, BitMask=4\n"
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """`function` is the program. `numbers` says, by the number that a word has in the program, of which function it is
-    the how-manieth word, in the order of its text; `arguments` is the datum of each parameter, by its name."""
+    """Driver program. `numbers` says, by the number that a word has in the program, of which function it is the
+    how-manieth word, in the order of its text; `arguments` is the datum of each parameter, by its name.
+    """
 
     function: Function
     numbers: Mapping[int, tuple[str, int]]
@@ -62,8 +67,10 @@ class Driver:
 
 
 def setup(form: str) -> tuple[int, int]:
-    """The words that say what Dst holds: a format of --in, such as `bf16`. Vector loads and stores without a format of
-    their own take the one of SrcB, or 32 bits."""
+    """Setup words that say what Dst holds: a format of --in, such as `bf16`. Vector loads and stores without a format
+    of their own take the one of SrcB, or 32 bits (ISA documentation, page of `SFPLOAD`, mode 0, and page of `RMWCIB`).
+    """
+    # Codes of data formats; INT16 (9) implies BF16 in loads and stores, as all but FP16 do (page of `SFPLOAD`).
     source = {"fp16": 1, "uint16": 9}.get(form, 5 if form == "bf16" else 0)
     wide = DST_FORMATS[form] == 32
     first = assemble(f"RMWCIB2 0xE0, {(source & 7) << 5}, 1", "driver", "wormhole").words[0]
@@ -72,8 +79,9 @@ def setup(form: str) -> tuple[int, int]:
 
 
 def drive(kernel: Function, init: Function | None, per: Per, member: Member) -> Driver:
-    """The program of a lowered kernel and of what initializes. Names of parameters are those of the kernel's; the same
-    name in both is one value."""
+    """Driver of a lowered kernel and of what initializes. Names of parameters are those of the kernel's; the same name
+    in both is one value.
+    """
     parts = [_apart(part, prefix) for part, prefix in ((kernel, "kernel"), (init, "init")) if part is not None]
     numbers: dict[int, tuple[str, int]] = {}
     numbered = [_numbered(part, numbers) for part in parts]
@@ -87,6 +95,7 @@ def drive(kernel: Function, init: Function | None, per: Per, member: Member) -> 
         *log,
         *(datum for part in printed for datum in part.data),
     )
+    # Data and externals of parts move to the main function, since a program has one table of each.
     others = tuple(replace(part, data=(), externals=(), others=()) for part in printed)
     main = Function(
         "main",
@@ -114,6 +123,7 @@ def _blocks(parts: Sequence[Function], arguments: Mapping[str, str], per: Per, m
     first.append(_load(calls, CALLS))
     yield Block("entry", (), _because("sets counters, lanes and Dst", first), Jump(Edge("loop", (integer(I32, 0),))))
     body = [*_call(kernel, arguments, "kernel")]
+    # A face is two steps of eight rows, a tile four faces.
     body += map(_word, assemble(_ROWS * (2 if per == "face" else 2 * FACES), "driver", member).words)
     body.append(Instruction("add", (done, integer(I32, 1)), (following,)))
     body.append(Instruction("slt", (following, calls), (again,)))
@@ -141,7 +151,7 @@ def _push(value: Operand) -> Instruction:
 
 
 def _load(value: Value, datum: str) -> Instruction:
-    """Volatile: who loads the program changes it."""
+    """Load of a datum, volatile: who loads the program changes it."""
     return Instruction("load", (Address(datum),), (value,), access=Access(4, volatile=True))
 
 
@@ -150,6 +160,7 @@ def _call(function: Function, arguments: Mapping[str, str], prefix: str) -> Iter
     for parameter in function.parameters:
         name = f"{prefix}.{parameter.name}"
         datum, type = arguments[parameter.name], parameter.type
+        # Arguments are words in L1, whatever their type is.
         if WIDTH[type] < WIDTH[I32]:
             whole = Value(f"{name}.whole", I32)
             yield _load(whole, datum)
@@ -157,12 +168,13 @@ def _call(function: Function, arguments: Mapping[str, str], prefix: str) -> Iter
         else:
             yield _load(Value(name, type), datum)
         passed.append(Value(name, type))
+    # Kernels return nothing: their results are in Dst.
     assert function.result is None, f"@{function.name} returns a value"
     yield Instruction("call", tuple(passed), callee=f"@{function.name}")
 
 
 def _apart(function: Function, prefix: str) -> Function:
-    """With names of its own for the function and its data."""
+    """Function with names of its own for itself and its data, so that kernel and initialization can share a program."""
     assert not function.others, f"@{function.name} calls other functions"
 
     def named(operand: Operand) -> Operand:
@@ -174,7 +186,7 @@ def _apart(function: Function, prefix: str) -> Function:
 
 
 def _numbered(function: Function, numbers: dict[int, tuple[str, int]]) -> Function:
-    """With a number for every word, which `numbers` explains."""
+    """Function with a number for every word, which `numbers` explains."""
     count = 0
 
     def number(instruction: Instruction) -> Instruction:

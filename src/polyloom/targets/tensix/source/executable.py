@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lowered kernel as an executable for core T1, with a note that tells what it takes and where its words come from."""
+"""Executable of a lowered kernel for core T1, with a note that tells what it takes and where its words come from
+(docs/formats.md).
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,7 @@ _REGISTERS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A function of which only words are left, and of each word, in the order of the text, the reason why it is
-    there."""
+    """A lowered function, and of each word, in the order of the text, the reason why it is there."""
 
     function: Function
     reasons: Sequence[str]
@@ -38,7 +39,7 @@ class Part:
 
 
 def build(name: str, kernel: Part, init: Part | None, member: Member, dest: int, per: Per) -> bytes:
-    """The file. Errors: PL0930 to PL0933 of the backend."""
+    """ELF file of a kernel. Errors: PL0930 to PL0933 of the backend."""
     driver = drive(kernel.function, init.function if init else None, per, member)
     parts = {"kernel": kernel, **({"init": init} if init else {})}
     facts = {"spills": sum(part.spills for part in parts.values()), **_facts(list(parts.values()), member)}
@@ -48,6 +49,7 @@ def build(name: str, kernel: Part, init: Part | None, member: Member, dest: int,
         lines = Lines(tuple(sorted(known)), tuple(known[at] for at in sorted(known)))
         arguments = {p: program.data[datum] for p, datum in driver.arguments.items()}
         own = {datum: place for datum, place in program.data.items() if datum not in driver.arguments.values()}
+        # Data of the kernel itself, such as texts, are of no interest to who loads it.
         own = {datum: place for datum, place in own.items() if "." not in datum or datum.split(".")[0] in _OWN}
         return notes.encode(Note(name, member, dest, per, arguments, own, lines, _texts(known.values()), facts))
 
@@ -58,7 +60,7 @@ _OWN: Final = ("setup", "log")
 
 
 def _places(driver: Driver, parts: Mapping[str, Part], marks: Mapping[int, int]) -> Iterator[tuple[int, Place]]:
-    """Of the words of kernels, with what they compute, or why they are there."""
+    """Places of the words of kernels, with what they compute, or why they are there."""
     words = {name: list(_words(part.function)) for name, part in parts.items()}
     for number, address in sorted(marks.items(), key=lambda pair: pair[1]):
         name, at = driver.numbers[number]
@@ -71,9 +73,10 @@ def _words(function: Function) -> Iterator[Instruction]:
 
 
 def _texts(places: Iterable[Place]) -> dict[str, dict[str, str]]:
-    """The lines of the source that words come from."""
+    """Lines of the source that words come from."""
     found: dict[str, dict[str, str]] = {}
     for place in sorted(places, key=lambda p: (p.file, p.line)):
+        # The listing shows the source even where its files are not at hand.
         if (line := _lines_of(place.file)[place.line : place.line + 1]) and place.line:
             found.setdefault(place.shown_file, {})[str(place.line)] = line[0]
     return found
@@ -81,12 +84,12 @@ def _texts(places: Iterable[Place]) -> dict[str, dict[str, str]]:
 
 @lru_cache(maxsize=16)
 def _lines_of(file: str) -> tuple[str, ...]:
-    """By number, from 1 on; nothing of a file that is not there."""
+    """Lines of a file by number, from 1 on; nothing of a file that is not there."""
     return ("", *(text_of(file) or "").splitlines())
 
 
 def _facts(parts: Sequence[Part], member: Member) -> dict[str, int]:
-    """What stands in the program: words, NOPs among them, general registers that are named."""
+    """Facts of the program: words, NOPs among them, general registers that are named."""
     words = [i.operands[0] for part in parts for i in _words(part.function)]
     known = [decode(w.value & 0xFFFFFFFF, member) for w in words if isinstance(w, Constant)]
     nops = sum(found is not None and found.row.name == "SFPNOP" for found in known)
@@ -95,6 +98,7 @@ def _facts(parts: Sequence[Part], member: Member) -> dict[str, int]:
         for found, word in zip(known, (w.value & 0xFFFFFFFF for w in words if isinstance(w, Constant)), strict=True)
         if found is not None
         for register in found.row.registers(word, (*found.row.reads, *found.row.writes))
+        # Constant registers are always there and cost nothing.
         if register < _REGISTERS
     }
     return {"words": len(words), "nops": nops, "registers": len(registers)}

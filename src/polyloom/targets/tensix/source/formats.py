@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The formats in which vector kernels write numbers: FP32, FP16 of five and of eight bits of exponent (fp16a, fp16b),
-and the eight bits of SFPLUT (lut8); exactly, over fractions.
+"""Number formats of vector kernels: FP32, FP16 of five and of eight bits of exponent (fp16a, fp16b), and the eight bits
+of SFPLUT (lut8); exactly, over fractions.
 
 `fp16a` is what SFPLOADI and the tables read: every exponent is one, so that there is no zero, no infinity and nothing
-below 2^-15 (facts: SFPLOADI mode 1 adds 112 to the exponent and looks at nothing). In Dst the same bits are numbers of
-IEEE 754, but for the largest exponent, which is one more binade.
+below 2^-15 (ISA documentation, page of `SFPLOADI`: mode 1 adds 112 to the exponent and looks at nothing). In Dst the
+same bits are numbers of IEEE 754, but for the largest exponent, which is one more binade.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONGEST: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """`value` is a fraction, or None of what is no number: then `special` is inf or nan."""
+    """A number. `value` is a fraction, or None of what is no number: then `special` is inf or nan."""
 
     negative: bool
     value: Fraction | None
@@ -65,7 +65,7 @@ class Load:
 
 
 def rough(value: Fraction) -> float:
-    """Infinite beyond the range of doubles."""
+    """Double nearest to a fraction; infinite beyond the range of doubles."""
     try:
         return float(value)
     except OverflowError:
@@ -73,10 +73,12 @@ def rough(value: Fraction) -> float:
 
 
 def number(text: str) -> Number | None:
-    """Of decimal text, or None of what is no number; `1/3` and `-0.0` are."""
+    """Number of decimal text, or None of what is none; `1/3` and `-0.0` are."""
+    # A fraction with an exponent of millions would fill the memory before it is refused.
     if _HUGE.search(text) or len(text) > _LONGEST:
         return None
     try:
+        # Fractions are exact, so that rounding happens once, in the format that is asked for.
         found = float(text) if text.lower().lstrip("+-") in ("inf", "nan", "infinity") else Fraction(text)
     except (ValueError, ZeroDivisionError):
         return None
@@ -87,7 +89,7 @@ def number(text: str) -> Number | None:
 
 
 def decoded(bits: int, form: Form) -> Number:
-    """What bits of a format are worth."""
+    """Number that bits of a format are worth."""
     if form == "lut8":
         if bits == 0xFF:
             return Number(False, Fraction(0))
@@ -103,25 +105,28 @@ def decoded(bits: int, form: Form) -> Number:
 
 
 def in_dst(bits: int) -> Number:
-    """What an FP16 of five bits of exponent is worth in Dst, where denormals are; they load as FP32's."""
+    """Number that an FP16 of five bits of exponent is worth in Dst, where denormals are; they load as FP32's (ISA
+    documentation, page of `SFPLOAD`).
+    """
     if bits >> 10 & 31:
         return decoded(bits, "fp16a")
     return Number(bool(bits >> 15), Fraction(bits & 0x3FF, 1024) * _power(-14))
 
 
 def coded(given: Number, form: Form) -> Coded | None:
-    """The nearest bits, ties to even; None of infinities and NaNs where the format has none."""
+    """Encoding of a number: the nearest bits, ties to even; None of infinities and NaNs where the format has none."""
     if form in ("fp32", "fp16b"):
         return _ieee(given, form)
     if given.value is None:
         return None
     if form == "lut8":
+        # Eight bits have 256 values, of which all are looked at.
         return _nearest(given, _lut_values())
     return _half(given)
 
 
 def loads(bits: int) -> Iterator[Load]:
-    """Every single SFPLOADI that puts these 32 bits into a register."""
+    """Every single SFPLOADI that puts these 32 bits into a register (ISA documentation, page of `SFPLOADI`)."""
     if not bits & 0xFFFF:
         yield Load(0, bits >> 16)
     exponent = (bits >> 23 & 255) - 112
@@ -134,12 +139,14 @@ def loads(bits: int) -> Iterator[Load]:
 
 
 def pair(bits: int) -> tuple[Load, Load]:
-    """Two that do so for any bits: the low half, then the high one."""
+    """Two SFPLOADI that do so for any bits: the low half, then the high one."""
     return Load(10, bits & 0xFFFF), Load(8, bits >> 16)
 
 
 def packed(slope: Number, offset: Number, form: Form) -> int | None:
-    """The register of a table for one interval: slope·|x| + offset. None where a number has no such form."""
+    """Register of a lookup table for one interval: slope·|x| + offset. None where a number has no such form (ISA
+    documentation, page of `SFPLUT` and page of `SFPLUTFP32`).
+    """
     codes = [_entry(each, form) for each in (slope, offset)]
     if codes[0] is None or codes[1] is None:
         return None
@@ -159,12 +166,13 @@ def _power(exponent: int) -> Fraction:
 
 
 def _parts(bits: int, form: Form) -> tuple[int, int, int]:
-    """(exponent, mantissa, bits of the mantissa) of a format with eight bits of exponent."""
+    """Exponent, mantissa and bits of the mantissa of a format with eight bits of exponent."""
     width = BITS[form] - 9
     return bits >> width & 255, bits & (1 << width) - 1, width
 
 
 def _ieee(given: Number, form: Form) -> Coded:
+    """Encoding with IEEE 754's subnormals and infinities, rounded to nearest even in one step."""
     width = BITS[form] - 9
     sign = given.negative << (BITS[form] - 1)
     if given.value is None:
@@ -182,6 +190,7 @@ def _ieee(given: Number, form: Form) -> Coded:
 def _half(given: Number) -> Coded:
     assert given.value is not None
     sign = given.negative << 15
+    # The least exponent is -15, and there are no denormals below it: the mantissa always has a hidden one.
     exponent = max(_exponent(given.value), -15)
     rounded = round(given.value / _power(exponent - 10))
     bits = min(max(rounded + ((exponent + 14) << 10), 0), 0x7FFF)
@@ -189,9 +198,10 @@ def _half(given: Number) -> Coded:
 
 
 def _exponent(value: Fraction) -> int:
-    """Of the leading bit; that of 0 is below all others."""
+    """Exponent of the leading bit; that of 0 is below all others."""
     if not value:
         return -(1 << 16)
+    # The difference of the bit lengths is the exponent or one more.
     guess = value.numerator.bit_length() - value.denominator.bit_length()
     return guess if value >= _power(guess) else guess - 1
 
@@ -205,12 +215,12 @@ def _nearest(given: Number, values: tuple[tuple[Fraction, int], ...]) -> Coded:
 
 @cache
 def _lut_values() -> tuple[tuple[Fraction, int], ...]:
-    """Every value of the eight bits."""
+    """Values of the eight bits of SFPLUT, all of them."""
     found = [(decoded(bits, "lut8"), bits) for bits in range(256)]
     return tuple((number.signed, bits) for number, bits in found)
 
 
 def shown(given: Number) -> str:
-    """For people: exact where it is short."""
+    """Text of a number for people: exact where it is short."""
     value = float(given)
     return str(value) if isinf(value) or isnan(value) else f"{value:.9g}"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The listing of a vector kernel beside its source: address, cycle, word, instruction, the registers that it reads and
+"""Listing of a vector kernel beside its source: address, cycle, word, instruction, the registers that it reads and
 writes, and why it is there.
 
 Cycles count from where control enters a function or comes from elsewhere: a word takes one, SFPSWAP two, a replay as
-many as it plays. Instructions of the core have none: they run beside.
+many as it plays (ISA documentation, page of `SFPSWAP` and page of `REPLAY`). Instructions of the core have none: they
+run beside.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _SLOTS: Final = 64
 
 
 def listing(data: bytes) -> str:
-    """Of a kernel's executable. Errors: PL0810."""
+    """Listing of a kernel's executable. Errors: PL0810."""
     note = notes.decode(data)
     if note is None:
         raise input_error("PL0810", "this is no vector kernel's executable", help="compile it with polyloom compile")
@@ -58,6 +59,7 @@ def _lines(given: program.Program, note: Note) -> Iterator[str]:
             cycle += _cycles(item.word, note.member)
         else:
             yield _core(item, line)
+            # Behind a jump control comes from elsewhere, and the count has no meaning.
             cycle = 0 if _jumps(item.word) else cycle
 
 
@@ -68,7 +70,7 @@ def _word(item: Item, line: Origin | None, cycle: int, member: Member) -> str:
 
 
 def _core(item: Item, line: Origin | None) -> str:
-    """An instruction of the core; a store of a word that is computed has a reason, too."""
+    """Line of an instruction of the core; a store of a word that is computed has a reason, too."""
     found = decode_riscv(item.word, CORE)
     text = program.text_of(found) if found is not None else f".word {item.word:#010x}"
     reason = line.reason if line else ""
@@ -92,6 +94,7 @@ def _cycles(word: int, member: Member) -> int:
     if found.row.name == "SFPSWAP":
         return 2
     if found.row.name == "REPLAY":
+        # In the macro's order: start, length, and the two bits of the mode, of which the last is load.
         values = list(found.values.values())
         is_loading = values[-1]
         return 1 if is_loading else max(1, values[1] or _SLOTS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of a kernel's instructions as spans in the files that they name, for messages at the user's own line."""
+"""Source spans of a kernel's instructions, in the files that they name, for messages at the user's own line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _LABEL = "<"
 
 
 def span_of(place: Place) -> Span | None:
-    """The word at the place; the whole line where there is no column; None where the file or the line is not there."""
+    """Span of the word at a place; the whole line where there is no column; None where the file or the line is not
+    there.
+    """
     text = text_of(place.file) if place.line else None
     if text is None:
         return None
@@ -35,7 +37,7 @@ def span_of(place: Place) -> Span | None:
 def diagnostic(
     code: str, message: str, place: Place, *, exit_code: int = INPUT, notes: Sequence[str] = (), help: str | None = None
 ) -> Diagnostic:
-    """At the place; where its file cannot be read, with the line in words."""
+    """Diagnostic at a place; where its file cannot be read, with the line in words."""
     span = span_of(place)
     where = place.words()
     told = message if span or not where else f"{where}: {message}"
@@ -49,12 +51,12 @@ def error(
 
 
 def label(name: str) -> str:
-    """A name that is shown, and that nobody opens."""
+    """Label of a file that is shown, and that nobody opens."""
     return name if name.startswith(_LABEL) else f"{_LABEL}{name}>"
 
 
 def text_of(name: str) -> str | None:
-    """What a source says; None for a label, and for what cannot be read."""
+    """Text of a source; None for a label, and for what cannot be read."""
     if name.startswith(_LABEL):
         return None
     try:

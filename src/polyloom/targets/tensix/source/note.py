@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The note in the executable of a vector kernel: what the kernel is called and takes, where its data are, and where
-each word comes from (docs/formats.md).
+"""Note in the executable of a vector kernel: what the kernel is called and takes, where its data are, and where each
+word comes from (docs/formats.md).
 
 The text is one JSON object with sorted keys, so that equal kernels have equal files.
 """
@@ -26,9 +26,10 @@ _L1: Final = 0x170000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`dest` is 16 or 32, `per` face or tile; `arguments` are addresses by the name of a parameter; `data` has those of
-    the driver's own; `lines` are the places of all words, `texts` the lines of the source that they name, by file and
-    number; `facts` is what is known of the program without running it."""
+    """Content of the note. `dest` is 16 or 32, `per` face or tile; `arguments` are addresses by the name of a
+    parameter; `data` has those of the driver's own; `lines` are the places of all words, `texts` the lines of the
+    source that they name, by file and number; `facts` is what is known of the program without running it.
+    """
 
     kernel: str
     member: Member
@@ -42,20 +43,21 @@ class Note:
 
 
 def encode(note: Note) -> bytes:
-    """The text."""
+    """Serialization of the note as JSON (docs/formats.md)."""
     made = {"version": VERSION, "target": TARGET, **asdict(replace(note, lines=Lines()))}
     made[source_lines.KEY] = source_lines.encode(dict(zip(note.lines.addresses, note.lines.places, strict=True)))
     return notes.text(made)
 
 
 def decode(data: bytes) -> Note | None:
-    """The note of an ELF file; None where it has none of this target."""
+    """Note of an ELF file; None where it has none of this target."""
     return notes.read(data, _note)
 
 
 def _note(made: dict[str, Any]) -> Note | None:
     if made["target"] != TARGET or made["version"] != VERSION:
         return None
+    # A file may come from anywhere: what a run would use is checked here once.
     if made["member"] not in MEMBERS or made["dest"] not in (16, 32) or made["per"] not in ("face", "tile"):
         return None
     return Note(
@@ -76,15 +78,16 @@ def _numbers(made: dict[str, Any]) -> dict[str, int]:
 
 
 def _addresses(made: dict[str, Any]) -> dict[str, int]:
-    """Each of a word in L1, of which both members have as much. Errors: ValueError."""
+    """Addresses, each of a word in L1, of which both members have as much. Errors: ValueError."""
     found = _numbers(made)
     if any(not 0 <= address <= _L1 - 4 for address in found.values()):
+        # The common reader takes it for a file of another kind, which is reported as such.
         raise ValueError
     return found
 
 
 def _owned(made: dict[str, Any]) -> dict[str, int]:
-    """The driver's own data, all of them. Errors: ValueError, KeyError."""
+    """Addresses of the driver's own data, all of them. Errors: ValueError, KeyError."""
     found = _addresses(made)
     if LOG in found and (found[COUNT] < 0 or found[LOG] > _L1 - LOG_BYTES):
         raise ValueError

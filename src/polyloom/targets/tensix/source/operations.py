@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations of vector kernels: external functions of `ir.ssa` over 32 lanes of bits (`i32x32`) and masks of them.
+"""Operations of vector kernels: external functions of `ir.ssa` over 32 lanes of bits (`i32x32`) and masks of them.
 
     %y: i32x32 = call @__sfpi_sfpmad %a, %x, %b, 0:i32
 
 A row of the table has a name, operands, results, what it compiles to and one line of meaning; names that begin with
-`sfp` are those of the vendor's builtins, `__builtin_rvtt_NAME`. Operands are written `name:kind`: `f`, `i` and `b` are
-vectors of floats, of integers, of bits of any kind, `m` a mask, `s` a scalar that may be known only at run time, `p` a
-pointer; numbers are an immediate, which must be a constant: `0,4` or `0-3`, those behind `|` on Blackhole alone. All
-operations are ordered: nobody merges, moves or drops them but passes that know what they mean.
+`sfp` are those of the vendor's builtins, `__builtin_rvtt_NAME` (the public SFPI headers). Operands are written
+`name:kind`: `f`, `i` and `b` are vectors of floats, of integers, of bits of any kind, `m` a mask, `s` a scalar that may
+be known only at run time, `p` a pointer; numbers are an immediate, which must be a constant: `0,4` or `0-3`, those
+behind `|` on Blackhole alone. All operations are ordered: nobody merges, moves or drops them but passes that know what
+they mean. The table is printed in docs/sfpi.md.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ _TYPES: Final[dict[Kind, Type]] = {
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """`values` are those of an immediate on every member, `more` the ones that only Blackhole has."""
+    """An operand of an operation. `values` are those of an immediate on every member, `more` the ones that only
+    Blackhole has.
+    """
 
     name: str
     kind: Kind
@@ -63,13 +66,13 @@ class Operand:
         return self.type is VECTOR
 
     def allowed(self, member: Member) -> tuple[int, ...]:
-        """The immediate's values."""
+        """Values of an immediate on a member."""
         return self.values + (self.more if member == "blackhole" else ())
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A row. `results` are kinds of vectors and masks; `words` is what it compiles to."""
+    """A row of the table. `results` are kinds of vectors and masks; `words` is what it compiles to."""
 
     name: str
     group: Group
@@ -81,13 +84,13 @@ class Operation:
 
     @property
     def external(self) -> External:
-        """The function that calls name."""
+        """External function that calls name."""
         parameters = tuple(operand.type for operand in self.operands)
         return External(PREFIX + self.name, parameters, tuple(_TYPES[kind] for kind in self.results), ("ordered",))
 
     @property
     def builtin(self) -> str | None:
-        """The vendor's builtin of the same meaning, if the name is one of them."""
+        """Vendor's builtin of the same meaning, if the name is one of them."""
         return f"__builtin_rvtt_{self.name}" if self.name.startswith("sfp") and self.name != "sfpsub" else None
 
     def operand(self, name: str) -> int | None:
@@ -191,7 +194,7 @@ print_unsigned value:s > | cores | an unsigned integer
 
 @cache
 def operations() -> Mapping[str, Operation]:
-    """The table, by name, in its order."""
+    """Operation table, by name, in its order."""
     found: dict[str, Operation] = {}
     group = ""
     for line in filter(None, _TABLE.split("\n")):
@@ -204,13 +207,13 @@ def operations() -> Mapping[str, Operation]:
 
 
 def called(instruction: Instruction) -> Operation | None:
-    """The operation that an instruction of SSA form calls, if it calls one."""
+    """Operation that an instruction of SSA form calls, if it calls one."""
     name = instruction.called
     return operations().get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
 
 
 def externals(headers: tuple[str, ...] = (str(Path(__file__).parents[1] / "sfpi" / "include"),)) -> Externals:
-    """What a frontend needs to read a kernel: all operations, of both members (`verify` tells them apart)."""
+    """Externals that a frontend needs to read a kernel: all operations, of both members (`verify` tells them apart)."""
     return Externals(tuple(row.external for row in operations().values()), SPACES, headers)
 
 
@@ -225,7 +228,7 @@ def _row(group: str, line: str) -> Operation:
 
 
 def _parts(line: str) -> tuple[str, str, str]:
-    """Bars within operands stand without spaces."""
+    """Columns of a row; bars within operands stand without spaces."""
     head, words, meaning = line.split(" | ", 2)
     return head, words, meaning
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel prints: `DPRINT <<` of literals and integers becomes entries of a log in L1, which are read after the
+"""Print log of a kernel: `DPRINT <<` of literals and integers becomes entries of a log in L1, which are read after the
 run.
 
 An entry is two words: what it is, and the integer or the address of the text. Of more entries than the log has room for
@@ -30,7 +30,7 @@ LOG_BYTES: Final = _ENTRY * ROOM
 
 
 def printing(functions: Sequence[Function]) -> tuple[list[Function], tuple[Data, ...]]:
-    """The functions with stores instead of calls that print, and the log; nothing where none prints."""
+    """Functions with stores instead of calls that print, and the log; nothing where none prints."""
     if not any(i.called in PRINTS for f in functions for b in f.blocks for i in b.instructions):
         return list(functions), ()
     log = (Data(COUNT, bytes(4), 4), Data(LOG, bytes(_ENTRY * ROOM), 4))
@@ -53,6 +53,7 @@ def _entry(call: Instruction, fresh: Callable[[str], str]) -> list[Instruction]:
     value = call.operands[0]
     made: list[Instruction] = []
     if call.called == PRINTS[0]:
+        # A text's kind is its length, which is never negative.
         kind = call.operands[1]
         value = Value(fresh("text"), I32)
         made.append(Instruction("ptrtoint", (call.operands[0],), (value,)))
@@ -66,6 +67,7 @@ def _entry(call: Instruction, fresh: Callable[[str], str]) -> list[Instruction]:
     )
     made += [
         Instruction("load", (Address(COUNT),), (count,), access=_WORD),
+        # Beyond its room the log overwrites the last entry, so that no store leaves it.
         Instruction("call", (count, integer(I32, ROOM - 1)), (least,), callee="umin"),
         Instruction("shl", (least, integer(I32, 3)), (bytes_,)),
         Instruction("offset", (Address(LOG), bytes_), (place,)),
@@ -79,7 +81,7 @@ def _entry(call: Instruction, fresh: Callable[[str], str]) -> list[Instruction]:
 
 
 def printed(l1: NDArray[np.uint8], count: int, log: int) -> str:
-    """The text of a log, whose places are given; texts end where L1 does."""
+    """Text of a log, whose places are given; texts end where L1 does."""
     number = int(l1[count : count + 4].view(np.uint32)[0])
     entries = l1[log : log + _ENTRY * min(number, ROOM)].view(np.int32).reshape(-1, 2)
     text = "".join(_shown(l1, int(kind), int(value)) for kind, value in entries)

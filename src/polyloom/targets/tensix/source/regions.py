@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The condition regions of a vector kernel: which frames are open at each instruction, and what has narrowed them.
+"""Condition regions of a vector kernel: which frames are open at each instruction, and what has narrowed them.
 
 A frame begins with `push` and ends with `pop`; in it, `cond` and `and_` narrow and `else_` takes what the last `cond`
 left. A path has a step for each: `cond` and `and_` append one, `else_` appends one to the path before the last `cond`,
 so that a path that begins with another stands for some of the other's lanes. Paths at the start of blocks are a forward
-problem: where ways meet, frames keep the steps that they share.
+data-flow problem (Kildall 1973): where ways meet, frames keep the steps that they share.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ Spot = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """`steps` begins with the frame's own number; `base` is how many of them stood before the last `cond`; `arm` is
-    the position of the last `else_`, 0 without one."""
+    """A frame. `steps` begins with the frame's own number; `base` is how many of them stood before the last `cond`;
+    `arm` is the position of the last `else_`, 0 without one.
+    """
 
     steps: Path
     base: int = 1
@@ -37,7 +38,7 @@ Frames = tuple[Frame, ...]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The lanes of `whole` are those of `taken` and of `rest`."""
+    """A split by a condition: the lanes of `whole` are those of `taken` and of `rest`."""
 
     whole: Path
     taken: Path
@@ -46,7 +47,9 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """By spot the frames before it; the splits, and which paths are equal to one that a `push` continues."""
+    """Result of the analysis: by spot the frames before it; the splits, and which paths are equal to one that a `push`
+    continues.
+    """
 
     frames: Mapping[Spot, Frames]
     splits: tuple[Split, ...]
@@ -64,7 +67,7 @@ def path_of(frames: Frames) -> Path:
 
 
 def regions(function: Function) -> Regions:
-    """Of all blocks that the entry reaches. Raises PL1240 where frames are not balanced."""
+    """Region analysis of all blocks that the entry reaches. Raises PL1240 where frames are not balanced."""
     numbers = _numbered(function)
     blocks = {block.name: block for block in function.blocks}
     start: dict[str, Frames] = {function.blocks[0].name: ()}
@@ -72,12 +75,14 @@ def regions(function: Function) -> Regions:
     while work:
         block = blocks[work.pop()]
         end = _through(block, start[block.name], numbers)
+        # A frame that is open at the return would leave lanes disabled for the caller.
         if end and isinstance(block.terminator, Return):
             raise error("PL1240", "a condition is not closed", _opened(function, end[-1], numbers), help=_CLOSE)
         for edge in edges_of(block.terminator):
             met = _met(start.get(edge.block), end, -1 - list(blocks).index(edge.block))
             if met is None:
                 raise error("PL1240", _DIFFERS, _place(blocks[edge.block]), help=_CLOSE)
+            # Frames only lose steps when ways meet, which is why the iteration ends.
             if met != start.get(edge.block):
                 start[edge.block] = met
                 work.append(edge.block)
@@ -85,7 +90,7 @@ def regions(function: Function) -> Regions:
 
 
 def _numbered(function: Function) -> dict[Spot, int]:
-    """A number from 1 on for each instruction."""
+    """Numbers of the instructions, from 1 on."""
     spots = [(block.name, k) for block in function.blocks for k in range(len(block.instructions))]
     return {spot: n + 1 for n, spot in enumerate(spots)}
 
@@ -97,14 +102,14 @@ def _through(block: Block, frames: Frames, numbers: Mapping[Spot, int]) -> Frame
 
 
 def _opened(function: Function, frame: Frame, numbers: Mapping[Spot, int]) -> Place:
-    """Where a frame begins; where the kernel does, if it begins on several ways."""
+    """Place where a frame begins; where the kernel does, if it begins on several ways."""
     blocks = {block.name: block for block in function.blocks}
     found = [blocks[name].instructions[k].place for (name, k), number in numbers.items() if number == frame.steps[0]]
     return found[0] if found else function.place
 
 
 def after(instruction: Instruction, frames: Frames, number: int) -> Frames:
-    """The frames behind an instruction."""
+    """Transfer function: the frames behind an instruction."""
     row = called(instruction)
     if row is None or row.group != "regions":
         return frames
@@ -122,12 +127,13 @@ def after(instruction: Instruction, frames: Frames, number: int) -> Frames:
         case "and_":
             frame = Frame((*steps, number), frame.base, frame.arm)
         case _:
+            # The else replaces the condition's step by its own: its lanes lie in what was enabled before the condition.
             frame = Frame((*steps[: frame.base], number), frame.base + 1, frame.base)
     return *outer, frame
 
 
 def _met(known: Frames | None, new: Frames, join: int) -> Frames | None:
-    """What holds on both ways; None where the numbers of frames differ."""
+    """Meet of frames: what holds on both ways; None where the numbers of frames differ."""
     if known is None or known == new:
         return new
     if len(known) != len(new):
@@ -136,11 +142,12 @@ def _met(known: Frames | None, new: Frames, join: int) -> Frames | None:
 
 
 def _frame_met(a: Frame, b: Frame, join: int) -> Frame:
-    """The steps that both share, then one of the block's own; of other frames nothing but that."""
+    """Meet of two frames: the steps that both share, then one of the block's own; of other frames nothing but that."""
     if a == b:
         return a
     shared = next((k for k, (x, y) in enumerate(zip(a.steps, b.steps, strict=False)) if x != y), None)
     length = min(len(a.steps), len(b.steps)) if shared is None else shared
+    # The block's own step says that the lanes are some of the shared path's, and no more.
     steps = a.steps[:length] if join in a.steps[:length] else (*a.steps[:length], join)
     return Frame(steps, min(a.base, b.base, length) or 1, min(a.arm, b.arm, length))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Assignments outside of conditions replace: there `assign(old, new)` is `new`, in whatever uses it.
+"""Replacement of assignments outside of conditions: there `assign(old, new)` is `new`, in whatever uses it.
 
-So the product of `y = a * b` meets the sum of `y + c` wherever y was declared, and contracts with it.
+So the product of `y = a * b` meets the sum of `y + c` wherever y was declared, and contracts with it (docs/sfpi.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from polyloom.targets.tensix.source.regions import regions
 
 
 def replaced(function: Function) -> Function:
-    """The function without them. Raises PL1240 where conditions are not balanced."""
+    """Function without assignments outside of conditions. Raises PL1240 where conditions are not balanced."""
     known = regions(function)
     news: dict[str, Operand] = {}
     gone: set[tuple[str, int]] = set()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lanes without a value: which vectors a kernel stores or compares where it has not written all lanes, as warnings.
+"""Definedness of lanes: which vectors a kernel stores or compares where it has not written all lanes, as warnings.
 
-A forward problem over values: for each the regions in which it has been written, and the declarations that it comes
-from. A region is covered where one around it is, or both parts of a split (`cond` and `else_`). What the analysis
+A forward data-flow problem over values: for each the regions in which it has been written, and the declarations that it
+comes from. A region is covered where one around it is, or both parts of a split (`cond` and `else_`). What the analysis
 cannot follow, such as conditions that complete each other by their numbers, it reports: a message asks for a first
 value, it refuses nothing.
 """
@@ -23,7 +23,9 @@ EVERYWHERE: Paths = frozenset({()})
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Where a value has been written, and the places of the declarations whose lanes it may still have."""
+    """Definedness of a value: where it has been written, and the places of the declarations whose lanes it may still
+    have.
+    """
 
     paths: Paths
     origins: frozenset[Place] = frozenset()
@@ -33,7 +35,7 @@ _FULL = Written(EVERYWHERE)
 
 
 def undefined_uses(function: Function, known: Regions) -> tuple[Diagnostic, ...]:
-    """One warning (PL1243, exit code 0) per declaration, at it; the use is in a note."""
+    """Warnings (PL1243, exit code 0), one per declaration, at it; the use is in a note."""
     cover = _Cover(known)
     values = _solved(function, known, cover)
     found: dict[Place, Diagnostic] = {}
@@ -46,12 +48,13 @@ def undefined_uses(function: Function, known: Regions) -> tuple[Diagnostic, ...]
                 written = _of(operand, values)
                 if operand.type is VECTOR and not cover.holds(here, written.paths):
                     for origin in sorted(written.origins, key=_order):
+                        # One warning per declaration: the first use is enough to find the mistake.
                         found.setdefault(origin, _warning(origin, use, instruction.place))
     return tuple(found[origin] for origin in sorted(found, key=_order))
 
 
 def _use(instruction: Instruction) -> str:
-    """What an instruction does with lanes that must have a value, or nothing."""
+    """Use of lanes that must have a value by an instruction, or nothing."""
     row = called(instruction)
     if row is None:
         return ""
@@ -72,7 +75,7 @@ def _order(place: Place) -> tuple[str, int, int]:
 
 
 class _Cover:
-    """Which regions others cover; remembers the splits by their whole."""
+    """Covering of regions by others; remembers the splits by their whole."""
 
     def __init__(self, known: Regions) -> None:
         self.parts: dict[Path, list[tuple[Path, ...]]] = {}
@@ -84,13 +87,14 @@ class _Cover:
     def holds(self, path: Path, paths: Paths) -> bool:
         if any(path[: len(p)] == p for p in paths):
             return True
+        # Paths outside of the region say nothing about its lanes.
         inside = frozenset(p for p in paths if p[: len(path)] == path)
         return bool(inside) and any(
             all(self.holds(part, inside) for part in parts) for parts in self.parts.get(path, ())
         )
 
     def met(self, a: Paths, b: Paths) -> Paths:
-        """Where both have been written."""
+        """Meet: where both have been written."""
         if a == b:
             return a
         return frozenset({p for p in a if self.holds(p, b)} | {p for p in b if self.holds(p, a)})
@@ -100,13 +104,14 @@ _Values = dict[str, Written]
 
 
 def _of(operand: Operand, values: _Values) -> Written:
-    """A value that has not been met yet is taken as written: the solution only shrinks."""
+    """Definedness of an operand. A value that has not been met yet is taken as written: the solution only shrinks."""
     if isinstance(operand, Undef):
         return Written(frozenset())
     return values.get(operand.name, _FULL) if isinstance(operand, Value) else _FULL
 
 
 def _solved(function: Function, known: Regions, cover: _Cover) -> _Values:
+    """Fixed point over all blocks (Kildall 1973), from all lanes written downwards."""
     values: _Values = {}
     blocks = {block.name: block for block in function.blocks}
     changed = True
@@ -137,6 +142,7 @@ def _through(block: Block, known: Regions, cover: _Cover, values: _Values) -> No
 
 
 def _made(instruction: Instruction, here: Path, cover: _Cover, values: _Values) -> Written:
+    """Transfer function of an instruction: its results are defined where all its operands are."""
     row = called(instruction)
     if row is not None and row.name == "undefined":
         return Written(frozenset(), frozenset({instruction.place}))
@@ -151,7 +157,9 @@ def _made(instruction: Instruction, here: Path, cover: _Cover, values: _Values) 
 
 
 def _assigned(old: Written, new: Written, here: Path, cover: _Cover) -> Written:
+    """Transfer function of an assignment in a region: defined there as the new value is, elsewhere as the old one."""
     if cover.holds(here, new.paths):
+        # The region of the assignment is defined now, whatever was known of it before.
         paths = frozenset({*old.paths, here})
         return _FULL if cover.holds((), paths) else Written(paths, old.origins)
     inside = {p for p in new.paths if p[: len(here)] == here}

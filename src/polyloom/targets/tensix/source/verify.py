@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of a vector kernel beyond those of SSA form, and the warnings.
+"""Verifier of vector kernels: the rules beyond those of SSA form, and the warnings.
 
 Errors, at the source: conditions balanced on all ways (PL1240), immediates constant and in range (PL1241), operations
 that the member has (PL1242). Warnings: lanes without a value that are stored or compared (PL1243).
@@ -26,7 +26,7 @@ _UNSETTLED = {"rand": "rand", "sfparecip": "approx_recip and approx_exp", "sfpmu
 
 
 def verify(function: Function, member: Member = "wormhole") -> tuple[Diagnostic, ...]:
-    """The warnings, which have the exit code 0; raises PL0971 and PL1240 to PL1242."""
+    """Warnings of a kernel, which have the exit code 0; raises PL0971 and PL1240 to PL1242."""
     verify_ssa(function)
     errors = [found for instruction in _instructions(function) for found in _wrong(instruction, member)]
     if errors:
@@ -35,7 +35,7 @@ def verify(function: Function, member: Member = "wormhole") -> tuple[Diagnostic,
 
 
 def with_externals(function: Function) -> Function:
-    """The function with the operations that it calls declared, which SSA form asks for, in the table's order."""
+    """Function with the operations that it calls declared, which SSA form asks for, in the table's order."""
     names = {i.called for i in _instructions(function)}
     others = tuple(e for e in function.externals if not e.name.startswith(PREFIX))
     used: tuple[External, ...] = tuple(e for e in externals().functions if e.name in names)

@@ -38,13 +38,14 @@ class Assembled:
 
 
 def assemble(text: str, name: str = "<string>", member: Member = "wormhole") -> Assembled:
-    """Every line of a text; all lines that are wrong are reported together."""
+    """Assembler: every line of a text to a word. All lines that are wrong are reported together (PL1200 to PL1203)."""
     source = Source(name, text)
     words: list[int] = []
     spans: list[Span] = []
     wrong: list[Diagnostic] = []
     start = 0
     for line in text.split("\n"):
+        # No operand contains these characters, so a comment can be cut off before the line is read.
         comment = _COMMENT.search(line)
         body = line[: comment.start()] if comment else line
         if body.strip():
@@ -75,12 +76,15 @@ class _Line:
 
 
 def _line(line: _Line) -> int:
+    """Dispatch by the shape of the line: `.word`, a macro's call, a mnemonic. Errors: PL1200."""
     if (found := line.match(_WORD, line.span.start)) is not None:
         return _raw(line, found.end())
     if (found := line.match(_MACRO, line.span.start)) is not None:
         row = _row(line, found)
         if not line.source.text[: line.span.end].endswith(")"):
             line.fail("PL1200", "the macro is not closed", "write `)` at the end", line.span.end - 1, line.span.end)
+        # The vendor's macros take all fields from the highest bit down; its assembler takes them in an order of its
+        # own.
         return _instruction(line, row, row.fields, found.end(), line.span.end - 1)
     if (found := line.match(_MNEMONIC, line.span.start)) is not None:
         row = _row(line, found)
@@ -99,6 +103,7 @@ def _raw(line: _Line, at: int) -> int:
 
 
 def _row(line: _Line, found: re.Match[str]) -> Instruction:
+    """Instruction of a name in any spelling. Errors: PL1201, with the member that has it or the nearest name."""
     known = named(line.member)
     row = known.get(key(found["name"]))
     if row is None:
@@ -111,11 +116,13 @@ def _row(line: _Line, found: re.Match[str]) -> Instruction:
 
 
 def _nearest(name: str, spellings: list[str]) -> str:
+    # Only instructions of the vector unit begin with SFP; the assembler writes TT in front of all others.
     plain = name.replace("_", "")
     return nearest(plain if plain.startswith(("TT", "SFP")) else f"TT{plain}", spellings, "instruction")
 
 
 def _instruction(line: _Line, row: Instruction, order: tuple[Field, ...], at: int, end: int) -> int:
+    """Operands of a line, by position and then by name, as a word. Errors: PL1200 to PL1202."""
     values: dict[str, int] = {}
     places: dict[str, tuple[int, int]] = {}
     is_named = False
@@ -136,7 +143,7 @@ def _instruction(line: _Line, row: Instruction, order: tuple[Field, ...], at: in
 
 
 def _parts(text: str, at: int, end: int) -> list[tuple[int, int]]:
-    """Where operands stand: between commas outside of parentheses."""
+    """Spans of the operands: between commas outside of parentheses."""
     if not text[at:end].strip():
         return []
     cuts, depth = [at], 0
@@ -148,7 +155,7 @@ def _parts(text: str, at: int, end: int) -> list[tuple[int, int]]:
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without the blanks around it; of blanks alone nothing is left, at their end."""
+    """Span without the blanks around it; of blanks alone an empty span at their end."""
     inner = text[start:end]
     first = start + len(inner) - len(inner.lstrip())
     return first, max(first, end - len(inner) + len(inner.rstrip()))
@@ -165,6 +172,9 @@ def _named_field(line: _Line, row: Instruction, name: re.Match[str]) -> Field:
 def _next_field(
     line: _Line, row: Instruction, order: tuple[Field, ...], number: int, is_named: bool, start: int, stop: int
 ) -> Field:
+    """Field of the operand at a position. Errors: PL1200 for one too many, or for one without a name behind one with a
+    name.
+    """
     if is_named:
         line.fail("PL1200", "an operand without a name follows one with a name", "name it too", start, stop)
     if number >= len(order):
@@ -175,6 +185,7 @@ def _next_field(
 
 
 def _in_range(line: _Line, row: Instruction, values: dict[str, int], places: dict[str, tuple[int, int]]) -> None:
+    """Range check of all fields. Errors: PL1202."""
     for field in row.fields:
         value = values.get(field.name, 0)
         if not field.least <= value <= field.most:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of a tile's configuration, of config.txt, whose head explains its lines, and config_blackhole.txt.
+"""Configuration fields of a tile, from config.txt, whose head explains its lines, and config_blackhole.txt.
 
-`NAME_ADDR32`, `NAME_SHAMT` and `NAME_MASK` are the constants that kernels use; a bare name is its word.
+`NAME_ADDR32`, `NAME_SHAMT` and `NAME_MASK` are the constants that kernels use; a bare name is its word. Names and
+places are those of the vendor's cfg_defines.h; ISA documentation, page of `SETC16` and page of `WRCFG`.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ _FILES: Final[Mapping[Member, str]] = {"wormhole": "config.txt", "blackhole": "c
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Bits [shift, shift + width) of a word; wider than 32 bits, it takes the words after it too. `thread`: there is
-    one per thread, which SETC16 writes."""
+    """A configuration field: bits [shift, shift + width) of a word; wider than 32 bits, it takes the words after it
+    too. `thread`: there is one per thread, which SETC16 writes.
+    """
 
     name: str
     word: int
@@ -40,8 +42,9 @@ class Setting:
 
 @cache
 def settings(member: Member = "wormhole") -> Mapping[str, Setting]:
-    """By name, in the order of their words."""
+    """Configuration fields by name, in the order of their words."""
     text = files("polyloom.targets.tensix.words").joinpath(_FILES[member]).read_text(encoding="utf-8")
+    # A line that is indented by four blanks continues the one before.
     lines = text.replace("\n    ", " ").splitlines()
     found: dict[str, Setting] = {}
     thread = True
@@ -55,7 +58,7 @@ def settings(member: Member = "wormhole") -> Mapping[str, Setting]:
 
 @cache
 def constants(member: Member = "wormhole") -> Mapping[str, int]:
-    """Every name that an expression may use."""
+    """Every name that an operand's expression may use, with its value."""
     made: dict[str, int] = {}
     for name, setting in settings(member).items():
         parts = {"": setting.word, "_ADDR32": setting.word, "_SHAMT": setting.shift, "_MASK": setting.mask}
@@ -65,11 +68,12 @@ def constants(member: Member = "wormhole") -> Mapping[str, int]:
 
 @cache
 def names_of(word: int, thread: bool, member: Member = "wormhole") -> tuple[str, ...]:
-    """The names of the fields in a word."""
+    """Names of the fields in a word of the configuration."""
     return tuple(s.name for s in settings(member).values() if s.word == word and s.thread == thread)
 
 
 def _settings(line: str, thread: bool) -> Iterator[Setting]:
+    """Fields of a line; `START+STRIDE*COUNT` repeats them for numbered registers."""
     place, register, *fields = line.split()
     at = _WORD.fullmatch(place)
     assert at is not None, line
@@ -82,6 +86,7 @@ def _settings(line: str, thread: bool) -> Iterator[Setting]:
 
 
 def _fields(text: str) -> Iterator[tuple[str, int, int]]:
+    """Fields of one entry `NAME@SHIFT.WIDTH`; `{A..B}` in a name repeats it side by side within the word."""
     name, _, bits = text.partition("@")
     shift, width = map(int, bits.split("."))
     repeated = _REPEATED.fullmatch(name)
@@ -89,5 +94,6 @@ def _fields(text: str) -> Iterator[tuple[str, int, int]]:
         yield name, shift, width
         return
     for place, number in enumerate(range(int(repeated[2]), int(repeated[3]) + 1)):
+        # Repeated fields never cross a word, so that each has a mask of its own.
         assert shift + place * width < _BITS, text
         yield f"{repeated[1]}{number}", shift + place * width, width

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words to instructions: the inverse of `encode`."""
+"""Decoder: words to instructions, the inverse of `encode`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polyloom.targets.tensix.words.isa import Instruction, Member, table
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """`values` has every field; `stray` are bits outside of them, which mean nothing."""
+    """A decoded word. `values` has every field; `stray` are set bits outside of all fields, which mean nothing."""
 
     row: Instruction
     values: Mapping[str, int]
@@ -19,7 +19,9 @@ class Decoded:
 
 
 def decode(word: int, member: Member = "wormhole") -> Decoded | None:
-    """None for an opcode that the member lacks."""
+    """Instruction of a word; None for an opcode that the member lacks. The opcode is bits 31 to 24
+    (docs/targets/tensix.md).
+    """
     row = table(member).get(word >> 24)
     if row is None:
         return None

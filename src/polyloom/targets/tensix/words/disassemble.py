@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words to text that assembles to the same words.
+"""Disassembler: words to text that assembles to the same words.
 
 Operands come in the assembler's order; other fields follow by name where they are not 0. A word that no instruction
 has, or with bits outside of its fields, is `.word`.
@@ -15,17 +15,18 @@ from polyloom.targets.tensix.words.isa import Field, Member
 
 
 def disassemble(word: int, member: Member = "wormhole") -> str:
-    """One line."""
+    """One line of assembly for a word."""
     found = decode(word, member)
     if found is None:
         return f".word {word:#010x}"
+    # Text of the instruction alone would lose the stray bits when it is assembled again.
     if found.stray:
         return f".word {word:#010x}  ; {found.row.mnemonic}, and the bits {found.stray:#x} outside of its fields"
     return _text(found)
 
 
 def macro(word: int, member: Member = "wormhole") -> str:
-    """In the macro's spelling."""
+    """The word as a call of the vendor's `TTI_` macro."""
     found = decode(word, member)
     if found is None or found.stray:
         return disassemble(word, member)
@@ -45,12 +46,12 @@ def _operand(field: Field, value: int) -> str:
 
 
 def listing(words: Sequence[int], member: Member = "wormhole") -> list[str]:
-    """Lines with offsets and words; names of the configuration stand as comments."""
+    """Listing lines: offset in bytes, word, instruction; names of the configuration stand as comments."""
     return [f"{4 * at:6x}:  {word:08x}  {commented(word, member)}" for at, word in enumerate(words)]
 
 
 def commented(word: int, member: Member = "wormhole") -> str:
-    """The line, with what a word of the configuration is called."""
+    """Line of a word, with the name of the configuration field that it writes."""
     text, found = disassemble(word, member), decode(word, member)
     field = next((f for f in found.row.fields if f.kind in "TC"), None) if found and not found.stray else None
     if found is None or field is None:

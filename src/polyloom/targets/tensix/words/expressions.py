@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer expressions in operands: C's operators on numbers, vector registers, and names of the configuration."""
+"""Recursive-descent parser of integer expressions in operands: the operators of the C standard on numbers, vector
+registers, and names of the configuration.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from typing import Final, NoReturn
 
 from polyloom.diagnostics import Source, Span, input_error, nearest
 
+# `:` belongs to words, since kernels write `p_sfpu::LREG3`.
 _TOKEN: Final = re.compile(r"\s*(?:(?P<token>0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+|[\w:]+|<<|>>|[^\s])|$)")
+# The lengths are bounded because Python refuses to convert very long decimal numbers.
 _NUMBER: Final = re.compile(r"(0[xX][0-9a-fA-F]{1,64}|0[bB][01]{1,256}|[0-9]{1,64})")
 _REGISTER: Final = re.compile(r"(?:p_sfpu::)?L(?:REG)?([0-9]|1[0-6])")
 _Operator = Callable[[int, int], int]
@@ -23,12 +27,13 @@ _LEVELS: Final[tuple[Mapping[str, _Operator], ...]] = (
     {"*": int.__mul__},
 )
 """Operators by how tightly they bind, the loosest first."""
+# Python's own recursion ends at a fault that cannot be located in the text.
 _DEEPEST, _SHIFT = 32, 64
 
 
 @dataclass(slots=True)
 class Reader:
-    """A cursor over `source.text[start:end]`, which it reads once."""
+    """Cursor over `source.text[start:end]`, which it reads once, with one token of lookahead."""
 
     source: Source
     at: int
@@ -47,6 +52,7 @@ class Reader:
         return found["token"] or ""
 
     def value(self, level: int = 0) -> int:
+        """Precedence climbing: the value of binary operators of this level and tighter ones, left-associative."""
         if level == len(_LEVELS):
             return self.unary()
         left = self.value(level + 1)
@@ -61,6 +67,7 @@ class Reader:
 
     def unary(self) -> int:
         token, start = self.peek(), self.at
+        # Every nesting, of a sign or a parenthesis, passes here once.
         self.depth += 1
         if self.depth > _DEEPEST:
             self.fail("the expression is nested too deeply", "write a number", token)
@@ -70,6 +77,7 @@ class Reader:
         return value
 
     def atom(self, token: str, start: int) -> int:
+        """Sign, parenthesis, number, register or name. Errors: PL1203."""
         if token in ("-", "~", "+"):
             inner = self.unary()
             return -inner if token == "-" else ~inner if token == "~" else inner

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Static rules for what the hardware does not interlock, along a straight run of one thread's words.
+"""Hazard rules: static checks of what the hardware does not interlock, along a straight run of one thread's words.
 
 Instructions are looked at in the order of issue (issued.py); at what is not known, such as the expansion of a MOP whose
 configuration the file does not tell, a rule forgets what came before. Each rule is a function over the instructions so
-far and the next.
-Sources: facts of the public ISA documentation, chapters of SFPMAD, SFPSHFT2, SFPSTORE, Dst, WRCFG and the scalar unit.
+far and the next one. Sources: ISA documentation, page of `SFPMAD`, `SFPSHFT2`, `SFPSTORE`, `Dst`, `WRCFG` and of the
+scalar unit; docs/targets/tensix.md lists the rules.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _DISTANCE: Final = 3
 """Instructions between a write of Dst by the matrix unit and SFPLOAD."""
 _VECTOR, _MATRIX_DONE, _MEMORY = 1 << 8, 1 << 7, 1
 """A block bit of STALLWAIT, and two of its conditions."""
+# A condition of 0 means the first seven (page of `STALLWAIT`).
 _DEFAULT_WAIT: Final = 0x7F
+# Pages of `ATINCGET` and `LOADIND`: counts of DMANOPs that usually suffice, not a guarantee.
 _LOAD_DISTANCE: Final = {"ATINCGET": 24}
 _USUAL_DISTANCE: Final = 7
 """Instructions after which the result of a load is there as a rule, without anything that says so."""
@@ -42,16 +44,19 @@ Rule = Callable[[Sequence[Issued], Issued], Finding | None]
 
 
 def hazards(run: Sequence[Item], member: Member, *, is_whole: bool = True) -> list[Diagnostic]:
-    """The findings of all rules, each once per pair of words. A run that is not the `whole` program says nothing of the
-    stack of flags, nor of what is captured on purpose."""
+    """Findings of all rules, each once per pair of words, in the order of addresses. A run that is not the whole
+    program (`is_whole`) says nothing of the stack of flags, nor of what is captured on purpose.
+    """
     found: dict[Pair, Diagnostic] = {}
     parts = list(segments(run, member))
+    # One use of SFPLOADMACRO shows that the program knows of templates, so all captures are taken as meant.
     macros = any(_macros(issued) for part in parts for issued in part)
     for number, segment in enumerate(parts):
         for issued, hazard in _findings(segment, member):
             _keep(found, issued, hazard)
         for issued in segment if is_whole and not macros else ():
             _keep(found, issued, _captured(issued))
+        # Only the first segment begins with an empty stack; behind a cut the depth is not known.
         for issued, hazard in _stack(segment) if is_whole and number == 0 else ():
             _keep(found, issued, hazard)
     return [found[at] for at in sorted(found, key=lambda pair: pair[1][0])]
@@ -60,6 +65,7 @@ def hazards(run: Sequence[Item], member: Member, *, is_whole: bool = True) -> li
 def _findings(segment: Sequence[Issued], member: Member) -> Iterator[tuple[Issued, Finding | None]]:
     rules = [rule for rule, members in RULES if member in members]
     for at, issued in enumerate(segment):
+        # A slice, because the rules look back by a few instructions while a segment may have millions.
         before = segment[max(0, at - _WINDOW) : at]
         for rule in rules:
             yield issued, rule(before, issued)
@@ -68,6 +74,7 @@ def _findings(segment: Sequence[Issued], member: Member) -> Iterator[tuple[Issue
 def _keep(found: dict[Pair, Diagnostic], issued: Issued, hazard: Finding | None) -> None:
     if hazard is not None:
         pair = (hazard[0], _key(issued), None if hazard[1] is None else _key(hazard[1]))
+        # A loop that is replayed meets the same pair again and again; one report suffices.
         found.setdefault(pair, _diagnostic(issued, hazard))
 
 
@@ -76,6 +83,7 @@ def _key(issued: Issued) -> tuple[int, int]:
 
 
 def _diagnostic(issued: Issued, hazard: Finding) -> Diagnostic:
+    """Diagnostic PL1212 of a finding, at the later instruction, with the earlier one as a note."""
     kind, earlier, what, cure = hazard
     item = issued.item
     at = "" if item.span is not None else f" at {item.address:#x}"
@@ -95,10 +103,13 @@ def _where(item: Item) -> str:
 
 
 def _early(before: Sequence[Issued], this: Issued) -> Finding | None:
-    """A result of SFPMAD and its like, which the next instruction may not read."""
+    """Read-after-write hazard of latency 2: the next instruction may not read a result of SFPMAD and its like (ISA
+    documentation, page of `SFPMAD`).
+    """
     if not before or before[-1].found.row.hazard != "mad" or this.found.row.unit != "vector":
         return None
     registers = before[-1].writes & this.reads
+    # A destination that L7 names is different per lane; nothing static can be said of it.
     if not registers or _indirect(before[-1]):
         return None
     what = f"reads L{min(registers)} a cycle before {before[-1].found.row.mnemonic} has written it"
@@ -106,12 +117,14 @@ def _early(before: Sequence[Issued], this: Issued) -> Finding | None:
 
 
 def _indirect(issued: Issued) -> bool:
-    """Whether L7 names the destination."""
+    """Whether L7 names the destination (Mod1 bit 3; page of `SFPMAD`)."""
     return bool(issued.mode & 8) and issued.name != "SFPLUTFP32"
 
 
 def _shuffle(before: Sequence[Issued], this: Issued) -> Finding | None:
-    """Modes 2 to 4 of SFPSHFT2 occupy the units of simple instructions and rounding for another cycle."""
+    """Structural hazard of shuffles: modes 2 to 4 of SFPSHFT2 occupy the simple and the rounding sub-unit for another
+    cycle (ISA documentation, page of `SFPSHFT2`).
+    """
     if not before or before[-1].name != "SFPSHFT2" or before[-1].mode not in (2, 3, 4):
         return None
     if this.found.row.unit != "vector" or this.name == "SFPNOP":
@@ -130,7 +143,9 @@ def _shuffle(before: Sequence[Issued], this: Issued) -> Finding | None:
 
 
 def _distance(before: Sequence[Issued], this: Issued) -> Finding | None:
-    """SFPLOAD does not wait for the matrix unit."""
+    """Distance between a write of Dst by the matrix unit and SFPLOAD, which does not wait for it: three instructions,
+    or a STALLWAIT (ISA documentation, page of `SFPLOAD` and page of `Dst`).
+    """
     if this.name not in ("SFPLOAD", "SFPLOADMACRO"):
         return None
     for steps, earlier in enumerate(reversed(before)):
@@ -151,10 +166,13 @@ def _waits(issued: Issued, block: int, condition: int) -> bool:
 
 
 def _captured(this: Issued) -> Finding | None:
-    """Stores of L12 to L15, and destinations from 12 on, become templates of SFPLOADMACRO."""
+    """Backdoor load: a destination of 12 or above turns the instruction into a template of SFPLOADMACRO, stores from
+    L12 to L15 included (ISA documentation, page of `SFPLOADMACRO`).
+    """
     row = this.found.row
     if row.unit != "vector" or row.name in ("SFPCONFIG", "SFPLOADMACRO"):
         return None
+    # SFPCONFIG and SFPLOADMACRO use these bits otherwise and were left out above.
     field = row.field("vd")
     if field is None or field not in row.operands or (number := field.of(this.item.word)) < _TEMPLATES:
         return None
@@ -171,16 +189,19 @@ def _captured(this: Issued) -> Finding | None:
 
 
 def _macros(issued: Issued) -> bool:
-    """Whether what is captured is meant: macros are used, or LaneConfig has been written."""
+    """Whether captures are meant: SFPLOADMACRO is used, or SFPCONFIG writes templates, sequences or LaneConfig."""
     if issued.name == "SFPLOADMACRO":
         return True
     return issued.name == "SFPCONFIG" and issued.found.values["config_dest"] in (*range(9), 15)
 
 
 def _stack(segment: Sequence[Issued]) -> Iterator[tuple[Issued, Finding]]:
-    """Depth of the stack of flags, which is empty at entry."""
+    """Depth of the stack of lane flags, of eight entries and empty at entry (ISA documentation, page of `SFPPUSHC` and
+    page of `SFPPOPC`).
+    """
     depth = 0
     for this in segment:
+        # Other modes of SFPPOPC and SFPPUSHC combine flags with the top entry and change no depth.
         if this.mode or this.name not in ("SFPPUSHC", "SFPPOPC"):
             continue
         depth += 1 if this.name == "SFPPUSHC" else -1
@@ -188,6 +209,7 @@ def _stack(segment: Sequence[Issued]) -> Iterator[tuple[Issued, Finding]]:
             yield this, ("stack-overflow", None, f"pushes onto {_STACK} entries", "nest conditions less deeply")
         if depth < 0:
             yield this, ("stack-underflow", None, "pops from an empty stack", "push the flags before")
+        # One report per overflow: the machine drops the bottom entry and goes on.
         depth = min(max(depth, 0), _STACK)
 
 
@@ -201,7 +223,9 @@ _USERS: Final = (
 
 
 def _configured(before: Sequence[Issued], this: Issued) -> Finding | None:
-    """What WRCFG and REG2FLOP write is there two cycles later."""
+    """Configuration hazard: what WRCFG and REG2FLOP write takes effect two cycles later (ISA documentation, page of
+    `WRCFG`).
+    """
     if not before or before[-1].found.row.hazard != "cfg" or before[-1].name not in ("WRCFG", "REG2FLOP"):
         return None
     if this.found.row.unit not in _using(before[-1]) or this.found.row.hazard == "nop":
@@ -211,7 +235,8 @@ def _configured(before: Sequence[Issued], this: Issued) -> Finding | None:
 
 
 def _using(writer: Issued) -> tuple[str, ...]:
-    """The units that use the words that are written; any where that is not known."""
+    """Units that use the written words of the configuration; any unit where the words are not known."""
+    # REG2FLOP names its target by a GPR's content, which is not followed here.
     everyone = ("matrix", "pack", "unpack", "vector")
     if writer.name != "WRCFG":
         return everyone
@@ -219,13 +244,16 @@ def _using(writer: Issued) -> tuple[str, ...]:
     words = range(word, word + 4 if writer.found.values["wr128b"] else word + 1)
     names = [name for number in words for name in names_of(number, False)]
     units = {unit for name in names for starts, used in _USERS if name.startswith(starts) for unit in used}
+    # The format that SFPLOAD and SFPSTORE imply is chosen by this field alone.
     if any(name.startswith("ALU_ACC_CTRL_SFPU") for name in names):
         units.add("vector")
     return tuple(units) if names else ()
 
 
 def _loaded(before: Sequence[Issued], this: Issued) -> Finding | None:
-    """A load of the scalar unit gives its register back before the value has come."""
+    """Load-use hazard of the scalar unit: a load releases its register before the value has arrived (ISA documentation,
+    page of `LOADIND` and page of `ATINCGET`).
+    """
     wanted = _gpr_reads(this)
     if not wanted:
         return None
@@ -240,18 +268,22 @@ def _loaded(before: Sequence[Issued], this: Issued) -> Finding | None:
 
 
 def _gpr_loads(issued: Issued) -> frozenset[int]:
+    """GPRs that a load fills."""
     values = issued.found.values
     if issued.name == "LOADIND":
         first = values["DataRegIndex"]
+        # A load of 16 bytes fills an aligned group of four GPRs.
         return frozenset(range(first & ~3, (first & ~3) + 4)) if values["SizeSel"] == 0 else frozenset({first})
+    # Atomics return the old value of the word in L1 into a GPR, so they count as loads.
     if issued.name in ("ATINCGET", "ATINCGETPTR"):
         return frozenset({values["DataRegIndex"]})
     return frozenset({values["TdmaDataRegIndex"]}) if issued.name == "LOADREG" else frozenset()
 
 
 def _gpr_reads(issued: Issued) -> frozenset[int]:
-    """GPRs that are sources, but those that hold addresses in pairs of halves."""
+    """GPRs that an instruction reads as whole words; not those that hold addresses in pairs of half registers."""
     values, name = issued.found.values, issued.name
+    # SETDMAREG writes a half register and reads none.
     if name.endswith("DMAREG") and name != "SETDMAREG":
         constant = values["OpBisConst"]
         return frozenset({values["OpARegIndex"]} if constant else {values["OpARegIndex"], values["OpBRegIndex"]})

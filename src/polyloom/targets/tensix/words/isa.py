@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The instructions of the Tensix coprocessor: one table, instructions.txt, whose head explains its columns.
+"""Instruction table of the Tensix coprocessor: one row per instruction in instructions.txt, whose head explains its
+columns.
 
-Encoder, decoder, assembler, disassembler, the C macros, the rules of hazards and the documentation follow from it. A
-row describes Wormhole; what Blackhole moves follows by rule: its modes of addressing have three bits.
+Encoder, decoder, assembler, disassembler, the C macros, the hazard rules and the documentation follow from it. A row
+describes Wormhole; what Blackhole moves follows by rule: its address modes have three bits. Sources: ISA documentation
+of both members, one page per instruction; docs/targets/tensix.md.
 """
 
 from __future__ import annotations
@@ -34,14 +36,16 @@ _ALIASES: Final = {
     "imm16": "imm",
 }
 """Short names of fields, which the assembler takes too."""
+# The lowest bit of the address mode on Wormhole, for the matrix and the vector unit; pools have room for a wider one.
 _MATH_MODE, _VECTOR_MODE, _MODE_BITS = 15, 14, 3
 _POOLS: Final = ("GMPOOL", "GAPOOL")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Bits [shift, shift + width) of a word. `kind`: u unsigned, s signed, L a vector register, T a word of the
-    thread's configuration, C one of the shared configuration."""
+    """Field of a word: bits [shift, shift + width). `kind`: u unsigned, s signed, L a vector register, T a word of the
+    thread's configuration, C one of the shared configuration.
+    """
 
     name: str
     shift: int
@@ -65,17 +69,18 @@ class Field:
     @property
     def most(self) -> int:
         """The greatest value; a signed field takes its bits as unsigned too."""
+        # Kernels write negative immediates as masked bits as well as with a sign.
         return (1 << self.width) - 1
 
     def of(self, word: int) -> int:
-        """The value in a word."""
+        """Value of the field in a word, sign-extended where it is signed."""
         value = (word & self.mask) >> self.shift
         return value - (1 << self.width) if self.kind == "s" and value >> (self.width - 1) else value
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """State that an instruction reads or writes, in the modes where it does."""
+    """Operand role: state that an instruction reads or writes, and the modes in which it does."""
 
     what: str
     any_of: int = 0
@@ -90,8 +95,10 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A row. `fields` go from the highest bit down, as the macros have them; `operands` are those that the assembler
-    takes without a name, in its order. `semantics` is None where the instruction is not modelled."""
+    """Row of the instruction table. `fields` go from the highest bit down, as the vendor's macros have them; `operands`
+    are those that the assembler takes without a name, in its order. `semantics` is None where the instruction is not
+    modelled.
+    """
 
     name: str
     opcode: int
@@ -108,6 +115,7 @@ class Instruction:
     @property
     def mnemonic(self) -> str:
         """As the vendor's assembler spells it: `SFPMAD`, `TTINCRWC`."""
+        # The macros separate words by underscores (SFP_STOCH_RND), the assembler does not (SFPSTOCHRND).
         plain = self.name.replace("_", "")
         return plain if plain.startswith("SFP") else f"TT{plain}"
 
@@ -118,7 +126,7 @@ class Instruction:
 
     @property
     def mask(self) -> int:
-        """The bits that mean something."""
+        """Bits that mean something: the opcode and all fields."""
         return 0xFF000000 | sum(field.mask for field in self.fields)
 
     def field(self, name: str) -> Field | None:
@@ -132,16 +140,18 @@ class Instruction:
         return 0 if found is None else found.of(word)
 
     def registers(self, word: int, roles: tuple[Role, ...]) -> frozenset[int]:
-        """The vector registers among what a word reads or writes; not those that another register names."""
+        """Vector registers that a word reads or writes by its own fields; not those that L7 names per lane."""
         return frozenset(_registers(self, word, roles))
 
 
 def _registers(row: Instruction, word: int, roles: tuple[Role, ...]) -> Iterator[int]:
     mode = row.mode(word)
+    # Loads and stores name their register in bits 23 to 20, all others in bits 7 to 4.
     high = row.field("lreg_ind") is not None
     for role in roles:
         if not role.holds(mode):
             continue
+        # Fields of vector registers stand at the same bits in all layouts, except VD of loads and stores.
         if role.what in _SLOTS:
             yield word >> (20 if high and role.what == "VD" else _SLOTS[role.what]) & 15
         elif role.what[0] == "L" and role.what[1:].isdecimal():
@@ -153,7 +163,7 @@ _SLOTS: Final = {"VA": 16, "VB": 12, "VC": 8, "VD": 4}
 
 @cache
 def table(member: Member = "wormhole") -> Mapping[int, Instruction]:
-    """Every instruction of a member, by opcode."""
+    """Instructions of a member by opcode."""
     rows = _rows()
     if member == "wormhole":
         return {row.opcode: row for row in rows if not row.only_blackhole}
@@ -162,25 +172,30 @@ def table(member: Member = "wormhole") -> Mapping[int, Instruction]:
 
 @cache
 def named(member: Member = "wormhole") -> Mapping[str, Instruction]:
-    """By what `key` makes of a name."""
+    """Instructions of a member by their normalized name (`key`)."""
     return {key(row.name): row for row in table(member).values()}
 
 
 def key(name: str) -> str:
-    """One text for all spellings of an instruction: `TTREPLAY`, `replay`; `SFP_STOCH_RND`, `SFPSTOCHRND`."""
+    """Normalized name: one text for all spellings of an instruction: `TTREPLAY`, `replay`; `SFP_STOCH_RND`,
+    `SFPSTOCHRND`.
+    """
     plain = name.upper().replace("_", "")
     short = plain.removeprefix("TT")
     return short if plain.startswith("TT") and short else plain
 
 
 def _widened(row: Instruction) -> Instruction:
-    """A row on Blackhole (facts §1.10): modes of addressing have three bits, which begin one bit lower, but in pools;
-    what stood in that bit moves down. STALLWAIT knows 13 conditions, rounding two bits."""
+    """Blackhole's layout of a row: address modes have three bits and begin one bit lower, except in pools; what stood
+    in that bit moves down. STALLWAIT has 13 conditions, rounding two bits. Source: ISA documentation of Blackhole, page
+    of `SFPLOAD`, page of `MVMUL` and page of `STALLWAIT`.
+    """
     if row.name == "STALLWAIT":
         return _with(row, {"wait_res": (0, 13)})
     if row.name == "SFP_STOCH_RND":
         return _with(row, {"rnd_mode": (21, 2)})
     mode = next((f for f in row.fields if f.name.lower().endswith("addr_mode") or f.name == "AddrMode"), None)
+    # Only the matrix and the vector unit have the wider address modes; packers keep two bits.
     if mode is None or mode.width != _MODE_BITS - 1 or row.unit not in ("matrix", "vector"):
         return row
     if row.name in _POOLS:
@@ -199,6 +214,7 @@ def _widened(row: Instruction) -> Instruction:
 
 
 def _with(row: Instruction, moved: Mapping[str, tuple[int, int]]) -> Instruction:
+    """The row with fields at other places; operands follow by name."""
     fields = tuple(
         replace(f, shift=moved[f.name][0], width=moved[f.name][1]) if f.name in moved else f for f in row.fields
     )
@@ -221,6 +237,9 @@ def _rows() -> tuple[Instruction, ...]:
 
 
 def _row(line: str, layouts: Mapping[str, tuple[Field, ...]]) -> Instruction:
+    """Row `NAME OPCODE UNIT SEMANTICS HAZARD LATENCY | READS > WRITES | OPERANDS | LAYOUT`; a name behind `b:` is
+    Blackhole's alone.
+    """
     head, roles, order, layout = (part.strip() for part in line.split("|"))
     name, opcode, unit, semantics, hazard, latency = head.split()
     reads, _, writes = roles.partition(">")
@@ -249,6 +268,7 @@ def _field(text: str) -> Field:
 
 
 def _role(text: str) -> Role:
+    """Role `WHAT`, `WHAT/=MODES`, `WHAT/!BITS` (none of them set) or `WHAT/BITS` (any of them set)."""
     what, _, when = text.partition("/")
     if when.startswith("="):
         return Role(what, modes=frozenset(map(int, when[1:].split("."))))

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a straight run of one thread's words issues: recorded instructions where REPLAY plays them back, and what a MOP
-expands to where the file says how the expander is configured (mop.py). A run is cut at what is not known."""
+"""Issue order of a straight run of one thread's words: recorded instructions where REPLAY plays them back, and the
+expansion of a MOP where the file says how the expander is configured (mop.py). A run is cut at what is not known.
+
+Front end: MOP expander, then Replay expander (ISA documentation, page of `MOP` and page of `REPLAY`).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _WHOLE: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """An instruction in the order of issue; `item` is where it was recorded, if it was played back."""
+    """An instruction in the order of issue; of one that is played back, `item` is where it was recorded."""
 
     item: Item
     found: Decoded
@@ -44,7 +47,9 @@ class Issued:
 
 
 def segments(run: Sequence[Item], member: Member) -> Iterator[list[Issued]]:
-    """What is issued, played back where REPLAY says so, and cut at what is not known."""
+    """Segments of issued instructions: the output of the Replay expander, cut where an instruction is not known (ISA
+    documentation, page of `REPLAY`: a ring of 32 slots, length 0 means 64).
+    """
     ring: dict[int, Issued] = {}
     issued: list[Issued] = []
     recording = slot = 0
@@ -53,15 +58,18 @@ def segments(run: Sequence[Item], member: Member) -> Iterator[list[Issued]]:
         if this is None:
             yield issued
             issued = []
+        # While the buffer records, a REPLAY in the stream is an instruction as any other and goes into a slot.
         elif recording:
             ring[slot % _RING] = this
             recording, slot = recording - 1, slot + 1
+            # Recording without execution only fills the buffer (bit 1 of REPLAY, page of `REPLAY`).
             if executes:
                 issued.append(this)
         elif this.name == "REPLAY" and this.found.values["load_mode"]:
             recording, slot = this.found.values["len"] or _WHOLE, this.found.values["start_idx"]
             executes = bool(this.found.values["execute_while_loading"] & 1)
         elif this.name == "REPLAY":
+            # A slot that was recorded in another run may hold anything by now.
             played = _played(this.found, ring)
             if played is None:
                 yield issued
@@ -74,13 +82,14 @@ def segments(run: Sequence[Item], member: Member) -> Iterator[list[Issued]]:
 
 
 def _passed(run: Sequence[Item], member: Member) -> Iterator[Issued | None]:
-    """What comes out of the MOP expander; None for what is not known."""
+    """Output of the MOP expander; None where an instruction or an expansion is not known."""
     mask_high: int | None = None
     for item in run:
         found = decode(item.word, member)
         if found is None:
             yield None
         elif found.row.name == "MOP_CFG":
+            # MOP_CFG keeps the upper half of the mask until it is written again.
             mask_high = found.values["zmask_hi16"] & 0xFFFF
         elif found.row.name != "MOP":
             yield Issued(item, found)
@@ -95,7 +104,8 @@ def _expanded(item: Item, word: int, member: Member) -> Issued | None:
 
 
 def _played(found: Decoded, ring: dict[int, Issued]) -> list[Issued] | None:
-    """None where a slot was not recorded in this run."""
+    """Instructions in a range of slots; None where one was not recorded in this run."""
     start, length = found.values["start_idx"], found.values["len"] or _WHOLE
+    # The buffer is a ring: a playback that reaches slot 31 goes on at slot 0.
     slots = [(start + k) % _RING for k in range(length)]
     return [ring[slot] for slot in slots] if all(slot in ring for slot in slots) else None

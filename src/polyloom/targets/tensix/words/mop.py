@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a MOP expands to, where the words of a file say how the expander is configured.
+"""MOP expansion, where the words of a file say how the expander is configured.
 
-A core configures it by stores to nine words at 0xFFB80000. Values and addresses are followed through `lui`, `addi` and
-`sw` along code into which nothing jumps; a store by an address that is not found so is none of these. A slot that the
-whole file gives one value only has it everywhere; one that is given several has the last of them up to the next call or
-label. Templates: the public page of the MOP expander.
+A core configures it by stores to nine words at 0xFFB80000. Constant propagation through `lui`, `addi` and `sw` follows
+values and addresses along code into which nothing jumps; a store by an address that is not found so is none of these. A
+slot that the whole file gives one value only has it everywhere; one that is given several has the last of them up to
+the next call or label. Templates: ISA documentation, page of `MOP` and the MOP expander; encodings of RISC-V:
+unprivileged manual, base instruction formats.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ Slots = tuple[int | None, ...]
 Written = tuple[int, int | None]
 """A slot, and what is stored to it."""
 SLOTS: Final = 9
+# Write-only registers, seen by the T core that owns the expander.
 _FIRST: Final = 0xFFB80000
 _NOP: Final = 0x02
 _MOST: Final = 36
@@ -31,7 +33,8 @@ _WORD: Final = 0xFFFFFFFF
 
 
 def configured(items: Sequence[Item], labels: Mapping[int, str]) -> list[Item]:
-    """The same items; a Tensix word knows the configuration at its place, if anything configures the expander."""
+    """The same items; each Tensix word knows the MOP configuration at its place, if anything configures the
+    expander."""
     entered = {*labels, *_targets(items)}
     stores = dict(_stores(items, entered))
     if not stores:
@@ -39,6 +42,7 @@ def configured(items: Sequence[Item], labels: Mapping[int, str]) -> list[Item]:
     now = once = _once(stores.values())
     made: list[Item] = []
     for at, item in enumerate(items):
+        # Another path may join here with other values: only what the whole file agrees on is left.
         if item.address in entered or _leaves(item):
             now = once
         if at in stores:
@@ -61,7 +65,9 @@ def _leaves(item: Item) -> bool:
 
 
 def _targets(items: Sequence[Item]) -> Iterator[int]:
-    """Where branches and jumps lead."""
+    """Targets of branches and `jal`, from the B and J immediates (RISC-V unprivileged manual, immediate encoding
+    variants).
+    """
     for item in items:
         word = item.word
         if item.is_tensix:
@@ -75,7 +81,8 @@ def _targets(items: Sequence[Item]) -> Iterator[int]:
 
 
 def _stores(items: Sequence[Item], entered: Collection[int]) -> Iterator[tuple[int, Written]]:
-    """Stores to the configuration, by their place among the items."""
+    """Constant propagation to the stores into the configuration, by their place among the items."""
+    # x0 is always zero; nothing else is known at entry.
     known: dict[int, int] = {0: 0}
     for at, item in enumerate(items):
         if item.address in entered:
@@ -87,6 +94,7 @@ def _stores(items: Sequence[Item], entered: Collection[int]) -> Iterator[tuple[i
         if kind == _STORE:
             slot = _slot(word, known.get(source))
             if slot is not None:
+                # A store that is no `sw` writes part of a word, whose value is not followed.
                 yield at, (slot, known.get(word >> 20 & 31) if word >> 12 & 7 == 2 else None)
         elif kind in _LEAVES:
             known = {0: 0}
@@ -94,6 +102,7 @@ def _stores(items: Sequence[Item], entered: Collection[int]) -> Iterator[tuple[i
             known[target] = word & 0xFFFFF000
         elif kind == _OP_IMM and word >> 12 & 7 == 0 and source in known:
             known[target] = known[source] + _signed(word >> 20) & _WORD
+        # Any other instruction may write its destination; branches have no destination field.
         elif kind != _BRANCH:
             known.pop(target, None)
         known[0] = 0
@@ -107,11 +116,14 @@ def _slot(word: int, base: int | None) -> int | None:
 
 
 def _signed(bits: int) -> int:
+    # Immediates of I- and S-type have 12 bits (RISC-V unprivileged manual, immediate encoding variants).
     return bits - 0x1000 if bits & 0x800 else bits
 
 
 def expanded(mop: Decoded, slots: Slots, mask_high: int | None) -> list[int] | None:
-    """The words of an expansion, of many repetitions the first and the last; None where something is not known."""
+    """Words of an expansion; of many repetitions only the first ones and the last. None where something is not
+    known."""
+    # The template is bit 23 of the MOP word: 1 is the nested loop, 0 the masked unpack.
     words = list(_loops(slots) if mop.values["mop_type"] else _unpacks(mop, slots, mask_high))
     return None if None in words else [word for word in words if word is not None]
 
@@ -121,13 +133,16 @@ def _is_nop(word: int) -> bool:
 
 
 def _unpacks(mop: Decoded, slots: Slots, mask_high: int | None) -> Iterator[int | None]:
-    """Template 0: A0 [A1 A2 A3] [B], or where the mask has a bit SkipA0 [SkipB]."""
+    """MOP template 0: A0 [A1 A2 A3] [B], or where the mask has a bit SkipA0 [SkipB] (ISA documentation, page of
+    `MOP`)."""
     _, flags, b, *rest = slots
     count = mop.values["loop_count"] + 1
+    # The lower 16 bits of the mask are in the word itself and suffice for up to 16 steps.
     if flags is None or (mask_high is None and count > 16):
         yield None
         return
     mask = (mask_high or 0) << 16 | mop.values["zmask_lo16"]
+    # Beyond 32 steps the mask is used up and every step is the same.
     for at in range(min(count, 32 + _MOST)):
         if mask >> at & 1:
             yield rest[4]
@@ -139,8 +154,11 @@ def _unpacks(mop: Decoded, slots: Slots, mask_high: int | None) -> Iterator[int 
 
 
 def _loops(slots: Slots) -> Iterator[int | None]:
-    """Template 1: [Start], inner steps of Loop0, or Loop0 and Loop1, of which the last is replaced, [End0, [End1]]."""
+    """MOP template 1: [Start], inner steps of Loop0, or Loop0 and Loop1 in turn, of which the last is replaced, [End0,
+    [End1]] (ISA documentation, page of `MOP`).
+    """
     outer, inner, start, end0, end1, loop0, loop1, last, inner_last = slots
+    # Whether a step exists depends on these words, so that without one of them not even the length is known.
     if outer is None or inner is None or start is None or end0 is None or end1 is None or loop1 is None:
         yield None
         return
@@ -148,6 +166,7 @@ def _loops(slots: Slots) -> Iterator[int | None]:
     if outer == 1 and _is_nop(start) and not inner and not _is_nop(end0):
         outer += 128  # the machine's bug
     loops = (loop0,) if _is_nop(loop1) else (loop0, loop1)
+    # No rule looks further back than its window, so the middle of a long loop adds nothing.
     steps = min(inner * len(loops), _MOST * len(loops))
     passes = [*range(min(outer, _MOST) - 1), outer - 1] if outer else []
     for at in passes:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `show` and `verify` are given: text (.tts), raw words, or an ELF executable of a core, in which instructions of
-RISC-V and Tensix are mixed."""
+"""Program files of `show` and `verify`: text (.tts), raw words, or an ELF executable of a core, in which instructions
+of RISC-V and Tensix are mixed.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +30,10 @@ _RISCV: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A word of a program: where it stands, as the coprocessor has it; `span` in text. Of a RISC-V instruction, `word`
-    is its own. `mop` is the configuration of the MOP expander here, as far as it is known (mop.py); a word that a MOP
-    expands to stands where the MOP does."""
+    """A word of a program at its address, as the coprocessor has it; `span` in text. Of a RISC-V instruction, `word` is
+    its own. `mop` is the configuration of the MOP expander here, as far as it is known (mop.py); a word that a MOP
+    expands to stands where the MOP does.
+    """
 
     address: int
     word: int
@@ -43,7 +45,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`labels` are of an ELF file, as are `lines`, which say where in the source words come from."""
+    """Words of a file. `labels` and `lines`, the source places of words, are those of an ELF file."""
 
     items: tuple[Item, ...]
     labels: dict[int, str]
@@ -52,7 +54,7 @@ class Program:
 
 
 def text(data: bytes, name: str) -> str:
-    """Of a file. Errors: PL0104."""
+    """UTF-8 text of a file. Errors: PL0104."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -61,30 +63,34 @@ def text(data: bytes, name: str) -> str:
 
 
 def read(given: Given) -> Program:
-    """By the first bytes and the ending of the name. Errors: PL1200 to PL1206."""
+    """Reader by the first bytes and the ending of the name. Errors: PL1200 to PL1206."""
     if given.data.startswith(MAGIC):
         return _executable(given.data, given.name)
     if given.name.endswith(TEXT):
         made = assemble(text(given.data, given.name), given.name, given.place.member)
         pairs = zip(made.words, made.spans, strict=True)
         return Program(tuple(Item(4 * k, word, span=span) for k, (word, span) in enumerate(pairs)), {}, is_elf=False)
+    # Raw words have no addresses of their own: the listing counts from 0.
     words = to_words(given.data, given.options.form, given.name)
     return Program(tuple(Item(4 * k, word) for k, word in enumerate(words)), {}, is_elf=False)
 
 
 def executable(data: bytes, name: str) -> Image:
-    """A program of a core. Errors: PL1206."""
+    """ELF image of a core's program. Errors: PL1206."""
     try:
         return elf(data, CORE)
     except PolyloomError as error:
         first = error.diagnostics[0]
         message = f"{name} is no program of a core: {first.message}"
+        # The common reader speaks of RISC-V in general; a user of a tile needs to know which option of the compiler is
+        # missing.
         raise input_error("PL1206", message, help=_compiled(first)) from None
 
 
 def _executable(data: bytes, name: str) -> Program:
     image = executable(data, name)
     tables = symbols.read(data)
+    # Without mapping symbols every executable segment is taken as code.
     code = tables.code or [(s.address, s.data) for s in image.segments if s.is_code]
     items = tuple(item for start, words in code for item in _items(start, words))
     return Program(items, dict(tables.names), is_elf=True, lines=source_lines.decode(data))
@@ -99,6 +105,8 @@ def _compiled(error: Diagnostic) -> str:
 
 
 def _items(start: int, code: bytes) -> Iterator[Item]:
+    """Words of a code segment; the low two bits tell RISC-V (3) from rotated Tensix words."""
+    # A tail of less than a word is no instruction; linkers pad sections so.
     for at in range(0, len(code) - len(code) % 4, 4):
         word = int.from_bytes(code[at : at + 4], "little")
         is_tensix = word & _RISCV != _RISCV
@@ -106,7 +114,7 @@ def _items(start: int, code: bytes) -> Iterator[Item]:
 
 
 def listing(program: Program, member: Member) -> str:
-    """A line per word; of an ELF file with its labels."""
+    """Listing: a line per word, of an ELF file with its labels and source lines."""
     return "\n".join(_lines(program, member)) + "\n"
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/targets/tensix.md, made of the instruction table, so that the page cannot say something else."""
+"""Instruction reference: the tables of docs/targets/tensix.md, generated from the instruction table so that the page
+cannot say something else.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,12 @@ END: Final = "<!-- end of instructions -->"
 
 
 def instructions() -> str:
-    """A section per unit, with a row per instruction of both members."""
+    """Markdown of the reference: a section per unit, with a row per instruction of both members."""
     return "\n".join([BEGIN, *_sections(), END])
 
 
 def _sections() -> Iterator[str]:
+    # Wormhole's row wins where both members have the instruction, as its fields are those of the page's text.
     rows = {**table("blackhole"), **table()}
     for unit in UNITS:
         yield from ("", f"### {_TITLES[unit]}", "")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be known of words without running them: opcodes, modes and addresses that are reserved, what is not
-modelled, and hazards along straight runs (hazards.py)."""
+"""Static verifier of words: opcodes, modes and addresses that are reserved, what is not modelled, and hazards along
+straight runs (hazards.py).
+"""
 
 from __future__ import annotations
 
@@ -21,19 +22,23 @@ _MODES: Final[Mapping[str, frozenset[int]]] = {
     "SFPSWAP": frozenset(range(10)),
 }
 """The modes that have a meaning, of instructions where others do not."""
+# Mutex 1 does not exist: ATGETM of it waits for ever (ISA documentation, page of `ATGETM`).
 _MUTEXES: Final = frozenset({0, 2, 3, 4, 5, 6, 7})
 
 
 def verify(program: Program, member: Member) -> Sequence[Diagnostic]:
-    """Findings in the order of the words, hazards after them."""
+    """Findings in the order of the words, hazards after them (PL1210 to PL1213)."""
     found = [d for item in program.items if item.is_tensix for d in _word(item, member)]
     for run in straight(replace(program, items=tuple(configured(program.items, program.labels)))):
+        # An ELF file holds pieces of programs, between which the stack of flags is not known.
         found += hazards(run, member, is_whole=not program.is_elf)
     return found
 
 
 def straight(program: Program) -> Iterator[list[Item]]:
-    """Runs of Tensix words that follow one another; a RISC-V instruction between them takes a cycle at least."""
+    """Straight runs of Tensix words; a RISC-V instruction between two words takes a cycle at least, so no run crosses
+    one.
+    """
     run: list[Item] = []
     for item in program.items:
         if item.is_tensix:
@@ -46,6 +51,7 @@ def straight(program: Program) -> Iterator[list[Item]]:
 
 
 def _word(item: Item, member: Member) -> Iterator[Diagnostic]:
+    """Findings of one word: unknown opcode, stray bits, not modelled, reserved values."""
     found = decode(item.word, member)
     if found is None:
         yield _finding("PL1210", item, f"{member.capitalize()} has no instruction {item.word:#010x}", "leave it out")
@@ -60,7 +66,11 @@ def _word(item: Item, member: Member) -> Iterator[Diagnostic]:
 
 
 def _reserved(found: Decoded) -> tuple[str, str] | None:
+    """Reserved value of a field, as message and help: odd addresses of Dst, modes without a meaning, mutexes that do
+    not exist (ISA documentation, page of `SFPLOAD`, page of `ATGETM`).
+    """
     row, values = found.row, found.values
+    # Bit 0 of an address selects nothing on the machine; what an odd one does is not documented.
     if row.name in ("SFPLOAD", "SFPSTORE") and values["dest_reg_addr"] & 1:
         message = f"{row.mnemonic} has the odd address {values['dest_reg_addr']}"
         return message, "even addresses select columns and rows; write an even one"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks as operations for `open_code`: what they read of the belt, of scratch and of each other.
+"""Dependence graph of a block for `open_code`: what its operations read of the belt, of scratch and of each other.
 
 A value that lives beyond its block is in the list of every transfer on its way, or, if it is `homed`, in scratch: its
 block spills it once (spillx), others fill it (fillx). What lies too far on the belt for an operation is filled again
@@ -40,8 +40,8 @@ Key = Operand
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the block before a pipelined loop does: the bytes of scratch with the loop's frames, values that it spills
-    into these, constants that the loop fills, and the loop's belt."""
+    """Head of a pipelined loop, what the block before it does: the bytes of scratch with the loop's frames, values that
+    it spills into these, constants that the loop fills, and the loop's belt."""
 
     bytes: int = 0
     frame: int = 0
@@ -53,9 +53,9 @@ class Head:
 
 @dataclass(slots=True)
 class Plan:
-    """Mutable: grows from round to round. `homed` are names of values in scratch; `refilled` are (block, operation,
-    what): read from a con or fillx of its own; `carried` are parameters that pass through scratch; `used` are all
-    operands of the function."""
+    """Spill decisions of a function, mutable: grows from round to round. `homed` are names of values in scratch;
+    `refilled` are (block, operation, what): read from a con or fillx of its own; `carried` are parameters that pass
+    through scratch; `used` are all operands of the function."""
 
     machine: Machine
     function: Function
@@ -70,7 +70,7 @@ class Plan:
     used: frozenset[Operand] = frozenset()
 
     def entry(self, block: Block | Loop) -> tuple[Value, ...]:
-        """The belt that a transfer to the block makes."""
+        """Entry belt of a block: the list that a transfer to it makes."""
         parameters = (p for p in block.parameters if p.name not in self.carried)
         return (*parameters, *(v for v in self.live[block.name] if not self.is_homed(v)))
 
@@ -82,12 +82,13 @@ class Plan:
 
 
 def incoming(parameter: Value) -> Value:
-    """Where a parameter is put that passes through scratch."""
+    """Value for the scratch of a parameter that passes through it: another name, so that both can be at home at
+    once."""
     return Value(f"{parameter.name}'", parameter.type)
 
 
 def uses(block: Block | Loop, after: Iterable[Operand] = ()) -> list[Operand]:
-    """All operands of a block, arguments of its edges included."""
+    """Operands of a block, arguments of its edges included."""
     found = [o for op in block.ops for o in op.operands]
     found += [a for edge in edges(block) for a in edge.arguments]
     if isinstance(block, Loop):
@@ -100,23 +101,27 @@ def uses(block: Block | Loop, after: Iterable[Operand] = ()) -> list[Operand]:
 
 
 def live_in(function: Function) -> dict[str, tuple[Value, ...]]:
-    """The values that each block, or what comes after it, uses and that are defined before it; in order of names."""
+    """Liveness by backward data flow (Muchnick 1997, chapter 8): the values that each block, or what comes after it,
+    uses and that are defined before it; in order of names."""
     blocks = {block.name: block for block in function.blocks}
     own = {b.name: {*b.parameters, *(v for op in b.ops for v in op.results)} for b in function.blocks}
     found = {b.name: {o for o in uses(b) if isinstance(o, Value)} - own[b.name] for b in function.blocks}
     changed = True
     while changed:
         changed = False
+        # Against the order of control, so that most facts are found in the first round.
         for name, block in reversed(blocks.items()):
             more = {v for edge in edges(block) for v in found[edge.target]} - own[name]
             if not more <= found[name]:
                 found[name] |= more
                 changed = True
+    # The order of a list is part of the program: it must not depend on a set's.
     return {name: tuple(sorted(values, key=lambda v: v.name)) for name, values in found.items()}
 
 
 class Builder:
-    """Mutable while a block's operations are listed. An operation's number, for `refilled`, is its position."""
+    """Builder of a block's graph. Mutable while operations are listed. An operation's number, for `refilled`, is its
+    position."""
 
     def __init__(self, plan: Plan, block: Block) -> None:
         self.plan, self.block = plan, block
@@ -131,7 +136,7 @@ class Builder:
         self.branch = -1
 
     def build(self) -> tuple[Code, dict[int, int]]:
-        """The code, and the operation of each node that reads."""
+        """Code of the block, and the operation of each node that reads."""
         entry: list[int] = []
         for value in self.plan.entry(self.block):
             entry.append(len(self.nodes))
@@ -139,6 +144,7 @@ class Builder:
             self.nodes.append(Node(ENTRY, (), (value,)))
         self._scratch()
         for k, value in enumerate(self.block.parameters):
+            # Parameters have places before operation 0, so that their spills come first in the program's order.
             position = k - len(self.block.parameters)
             if value.name in self.plan.carried:
                 home = incoming(value)
@@ -151,7 +157,7 @@ class Builder:
         return Code(Graph(tuple(self.nodes)), tuple(entry), self.after, self.plan.serial), self.operation
 
     def _scratch(self) -> None:
-        """The function's first block allocates scratch."""
+        """Allocate scratch in the function's first block."""
         if self.block is self.plan.function.blocks[0] and self.plan.scratch:
             self._add(Node("scratchf", offset=self.plan.scratch, index=-1 << 20), -1)
 
@@ -161,7 +167,7 @@ class Builder:
         return len(self.nodes) - 1
 
     def _home(self, value: Value, position: int) -> None:
-        """The spill of a value that its block gives, right after it."""
+        """Spill a value that its block gives, right after it."""
         if not self.plan.is_homed(value) or not self._is_needed_at_home(value):
             return
         type = value.type
@@ -171,17 +177,21 @@ class Builder:
         self.after.setdefault(n, []).extend(self._allocated(n))
 
     def _is_needed_at_home(self, value: Value) -> bool:
+        """Whether a home is read at all; only in the last resort, where every value has one, may it not be."""
         if not self.plan.serial:
             return True
         return value in self.plan.used
 
     def _op(self, k: int) -> None:
+        """Add an operation of the block with what it reads, and spill results that have a home."""
         op = predicated(self.block.ops[k])
+        # Constants are added where they are read; a store of None does nothing.
         if op.name == "con" or (op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)):
             return
         given = list(op.operands)
         if op.name == "pick" and len(given) == 3 and isinstance(given[2], Nothing):
             given.pop()
+        # Only lists can have a None as an item; an operand that is one must be computed.
         is_list = OPS[op.name].operands[1] == MANY
         operands = tuple(self._source(op.name, given, j, k, is_list) for j in range(len(given)))
         width = stated_width(op, given)
@@ -207,6 +217,7 @@ class Builder:
         return operand
 
     def _read(self, operand: Operand, k: int, is_list: bool) -> Source:
+        """Read of an operand: from the belt, or from a leaf."""
         operand = self._unaliased(operand)
         if isinstance(operand, Nothing):
             return Absent(operand.type.width) if is_list else self._nothing(operand.type, k)
@@ -217,11 +228,14 @@ class Builder:
         return self._leaf(operand, k)
 
     def _nothing(self, type: Type, k: int) -> Read:
+        """None value: a pick by a false condition without a second arm."""
         never, some = self._leaf(Constant(Type("b"), 0), k), self._leaf(Constant(type, 0), k)
         n = self._add(Node("pick", (never, some), (Value("none", type),), index=4 * k - 1), k)
         return Read(n)
 
     def _leaf(self, key: Key, k: int) -> Read:
+        """Constant or fill for an operation: one for the whole block, or one of its own where the shared one is
+        lost."""
         # Without phases a constant drops at a bundle's end, which no branch taken in it may leave on its way.
         late = k > len(self.block.ops) and not self.plan.machine.phasing
         own = late or self.plan.is_refilled(self.block.name, k, key)
@@ -231,6 +245,7 @@ class Builder:
         node = outside(key, self.plan.addresses, len(self.nodes))
         n = self._add(node, -1)
         if node.home is not None and node.home.name in self.spilled:
+            # A fill drops two bundles after its spill at the earliest (docs/targets/belt.md, In detail).
             self.after[n] = [(self.spilled[node.home.name], 2)]
         if late:
             self.after.setdefault(n, []).append((self.branch, 1))
@@ -241,6 +256,7 @@ class Builder:
         return Read(n)
 
     def _end(self) -> None:
+        """Transfers of the block's end, with everything that must come before them."""
         k = len(self.block.ops)
         end = self.block.terminator
         memory = memory_after(self.plan.machine, Graph(tuple(self.nodes)), range(len(self.nodes)))
@@ -257,15 +273,19 @@ class Builder:
             case Branch(condition, then, orelse):
                 decided = self._read(condition, k, False)
                 listed = (decided, *self._list(self._to(then), k))
+                # A branch is two transfers in one bundle: the first one that happens wins, so the second needs no
+                # condition.
                 first = self.branch = self._add(Node("brtr", listed, edge=then, index=4 * k, place=end.place), k)
                 last = self._add(Node("br", self._list(self._to(orelse), k + 1), edge=orelse, index=4 * k + 4), k + 1)
+                # Never before the conditional one: a transfer without a condition would end the block first.
                 self.after.setdefault(last, []).append((first, 0))
                 transfers = [first, last]
         for n in transfers:
             self.after.setdefault(n, []).extend(self._done(n, transfers))
 
     def _done(self, transfer: int, transfers: Sequence[int]) -> list[tuple[int, int]]:
-        """A transfer comes when all has dropped and what was spilled can be filled in its target's first bundle."""
+        """Precedence of a transfer: it comes when all has dropped and what was spilled can be filled in its target's
+        first bundle."""
         machine, graph = self.plan.machine, Graph(tuple(self.nodes))
         found: list[tuple[int, int]] = []
         for n, node in enumerate(self.nodes):
@@ -281,13 +301,15 @@ class Builder:
         return next((b for b in self.plan.function.blocks if isinstance(b, Loop) and b.name == edge.target), None)
 
     def _to(self, edge: Edge) -> tuple[Operand, ...]:
+        """List of a transfer along an edge: arguments that do not pass through scratch, then the values that live on in
+        the target."""
         target = next(b for b in self.plan.function.blocks if b.name == edge.target)
         pairs = zip(target.parameters, edge.arguments, strict=True)
         given = [argument for parameter, argument in pairs if parameter.name not in self.plan.carried]
         return (*given, *self.plan.entry(target)[len(given) :])
 
     def _carry(self, edge: Edge, k: int) -> None:
-        """What the target's parameters that pass through scratch are to be."""
+        """Spill what the target's parameters that pass through scratch are to be."""
         target = next(b for b in self.plan.function.blocks if b.name == edge.target)
         first = [n for n, node in enumerate(self.nodes) if node.role == "parameter"]
         for parameter, argument in zip(target.parameters, edge.arguments, strict=True):
@@ -296,6 +318,7 @@ class Builder:
             read = self._read(argument, k, False)
             home, width = incoming(parameter), parameter.type.width
             n = self._add(Node("spillx", (read,), (), width, index=4 * k - 1, home=home), k)
+            # A block that jumps to itself reads its old parameters before it writes the new ones.
             self.after[n] = [*((m, 0) for m in first), *self._allocated(n)]
 
     def _allocated(self, end: int) -> list[tuple[int, int]]:
@@ -305,7 +328,10 @@ class Builder:
         return tuple(self._read(o, k, True) for o in operands)
 
     def _inner(self, edge: Edge, k: int) -> int:
+        """Entry of a pipelined loop: its constants and initial values spilled, frames allocated, and `inner` with the
+        entry belt."""
         head = self.plan.heads[edge.target]
+        # The loop fills these in every pass, from scratch that does not rotate.
         for home, constant in head.constants:
             read = self._leaf(constant, k)
             n = self._add(Node("spillx", (read,), (), constant.type.width, index=4 * k - 1, home=home), k)
@@ -315,6 +341,7 @@ class Builder:
             scratch = self._add(
                 Node("scratchf", offset=head.bytes, literal=head.frame, scale=head.frames, index=4 * k - 3), -1
             )
+            # No spill into a home may come after the allocation that adds the frames.
             self.after[scratch] = [(n, 0) for n in self.spilled.values()]
             for n, node in enumerate(self.nodes[:scratch]):
                 if node.name == "scratchf":
@@ -329,5 +356,5 @@ class Builder:
 
 
 def aliases(function: Function) -> dict[str, Operand]:
-    """Names of constants."""
+    """Operands of which con operations are names; they are read in the operand's place."""
     return {op.results[0].name: op.operands[0] for b in function.blocks for op in b.ops if op.name == "con"}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placed operations as bundles: operands by position, drops counted, targets by the first bundle of a block."""
+"""Code emission: placed operations as bundles; operands by position, drops counted, targets by the first bundle of a
+block (docs/formats.md, Belt words)."""
 
 from __future__ import annotations
 
@@ -28,18 +29,20 @@ Home = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The bundles of a block; `links` are (bundle, slot) of what names another block."""
+    """Bundles of a block; `links` are (bundle, slot) of what names another block."""
 
     bundles: tuple[Bundle, ...]
     links: Mapping[tuple[int, Slot], str]
 
 
 def loop_belt(found: Pipelined) -> tuple[Operand | None, ...]:
-    """What the belt must have as the loop begins, the first at b0: initial values, else None."""
+    """Entry belt: what the belt must have as the loop begins, the first at b0: initial values, else None
+    (docs/targets/belt.md, Loops)."""
     belt, graph = found.belt, found.belt.graph
     list_: list[Operand | None] = [None] * belt.entry_length()
     for (node, result), far in entry_values(graph).items():
         for j in range(1, far + 1):
+            # Numbers below 0 dropped before the loop: -1 lies at b0 as it begins.
             number = belt.entry_number(Read(node, result, j))
             if number < 0 and -number <= len(list_):
                 list_[-number - 1] = graph.start(node, result, j)
@@ -47,12 +50,13 @@ def loop_belt(found: Pipelined) -> tuple[Operand | None, ...]:
 
 
 def loop_spills(found: Pipelined) -> tuple[tuple[int, Operand], ...]:
-    """(byte, value) that the head spills into the frames."""
+    """Initial frame contents (byte, value) that the head spills."""
     graph, placed = found.belt.graph, found.belt.placed
     list_: list[tuple[int, Operand]] = []
     for n, place in found.frames.places.items():
         source = next(iter(graph.nodes[n].reads))
         for j in range(1, frame_values(graph, n) + 1):
+            # The frame in which iteration -j would have spilled, counted from the newest one as the loop is entered.
             frame = j - placed.stage(n) - 1
             start = graph.start(source.node, source.result, j)
             if 0 <= frame < found.frames.count and start is not None:
@@ -67,7 +71,7 @@ def loop_constants(found: Pipelined) -> tuple[tuple[Value, Constant], ...]:
 
 
 def loop_piece(found: Pipelined, home: Home, place: Place) -> Piece:
-    """One pass of the loop at a place of the source."""
+    """Bundles of one pass of the loop at a place of the source."""
     belt, graph, placed = found.belt, found.belt.graph, found.belt.placed
     rows: list[list[tuple[Issue, Note]]] = [[] for _ in range(placed.interval)]
     links: dict[tuple[int, Slot], str] = {}
@@ -79,6 +83,7 @@ def loop_piece(found: Pipelined, home: Home, place: Place) -> Piece:
         if node.name == "spill":
             offset = found.frames.places[n]
         elif node.name == "fill":
+            # Rotations have renamed the frame since: its byte counts from the newest one.
             offset = found.frames.size * age(graph, placed, n) + found.frames.places[node.spill]
         elif node.home is not None:
             offset = home(node.home.name)
@@ -90,12 +95,13 @@ def loop_piece(found: Pipelined, home: Home, place: Place) -> Piece:
         )
         if node.edge is not None:
             links[row, placed.slots[n]] = node.edge.target
+    # Without spills nothing rotates.
     bundles = [_bundle(row, belt.drops_in(k), k == 0 and found.frames.count > 0) for k, row in enumerate(rows)]
     return Piece(tuple(bundles), links)
 
 
 def open_piece(code: Code, linear: Linear, home: Home, place: Place) -> Piece:
-    """A block outside of pipelined loops, at a place of the source."""
+    """Bundles of a block outside of pipelined loops, at a place of the source."""
     graph, placed = code.graph, linear.placed
     places = origins(graph, place)
     issued = [n for n in range(len(graph.nodes)) if linear.is_issued(n)]
@@ -113,7 +119,7 @@ def open_piece(code: Code, linear: Linear, home: Home, place: Place) -> Piece:
 
 
 def linked(piece: Piece, first: Mapping[str, int]) -> tuple[Bundle, ...]:
-    """With the first bundles of blocks as targets."""
+    """Link: bundles of a piece with the first bundles of blocks as targets."""
     return tuple(
         replace(
             bundle,
@@ -127,7 +133,7 @@ def linked(piece: Piece, first: Mapping[str, int]) -> tuple[Bundle, ...]:
 
 
 def _bundle(row: Sequence[tuple[Issue, Note]], drops: int, rotate: bool) -> Bundle:
-    """Notes that say nothing are left out, as a listing does."""
+    """Bundle of a row, in the order of slots. Notes that say nothing are left out, as a listing does."""
     row = sorted(row, key=lambda item: item[0].slot.order)
     notes = tuple(n for _, n in row)
     return Bundle(tuple(i for i, _ in row), drops, rotate, notes if any(n != Note() for n in notes) else ())
@@ -144,13 +150,16 @@ def _operand(source: Source, position: int) -> Placed:
 
 
 def _issue(graph: Graph, node: Node, slot: Slot, operands: Sequence[Placed], offset: int, delay: int) -> Issue:
+    """Issue of a node: positions, width, lanes and fields of its word."""
     op = OPS[node.name]
     width = node.width if states_width(op) else None
     lanes = 1
     if node.name in LANED:
         read = next(iter(node.reads), None)
         is_spill = node.name in ("spill", "spillx")
+        # A spill gives nothing: its lanes are those of what it reads.
         lanes = graph.type(read).lanes if is_spill and read is not None else node.results[0].type.lanes
+    # Its node has the frames in fields that it needs for nothing else.
     if node.name == "scratchf":
         return Issue("scratchf", slot, offset=offset, frame=node.literal, frames=node.scale)
     return Issue(
@@ -179,5 +188,5 @@ def _name(graph: Graph, source: Source) -> str:
 
 
 def high_water(belt: Belt) -> int:
-    """Positions of the belt that are read."""
+    """High-water mark: positions of the belt that are read."""
     return 1 + max(belt.positions.values(), default=-1)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loop as operations of a member and what they read of each other, iterations apart.
+"""Data dependence graph of a loop: operations of a member and what they read of each other, iterations apart.
 
 A parameter of the loop is what its back arc gives, a number of iterations earlier; `initial` keeps what it is before
-(I. Godard, "Pipelining": the recurrences). Constants that no operand holds become con, values from outside of the loop
-fillx, since nothing stays on a belt that moves every pass. A node reads others by index; nodes are only appended.
+(I. Godard, "Pipelining": the recurrences; docs/targets/belt.md, Loops). Constants that no operand holds become con,
+values from outside of the loop fillx, since nothing stays on a belt that moves every pass. A node reads others by
+index; nodes are only appended.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LEAF: Final = ("con", "fillx")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A result of a node, `distance` iterations earlier."""
+    """Dependence arc: a result of a node, `distance` iterations earlier."""
 
     node: int
     result: int = 0
@@ -36,7 +37,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """In a list that makes a belt: a None."""
+    """Absent operand: a None in a list that makes a belt."""
 
     width: Width | None = None
 
@@ -46,7 +47,7 @@ Source = Read | Immediate | Absent
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operation of a bundle. `index` is its position in the program, the order of what acts; -1 if it was added.
+    """Operation of a bundle. `index` is its position in the program, the order of what acts; -1 if it was added.
 
     `home` is the value from outside that a fillx reads, or the name of the `constant` there; `spill` the node of the
     spill whose value a fill reads, `distance` iterations earlier. `first`: it must be issued in the stage 0. `near`: it
@@ -81,8 +82,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """`order` is between nodes. `initial[node, result]` are a value's predecessors in iterations -1, -2 and so on;
-    those of a `steady` one are the last of these in all earlier iterations, too: the first passes keep it."""
+    """Dependence graph. `order` is between nodes. `initial[node, result]` are a value's predecessors in iterations -1,
+    -2 and so on; those of a `steady` one are the last of these in all earlier iterations, too: the first passes keep
+    it.
+    """
 
     nodes: tuple[Node, ...]
     order: tuple[Order, ...] = ()
@@ -92,7 +95,7 @@ class Graph:
     steady: frozenset[tuple[int, int]] = frozenset()
 
     def start(self, node: int, result: int, before: int) -> Operand | None:
-        """What iteration -before is said to have given; None where nothing is known."""
+        """Initial value: what iteration -before is said to have given; None where nothing is known."""
         starts = self.initial.get((node, result), ())
         if before > len(starts) and (node, result) in self.steady:
             return starts[-1]
@@ -103,14 +106,15 @@ class Graph:
         return self.nodes[read.node].results[read.result].type
 
     def first_width(self, node: Node) -> Width:
-        """Of the operand that tells the latency."""
+        """Width of the operand that tells the latency."""
+        # The first one that is read: immediates have no width of their own.
         for operand in node.operands:
             if isinstance(operand, Read):
                 return self.type(operand).width
         return node.results[0].type.width if node.results else "w"
 
     def consumers(self) -> dict[tuple[int, int], list[tuple[int, int, int]]]:
-        """For each value, (node, number of the operand, distance) of those that read it."""
+        """Def-use chains: for each value, (node, number of the operand, distance) of those that read it."""
         found: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         for n, node in enumerate(self.nodes):
             for k, operand in enumerate(node.operands):
@@ -125,7 +129,7 @@ def is_invariant(node: Node) -> bool:
 
 
 def read_instead(graph: Graph, changes: Mapping[tuple[int, int], Source], added: Sequence[Node] = ()) -> Graph:
-    """The graph with nodes appended and operands (node, number) replaced."""
+    """Graph with nodes appended and operands (node, number) replaced."""
     nodes = list(graph.nodes) + list(added)
     for (n, k), source in changes.items():
         operands = list(nodes[n].operands)
@@ -135,13 +139,14 @@ def read_instead(graph: Graph, changes: Mapping[tuple[int, int], Source], added:
 
 
 def prune(graph: Graph) -> Graph:
-    """Without what nobody needs: leaves, fills, spills and recurs that lost their readers."""
+    """Dead node elimination: graph without leaves, fills, spills and recurs that lost their readers."""
     return pruned(graph)[0]
 
 
 def pruned(graph: Graph) -> tuple[Graph, Sequence[int]]:
-    """The same, and which nodes are left."""
+    """Pruned graph, and which nodes are left."""
     needed: set[int] = set()
+    # Operations of the program stay: dead ones went before the graph was built.
     waiting = [n for n, node in enumerate(graph.nodes) if node.index >= 0]
     while waiting:
         n = waiting.pop()
@@ -163,5 +168,6 @@ def pruned(graph: Graph) -> tuple[Graph, Sequence[int]]:
 
 def _renumbered(node: Node, to: Mapping[int, int]) -> Node:
     operands = tuple(replace(o, node=to[o.node]) if isinstance(o, Read) else o for o in node.operands)
+    # A fill whose reader is gone is near to nothing.
     near = (to[node.near[0]], node.near[1]) if node.near is not None and node.near[0] in to else None
     return replace(node, operands=operands, spill=to.get(node.spill, -1), near=near)

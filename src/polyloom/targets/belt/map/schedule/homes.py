@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of scratch for values that are at home there: two that are never needed together share theirs.
+"""Scratch allocation: bytes for values that are at home there; two that are never needed together share theirs
+(interference, Chaitin 1982).
 
 A home is needed in the block that gives the value and in all in which it lives; that of a parameter that passes through
 scratch, in the blocks that jump to its own, too. In the schedule of a block it is needed from its spill to its last
@@ -27,12 +28,14 @@ _WHOLE: Final[Span] = (_BEGIN, _END)
 
 
 def homes(plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]) -> tuple[dict[str, int], int]:
-    """The first byte of each home, by the value's name, and the bytes of all, rounded to 8; in blocks that are not
-    placed yet, a home is needed throughout."""
+    """Allocate scratch: the first byte of each home, by the value's name, and the bytes of all, rounded to 8; in blocks
+    that are not placed yet, a home is needed throughout."""
     needed = {v: _spans(plan, loops, placed, v, blocks) for v, blocks in _needed(plan, loops).items()}
     offsets: dict[Value, int] = {}
+    # Widest and longest-lived first; names last, so that the result does not depend on a dictionary's order.
     for value in sorted(needed, key=lambda v: (-_bytes(v.type), -len(needed[v]), sorted(needed[v].items()), v.name)):
         size, at = _bytes(value.type), 0
+        # First fit below and between the homes that this one meets.
         for offset, other in sorted((offsets[o], _bytes(o.type)) for o in offsets if _meet(needed[o], needed[value])):
             if offset < at + size:
                 at = max(at, -(-(offset + other) // size) * size)
@@ -46,14 +49,14 @@ def _bytes(type: Type) -> int:
 
 
 def _meet(one: Mapping[str, tuple[Span, ...]], other: Mapping[str, tuple[Span, ...]]) -> bool:
-    """Whether there is a bundle in which both are needed."""
+    """Interference: whether there is a bundle in which both are needed."""
     return any(a < d and c < b for block in one if block in other for a, b in one[block] for c, d in other[block])
 
 
 def _spans(
     plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear], value: Value, blocks: Iterable[str]
 ) -> dict[str, tuple[Span, ...]]:
-    """When the value is needed in each of these blocks."""
+    """Live spans of a value at home in each of these blocks."""
     behind = {b.name for b in plan.function.blocks for e in edges(b) if _enters(plan, loops, value, e.target)}
     return {b: _span(placed[b], value, b in behind) if b in placed else (_WHOLE,) for b in sorted(blocks)}
 
@@ -68,16 +71,17 @@ def _enters(plan: Plan, loops: Mapping[str, Pipelined], value: Value, block: str
 
 
 def _filled(loop: Pipelined) -> frozenset[Value]:
-    """What the loop fills from homes: values from outside, and constants."""
+    """Values that the loop fills from homes: those from outside, and constants."""
     return frozenset(node.home for node in loop.belt.graph.nodes if node.home is not None)
 
 
 def _span(linear: Linear, value: Value, behind: bool) -> tuple[Span, ...]:
-    """In a block's schedule; `behind`: what comes after the block needs the value. A parameter that passes through
-    scratch may be put there for the block's next entry."""
+    """Live spans in a block's schedule; `behind`: what comes after the block needs the value. A parameter that passes
+    through scratch may be put there for the block's next entry."""
     at = [(node.name, linear.placed.start[n]) for n, node in enumerate(linear.graph.nodes) if node.home == value]
     fills = [t for name, t in at if name == "fillx"]
     spill = min((t for name, t in at if name == "spillx"), default=_BEGIN)
+    # Fills up to the spill read the old value, so the home is free between them and the spill.
     before = max((t for t in fills if t <= spill), default=_BEGIN)
     end = _END if behind else max([spill + 1, *fills])
     return ((_BEGIN, before), (spill, end)) if before > _BEGIN else ((spill, end),)
@@ -104,6 +108,7 @@ def _needed(plan: Plan, loops: Mapping[str, Pipelined]) -> dict[Value, set[str]]
             if value in found:
                 found[value].add(block.name)
     for block in plan.function.blocks:
+        # A loop's constants are spilled by the block before it: both need their homes.
         for edge in edges(block):
             if edge.target in loops:
                 for value, _ in loop_constants(loops[edge.target]):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shorter lifetimes at the same interval: operations move within their slack, loads state longer delays.
+"""Lifetime reduction at the same interval: operations move within their slack, loads state longer delays.
 
-A solver places everything as early as it can. What is made long before it is used lies on the belt meanwhile, so
-each operation in turn takes the time within its slack at which the values that it reads and makes live shortest, until
-nothing changes (the idea of stage scheduling: A. Eichenberger and E. Davidson, 1995). Then a load's value is kept in
-its station until its first reader.
+A solver places everything as early as it can. What is made long before it is used lies on the belt meanwhile, so each
+operation in turn takes the time within its slack at which the values that it reads and makes live shortest, until
+nothing changes (the idea of stage scheduling: A. Eichenberger and E. Davidson, 1995; of lifetime-sensitive scheduling:
+R. Huff, 1993). Then a load's value is kept in its station until its first reader.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from polyloom.targets.belt.map.schedule.graph import LOADS, Graph, is_invariant
 from polyloom.targets.belt.map.schedule.nones import entry_values, frame_values
 from polyloom.targets.belt.map.schedule.problem import Setting, gap
 
+# Moves may undo one another: after so many sweeps it is enough.
 SWEEPS: Final = 6
+# Large against a bundle of lifetime: saving a read from a spill outweighs shorter lives elsewhere.
 _LOST: Final = 16
 """What a read that comes too late counts, in bundles of lifetime."""
 _WINDOW: Final = 64
@@ -28,7 +30,7 @@ _WINDOW: Final = 64
 
 @dataclass(slots=True)
 class _Late:
-    """Mutable: starts, choices and rows in use."""
+    """Moves of a schedule's operations, mutable: starts, choices and rows in use."""
 
     machine: Machine
     graph: Graph
@@ -44,8 +46,10 @@ class _Late:
     readers: dict[int, list[tuple[int, int]]] = field(default_factory=dict[int, list[tuple[int, int]]])
 
     def run(self) -> Schedule:
+        """Sweep over all operations until nothing moves, at most `SWEEPS` times."""
         interval = self.schedule.interval
         drops = sum(len(node.results) for node in self.graph.nodes)
+        # How many bundles a value stays on the belt, at the pass's rate of drops.
         self.survives = (self.machine.belt - 1) * interval // max(1, drops)
         self.start, self.choice = list(self.schedule.start), list(self.schedule.choice)
         problem = self.setting.problem
@@ -53,6 +57,7 @@ class _Late:
         self.out = [[] for _ in problem.operations]
         for d in problem.dependences:
             weight = (self.schedule.latency[d.source] if d.latency is None else d.latency) + d.delay
+            # Towards a load's drop: its delay is free time for the other side.
             weight -= self.schedule.latency[d.sink] if d.to_result else 0
             if d.source != d.sink:
                 self.into[d.sink].append((d.source, weight - interval * d.distance))
@@ -65,14 +70,15 @@ class _Late:
             self._hold(n, 1)
         self._pin()
         for sweep in range(SWEEPS):
+            # Forth and back by turns: consumers move before producers, then producers before consumers.
             order = sorted(range(len(self.graph.nodes)), key=lambda n: (self.start[n], n), reverse=sweep % 2 == 0)
             if not sum(self._move(n) for n in order):
                 break
         return self._finish()
 
     def _pin(self) -> None:
-        """What the entry belt or a frame has for iterations before 0 is read there as long as its drop, or its spill,
-        stays in its stage."""
+        """Pin what the entry belt or a frame has for iterations before 0: it is read there as long as its drop, or its
+        spill, stays in its stage."""
         interval = self.schedule.interval
         for n, result in entry_values(self.graph):
             if (n, result) in self.graph.steady:
@@ -90,7 +96,7 @@ class _Late:
                 self.used[key] = self.used.get(key, 0) + times
 
     def _fitting(self, n: int, at: int) -> int | None:
-        """A choice for which there is room."""
+        """Choice of slots for which there is room, or None."""
         for k, choice in enumerate(self.setting.problem.operations[n].choices):
             if all(
                 self.used.get((u.resource, (at + j) % self.schedule.interval), 0)
@@ -102,22 +108,24 @@ class _Late:
         return None
 
     def _life(self, n: int) -> int:
-        """Bundles for which the node's results lie on the belt."""
+        """Lifetime: bundles for which the node's results lie on the belt, with a penalty for reads beyond its end."""
         reads = self.readers.get(n)
         if not reads:
             return 0
         times = [self.start[u] + extra for u, extra in reads]
         ready = self.start[n] + self.schedule.latency[n]
+        # Of an invariant the copy that dropped last is read: its life is less than one pass.
         if is_invariant(self.graph.nodes[n]):
             times = [ready + (t - ready) % self.schedule.interval for t in times]
         count = len(self.graph.nodes[n].results)
+        # A load waits in its station, not on the belt, up to the longest delay.
         if self.graph.nodes[n].name in LOADS:
             ready = max(ready, min(min(times), self.start[n] + self.machine.load[1]))
         beyond = sum(t - ready > self.survives for t in times)
         return count * (max(times) - ready) + _LOST * beyond
 
     def _cost(self, n: int) -> int:
-        """What the time of n decides. A constant or a fill that only n reads comes along with it."""
+        """Cost of what the time of n decides. A constant or a fill that only n reads comes along with it."""
         values = {n, *(r.node for r in self.graph.nodes[n].reads if not self._follows(r.node))}
         return sum(self._life(v) for v in values)
 
@@ -125,8 +133,9 @@ class _Late:
         return not self.graph.nodes[n].operands and not self.graph.nodes[n].first and len(self.readers.get(n, ())) == 1
 
     def _move(self, n: int) -> bool:
-        """Whether it found a better time."""
+        """Whether the node found a better time within its slack."""
         now = self.start[n]
+        # Slack between placed neighbours, cut to a window: an operation with few neighbours would try every bundle.
         low = max((self.start[s] + w for s, w in self.into[n]), default=0)
         high = min((self.start[s] - w for s, w in self.out[n]), default=now)
         low, high = max(low, now - _WINDOW), min(high, now + _WINDOW)
@@ -134,6 +143,7 @@ class _Late:
             high = min(high, self.pinned[n])
         if low >= high:
             return False
+        # Out of its rows, so that it may as well take its own place again.
         self._hold(n, -1)
         old = self.choice[n]
         # Of equal times, what has no operands takes the latest one; others stay.
@@ -151,8 +161,10 @@ class _Late:
         return self.start[n] != now
 
     def _finish(self) -> Schedule:
+        """Schedule with stages counted from the earliest operation, and with loads that drop at their first reader."""
         count, interval = len(self.graph.nodes), self.schedule.interval
         begin = self.start[self.setting.begin]
+        # By whole passes: rows stay as they are, and stages count from 0.
         shift = min(self.start[:count]) // interval * interval - begin
         starts = [t - begin - shift for t in self.start]
         starts[self.setting.begin] = 0
@@ -161,6 +173,7 @@ class _Late:
         loads = [n for n in range(count) if self.graph.nodes[n].name in LOADS]
         longest = {n: self._longest(n) for n in loads}
         places = sum(-(-latency[n] // interval) for n in loads)
+        # Stations are limited: the loads that gain most get them first.
         for n in sorted(loads, key=lambda n: latency[n] - longest[n]):
             room = (self.machine.stations - places) * interval + -(-latency[n] // interval) * interval
             chosen = max(latency[n], min(longest[n], room))
@@ -169,7 +182,7 @@ class _Late:
         return Schedule(interval, tuple(starts), tuple(self.choice), tuple(latency))
 
     def _longest(self, n: int) -> int:
-        """The delay with which every reader, and every store that must wait, still finds the load done."""
+        """Longest delay with which every reader, and every store that must wait, still finds the load done."""
         room = [
             self.start[d.sink]
             + self.schedule.interval * d.distance
@@ -183,13 +196,13 @@ class _Late:
 
 
 def late(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -> Schedule:
-    """A schedule with the same interval whose values live shorter; checked by the caller."""
+    """Schedule with the same interval whose values live shorter; checked by the caller."""
     return _Late(machine, graph, setting, schedule).run()
 
 
 def inserted(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -> Schedule | None:
-    """The schedule with what was appended to the graph in slots that it leaves free: a spill soon after what it reads,
-    a fill or constant as late as its readers allow. None where there is no room; checked by the caller."""
+    """Schedule with what was appended to the graph in slots that it leaves free: a spill soon after what it reads, a
+    fill or constant as late as its readers allow. None where there is no room; checked by the caller."""
     problem, interval = setting.problem, schedule.interval
     old, count = len(schedule.start) - 1, len(graph.nodes)
     used: dict[tuple[int, int], int] = {}
@@ -215,6 +228,7 @@ def inserted(machine: Machine, graph: Graph, setting: Setting, schedule: Schedul
         low = max(start[d.source] + _weight(d, latency) - interval * d.distance for d in into)
         high = min((start[d.sink] - _weight(d, latency) + interval * d.distance for d in out), default=low + interval)
         spills = graph.nodes[n].name == "spill"
+        # A spill early and a fill late: between them the value needs no position.
         times = range(low, min(high, low + interval) + 1) if spills else range(high, max(low, high - interval) - 1, -1)
         found = next(
             (

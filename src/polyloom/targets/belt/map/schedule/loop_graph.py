@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a loop in the member-independent form to its graph: parameters resolved, constants and outside values as leaves.
+"""Dependence graph of a loop in the member-independent form: parameters resolved, constants and outside values as
+leaves (I. Godard, "Pipelining"; docs/targets/belt.md, Loops).
 
 A parameter is read as what the back arc gives it, with the distance; parameters that change places, and two that one
 value feeds with differing first values, get copies.
@@ -18,7 +19,7 @@ from polyloom.targets.belt.words.program import Immediate
 
 
 def immediate(op: str, operands: Sequence[Operand], number: int) -> int | None:
-    """The signed constant that the operand may be in the word itself."""
+    """Immediate of an operand: the signed constant that it may be in the word itself, else None."""
     operand = operands[number]
     row = OPS[op]
     if not row.immediate or number != len(operands) - 1 or not isinstance(operand, Constant):
@@ -29,12 +30,12 @@ def immediate(op: str, operands: Sequence[Operand], number: int) -> int | None:
 
 
 def predicated(op: Op) -> Op:
-    """A leave with a condition is a leavetr, whatever it was called."""
+    """Leave with a condition as a leavetr, whatever it was called."""
     return replace(op, name="leavetr") if op.name == "leave" and op.operands else op
 
 
 def stated_width(op: Op, given: Sequence[Operand]) -> Width | None:
-    """What the word states."""
+    """Width that the word states, None where operands tell it."""
     row = OPS[op.name]
     if row.width == "=":
         return op.width
@@ -42,12 +43,13 @@ def stated_width(op: Op, given: Sequence[Operand]) -> Width | None:
 
 
 class Builder:
-    """Mutable while the graph of a loop is built."""
+    """Builder of a loop's graph. Mutable."""
 
     def __init__(self, loop: Loop, arguments: Sequence[Operand], addresses: Mapping[str, int]) -> None:
         self.loop, self.addresses = loop, addresses
         self.alias = {op.results[0].name: op.operands[0] for op in loop.ops if op.name == "con"}
         self.ops = [predicated(op) for op in loop.ops]
+        # Constants become leaves where they are read; a store of None has no node.
         kept = [k for k, op in enumerate(self.ops) if op.name != "con" and not _is_void(op)]
         self.node_of = {k: n for n, k in enumerate(kept)}
         self.nodes: list[Node] = [Node("con")] * len(kept)
@@ -59,6 +61,8 @@ class Builder:
         self.chain: dict[str, tuple[Read | Operand, tuple[Operand, ...]]] = {}
 
     def build(self) -> Graph:
+        """Graph with roles; operations that nothing needs are gone."""
+        # Parameters first: operations read what their chains lead to.
         for parameter in self.loop.parameters:
             self._parameter(parameter.name, ())
         for k, n in self.node_of.items():
@@ -68,9 +72,11 @@ class Builder:
             for o in self.loop.order
             if o.source in self.node_of and o.sink in self.node_of
         )
+        # Roles last: the steps before change what the test reads.
         return _roles(prune(tested_early(Graph(tuple(self.nodes), order, self.initial))))
 
     def _node(self, op: Op, index: int) -> Node:
+        """Node of an operation, with its operands resolved."""
         given = list(op.operands) + (list(op.edge.arguments) if op.edge is not None else [])
         name = op.name
         if name == "pick" and len(given) == 3 and isinstance(given[2], Nothing):
@@ -101,6 +107,7 @@ class Builder:
         return operand
 
     def _read(self, operand: Operand) -> Read:
+        """Read of an operand: a parameter's source, a result, or a leaf."""
         operand = self._unaliased(operand)
         if isinstance(operand, Value) and operand.name in self.parameter:
             found, _ = self.chain[operand.name]
@@ -114,7 +121,7 @@ class Builder:
         return found
 
     def _outside(self, operand: Operand, own: bool = False) -> Read:
-        """A con or a fillx; one per constant or value, or one of its own."""
+        """Read of a con or a fillx; one per constant or value, or one of its own."""
         if not own and operand in self.shared:
             return self.shared[operand]
         if isinstance(operand, Nothing):
@@ -126,6 +133,7 @@ class Builder:
         return read
 
     def _nothing(self, type: Type) -> Read:
+        """None value: a pick by a false condition without a second arm."""
         never, some = (self._outside(Constant(t, 0)) for t in (Type("b"), type))
         return self._add(Node("pick", (never, some), (Value(f"none.{len(self.nodes)}", type),)))
 
@@ -134,15 +142,18 @@ class Builder:
         return Read(len(self.nodes) - 1)
 
     def _parameter(self, name: str, path: tuple[str, ...]) -> tuple[Read | Operand, tuple[Operand, ...]]:
-        """Where the parameter's value comes from, and its values in the first iterations, the latest one first."""
+        """Resolve a parameter: where its value comes from, and its values in the first iterations, the latest one
+        first."""
         if name in self.chain:
             return self.chain[name]
         k = self.parameter[name]
         start, after = self.arguments[k], self._unaliased(self.loop.next[k])
+        # A parameter that stays as it is has its initial value in all iterations.
         if isinstance(after, Value) and after.name == name:
             self.chain[name] = (start, ())
             return self.chain[name]
         if isinstance(after, Value) and after.name in self.parameter and after.name not in path:
+            # A parameter that becomes another one is that one's value an iteration earlier: a chain of delays.
             found, known = self._parameter(after.name, (*path, name))
             if name in self.chain:
                 return self.chain[name]
@@ -150,19 +161,22 @@ class Builder:
                 return self._carried(name, replace(found, distance=found.distance + 1), (*known, start))
             return self._carried(name, self._later(self._known(found)), (start,))
         if isinstance(after, Value) and after.name in self.parameter:
+            # The path came back to where it began: the parameters rotate among themselves.
             return self._turn(name, after)
         if isinstance(after, Value) and after.name in self.where:
             return self._carried(name, replace(self.where[after.name], distance=1), (start,))
+        # The back arc gives the initial value again: a constant of the loop.
         if after == start:
             self.chain[name] = (start, ())
             return self.chain[name]
         return self._carried(name, self._later(after), (start,))
 
     def _later(self, operand: Operand) -> Read:
+        """Leaf of its own, read one iteration later: the first iteration has another value."""
         return replace(self._outside(operand, own=True), distance=1)
 
     def _turn(self, name: str, after: Value) -> tuple[Read | Operand, tuple[Operand, ...]]:
-        """Parameters that change places: a copy breaks the circuit."""
+        """Break a cycle of parameters that change places: a copy of one of them."""
         start = self.arguments[self.parameter[name]]
         copy = self._copy(Read(-1), after.type)
         self.chain[name] = (replace(copy, distance=1), (start,))
@@ -174,12 +188,14 @@ class Builder:
         return self.chain[name]
 
     def _copy(self, of: Read, type: Type) -> Read:
+        """Copy of a value: an `or` with 0, since no operation only moves."""
         return self._add(Node("or", (of, Immediate(0)), (Value(f"copy.{len(self.nodes)}", type),)))
 
     def _carried(
         self, name: str, read: Read, starts: tuple[Operand, ...]
     ) -> tuple[Read | Operand, tuple[Operand, ...]]:
-        """A value that comes over the back arc. Where others know it with other first values, a copy is made."""
+        """Read of a value that comes over the back arc. Where others know it with other first values, a copy is
+        made."""
         key = (read.node, read.result)
         known = self.initial.get(key, ())
         common = min(len(known), len(starts))
@@ -194,7 +210,7 @@ class Builder:
 
 
 def outside(operand: Operand, addresses: Mapping[str, int], number: int) -> Node:
-    """A con or a fillx for what comes from outside."""
+    """Leaf node for an operand from outside: a con, or a fillx from the value's home."""
     match operand:
         case Constant(type, bits):
             return Node("con", (), (Value(str(_signed(operand)), type),), type.width, literal=bits)
@@ -213,13 +229,13 @@ def _signed(constant: Constant) -> int:
 
 
 def _is_void(op: Op) -> bool:
-    """A store that never happens."""
+    """Whether an operation is a store that never happens."""
     return op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)
 
 
 def tested_early(graph: Graph) -> Graph:
-    """Whether x + k equals c is asked of x: the test waits for one operation less, and before the loop, where the
-    counter's predecessor has a value but not the one before that, it is None by itself."""
+    """Test of a counter's predecessor: whether x + k equals c is asked of x. The test waits for one operation less, and
+    before the loop, where the counter's predecessor has a value but not the one before that, it is None by itself."""
     changes: dict[tuple[int, int], Source] = {}
     for n, node in enumerate(graph.nodes):
         if node.name not in ("eql", "neq") or not isinstance(node.operands[1], Immediate):
@@ -232,13 +248,15 @@ def tested_early(graph: Graph) -> Graph:
             continue
         k = step.operands[1].value if step.name == "add" else -step.operands[1].value
         before = step.operands[0]
+        # Modulo the width both ask the same; the new constant must still be an immediate.
         if isinstance(before, Read) and before.distance and -128 <= c - k <= 127:
             changes |= {(n, 0): before, (n, 1): Immediate(c - k)}
     return read_instead(graph, changes)
 
 
 def _roles(graph: Graph) -> Graph:
-    """The counter, its test and the leave of a counted loop with one exit; nodes as they are in other loops."""
+    """Roles of a counted loop with one exit, for members whose hardware loops are free: the counter, its test and the
+    leave; nodes as they are in other loops."""
     leaves = [n for n, node in enumerate(graph.nodes) if node.name in LEAVES]
     if len(leaves) != 1 or not graph.nodes[leaves[0]].operands or graph.nodes[leaves[0]].name == "leave":
         return graph
@@ -248,10 +266,12 @@ def _roles(graph: Graph) -> Graph:
         return graph
     test = graph.nodes[tested.node]
     used = graph.consumers()
+    # A test that something else reads must be computed in an ordinary slot.
     if OPS[test.name].latency != "compare" or [c[0] for c in used[tested.node, 0]] != [leave]:
         return graph
     for read in test.reads:
         counter = graph.nodes[read.node]
+        # The counter is its own operand, one iteration earlier; its step is the same in all iterations.
         own = any(r.node == read.node and r.distance == 1 for r in counter.reads)
         steady = all(graph.nodes[r.node].name in LEAF for r in counter.reads if r.node != read.node)
         if counter.name in ("add", "sub") and own and steady:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a loop without prologue demands of its first passes, in which later stages run for iterations before 0.
+"""First passes of a loop without prologue: what is demanded of them, in which later stages run for iterations before 0
+(I. Godard, "Pipelining"; docs/targets/belt.md, Loops).
 
 Such an operation must find what iteration 0 needs (an initial value on the entry belt, in scratch, or by recur), and
 must do nothing itself: a store's address or value, a leave's or call's predicate must be None. `wrongs` decides that
@@ -23,7 +24,9 @@ from polyloom.targets.belt.map.schedule.steady import evaluate, leaf, operands
 from polyloom.targets.belt.source.ir import Nothing, Operand, Value
 from polyloom.targets.belt.value_types import Type
 
+# A name that no user can write marks the condition, so that `_is_true` knows it again.
 _ALWAYS: Final = hidden("always")
+# Farther back a value is taken for not None, and for not known: both answers are safe.
 _FAR: Final = 64
 """Iterations below 0 that are followed."""
 PREDICATED: Final = ("leavetr", "leavefl", "calltr")
@@ -31,8 +34,8 @@ PREDICATED: Final = ("leavetr", "leavefl", "calltr")
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """What fails. `init`: the operand's value of before the loop cannot be there; `none`: it must be None and is not,
-    in that iteration; `early`: the node acts, although nothing decides whether it should."""
+    """Failure of a first pass. `init`: the operand's value of before the loop cannot be there; `none`: it must be None
+    and is not, in that iteration; `early`: the node acts, although nothing decides whether it should."""
 
     kind: str
     node: int
@@ -41,11 +44,12 @@ class Wrong:
 
 
 class Nones:
-    """The analysis of one placed graph."""
+    """None analysis of one placed graph: which values of iterations below 0 are None, and what others are."""
 
     def __init__(self, belt: Belt) -> None:
         self.belt, self.graph = belt, belt.graph
         self.entry = entry_values(self.graph)
+        # Per analysis, not per class: the answers are those of one graph.
         self.is_none = lru_cache(maxsize=None)(self._is_none)
         self.value = lru_cache(maxsize=None)(self._value)
 
@@ -54,8 +58,10 @@ class Nones:
 
     def _is_none(self, node: int, result: int, iteration: int) -> bool:
         """Whether what the iteration, below 0, gives is surely None."""
+        # It would have dropped before the loop: only the entry belt can have it.
         if iteration + self.belt.sigma(node) < 0:
             return not self.given(node, result, -iteration)
+        # It would have been issued before the loop, and drops in it: a missing result, None.
         if iteration + self.belt.placed.stage(node) < 0:
             return True
         if iteration < -_FAR:
@@ -67,6 +73,7 @@ class Nones:
         return before <= self.entry.get((node, result), 0) and not _absent(self.graph, node, result, before)
 
     def _executed(self, n: int, iteration: int) -> bool:
+        """Whether an operation that runs gives None, by its operands (docs/targets/belt.md, Values and faults)."""
         node = self.graph.nodes[n]
         if node.name in LEAF or node.name == "call":
             return False
@@ -82,7 +89,7 @@ class Nones:
         return any(none)
 
     def _value(self, node: int, result: int, iteration: int) -> Operand | None:
-        """What the iteration, below 0, gives; None where that is not known."""
+        """Value that the iteration, below 0, gives; None where that is not known."""
         type = self.graph.nodes[node].results[result].type
         if self.is_none(node, result, iteration):
             return Nothing(type)
@@ -99,6 +106,7 @@ class Nones:
         return evaluate(source, given)
 
     def _filled(self, fill: Node, iteration: int) -> Operand | None:
+        """Value that a fill finds: what the head spilled into the frame, or what an earlier pass did."""
         (read,) = self.graph.nodes[fill.spill].reads
         at = iteration - fill.distance
         if at + self.belt.placed.stage(fill.spill) < 0:
@@ -118,6 +126,7 @@ class Nones:
         return self.read_none(node.spill, source, at)
 
     def wrongs(self) -> Iterator[Wrong]:
+        """Failures of the first passes: initial values, frames, and operations that act."""
         for n, node in enumerate(self.graph.nodes):
             for k, operand in enumerate(node.operands):
                 if isinstance(operand, Read) and operand.distance:
@@ -127,7 +136,7 @@ class Nones:
             yield from self._acts(n, node)
 
     def _start(self, n: int, k: int, read: Read) -> Iterator[Wrong]:
-        """The operand in the first iterations, which read from before the loop."""
+        """Check an operand in the first iterations, which read from before the loop."""
         recurs = self.graph.nodes[n].name == "recur" and k == 0
         for j in range(1, read.distance + 1):
             absent = _absent(self.graph, read.node, read.result, j)
@@ -148,6 +157,7 @@ class Nones:
         return known is not None and self.value(read.node, read.result, -before) == known
 
     def _frames(self, n: int, node: Node) -> Iterator[Wrong]:
+        """Check that frames which a fill reads in the first passes hold initial values, or None."""
         source = next(iter(self.graph.nodes[node.spill].reads))
         for j in range(1, node.distance + 1):
             if self.belt.placed.stage(node.spill) < j:
@@ -160,6 +170,7 @@ class Nones:
                 return
 
     def _acts(self, n: int, node: Node) -> Iterator[Wrong]:
+        """Check that an operation does nothing in the passes before its first iteration."""
         if node.name != "store" and node.name not in LEAVES_AND_CALLS:
             return
         for iteration in range(-1, -1 - self.belt.placed.stage(n), -1):
@@ -178,6 +189,7 @@ class Nones:
 def recurs_of_none(graph: Graph) -> bool:
     """Whether a recur may find a None that an iteration gave, which it would take for one of before the loop."""
     maybe: set[int] = set()
+    # A least fixed point: Nones spread along reads until no node is new.
     while True:
         found = {n for n, node in enumerate(graph.nodes) if n not in maybe and _may_be_none(graph, node, maybe)}
         if not found:
@@ -187,7 +199,7 @@ def recurs_of_none(graph: Graph) -> bool:
 
 
 def _may_be_none(graph: Graph, node: Node, maybe: set[int]) -> bool:
-    """Of what an iteration from 0 on gives, where these nodes may give a None."""
+    """Whether a node may give a None in an iteration from 0 on, where `maybe` are the nodes that may."""
     if node.name in LEAF or not node.results:
         return False
     is_choice = node.name == "calltr" or (node.name == "pick" and len(node.operands) == 2)
@@ -199,7 +211,7 @@ def _may_be_none(graph: Graph, node: Node, maybe: set[int]) -> bool:
 
 
 def _is_true(node: Node) -> bool:
-    """Whether it is the condition that `always` made, or a fill of it."""
+    """Whether a node is the condition that `always` made, or a fill of it."""
     return node.results[0].name.startswith(_ALWAYS) and node.name in ("con", "fillx", "fill")
 
 
@@ -209,8 +221,8 @@ def _absent(graph: Graph, node: int, result: int, before: int) -> bool:
 
 
 def entry_values(graph: Graph) -> dict[tuple[int, int], int]:
-    """How many iterations back the entry belt must have each value: as far as something but a recur reads it, and
-    those that are steady as far as anything can."""
+    """Entry belt depths: how many iterations back the entry belt must have each value: as far as something but a recur
+    reads it, and those that are steady as far as anything can."""
     found = dict.fromkeys(sorted(graph.steady), _FAR)
     for node in graph.nodes:
         for k, operand in enumerate(node.operands):
@@ -221,7 +233,7 @@ def entry_values(graph: Graph) -> dict[tuple[int, int], int]:
 
 
 def frame_values(graph: Graph, spill: int) -> int:
-    """How many iterations back the head writes the spilled value's frames."""
+    """Frame depth: how many iterations back the head writes the spilled value's frames."""
     source = next(iter(graph.nodes[spill].reads))
     starts = graph.initial.get((source.node, source.result), ())
     far = max((n.distance for n in graph.nodes if n.spill == spill and not _is_recurred(graph, n)), default=0)
@@ -236,7 +248,8 @@ def _is_recurred(graph: Graph, fill: Node) -> bool:
 
 
 def with_recur(graph: Graph, read: Read, addresses: dict[str, int], keep: Sequence[int] = ()) -> Graph:
-    """All that read this at this distance read a recur instead, which gives the initial value where there is None."""
+    """Insert a recur: all that read this at this distance read it instead; it gives the initial value where there is
+    None (`recurs` in I. Godard's "Pipelining"; docs/targets/belt.md, Loops)."""
     key, d = (read.node, read.result), read.distance
     starts = graph.initial.get(key, ())[:d]
     readers = [
@@ -244,8 +257,10 @@ def with_recur(graph: Graph, read: Read, addresses: dict[str, int], keep: Sequen
         for n, k, distance in graph.consumers().get(key, [])
         if distance == d and n not in keep and graph.nodes[n].name != "recur"
     ]
+    # Nothing to supply: what is missing before the loop is None anyway.
     if all(isinstance(start, Nothing) for start in starts):
         return graph
+    # One recur gives one value, whatever the iteration.
     if len(set(starts)) > 1:
         return _chain(graph, read, starts, readers, addresses)
     graph, new = recur(graph, read, starts[-1], addresses)
@@ -253,7 +268,7 @@ def with_recur(graph: Graph, read: Read, addresses: dict[str, int], keep: Sequen
 
 
 def recur(graph: Graph, read: Read, start: Operand, addresses: dict[str, int]) -> tuple[Graph, Read]:
-    """A recur of what is read."""
+    """Append a recur of what is read, with its initial value as a leaf."""
     size = len(graph.nodes)
     init = outside(start, addresses, size)
     name = graph.nodes[read.node].results[read.result].name
@@ -264,7 +279,8 @@ def recur(graph: Graph, read: Read, start: Operand, addresses: dict[str, int]) -
 def _chain(
     graph: Graph, read: Read, starts: Sequence[Operand], readers: Sequence[tuple[int, int]], addresses: dict[str, int]
 ) -> Graph:
-    """Differing initial values: one recur for each iteration back, and between two a copy that is None before 0."""
+    """Chain of recurs for differing initial values: one for each iteration back, and between two a copy that is None
+    before 0."""
     graph, guard = always(graph)
     current = replace(read, distance=1)
     for number, start in enumerate(starts):
@@ -278,7 +294,8 @@ def _chain(
 
 
 def always(graph: Graph) -> tuple[Graph, Read]:
-    """A condition that is true, and None before iteration 0: a con of the stage 0."""
+    """Condition that is true, and None before iteration 0: a con of the stage 0."""
+    # One serves the whole loop; it was appended by an earlier repair.
     for n, node in enumerate(graph.nodes):
         if node.name in LEAF and node.first and node.results[0] == Value(_ALWAYS, Type("b")):
             return graph, Read(n)
@@ -287,7 +304,7 @@ def always(graph: Graph) -> tuple[Graph, Read]:
 
 
 def guarded(graph: Graph, guard: Read, read: Read) -> tuple[Graph, Read]:
-    """The value where the guard is there, else None."""
+    """Guarded value: the value where the guard is there, else None."""
     size = len(graph.nodes)
     name = graph.nodes[read.node].results[read.result].name
     node = Node("pick", (guard, read), (Value(f"{name}.g{size}", graph.type(read)),))
@@ -295,7 +312,7 @@ def guarded(graph: Graph, guard: Read, read: Read) -> tuple[Graph, Read]:
 
 
 def repair(nones: Nones, wrong: Wrong, addresses: dict[str, int], hard: bool) -> Graph:
-    """The graph without this failure; with `hard`, not by the cheapest means but by those that always help."""
+    """Graph without this failure; with `hard`, not by the cheapest means but by those that always help."""
     graph = nones.graph
     node = graph.nodes[wrong.node]
     operand = node.operands[wrong.operand] if node.operands else None
@@ -305,6 +322,7 @@ def repair(nones: Nones, wrong: Wrong, addresses: dict[str, int], hard: bool) ->
     if wrong.kind == "frame":
         source = next(iter(graph.nodes[node.spill].reads))
         starts = graph.initial[source.node, source.result][: node.distance]
+        # No single recur can stand for these: the spill moves to stage 0, whose frames the head has written.
         if len(set(starts)) > 1 or any(isinstance(s, Nothing) for s in starts):
             return with_first(graph, node.spill)
         readers = [(n, k) for n, k, _ in graph.consumers().get((wrong.node, 0), [])]
@@ -328,11 +346,12 @@ def repair(nones: Nones, wrong: Wrong, addresses: dict[str, int], hard: bool) ->
 
 
 def _stopped(nones: Nones, wrong: Wrong, addresses: dict[str, int], hard: bool) -> Graph:
-    """What acts too early gets a None."""
+    """Graph in which what acts too early gets a None."""
     graph = nones.graph
     node = graph.nodes[wrong.node]
     candidates = [k for k, o in enumerate(node.operands) if isinstance(o, Read)]
     if node.name in LEAVES_AND_CALLS:
+        # Of a leave or call only the predicate decides; of a store any operand.
         candidates = candidates[:1]
     for k in candidates if not hard else ():
         operand = node.operands[k]
@@ -357,7 +376,7 @@ def with_first(graph: Graph, node: int) -> Graph:
 def _emptied(
     nones: Nones, read: Read, iteration: int, addresses: dict[str, int], seen: set[tuple[int, int]]
 ) -> Graph | None:
-    """A graph in which the value read in that iteration, below 0, is None; None where no cheap change makes it so."""
+    """Graph in which the value read in that iteration, below 0, is None; None where no cheap change makes it so."""
     graph, at = nones.graph, iteration - read.distance
     node = graph.nodes[read.node]
     if (read.node, at) in seen:
@@ -368,8 +387,10 @@ def _emptied(
     if at + nones.belt.sigma(read.node) < 0:
         distance = next((d for d in range(1, 65) if _read_at(graph, read, d)), 0)
         return with_recur(graph, replace(read, distance=distance), addresses) if distance else None
+    # A constant in stage 0 is missing before iteration 0: that costs a constraint, not an operation.
     if node.name in LEAF:
         return None if node.first else with_first(graph, read.node)
+    # Both give a value as soon as one operand has one: the first operand's None is not enough.
     if node.name in ("recur", "orm"):
         operand = node.operands[1]
         return _emptied(nones, operand, at, addresses, seen) if isinstance(operand, Read) else None
@@ -379,6 +400,7 @@ def _emptied(
     if not OPS[node.name].strict and node.name not in ("pick", "load", "loads", "loadu"):
         return None
     operands = [o for o in (node.operands[:1] if node.name == "pick" else node.operands) if isinstance(o, Read)]
+    # Leaves first: pinning one of them is the cheapest change.
     for operand in sorted(operands, key=lambda o: graph.nodes[o.node].name not in LEAF):
         if found := _emptied(nones, operand, at, addresses, seen):
             return found

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions as the rest of the back wants them: each loop is entered by one jump and left into blocks of its own.
+"""Normal form of functions for scheduling: each loop is entered by one jump and left into blocks of its own (preheaders
+and exit blocks, Muchnick 1997, chapter 7).
 
-`with_heads` gives every loop a block that alone jumps to it, `opened` turns a loop into blocks, `with_exits` gives each
-leave a block that gets what the loop computes and knows the rest, `merged` joins blocks that one jump connects.
+- `with_heads` gives every loop a block that alone jumps to it;
+- `opened` turns a loop into blocks;
+- `with_exits` gives each leave a block that gets what the loop computes and knows the rest;
+- `merged` joins blocks that one jump connects.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ Change = Callable[[Edge], Edge]
 
 
 def edges(block: Block | Loop) -> Iterator[Edge]:
-    """Where control may go, in order."""
+    """Control-flow edges of a block, in order."""
     for op in block.ops:
         if op.edge is not None:
             yield op.edge
@@ -55,6 +58,7 @@ def redirected(block: Block | Loop, change: Change) -> Block | Loop:
 
 
 def used_names(function: Function) -> set[str]:
+    """Names of blocks and values, which new ones must not take."""
     found = {block.name for block in function.blocks}
     for block in function.blocks:
         found |= {v.name for v in block.parameters} | {v.name for op in block.ops for v in op.results}
@@ -62,6 +66,7 @@ def used_names(function: Function) -> set[str]:
 
 
 def predecessors(function: Function) -> dict[str, list[str]]:
+    """Predecessors of each block; a block that a branch names twice counts twice."""
     found: dict[str, list[str]] = {block.name: [] for block in function.blocks}
     for block in function.blocks:
         for edge in edges(block):
@@ -70,16 +75,16 @@ def predecessors(function: Function) -> dict[str, list[str]]:
 
 
 def normal(function: Function) -> Function:
-    """As loops are pipelined and blocks are scheduled: each loop with one head and exits of its own, no block that
-    only one jump leads to."""
+    """Normal form of a function: each loop with one head and exits of its own, no block that only one jump leads to."""
     function = with_heads(reachable(function))
+    # The list is made first: exits are added to the function while it is gone through.
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
         function = with_exits(function, loop)
     return merged(function)
 
 
 def reachable(function: Function) -> Function:
-    """Without blocks that control never reaches."""
+    """Function without blocks that control never reaches."""
     blocks = {block.name: block for block in function.blocks}
     seen: set[str] = set()
     waiting = [function.blocks[0].name]
@@ -92,7 +97,7 @@ def reachable(function: Function) -> Function:
 
 
 def with_heads(function: Function) -> Function:
-    """One jump into each loop, from a block that does nothing else after it."""
+    """Insert loop heads: one jump into each loop, from a block that does nothing else after it."""
     known = used_names(function)
     into = predecessors(function)
     blocks = {block.name: block for block in function.blocks}
@@ -102,9 +107,11 @@ def with_heads(function: Function) -> Function:
         if not isinstance(block, Loop):
             continue
         before = blocks[sources[0]] if len(sources) == 1 else None
+        # A block that ends in the only jump already is a head.
         if isinstance(before, Block) and isinstance(before.terminator, Jump):
             continue
         name = _fresh(f"{block.name}.head", known)
+        # The head takes over the loop's parameters: all edges into the loop, with arguments of their own, go to it.
         parameters = tuple(Value(_fresh(f"{p.name}.in", known), p.type) for p in block.parameters)
         heads[block.name] = Block(name, parameters, (), Jump(Edge(block.name, parameters), block.place))
     to = {loop: head.name for loop, head in heads.items()}
@@ -121,7 +128,7 @@ def _fresh(base: str, known: set[str]) -> str:
 
 
 def opened(function: Function, loop: Loop) -> Function:
-    """The loop as blocks: each leave is a branch."""
+    """Open a loop: its line as blocks, each leave a branch. For loops that are not pipelined."""
     known = used_names(function)
     found: list[Block] = []
     name, parameters, start = loop.name, loop.parameters, 0
@@ -137,6 +144,7 @@ def opened(function: Function, loop: Loop) -> Function:
             end = Branch(op.operands[0], then, orelse, None, op.place)
         found.append(Block(name, parameters, loop.ops[start:k], end, _cut(loop.order, start, k)))
         name, parameters, start = after, (), k + 1
+        # What stands behind a leave without a predicate is never reached, nor is the back arc.
         if not op.operands:
             break
     else:
@@ -148,6 +156,8 @@ def opened(function: Function, loop: Loop) -> Function:
 
 
 def _cut(order: Iterable[Order], start: int, end: int) -> tuple[Order, ...]:
+    """Memory order within a part of the line; what reaches over the back arc, or another block, follows from
+    control."""
     return tuple(
         Order(o.source - start, o.sink - start)
         for o in order
@@ -156,7 +166,8 @@ def _cut(order: Iterable[Order], start: int, end: int) -> tuple[Order, ...]:
 
 
 def with_exits(function: Function, loop: Loop) -> Function:
-    """Each leave goes to a block of its own, with what the loop computes; what is known outside is said there."""
+    """Insert exit blocks: each leave goes to a block of its own, with what the loop computes; what is known outside is
+    said there."""
     known = used_names(function)
     start = entry(function, loop)
     fixed = _fixed(loop, start)
@@ -166,6 +177,7 @@ def with_exits(function: Function, loop: Loop) -> Function:
         if op.edge is None:
             ops.append(op)
             continue
+        # Only what the loop computes is on the list of a leave: every operand of a list costs a position of the belt.
         moved = list(
             dict.fromkeys(
                 a for a in op.edge.arguments if isinstance(a, Value) and a.name in fixed and fixed[a.name] is None
@@ -182,15 +194,16 @@ def with_exits(function: Function, loop: Loop) -> Function:
 
 
 def entry(function: Function, loop: Loop) -> tuple[Operand, ...]:
-    """The arguments of the one jump into the loop."""
+    """Arguments of the one jump into a loop in normal form."""
     return next(e.arguments for block in function.blocks for e in edges(block) if e.target == loop.name)
 
 
 def _fixed(loop: Loop, start: Sequence[Operand]) -> dict[str, Operand | None]:
-    """Values of the loop: the operand that they always are, or None."""
+    """Values of the loop: the operand that each always is, or None."""
     found: dict[str, Operand | None] = {v.name: None for op in loop.ops for v in op.results}
     found |= {op.results[0].name: op.operands[0] for op in loop.ops if op.name == "con"}
     for p, s, n in zip(loop.parameters, start, loop.next, strict=True):
+        # A parameter that the back arc gives itself, or its initial value again, never changes.
         found[p.name] = s if n in (p, s) else None
     return found
 
@@ -203,8 +216,10 @@ def _outside(operand: Operand, fixed: Mapping[str, Operand | None], landed: Mapp
 
 
 def merged(function: Function) -> Function:
-    """Blocks that one jump of a block leads to are part of it."""
+    """Merge blocks: one that only a jump of another block leads to becomes part of it (straightening, Muchnick 1997,
+    chapter 18)."""
     while True:
+        # One pair at a time: a merge changes which blocks are pairs.
         pair = _pair(function)
         if pair is None:
             return function
@@ -213,6 +228,7 @@ def merged(function: Function) -> Function:
         to: dict[str, Operand] = {
             p.name: a for p, a in zip(after.parameters, before.terminator.edge.arguments, strict=True)
         }
+        # `order` counts operations: those of the second block move behind the first one's.
         offset = len(before.ops)
         order = (*before.order, *(Order(o.source + offset, o.sink + offset) for o in after.order))
         joined = replace(before, ops=before.ops + after.ops, terminator=after.terminator, order=order)
@@ -221,6 +237,7 @@ def merged(function: Function) -> Function:
 
 
 def _pair(function: Function) -> tuple[Block, Block] | None:
+    """Two blocks, the second of which only a jump of the first one leads to; None where there are none."""
     into = predecessors(function)
     blocks = {block.name: block for block in function.blocks}
     for block in function.blocks[1:]:
@@ -233,9 +250,10 @@ def _pair(function: Function) -> tuple[Block, Block] | None:
 
 
 def substituted(function: Function, to: Mapping[str, Operand]) -> Function:
-    """With operands instead of values."""
+    """Function with operands in place of values."""
 
     def of(operand: Operand) -> Operand:
+        # Through chains: what stands for a value may be replaced itself.
         while isinstance(operand, Value) and operand.name in to:
             operand = to[operand.name]
         return operand
@@ -264,7 +282,11 @@ def substituted(function: Function, to: Mapping[str, Operand]) -> Function:
 
 
 def with_stubs(function: Function, most: int) -> Function:
-    """Blocks with more than `most` parameters, some of which pass through scratch, are entered by jumps alone."""
+    """Insert stubs: blocks with more than `most` parameters, some of which pass through scratch, are entered by jumps
+    alone.
+
+    A branch has two lists in one bundle; what passes through scratch must be spilled for one of them only.
+    """
     known = used_names(function)
     wide = {block.name for block in function.blocks if len(block.parameters) > most}
     stubs: list[Block] = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks outside of pipelined loops: a list schedule on a tableau that extends as far as it must.
+"""List scheduling of blocks outside of pipelined loops, by critical path, on a tableau that extends as far as it must
+(I. Godard, "Pipelining"; Muchnick 1997, chapter 17).
 
 Operations are placed bundle by bundle, of those that are ready the one with the longest way to the end first. What has
 no operands (a constant, a fill) is placed with the first operation that reads it, as late as that allows. Values that
@@ -34,7 +35,7 @@ def is_leaf(node: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A block's operations. `after[n]` are (node, bundles) that come at least so long before n besides what n reads;
+    """Operations of a block. `after[n]` are (node, bundles) that come at least so long before n besides what n reads;
     with `serial`, one operation ends before the next one begins."""
 
     graph: Graph
@@ -47,6 +48,7 @@ class Linear(Belt):
     """Positions in a block: entry values lie on the belt as it begins, the first at b0."""
 
     def linear(self, entry: Sequence[int], node: int, read: Read) -> int:
+        """Position of an operand in a block: an entry value lies behind all drops that the reader sees."""
         if read.node in entry:
             return self.seen(node) + entry.index(read.node)
         return self.seen(node) - self.ranks[read.node, read.result] - 1
@@ -54,7 +56,7 @@ class Linear(Belt):
 
 @dataclass(slots=True)
 class _List:
-    """Mutable: the state of a list schedule."""
+    """State of a list schedule. Mutable."""
 
     machine: Machine
     code: Code
@@ -67,9 +69,12 @@ class _List:
     loads: list[int] = field(default_factory=list[int])
 
     def run(self) -> Placed:
+        """Schedule the block: its entry values before bundle 0, then operations by their critical paths, or one by
+        one."""
         graph = self.code.graph
         self.groups = classes(self.machine.slots)
         for n in self.code.entry:
+            # Entry values dropped before the block's first bundle.
             self.start[n] = -1
             self.slots[n] = Slot("E", 0)
         self.needs = [list(self._needs(n)) for n in range(len(graph.nodes))]
@@ -82,10 +87,12 @@ class _List:
         count = len(graph.nodes)
         order = [self.slots[n] for n in range(count)]
         start = tuple(self.start[n] for n in range(count))
+        # A block is one pass of a loop that never comes round: rows are its bundles.
         order_acts(graph, LONG, start, order)
         return Placed(LONG, start, tuple(_latency(self.machine, graph, node) for node in graph.nodes), tuple(order))
 
     def _needs(self, n: int) -> Iterator[tuple[int, int]]:
+        """Precedence of a node: (node, bundles) that must lie between their starts."""
         graph, node = self.code.graph, self.code.graph.nodes[n]
         for read in node.reads:
             source = graph.nodes[read.node]
@@ -96,7 +103,7 @@ class _List:
         yield from self.code.after.get(n, ())
 
     def _heights(self) -> list[int]:
-        """The longest way to the end."""
+        """Critical path of each node: the longest way to the end, in bundles."""
         count = len(self.code.graph.nodes)
         heights = [0] * count
         for n in reversed(self._order()):
@@ -105,7 +112,8 @@ class _List:
         return heights
 
     def _order(self) -> list[int]:
-        """The nodes, each after what it needs."""
+        """Nodes in topological order, each after what it needs; by a stack, since blocks can be longer than Python's
+        recursion is deep."""
         state: dict[int, int] = {}
         found: list[int] = []
         for root in range(len(self.needs)):
@@ -125,9 +133,12 @@ class _List:
         return found
 
     def _serially(self, waiting: Sequence[int]) -> None:
+        """Schedule operations one by one in the order of the program: the last resort, in which nothing is far from the
+        front."""
         at = 0
         nodes = self.code.graph.nodes
         for n in sorted(waiting, key=lambda n: (nodes[n].index, n)):
+            # Fills of an operation may not move up among those of the one before it.
             self.idle = at
             at = max(at, self._ready(n))
             while not self._place(n, at):
@@ -136,15 +147,17 @@ class _List:
                 continue
             ends = [self._end(n)]
             if nodes[n].name == "spillx":
+                # The next operation may fill what was spilled here.
                 ends.append(at + 2)
             at = max(at, *ends)
 
     def _end(self, n: int) -> int:
-        """The first bundle in which all that the node gives can be read in any phase."""
+        """First bundle in which all that the node gives can be read in any phase."""
         node = self.code.graph.nodes[n]
         return self.start[n] + max(1, latency(self.machine, self.code.graph, node))
 
     def _at_once(self, waiting: Sequence[int], heights: Sequence[int]) -> None:
+        """Schedule bundle by bundle from a list of ready operations, the longest critical path first."""
         after: dict[int, list[int]] = {}
         left: dict[int, int] = {}
         for n in waiting:
@@ -152,6 +165,7 @@ class _List:
             left[n] = len(sources)
             for source in sources:
                 after.setdefault(source, []).append(n)
+        # By number among equal heights, so that a schedule is the same in every run.
         ready = sorted((-heights[n], n) for n in waiting if not left[n])
         at = 0
         while ready:
@@ -166,7 +180,7 @@ class _List:
             at += not placed
 
     def _ready(self, n: int) -> int:
-        """The earliest bundle by what is placed; far away while something is not."""
+        """Earliest bundle by what is placed; far away while something is not."""
         ready = 0
         for source, weight in self.needs[n]:
             if source in self.start:
@@ -176,11 +190,12 @@ class _List:
         return ready
 
     def _place(self, n: int, at: int) -> bool:
-        """Put it, and what only now must be there, into the bundle; False where a slot is missing."""
+        """Put the node, and what only now must be there, into the bundle; False where a slot is missing."""
         node = self.code.graph.nodes[n]
         slot = self._free(n, at)
         is_load = node.name in LOADS
         if slot is None or (
+            # Loads closer together than their delay hold stations at the same time.
             is_load and sum(abs(at - t) < self.machine.load[0] for t in self.loads) >= self.machine.stations
         ):
             return False
@@ -192,6 +207,7 @@ class _List:
                 continue
             latest = at - latency(self.machine, self.code.graph, source) - gap(self.machine, source, node)
             if not self._leaf(read.node, latest):
+                # All or nothing: the leaves of an operation that finds no room take no slots.
                 for leaf in leaves:
                     del self.used[self.slots.pop(leaf), self.start.pop(leaf)]
                 del self.used[slot, at]
@@ -204,10 +220,11 @@ class _List:
         return True
 
     def _leaf(self, n: int, latest: int) -> bool:
-        """In the latest bundle that has a slot."""
+        """Place a leaf in the latest bundle that has a slot."""
         least = max([0, self.idle, *(self.start[s] + w for s, w in self.needs[n] if s in self.start)])
         if any(s not in self.start for s, _ in self.needs[n]):
             return False
+        # As late as a slot is free: until then the value takes no position of the belt.
         for at in range(latest, least - 1, -1):
             if (slot := self._free(n, at)) is not None:
                 self.start[n], self.slots[n] = at, slot
@@ -216,6 +233,7 @@ class _List:
         return False
 
     def _free(self, n: int, at: int) -> Slot | None:
+        """Free slot for a node in a bundle, of the least able class first; None where all are taken."""
         node = self.code.graph.nodes[n]
         op = OPS[node.name]
         busy = self.machine.busy(op, self.code.graph.first_width(node))
@@ -233,11 +251,13 @@ def _latency(machine: Machine, graph: Graph, node: Node) -> int:
 
 
 def schedule(machine: Machine, code: Code) -> Linear:
+    """List schedule of a block with its positions."""
     return Linear(machine, code.graph, _List(machine, code).run())
 
 
 def check(machine: Machine, code: Code, linear: Linear) -> list[str]:
-    """One sentence for each demand that a schedule breaks, read off the definitions."""
+    """Violations of a schedule, one sentence for each demand that it breaks, read off the definitions; independent of
+    the scheduler."""
     found: list[str] = []
     placed = linear.placed
     held: set[tuple[Slot, int]] = set()
@@ -261,7 +281,8 @@ def check(machine: Machine, code: Code, linear: Linear) -> list[str]:
 
 
 def memory_after(machine: Machine, graph: Graph, nodes: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-    """Loads, stores and calls in the order of the program."""
+    """Memory precedence of open code: loads, stores and calls in the order of the program (docs/targets/belt.md,
+    Time)."""
     found: dict[int, list[tuple[int, int]]] = {}
     accesses = [n for n in nodes if graph.nodes[n].name in (*LOADS, *CALLS, "store")]
     delay = machine.load[0]
@@ -271,6 +292,7 @@ def memory_after(machine: Machine, graph: Graph, nodes: Sequence[int]) -> dict[i
             source = graph.nodes[m].name
             if source in LOADS and sink in LOADS:
                 continue
+            # A load samples where it drops: it may be issued before a store that it depends on.
             weight = delay - 1 if source in LOADS else 2 - delay if sink in LOADS else int(sink in CALLS)
             found.setdefault(n, []).append((m, weight))
     return found

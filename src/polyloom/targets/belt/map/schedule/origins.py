@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where every operation of a schedule comes from.
+"""Source places (debug information) of every operation of a schedule.
 
 What the user wrote has its place. Everything else has the place of what it is for, the first operation with a place
 that reads it or that it reads, and a reason.
@@ -42,9 +42,10 @@ _OTHER: Final = "moved here by the compiler"
 
 
 def home(function: Function, block: Block | Loop) -> Place:
-    """Of a block: its end, else what it only leads to, else the function."""
+    """Source place of a block: its end, else what it only leads to, else the function."""
     blocks = {each.name: each for each in function.blocks}
     seen = set[str]()
+    # Blocks that only jump can form a circle, which leads nowhere.
     while block.name not in seen:
         seen.add(block.name)
         place = block.place if isinstance(block, Loop) else block.terminator.place
@@ -57,7 +58,7 @@ def home(function: Function, block: Block | Loop) -> Place:
 
 
 def placed(graph: Graph, home: Place) -> tuple[Place, ...]:
-    """Of each node; `home` is the place of the block."""
+    """Source place of each node; those without any near them get the place of the block."""
     near = _near(graph)
     return tuple(_place(node, near[n] or home) for n, node in enumerate(graph.nodes))
 
@@ -65,15 +66,17 @@ def placed(graph: Graph, home: Place) -> tuple[Place, ...]:
 def _place(node: Node, near: Place) -> Place:
     if node.place.line:
         return node.place
+    # The column is that of another operation: only the line is surely right.
     return replace(near, column=0, reason=near.reason or _REASONS.get(node.name, _OTHER))
 
 
 def _near(graph: Graph) -> list[Place | None]:
-    """For each node the closest place: along those that read it, else along those that it reads."""
+    """Closest place for each node: along those that read it, else along those that it reads."""
     readers: list[list[int]] = [[] for _ in graph.nodes]
     for n, node in enumerate(graph.nodes):
         for read in node.reads:
             readers[read.node].append(n)
+        # A fill reads what was spilled by way of scratch, which is no operand.
         if node.spill >= 0:
             readers[node.spill].append(n)
     reads = [[read.node for read in node.reads] + [node.spill] * (node.spill >= 0) for node in graph.nodes]
@@ -82,7 +85,7 @@ def _near(graph: Graph) -> list[Place | None]:
 
 
 def _spread(nodes: Sequence[Node], along: Sequence[Iterable[int]]) -> list[Place | None]:
-    """Each node's own place, else that of the first node with one that is reached, by breadth first."""
+    """Places by breadth-first search: each node's own, else that of the first node with one that is reached."""
     back: list[list[int]] = [[] for _ in nodes]
     for n, others in enumerate(along):
         for other in others:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One loop pipelined: schedule, first passes, positions, spills, and again from the top until nothing is lost.
+"""Software pipelining of one loop: schedule, first passes, positions, spills, and again from the top until nothing is
+lost.
 
-Each round begins at the lower bound (I. Godard, "Pipelining"). Nothing is believed: `modulo.check` has checked every
-schedule, and positions are taken from the schedule that is emitted.
+Each round begins at the lower bound (I. Godard, "Pipelining"; docs/targets/belt.md, Loops). Nothing is believed:
+`modulo.check` has checked every schedule, and positions are taken from the schedule that is emitted.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ _REPAIRS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Pipelined:
-    """A loop that fits: `solution` is that of its last round, `bounds` are those of the loop as it was given,
-    `at_least` is what the last try began with."""
+    """Loop that fits: the solution of its last round, the bounds of the loop as it was given, and the interval
+    (`at_least`) that the last try began with."""
 
     belt: Belt
     solution: Solution
@@ -59,7 +60,7 @@ class Pipelined:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """`reason` in the words of the facts."""
+    """Loop that was not pipelined; `reason` in the words of the facts."""
 
     reason: str
     rounds: int = 0
@@ -67,8 +68,8 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`solver`: of `modulo`, or `BEST`. `effort` is deterministic work per schedule; `scratch`: bytes that frames may
-    take."""
+    """Options of the scheduler. `solver`: of `modulo`, or `BEST`. `effort` is deterministic work per schedule;
+    `scratch`: bytes that frames may take."""
 
     solver: str = BEST
     effort: float = 2.0
@@ -76,13 +77,15 @@ class Options:
 
 
 def bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
-    """Of resources and of recurrences, before anything is added: fills of what comes from outside take no slot here."""
+    """Lower bounds of the interval, ResMII and RecMII (Rau 1994), before anything is added: fills of what comes from
+    outside take no slot here."""
     problem = setting(machine, graph).problem
     operations = list(problem.operations)
     for n, node in enumerate(graph.nodes):
         if node.name == "fillx":
             operations[n] = replace(operations[n], choices=(Choice((), 0),))
     problem = Problem(tuple(operations), problem.resources, problem.dependences)
+    # An operation that is not pipelined holds its slot for `busy` bundles in every pass.
     alone = [
         LowerBound(busy, f"{label(graph, n)} alone holds its slot for {busy} bundles", (n,))
         for n, node in enumerate(graph.nodes)
@@ -92,11 +95,12 @@ def bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
 
 
 def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
-    """The loop by the solver, or by each of the `BEST` until one reaches the bound."""
+    """Pipeline a loop by the solver, or by each of the `BEST` until one reaches the bound."""
     if options.solver != BEST:
         return _by_one(machine, graph, addresses, options)
     least = max(1, *(b.value for b in bounds(machine, graph)))
     found = [_by_one(machine, graph, addresses, replace(options, solver="exact"))]
+    # At the bound no other solver can do better.
     if not (isinstance(found[0], Pipelined) and found[0].interval == least):
         found.append(_by_one(machine, graph, addresses, replace(options, solver="torus")))
     fitting = [f for f in found if isinstance(f, Pipelined)]
@@ -104,7 +108,8 @@ def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], optio
 
 
 def _by_one(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
-    """From the lower bound; where some rounds do not suffice, from a longer interval, at which the belt holds more."""
+    """Pipeline a loop by one solver, from the lower bound; where some rounds do not suffice, from a longer interval, at
+    which the belt holds more."""
     known = dict(addresses)
     limits = bounds(machine, graph)
     least = at_least = max(b.value for b in limits)
@@ -118,13 +123,14 @@ def _by_one(machine: Machine, graph: Graph, addresses: Mapping[str, int], option
         if found.reason != "belt":
             break
         rounds += 1
+        # A quarter more: one more row at a time would take many rounds on loops with many values.
         at_least = max(at_least + 1, at_least * 5 // 4)
     return Failed(found.reason, rounds)
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """`interval` is that of the last schedule."""
+    """Failure of a try; `interval` is that of the last schedule."""
 
     reason: str
     rounds: int
@@ -143,12 +149,14 @@ class _Try:
     at_least: int
 
     def run(self, graph: Graph, most: int) -> Pipelined | _Failure:
+        """Schedule, repair the first passes, spill; again until the loop fits, or rounds or repairs are used up."""
         graph = cheap(self.machine, _foreseen(self.machine, graph, self.known, self.at_least))
         rounds = repairs = 0
         interval = self.at_least
         while True:
             made = setting(self.machine, graph)
             solution = self._solve(made, max(2 * self.at_least, 2 * linear(self.machine, graph)))
+            # Fills must be near their readers; where that leaves no schedule, they may be anywhere.
             if solution is None:
                 if not any(node.near for node in graph.nodes):
                     return _Failure("schedule", rounds, interval)
@@ -166,6 +174,7 @@ class _Try:
                 continue
             found = lost(belt)
             used = frames(graph, belt.placed)
+            # A None of an iteration from 0 on would be replaced by the initial value: wrong, so no pipelining.
             if not found and recurs_of_none(graph):
                 return _Failure("none", rounds, interval)
             if not found and used.bytes <= self.options.scratch:
@@ -175,10 +184,12 @@ class _Try:
             rounds += 1
             if rounds > most:
                 return _Failure("belt", rounds - 1, interval)
+            # The schedule is thrown away; the next one begins at the lower bound again (I. Godard, "Pipelining").
             graph = cheap(self.machine, prune(relieve(belt, found)))
 
     def _solve(self, made: Setting, limit: int) -> Solution | None:
-        """With the solver that was asked for; a torus that closes nowhere is left to a solver that takes back."""
+        """Solve with the solver that was asked for; a torus that closes nowhere is left to a solver that takes back
+        (iterative modulo scheduling, Rau 1994)."""
         for name in dict.fromkeys((self.options.solver, "iterative")):
             problem = _ahead(made, self.at_least) if name == "torus" else made.problem
             try:
@@ -190,17 +201,20 @@ class _Try:
 
 
 def cheap(machine: Machine, graph: Graph) -> Graph:
-    """Constants come from scratch instead of a flow slot where those slots are what bounds the interval."""
+    """Fill constants from scratch instead of issuing them in a flow slot, where those slots are what bounds the
+    interval."""
     constants = [n for n, node in enumerate(graph.nodes) if node.name == "con"]
     if not constants:
         return graph
     problem = setting(machine, graph).problem
     free = list(problem.operations)
     for n in constants:
+        # As if constants cost nothing: the bound that this gives is what filling them could win.
         free[n] = replace(free[n], choices=(Choice((), 0),))
     bound = resource_bound(Problem(problem.operations, problem.resources)).value
     target = resource_bound(Problem(tuple(free), problem.resources)).value
     fills = len(constants) + sum(node.name in ("fill", "fillx") for node in graph.nodes)
+    # Fills take reader slots: they must all fit into the shorter interval.
     if target >= bound or fills > target * len(machine.slots_for("fill")):
         return graph
     nodes = list(graph.nodes)
@@ -213,7 +227,7 @@ def cheap(machine: Machine, graph: Graph) -> Graph:
 
 
 def _repaired(machine: Machine, nones: Nones, wrongs: Sequence[Wrong], known: dict[str, int], hard: bool) -> Graph:
-    """All operands without an initial value at once, else the first failure."""
+    """Repair the first passes: all operands without an initial value at once, else the first failure."""
     graph = nones.graph
     starts = {
         replace(operand)
@@ -228,8 +242,8 @@ def _repaired(machine: Machine, nones: Nones, wrongs: Sequence[Wrong], known: di
 
 
 def _best(machine: Machine, graph: Graph, made: Setting, schedule: Schedule) -> tuple[Belt, Nones]:
-    """The schedule as it is if all is well with it; else with shorter lifetimes, and with spills and fills in slots
-    that are free at this interval, as long as there are any. The graph is the belt's."""
+    """Schedule as it is if all is well with it; else with shorter lifetimes, and with spills and fills in slots that
+    are free at this interval, as long as there are any. The graph is the belt's."""
     belt = Belt(machine, graph, assign(graph, made, schedule))
     nones = Nones(belt)
     if not lost(belt):
@@ -242,6 +256,7 @@ def _best(machine: Machine, graph: Graph, made: Setting, schedule: Schedule) -> 
         if not found or list(Nones(belt).wrongs()):
             break
         values = sorted({(r.node, r.result) for _, _, r in found})
+        # All lost operands at once, else those of one value, whichever fits.
         attempts = [found, *([f for f in found if (f[2].node, f[2].result) == v] for v in values)]
         step = next((s for some in attempts if (s := _with(belt, schedule, some)) is not None), None)
         if step is None:
@@ -253,18 +268,19 @@ def _best(machine: Machine, graph: Graph, made: Setting, schedule: Schedule) -> 
 def _with(
     belt: Belt, schedule: Schedule, found: Sequence[tuple[int, int, Read]]
 ) -> tuple[Graph, Setting, Schedule] | None:
-    """These lost operands spilled and filled in the slots that are free."""
+    """Lost operands spilled and filled in the slots that are free, or None."""
     more = relieve(belt, found)
     wider = setting(belt.machine, more)
     placed = inserted(belt.machine, more, wider, schedule)
     if placed is None or violations(wider.problem, placed):
         return None
+    # Readers may have left an older fill without use: its slot is free for the next step.
     graph, kept = pruned(more)
     return graph, setting(belt.machine, graph), _only(placed, [*kept, wider.begin])
 
 
 def _only(schedule: Schedule, kept: Sequence[int]) -> Schedule:
-    """Of these operations."""
+    """Schedule of some operations."""
     return Schedule(
         schedule.interval,
         tuple(schedule.start[n] for n in kept),
@@ -274,7 +290,8 @@ def _only(schedule: Schedule, kept: Sequence[int]) -> Schedule:
 
 
 def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: int) -> Graph:
-    """With a recur on what comes over the back arc from a stage that cannot be the first: its earliest drop tells."""
+    """Graph with a recur on what comes over the back arc from a stage that cannot be the first: its earliest drop
+    tells. It saves the rounds in which the schedule would show that."""
     made = setting(machine, graph)
     case = Case(made.problem)
     arcs = build(made.problem, case.choices, Demand.LEAST)
@@ -292,13 +309,14 @@ def _foreseen(machine: Machine, graph: Graph, known: dict[str, int], interval: i
 
 
 def _begun(machine: Machine, graph: Graph, read: Read, known: dict[str, int]) -> Graph:
-    """With what iteration 0 reads from before the loop: by a recur, or by neutral operands in the first passes where
-    the recur would be on a circuit that bounds the interval."""
+    """Graph with what iteration 0 reads from before the loop: by a recur, or by neutral operands in the first passes
+    where the recur would be on a circuit that bounds the interval."""
     key = (read.node, read.result)
     with_one = with_recur(replace(graph, steady=graph.steady - {key}), read, known)
     if key in graph.steady:
         return with_one
     least = _bound(machine, with_one)
+    # The recur lies on no circuit that counts: it costs a drop and nothing else.
     if least == _bound(machine, graph):
         return with_one
     kept = steady(graph, read, lambda graph, input, value: recur(graph, input, value, known))
@@ -311,8 +329,8 @@ def _bound(machine: Machine, graph: Graph) -> int:
 
 
 def _ahead(made: Setting, interval: int) -> Problem:
-    """With the earliest times that circuits allow at this interval: a greedy placement, which never takes back, would
-    put what reads over the back arc first of all, and the rest of the circuit too late for it."""
+    """Problem with the earliest times that circuits allow at this interval: a greedy placement, which never takes back,
+    would put what reads over the back arc first of all, and the rest of the circuit too late for it."""
     problem = made.problem
     arcs = build(problem, Case(problem).choices, Demand.LEAST)
     times = _earliest(len(arcs.owner), arcs.arcs, interval)
@@ -321,8 +339,9 @@ def _ahead(made: Setting, interval: int) -> Problem:
 
 
 def _earliest(points: int, arcs: Sequence[Arc], interval: int) -> list[int]:
-    """Longest paths from the start; arcs on circuits are relaxed a bounded number of times."""
+    """Longest paths from the start (Bellman-Ford); arcs on circuits are relaxed a bounded number of times."""
     times = [0] * points
+    # Below the recurrence bound a circuit has positive length, and the relaxation would not end.
     for _ in range(points + 1):
         changed = False
         for source, sink, weight, distance in arcs:

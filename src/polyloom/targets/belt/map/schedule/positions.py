@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where on the belt each operand is: drops counted on an infinite belt, iterations told apart.
+"""Belt positions: drops counted on an infinite belt, iterations told apart (I. Godard, "Pipelining";
+docs/targets/belt.md, Time).
 
 A value v that drops in stage sigma with rank idx among the D drops of a pass is number D * (i + sigma) + idx in
-iteration i; a reader in row and phase that `seen` drops of its pass precede reads the position
-D * (t div II) + seen + D * distance - D * sigma - idx - 1 (docs/targets/belt.md, Positions). A constant, or a value
-from outside, is the same in every iteration: its reader takes the copy that dropped last.
+iteration i; a reader in row and phase that `seen` drops of its pass precede reads the position D * (t div II) + seen +
+D * distance - D * sigma - idx - 1. A constant, or a value from outside, is the same in every iteration: its reader
+takes the copy that dropped last.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from polyloom.targets.belt.map.schedule.problem import drop_rank, gap, rank
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """When each node is issued, with which latency, in which slot."""
+    """Placed graph: when each node is issued, with which latency, in which slot."""
 
     interval: int
     start: tuple[int, ...]
@@ -39,7 +40,7 @@ class Placed:
 
 @dataclass(frozen=True)  # not slotted: it caches what follows from its fields
 class Belt:
-    """The drops of a placed graph."""
+    """Belt of a placed graph: its drops, and the positions that operands have by them."""
 
     machine: Machine
     graph: Graph
@@ -50,14 +51,16 @@ class Belt:
         return self.graph.nodes[node].name in OPS
 
     def drop(self, node: int) -> int:
-        """The bundle of its drop, from iteration 0's start."""
+        """Bundle of the drop, from iteration 0's start."""
+        # Results of the other phases drop in the bundle of issue, whose latency is 0.
         late = OPS[self.graph.nodes[node].name].phase == "C" or not self.machine.phasing
         return self.placed.start[node] + (self.placed.latency[node] - 1 if late else 0)
 
     @cached_property
     def ranks(self) -> dict[tuple[int, int], int]:
-        """idx of each value."""
+        """Rank idx of each value among the drops of a pass, in the order of drops (docs/formats.md, Order of drops)."""
         keys = [
+            # Row and phase, latency, slot, number of the result: the model sorts by the same key.
             (*self._when(n), self.placed.latency[n], self.placed.slots[n].order, r, n)
             for n, node in enumerate(self.graph.nodes)
             if self.is_issued(n)
@@ -67,7 +70,7 @@ class Belt:
 
     @cached_property
     def _times(self) -> list[tuple[int, int]]:
-        """(row, phase) of the drops, in order."""
+        """Times (row, phase) of the drops, in order."""
         return sorted(
             self._when(n) for n, node in enumerate(self.graph.nodes) if self.is_issued(n) for _ in node.results
         )
@@ -77,7 +80,7 @@ class Belt:
 
     @property
     def drops(self) -> int:
-        """D, in a pass."""
+        """Drops of a pass, D."""
         return len(self._times)
 
     def drops_in(self, row: int) -> int:
@@ -89,6 +92,7 @@ class Belt:
         return bisect_left(self._times, (row, rank(OPS[self.graph.nodes[node].name].phase)))
 
     def sigma(self, node: int) -> int:
+        """Stage sigma of the drop."""
         return self.drop(node) // self.placed.interval
 
     def distance(self, node: int, read: Read) -> int:
@@ -98,16 +102,18 @@ class Belt:
         if read.distance or not is_invariant(source):
             return read.distance
         ready = self.placed.start[read.node] + self.placed.latency[read.node]
+        # As many intervals as the value waits, so many later copies have dropped before the read.
         waits = self.placed.start[node] - ready - gap(self.machine, source, self.graph.nodes[node])
         return -(waits // self.placed.interval)
 
     def position(self, node: int, read: Read) -> int:
+        """Position of an operand: D * (t div II) + seen + D * distance - D * sigma - idx - 1."""
         count = self.drops * (self.placed.stage(node) + self.distance(node, read) - self.sigma(read.node))
         return count + self.seen(node) - self.ranks[read.node, read.result] - 1
 
     @cached_property
     def positions(self) -> dict[tuple[int, int], int]:
-        """Of each operand, by node and number."""
+        """Positions of all operands, by node and number."""
         return {(n, k): self.position(n, read) for n, k, read in self.reads()}
 
     def reads(self) -> Iterator[tuple[int, int, Read]]:
@@ -117,9 +123,9 @@ class Belt:
                     yield n, k, operand
 
     def entry_number(self, read: Read) -> int:
-        """The number of the drop of the value that iteration -distance gives; below 0 on the entry belt."""
+        """Drop number of the value that iteration -distance gives; below 0 on the entry belt."""
         return self.drops * (self.sigma(read.node) - read.distance) + self.ranks[read.node, read.result]
 
     def entry_length(self) -> int:
-        """Positions of the entry belt that anything reads."""
+        """Length of the entry belt that anything reads."""
         return max((p + 1 - self.seen(n) for (n, _), p in self.positions.items()), default=0)

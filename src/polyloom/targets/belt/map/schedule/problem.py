@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A graph as a problem of `modulo`: slots, latencies by phase, memory, stations, the windows around a leave.
+"""Modulo scheduling problem of a loop's graph: slots, latencies by phase, memory, stations, the windows around a leave
+(Rau 1994; docs/targets/belt.md, Time and Loops).
 
 Slots with the same units are one resource. A result drops at its operation's phase of bundle start + latency - 1, and
 is read by what comes later in (bundle, phase); so a read costs latency - 1 bundles, and one more where the reader's
@@ -26,7 +27,7 @@ END: Final = len(PHASES)
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """Slots that execute the same operations."""
+    """Resource class: slots that execute the same operations."""
 
     name: str
     slots: tuple[Slot, ...]
@@ -37,11 +38,12 @@ Groups = tuple[tuple[Class, frozenset[str]], ...]
 
 @lru_cache(maxsize=64)
 def classes(machine_slots: tuple[tuple[Slot, frozenset[str]], ...], alone: bool = False) -> Groups:
-    """Groups of a member's slots, the least able ones first. `alone`: each slot is a group, as an operation needs that
+    """Classes of a member's slots, the least able ones first. `alone`: each slot is a group, as an operation needs that
     holds its slot for several bundles."""
     groups: dict[tuple[str, frozenset[str], int], list[Slot]] = {}
     for slot, units in machine_slots:
         groups.setdefault((slot.kind, units, slot.number if alone and slot.kind == "E" else 0), []).append(slot)
+    # What fits into a slot that can do little leaves the able ones free.
     order = sorted(groups.items(), key=lambda item: len(item[0][1]))
     return tuple((Class(_named(tuple(slots)), tuple(slots)), units) for (_, units, _), slots in order)
 
@@ -51,7 +53,7 @@ def _named(slots: tuple[Slot, ...]) -> str:
 
 
 def latency(machine: Machine, graph: Graph, node: Node) -> int:
-    """Bundles until the drop, 0 in the phases R, K, P and X; of a load the least."""
+    """Latency in bundles until the drop, 0 in the phases R, K, P and X; of a load the least."""
     if node.name in LOADS:
         return machine.load[0]
     if not node.results:
@@ -64,19 +66,21 @@ def rank(phase: Phase) -> int:
 
 
 def drop_rank(machine: Machine, node: Node) -> int:
-    """The phase of the drop."""
+    """Rank of the phase of the drop; without phasing that of the bundle's end."""
     return rank(OPS[node.name].phase) if machine.phasing else END
 
 
 def gap(machine: Machine, producer: Node, consumer: Node) -> int:
-    """What a read demands beyond the producer's latency: the reader's start is at least start + latency + gap."""
+    """Bundles that a read demands beyond the producer's latency: the reader's start is at least start + latency + gap
+    (docs/targets/belt.md, Time)."""
+    # True, one bundle more, where the reader reads before the producer's phase drops.
     later = drop_rank(machine, producer) >= rank(OPS[consumer.name].phase)
     return later - (1 if OPS[producer.name].phase == "C" or not machine.phasing else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A problem and its resources: the classes of slots, then those of a free loop."""
+    """Problem with its resources: the classes of slots, then those of a free loop."""
 
     problem: Problem
     resources: tuple[tuple[Slot, ...], ...]
@@ -84,6 +88,8 @@ class Setting:
 
 
 def setting(machine: Machine, graph: Graph) -> Setting:
+    """Scheduling problem of a graph on a member; node n is operation n, the loop's beginning the last one."""
+    # A division holds one slot for many bundles: a class of several slots could serve it by turns, which no slot can.
     alone = any(machine.busy(OPS[node.name], graph.first_width(node)) > 1 for node in graph.nodes)
     groups = classes(machine.slots, alone)
     slots = [group.slots for group, _ in groups]
@@ -95,6 +101,7 @@ def setting(machine: Machine, graph: Graph) -> Setting:
         Operation(label(graph, n), _choices(machine, graph, node, groups)) for n, node in enumerate(graph.nodes)
     ]
     begin = len(operations)
+    # It takes no slot: it marks the time 0 from which stages count.
     operations.append(Operation("loop", (Choice(latency=0),)))
     dependences = [
         *_values(machine, graph),
@@ -103,31 +110,36 @@ def setting(machine: Machine, graph: Graph) -> Setting:
         *_placed(graph, begin),
     ]
     holds = tuple(Hold(n) for n, node in enumerate(graph.nodes) if node.name in LOADS)
+    # Retire stations: a load holds one for its delay, which the solver may choose.
     capacities = (Capacity("stations", machine.stations, holds),) if holds else ()
     return Setting(Problem(tuple(operations), tuple(resources), tuple(dependences), capacities), tuple(slots), begin)
 
 
 def label(graph: Graph, n: int) -> str:
-    """The operation as a user's message names it."""
+    """Label of an operation, as a user's message names it."""
     node = graph.nodes[n]
     name = f"{node.name} {node.results[0].name}" if node.results else node.name
     return f"{name} (line {node.place.line})" if node.place.line else name
 
 
 def _choices(machine: Machine, graph: Graph, node: Node, groups: Groups) -> tuple[Choice, ...]:
+    """Choices of an operation: a class of slots each, and its range of latencies."""
     op = OPS[node.name]
     least = latency(machine, graph, node)
     most = machine.load[1] if node.name in LOADS else None
     busy = machine.busy(op, graph.first_width(node))
+    # Roles have slots of their own, which nothing else competes for.
     if machine.free_loop and node.role:
         return (Choice((Use(len(groups) + ROLES.index(node.role), busy),), least, most),)
     return tuple(Choice((Use(k, busy),), least, most) for k, (_, units) in enumerate(groups) if op.unit in units)
 
 
 def _values(machine: Machine, graph: Graph) -> Iterator[Dependence]:
+    """Flow dependences: a read after the drop; a fill after its spill, and near its reader."""
     for n, node in enumerate(graph.nodes):
         seen: dict[tuple[int, int], None] = {}
         for read in node.reads:
+            # Two operands that read one value are one dependence.
             if (read.node, read.distance) in seen:
                 continue
             seen[read.node, read.distance] = None
@@ -136,16 +148,20 @@ def _values(machine: Machine, graph: Graph) -> Iterator[Dependence]:
         if node.spill >= 0:
             # A spill reads in X, and two bundles later the fill may drop.
             yield Dependence(node.spill, n, node.distance, 2, 0)
+        # A negative delay: the node comes at most so many bundles before its reader.
         if node.near is not None:
             yield Dependence(node.near[0], n, 0, -node.near[1], 0)
 
 
 def _memory(graph: Graph) -> Iterator[Dependence]:
-    """A load samples in phase C of its drop's bundle; a store is seen from the next bundle on, a call after phase K."""
+    """Memory dependences (docs/targets/belt.md, Time): a load samples in phase C of its drop's bundle; a store is seen
+    from the next bundle on, a call after phase K."""
     for o in graph.order:
         source, sink = graph.nodes[o.source].name, graph.nodes[o.sink].name
+        # From a load the drop counts, whose bundle the delay decides; from a store or call the issue.
         early = None if source in LOADS else 0
         to_result = sink in LOADS
+        # By (source loads, sink loads). A load that drops in the bundle of a store still sees the old value.
         delay = {
             (True, True): 0,
             (True, False): -1,
@@ -156,13 +172,17 @@ def _memory(graph: Graph) -> Iterator[Dependence]:
 
 
 def acting(graph: Graph) -> list[int]:
-    """Stores, calls and leaves, in the order of the program."""
+    """Realizing operations: stores, calls and leaves, in the order of the program."""
     found = [n for n, node in enumerate(graph.nodes) if node.name in (*LEAVES, *CALLS, "store")]
     return sorted(found, key=lambda n: graph.nodes[n].index)
 
 
 def _windows(graph: Graph) -> Iterator[Dependence]:
-    """What acts before a leave in the program: t_leave - II < t <= t_leave; after it: t_leave < t <= t_leave + II."""
+    """Exit windows (docs/targets/belt.md, Loops): what acts before a leave in the program: t_leave - II < t <= t_leave;
+    after it: t_leave < t <= t_leave + II.
+
+    As dependences of distance 0 and 1, so that solvers and bounds need no rule for them.
+    """
     acts = acting(graph)
     for at, leave in enumerate(acts):
         if graph.nodes[leave].name not in LEAVES:
@@ -183,7 +203,7 @@ def _windows(graph: Graph) -> Iterator[Dependence]:
 
 
 def _placed(graph: Graph, begin: int) -> Iterator[Dependence]:
-    """Nothing is issued before the loop begins; what must be of stage 0 is issued in the first pass."""
+    """Stage bounds: nothing is issued before the loop begins; what must be of stage 0 is issued in the first pass."""
     for n, node in enumerate(graph.nodes):
         yield Dependence(begin, n, 0, 0, 0)
         if node.first:
@@ -191,7 +211,8 @@ def _placed(graph: Graph, begin: int) -> Iterator[Dependence]:
 
 
 def linear(machine: Machine, graph: Graph) -> int:
-    """Bundles of one iteration by its data flow."""
+    """Linear latency: bundles of one iteration by its data flow, which the SPL test compares with the slots' bundles
+    (I. Godard, "Pipelining"; docs/targets/belt.md, Loops)."""
     times: dict[int, int] = {}
 
     def ready(n: int) -> int:

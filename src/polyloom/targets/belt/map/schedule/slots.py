@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slots for a schedule's operations: each takes one of its class in its row, those that act in the order they act.
+"""Slot assignment of a modulo schedule: each operation takes one slot of its class in its row, those that act in the
+order they act (docs/targets/belt.md, In detail).
 
 In a bundle calls, stores and leaves act in the order of their slots, which must be: the oldest iteration first (the
 highest stage), then the order of the program.
@@ -17,13 +18,14 @@ from polyloom.targets.belt.map.schedule.problem import Setting
 
 
 def assign(graph: Graph, setting: Setting, schedule: Schedule) -> Placed:
-    """The schedule's nodes in slots; the last operation, the loop's beginning, is left out."""
+    """Placed nodes of a schedule with their slots; the last operation, the loop's beginning, is left out."""
     count = len(graph.nodes)
     found: list[Slot] = [Slot("E", 0)] * count
     taken: dict[tuple[int, int], int] = {}
     for n in range(count):
         (use,) = setting.problem.operations[n].choices[schedule.choice[n]].uses
         key = (use.resource, schedule.start[n] % schedule.interval)
+        # The solver has counted: a row never has more uses of a class than slots, so the next one is free.
         found[n] = setting.resources[use.resource][taken.get(key, 0)]
         taken[key] = taken.get(key, 0) + 1
     order_acts(graph, schedule.interval, schedule.start, found)
@@ -39,7 +41,9 @@ def order_acts(graph: Graph, interval: int, start: Sequence[int], slots: list[Sl
             kind = "br" if kind.startswith("br") else kind
             rows.setdefault((start[n] % interval, kind), []).append(n)
     for members in rows.values():
+        # A higher stage is an older iteration, whose stores and exits come first in the program's time.
         members.sort(key=lambda n: (-(start[n] // interval), graph.nodes[n].index))
+        # Only slots of the same kind of operation change hands, so every operation stays in a slot of its unit.
         mine = sorted((slots[n] for n in members), key=lambda slot: slot.order)
         for n, slot in zip(members, mine, strict=True):
             slots[n] = slot

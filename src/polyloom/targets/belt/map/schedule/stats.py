@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of each loop: whether it is pipelined, its bounds, and what it holds."""
+"""Loop statistics: whether a loop is pipelined, its bounds, and what it holds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from polyloom.targets.belt.words.loop_facts import LoopFacts
 
 
 def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, LowerBound], reason: str) -> LoopFacts:
-    """Of a loop that is not pipelined, or not yet."""
+    """Facts of a loop that is not pipelined, or not yet; `bounds` are ResMII and RecMII (Rau 1994)."""
     resource, recurrence = (b.value for b in bounds)
     lanes = max((v.type.lanes for n in graph.nodes for v in n.results), default=1)
     least = max(1, resource, recurrence)
@@ -27,10 +27,12 @@ def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, 
 
 
 def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
+    """Facts of a pipelined loop, from what was emitted."""
     belt, graph = found.belt, found.belt.graph
     names = [node.name for node in graph.nodes]
     interval = found.interval
     loads = [belt.placed.latency[n] for n, node in enumerate(graph.nodes) if node.name in LOADS]
+    # A proof holds for the graph that was solved: with spills and recurs in it, the loop itself may do better.
     is_larger = "spill" in names or "recur" in names
     proved = interval == facts.minimum_initiation_interval or (found.solution.proved and not is_larger)
     return replace(
@@ -48,12 +50,15 @@ def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
         recurs=names.count("recur"),
         rounds=found.rounds,
         scratch_bytes=found.frames.bytes,
+        # A load holds its station for its delay: so many of its iterations are under way at once (docs/targets/belt.md,
+        # In detail).
         stations=sum(-(-delay // interval) for delay in loads),
     )
 
 
 def _reason(found: Pipelined) -> str:
-    """In the words of the bounds; where a shorter interval had a schedule but not the belt, that."""
+    """Bound of the interval, in the words of the bounds; where a shorter interval had a schedule but not the belt,
+    that."""
     if found.interval == found.at_least > max(1, *(b.value for b in found.bounds)):
         return f"the belt: {found.belt.machine.belt} positions for {found.belt.drops} drops per pass"
     return found.solution.bound_by

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recurrences that keep their initial value in the iterations below 0, so that no recur lies on their circuit.
+"""Steady recurrences: those that keep their initial value in the iterations below 0, so that no recur lies on their
+circuit (docs/targets/belt.md, Loops).
 
 A recur drops in phase P, as a pick does: on a circuit that ends in a pick it costs a bundle. Instead, operands that the
 circuit has from outside of itself get the recurs, with neutral values: those with which the circuit gives again what it
@@ -21,6 +22,7 @@ from polyloom.targets.belt.value_types import BYTES, Type
 from polyloom.targets.belt.words.meaning import compute, computes
 from polyloom.targets.belt.words.program import Immediate
 
+# Combinations grow exponentially with the inputs of the circuit; beyond this a recur is taken.
 _MOST: Final = 2000
 """Combinations of neutral values that are tried."""
 _FALSE_OF_EQUALS: Final = ("neq", "lsss", "gtrs", "lssu", "gtru", "lssf", "gtrf")
@@ -29,7 +31,8 @@ _SAME_OF_EQUALS: Final = ("and", "or", "mins", "maxs", "minu", "maxu")
 
 
 def evaluate(node: Node, given: Sequence[Operand | None]) -> Operand | None:
-    """What the node gives for these operands, as an operand from outside of the loop; None where that is not known."""
+    """Constant folding: what the node gives for these operands, as an operand from outside of the loop; None where that
+    is not known."""
     if node.name == "recur":
         return given[1] if isinstance(given[0], Nothing) else given[0]
     if len(node.results) != 1:
@@ -42,12 +45,14 @@ def evaluate(node: Node, given: Sequence[Operand | None]) -> Operand | None:
     if any(isinstance(operand, Nothing) for operand in given):
         return Nothing(type)
     known = [operand for operand in given if operand is not None]
+    # A constant is the same in every lane, which a result of lane operations need not be.
     if len(known) < len(given) or not computes(node.name) or type.lanes > 1:
         return None
     return _computed(node.name, type, known)
 
 
 def _picked(type: Type, given: Sequence[Operand | None]) -> Operand | None:
+    """Pick of known operands; with an unknown condition only where both arms are the same."""
     condition, arms = given[0], (*given[1:], Nothing(type))[:2]
     match condition:
         case Nothing():
@@ -59,11 +64,13 @@ def _picked(type: Type, given: Sequence[Operand | None]) -> Operand | None:
 
 
 def _computed(name: str, type: Type, given: Sequence[Operand]) -> Operand | None:
+    """Operation on known operands, by its semantics or by an identity such as x + 0; None where neither tells."""
     constants = [operand for operand in given if isinstance(operand, Constant)]
     if len(constants) == len(given):
         lanes = [(c.bits,) for c in constants]
         found = compute(name, 8 * BYTES[constants[0].type.width], 8 * BYTES[type.width], lanes, 1)[0][0]
         return Constant(type, found) if isinstance(found, int) else None
+    # Values that are not known, but equal: the relation decides alone.
     if len(given) == 2 and given[0] == given[1]:
         if name in _SAME_OF_EQUALS:
             return given[0]
@@ -74,7 +81,7 @@ def _computed(name: str, type: Type, given: Sequence[Operand]) -> Operand | None
 
 
 def operands(graph: Graph, node: Node, of: Callable[[Read], Operand | None]) -> list[Operand | None]:
-    """The node's operands, where `of` tells what is read."""
+    """Operands of a node, where `of` tells what is read."""
     found: list[Operand | None] = []
     for operand in node.operands:
         match operand:
@@ -89,14 +96,14 @@ def operands(graph: Graph, node: Node, of: Callable[[Read], Operand | None]) -> 
 
 
 def leaf(node: Node) -> Operand | None:
-    """What a constant, or a value from outside, is."""
+    """Operand that a constant, or a value from outside, is."""
     if node.name == "con":
         return Constant(node.results[0].type, node.literal)
     return node.constant or node.home
 
 
 def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], tuple[Graph, Read]]) -> Graph | None:
-    """The graph in which the circuit of what is read keeps its initial values; None where no neutral values are found.
+    """Graph in which the circuit of what is read keeps its initial values; None where no neutral values are found.
     `supplied` puts a recur on what is read."""
     circuit = _circuit(graph, read.node)
     starts = {
@@ -125,6 +132,7 @@ def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], 
             places = [(n, k) for n in circuit for k, o in enumerate(graph.nodes[n].operands) if o == given]
             graph, new = supplied(graph, given, value)
             graph = read_instead(graph, dict.fromkeys(places, new))
+            # Before iteration 0 the recur itself has this value.
             kept[new.node, new.result] = value
         initial = {**{key: (value,) for key, value in kept.items()}, **graph.initial}
         return replace(graph, initial=initial, steady=graph.steady | set(kept))
@@ -136,7 +144,8 @@ def _is_known(graph: Graph, read: Read) -> bool:
 
 
 def _circuit(graph: Graph, node: int) -> list[int]:
-    """The nodes on circuits with this one, each after what it reads of its iteration."""
+    """Recurrence circuit: the strongly connected component of a node (Tarjan 1972), each node after what it reads of
+    its iteration."""
     arcs = {n: sorted({r.node for r in node.reads}) for n, node in enumerate(graph.nodes)}
     found = next(c for c in components(arcs) if node in c)
     order: list[int] = []
@@ -154,7 +163,8 @@ def _circuit(graph: Graph, node: int) -> list[int]:
 
 
 def _choices(types: Sequence[Type], starts: Sequence[Operand]) -> Iterator[tuple[Operand, ...]]:
-    """Neutral values of the inputs, a Nothing where an input may be missing; those with the fewest recurs first."""
+    """Candidate neutral values of the inputs, a Nothing where an input may be missing; those with the fewest recurs
+    first."""
     each = [list(_values(type, starts)) for type in types]
     count = 1
     for values in each:
@@ -165,11 +175,13 @@ def _choices(types: Sequence[Type], starts: Sequence[Operand]) -> Iterator[tuple
 
 
 def _values(type: Type, starts: Sequence[Operand]) -> Iterator[Operand]:
+    """Neutral values of a type: None, initial values, and the extremes that min, max, and, or and add leave alone."""
     yield Nothing(type)
     if type.lanes > 1:
         return
     bits = 8 * BYTES[type.width]
     own = [start for start in starts if start.type == type]
+    # Identities of and, or, min, max, add and mul: 0, 1, all ones, the least and the greatest signed number.
     extremes = (0, 1) if type.width == "b" else (0, 1, (1 << bits) - 1, 1 << (bits - 1), (1 << (bits - 1)) - 1)
     yield from dict.fromkeys([*own, *(Constant(type, value) for value in extremes)])
 
@@ -180,7 +192,7 @@ def _kept(
     before: Mapping[tuple[int, int], Operand],
     inputs: Mapping[Read, Operand],
 ) -> dict[tuple[int, int], Operand] | None:
-    """What the circuit gives, if it is what it is given."""
+    """Values that the circuit gives, if it gives what it is given (a fixed point); else None."""
     made: dict[int, Operand | None] = {}
 
     def of(read: Read) -> Operand | None:

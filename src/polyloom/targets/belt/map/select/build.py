@@ -31,12 +31,14 @@ from polyloom.transform.ssa.vectorize.vectorize import expected_iterations
 
 
 def build(function: ssa.Function, expect: Mapping[str, int] | None = None) -> Function:
-    """The function in loop-closed form, with the operations as the source has them; `expect` has likely values of
+    """Select operations of a function in loop-closed form, in the order of the source; `expect` has likely values of
     parameters."""
     return _Building(function, expect or {}).function()
 
 
 class _Building:
+    """Selection state of a function, mutable: makers and readers of values, and what has become of them."""
+
     def __init__(self, function: ssa.Function, expect: Mapping[str, int]) -> None:
         self.source, self.expect = function, expect
         self.loops = {loop.name: loop for loop in superblocks(function)}
@@ -46,6 +48,7 @@ class _Building:
         numbers = count(1)
 
         def fresh(name: str) -> str:
+            # A suffix of an earlier fresh name is dropped, or names would grow with every pass.
             base = name.split("'")[0]
             while (found := f"{base}_{next(numbers)}") in taken:
                 pass
@@ -55,6 +58,7 @@ class _Building:
         self.around = {r.name: i for block in function.blocks for i in block.instructions for r in i.results}
         self.readers: defaultdict[str, list[ssa.Instruction | None]] = defaultdict(list)
         for block in function.blocks:
+            # None stands for the terminator, whose uses have the position behind all instructions.
             readers = [*block.instructions, None]
             for k, operands in uses(block):
                 for operand in operands:
@@ -63,13 +67,15 @@ class _Building:
         self.known: dict[str, Operand] = {}
 
     def function(self) -> Function:
-        """Blocks in an order in which definitions come before uses: what one block's copies are, later ones know."""
+        """Function with its blocks in an order in which definitions come before uses: what one block's copies are,
+        later ones know."""
         done: dict[str, Block | Loop] = {}
         for name in reversed(postorder(self.source)):
             if name in self.loops:
                 done[name] = self._loop(self.loops[name])
             elif name not in self.inside:
                 done[name] = self._block(self.blocks[name])
+        # Printed in the order of the source; blocks inside of loops have become part of them.
         kept = [done[b.name] for b in self.source.blocks if b.name in done]
         results = (type_of(self.source.result),) if self.source.result is not None else ()
         return Function(self.source.name, results, tuple(kept), self.source.place)
@@ -88,10 +94,12 @@ class _Building:
         return Block(block.name, self._parameters(block.parameters), tuple(emitter.ops), end)
 
     def _loop(self, loop: Superblock) -> Loop:
+        """Superblock loop as one line, its side exits as leaves where they stand."""
         made = {r.name: i for i in loop.instructions for r in i.results}
         emitter = self._emitter(made)
         leaving = list(loop.exits)
         for position, instruction in enumerate(loop.instructions):
+            # A side exit stands before the instruction at its position; the last ones behind all of them.
             while leaving and leaving[0].position == position:
                 self._leave(emitter, leaving.pop(0), made)
             lower(emitter, instruction)
@@ -102,10 +110,11 @@ class _Building:
         return Loop(loop.name, parameters, tuple(emitter.ops), following, expected=expected, place=loop.place)
 
     def _leave(self, emitter: Emitter, e: SideExit, made: dict[str, ssa.Instruction]) -> None:
-        """Under a predicate the condition is None where it is not to leave."""
+        """Leave of a side exit. Under a predicate the condition is None where it is not to leave."""
         emitter.place = e.place
         wanted, guard, sense = e.condition, None, e.sense
         source = made.get(wanted.name) if isinstance(wanted, ssa.Value) else None
+        # select(guard, c, not taken) leaves only under its guard: a pick with one arm gives None otherwise.
         if source is not None and source.operation == "select" and source.operands[2] == ssa.Constant(I1, not sense):
             guard, wanted, _ = source.operands
         if (opposite := opposite_of(emitter, wanted)) is not None:
@@ -120,6 +129,7 @@ class _Building:
         return Edge(edge.block, tuple(map(emitter.operand, edge.arguments)))
 
     def _end(self, emitter: Emitter, end: ssa.Terminator) -> Terminator:
+        """Terminator of a block of open code."""
         match end:
             case ssa.Jump(target):
                 return Jump(self._edge(emitter, target), end.place)
@@ -128,6 +138,7 @@ class _Building:
                 return Branch(emitter.operand(condition), *ways, place=end.place)
             case ssa.Return(value):
                 return Return((emitter.operand(value),) if value is not None else (), end.place)
+            # An unreachable end needs some terminator: the verifier knows no other.
             case _:  # never reached
                 result = self.source.result
                 return Return((constant(type_of(result), 0),) if result is not None else (), end.place)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dead code of selected operations: what accesses, leaves and fused operations do themselves, and parameters and
-arguments that nothing with an effect needs (Cytron et al., 1991, section 7.1)."""
+"""Dead code elimination of selected operations: what accesses, leaves and fused operations do themselves, and
+parameters and arguments that nothing with an effect needs (Cytron et al., 1991, section 7.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _EFFECTS: Final = ("store", "call", "calltr", "leave", "leavetr", "leavefl")
 
 
 def without_dead(function: Function) -> Function:
-    """Without operations, parameters and arguments that nothing with an effect needs. The function's own stay."""
+    """Function without operations, parameters and arguments that nothing with an effect needs. The function's own
+    parameters stay."""
     blocks = {block.name: block for block in function.blocks}
     live = _live(function, blocks)
     first = function.blocks[0].name
@@ -35,6 +36,7 @@ def without_dead(function: Function) -> Function:
             if op.name in _EFFECTS or op.volatile or any(r.name in live for r in op.results)
         )
         if isinstance(block, Loop):
+            # `order` goes: its positions are those of the old operations; `order_memory` makes it afterwards.
             following = tuple(block.next[k] for k in kept(block.name))
             made.append(replace(block, parameters=parameters, ops=ops, next=following, order=()))
         else:
@@ -48,6 +50,8 @@ def without_dead(function: Function) -> Function:
 
 
 def _live(function: Function, blocks: dict[str, Block | Loop]) -> set[str]:
+    """Live values: a work list from the operands of what has an effect, back through results, arguments and back
+    arcs."""
     sources: dict[str, list[Operand]] = {}
     work: list[Operand] = []
     for block in function.blocks:

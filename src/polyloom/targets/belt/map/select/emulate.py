@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emulation substitution: division and floating point that a member lacks become calls of exact integer routines.
+"""Emulation substitution: division and floating point that a member lacks become calls of exact integer routines (I.
+Godard, "Pipelining"; docs/targets/belt.md, Members).
 
 The routines are in SSA form (emulated.ssa), which clang made of C (emulated.c): a test compares them, and makes the
 file again. Their names begin with `emulated.`, by which listings and reports tell them. Short ones become part of their
@@ -28,7 +29,7 @@ ROUTINES: Final = Path(__file__).with_name("emulated.ssa")
 
 
 def emulate(function: Function, machine: Machine) -> Function:
-    """The program for a member. Errors: PL1090 for what has no routine (exit 3)."""
+    """Program with the routines that a member needs. Errors: PL1090 for what has no routine (exit 3)."""
 
     def lacks(operation: str, type: Type) -> bool:
         return not machine.has(SAME[operation], type_of(type).width)
@@ -47,13 +48,14 @@ def emulate(function: Function, machine: Machine) -> Function:
 
 @cache
 def routines() -> tuple[Function, ...]:
-    """All of them, each with those that it calls."""
+    """Library of all routines, each with those that it calls; read once."""
     known = {f.name: f for f in read(ROUTINES.read_text(encoding="utf-8"), ROUTINES.name).program}
     return tuple(replace(f, others=tuple(known[name] for name in _reached(f, known))) for f in known.values())
 
 
 def _reached(function: Function, known: Mapping[str, Function]) -> list[str]:
-    """The names of the routines that one calls, directly or not."""
+    """Transitive callees: names of the routines that one calls, directly or not."""
+    # In the order of discovery, so that a program's routines have the same numbers in every run.
     found: dict[str, None] = {}
     work = [function.name]
     while work:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Additions fused with the product or the shift that they alone use, on members that fuse integers.
+"""Operation fusion: additions fused with the product or the shift that they alone use, on members that fuse integers.
 
 Of two candidates the one that depends on a recurrence is fused: the circuit is then one operation shorter.
 """
@@ -17,11 +17,14 @@ _FUSED: Final = {"mul": "muladd", "shl": "shladd", "shrs": "shrsadd"}
 
 
 def fuse(function: Function) -> Function:
+    """Fuse multiply-add and shift-add in a function (as Hexagon's packets have them, docs/targets/belt.md, Members);
+    dead code is removed before, so that each use is a real one, and after, which takes the fused products away."""
     function = without_dead(function)
     return without_dead(replace(function, blocks=tuple(_block(block) for block in function.blocks)))
 
 
 def _block(block: Block | Loop) -> Block | Loop:
+    """Block with additions fused into the products and shifts that they alone use."""
     counted: dict[Value, int] = {}
     arguments = () if isinstance(block, Loop) else (a for edge in edges(block) for a in edge.arguments)
     for operand in (*(o for op in block.ops for o in uses(op)), *ends(block), *arguments):
@@ -33,12 +36,14 @@ def _block(block: Block | Loop) -> Block | Loop:
     for op in block.ops:
         found = op
         if op.name in ("add", "or", "xor") and op.results[0].type.lanes == 1:
+            # False sorts first: the operand on a recurrence is tried before the other one.
             places = sorted((0, 1), key=lambda k: op.operands[k] not in recurrent)
             for k in places:
                 source = made.get(operand) if isinstance(operand := op.operands[k], Value) else None
                 if (
                     source is not None
                     and _fits(op, source, op.operands[1 - k])
+                    # A product that something else reads is computed anyway: fusing it would save nothing.
                     and counted.get(source.results[0], 0) == 1
                 ):
                     found = _joined(op, source, op.operands[1 - k])
@@ -48,7 +53,8 @@ def _block(block: Block | Loop) -> Block | Loop:
 
 
 def _fits(op: Op, source: Op, other: Operand) -> bool:
-    """Whether the two are one operation. Bits below those of a shift are added."""
+    """Whether the two are one operation. Bits below those of a shift are added, so `or` and `xor` are additions
+    there."""
     if op.name != "add":
         return source.name == "shl" and _is_below(other, source.operands[1])
     return source.name == "mul" or (source.name in ("shl", "shrs") and isinstance(source.operands[1], Constant))
@@ -65,13 +71,14 @@ def _joined(op: Op, source: Op, other: Operand) -> Op:
 
 
 def _recurrent(block: Block | Loop) -> set[object]:
-    """What depends on a parameter of the loop that is no counter."""
+    """Values that depend on a parameter of the loop that is no counter."""
     if isinstance(block, Block):
         return set()
     made = {r: op for op in block.ops for r in op.results}
     found: set[object] = set()
     for parameter, following in zip(block.parameters, block.next, strict=True):
         source = made.get(following) if isinstance(following, Value) else None
+        # A counter's circuit is one addition, whatever is fused.
         counts = source is not None and source.name == "add" and isinstance(source.operands[1], Constant)
         if not counts:
             found.add(parameter)

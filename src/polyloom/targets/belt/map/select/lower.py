@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions of SSA form as operations of the belt: one table, and the few that need several.
+"""Instruction lowering: instructions of SSA form as operations of the belt, by one table, and the few that need
+several.
 
 Types lose their meaning and keep their width: pointers and i32 are w, i1 is b with 0 or 1. What C leaves undefined may
 be anything.
@@ -51,6 +52,7 @@ SAME: Final = {
     "fdiv": "divf",
     "fneg": "negf",
 }
+# Signed, unsigned and float relations are separate mnemonics, as on the Mill: tags tell widths, not signs.
 _RELATIONS: Final = {
     "eq": "eql",
     "ne": "neq",
@@ -74,6 +76,7 @@ _FLOATS: Final = {
     "fune": "neqf",
     "funo": "unof",
 }
+# Unordered relations have no operation: they are complements of the ordered opposite, which is false for a NaN.
 _NOT_FLOATS: Final = {"ford": "unof", "fult": "geqf", "fule": "gtrf", "fugt": "leqf", "fuge": "lssf"}
 _INTRINSICS: Final = {
     "smin": "mins",
@@ -96,6 +99,7 @@ _INTRINSICS: Final = {
     "maxnum": "maxf",
     "fma": "fmaf",
 }
+# An immediate is the last operand: a constant in front changes places, by these or by the swapped relation.
 COMMUTES: Final = frozenset(
     {
         *("add", "mul", "and", "or", "xor", "eql", "neq", "mins", "maxs", "minu", "maxu"),
@@ -119,6 +123,7 @@ SWAPPED: Final = {
 
 
 def type_of(type: SsaType) -> Type:
+    """Belt type of an SSA type: pointers have 4 bytes, flags one."""
     assert not isinstance(type.lanes, str), type
     return Type(_WIDTHS[type.element], type.lanes or 1)
 
@@ -128,19 +133,22 @@ def bits_of(type: Type) -> int:
 
 
 def constant(type: Type, number: int) -> Constant:
+    """Constant of a type, modulo its width."""
     return Constant(type, number % (1 << bits_of(type)))
 
 
 def selected_name(i: Instruction) -> str:
-    """The operation that an arithmetic instruction is selected as; nothing for others."""
+    """Mnemonic that an arithmetic instruction is selected as; "" for others."""
     if i.callee in ("fshl", "fshr"):
+        # A funnel shift of one value by itself is a rotation; to the right only by a constant, whose complement is one.
         is_rotation = i.operands[0] == i.operands[1]
         return "rotl" if is_rotation and (i.callee == "fshl" or isinstance(i.operands[2], ssa.Constant)) else ""
     return _INTRINSICS.get(i.callee) or SAME.get(i.operation) or ""
 
 
 def words_of_product(i: Instruction, makers: Mapping[str, Instruction]) -> tuple[ssa.Operand, ...] | None:
-    """The words of whose extensions by zeros the instruction is the product of 64 bits."""
+    """Words of whose zero extensions the instruction is the product of 64 bits: one widening multiplication of two
+    words."""
     sources = [makers.get(o.name) if isinstance(o, ssa.Value) else None for o in i.operands]
     found = [s.operands[0] for s in sources if s is not None and s.operation == "zext" and s.operands[0].type == I32]
     return tuple(found) if i.operation == "mul" and i.results[0].type == I64 and len(found) == 2 else None
@@ -148,9 +156,9 @@ def words_of_product(i: Instruction, makers: Mapping[str, Instruction]) -> tuple
 
 @dataclass(slots=True)
 class Emitter:
-    """Mutable: the operations of a block so far, and what SSA values turned out to be; `makers` are its instructions by
-    their results, `around` those of the function, `readers` by a value's name what reads it; `any_lane` tells of masks
-    that were smeared whether a lane is set."""
+    """Emitter of a block's operations, mutable: the operations so far, and what SSA values turned out to be; `makers`
+    are its instructions by their results, `around` those of the function, `readers` by a value's name what reads it;
+    `any_lane` tells of masks that were smeared whether a lane is set."""
 
     fresh: Callable[[str], str]
     known: dict[str, Operand] = field(default_factory=dict[str, Operand])
@@ -164,6 +172,7 @@ class Emitter:
     place: Place = NOWHERE
 
     def operand(self, operand: ssa.Operand) -> Operand:
+        """Belt operand of an SSA operand."""
         match operand:
             case ssa.Value(name, type):
                 return self.known.get(name, Value(name, type_of(type)))
@@ -171,14 +180,16 @@ class Emitter:
                 return Address(name, offset)
             case ssa.Constant(type, value):
                 return constant(type_of(type), value)
+            # An undefined value may be any; zero needs no slot where it can be an immediate.
             case ssa.Undef(type):
                 return constant(type_of(type), 0)
 
     def emit(self, name: str, *operands: Operand, type: Type | None = None, to: str | None = None) -> Value:
-        """An operation, of the first operand's type where none is given."""
+        """Append an operation, of the first operand's type where none is given; its result."""
         row = OPS[name]
         result_type = type or (Type("b", operands[0].type.lanes) if row.width == "b" else operands[0].type)
         result = Value(to or self.fresh("t"), result_type)
+        # A constant in front is brought to the end, where it can be an immediate of the word.
         if row.operands == (2, 2) and isinstance(operands[0], Constant) and not isinstance(operands[1], Constant):
             if name in COMMUTES:
                 operands = operands[::-1]
@@ -195,12 +206,13 @@ class Emitter:
 
 
 def lower(emitter: Emitter, i: Instruction) -> None:
-    """Appends what the instruction is."""
+    """Append the operations of an instruction."""
     emitter.place = i.place
     given = [emitter.operand(o) for o in i.operands]
     result = i.results[0] if i.results else None
     if i.operation in ("load", "store"):
         _access(emitter, i, given)
+    # A fence orders what other processors see, and nothing else runs on this memory.
     elif i.operation == "fence" or (i.operation == "call" and not i.called and result is None):
         return
     elif i.called:
@@ -212,7 +224,7 @@ def lower(emitter: Emitter, i: Instruction) -> None:
 
 
 def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
-    """What the result is, unless an operation that gives it by its name was emitted."""
+    """Operand that the result is, unless an operation that gives it by its name was emitted."""
     name, type = i.operation, type_of(result.type)
     to = result.name
     if name in ssa.LANES:
@@ -235,7 +247,9 @@ def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.V
             given = [emitter.operand(opposite), *given[:0:-1]]
         emitter.emit("pick", *given, type=type, to=to)
     elif name in _RELATIONS:
+        # As a signed number a flag of 1 is -1: the order is the reverse of the unsigned one.
         emitter.emit(_RELATIONS[_OF_BITS.get(name, name) if source == I1 else name], *given, to=to)
+    # Arithmetic modulo 2 on flags, which must stay 0 or 1 in their byte.
     elif result.type.scalar == I1 and name in ("add", "sub"):
         emitter.emit("xor", *given, to=to)
     elif result.type.scalar == I1 and name == "mul":
@@ -257,6 +271,7 @@ def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.V
 
 
 def _float_comparison(emitter: Emitter, name: str, given: list[Operand], to: str) -> Operand | None:
+    """Comparison of floats; where the machine has none, the complement of the opposite one, or two of them."""
     if name in _FLOATS:
         emitter.emit(_FLOATS[name], *given, to=to)
     elif name in _NOT_FLOATS:
@@ -271,6 +286,7 @@ def _float_comparison(emitter: Emitter, name: str, given: list[Operand], to: str
 
 
 def _lane_operation(emitter: Emitter, i: Instruction, given: list[Operand], type: Type, to: str) -> Operand | None:
+    """Operation on lanes; an operand where it is known already whether any lane is set."""
     match i.operation:
         case "iota":
             emitter.emit("iota", constant(W, 0), type=type, to=to)
@@ -280,6 +296,7 @@ def _lane_operation(emitter: Emitter, i: Instruction, given: list[Operand], type
             emitter.emit(i.operation, *given, type=type, to=to)
             emitter.any_lane.setdefault(i.operands[0], emitter.ops[-1].results[1])
         case "extract":
+            # Whether any lane is set, asked of the last lane of a smear, is the smear's own second result.
             smeared = _made(emitter, i.operands[0], "smeari")
             lanes = given[0].type.lanes
             if smeared is not None and given[1] == constant(W, lanes - 1):
@@ -291,8 +308,8 @@ def _lane_operation(emitter: Emitter, i: Instruction, given: list[Operand], type
 
 
 def _lanes_folded(emitter: Emitter, i: Instruction, given: list[Operand]) -> tuple[str, *tuple[Operand, ...]] | None:
-    """One operation for several lane by lane: numbers from a scalar on, lanes from a number on, masks that are
-    united."""
+    """Fold operations on lanes: numbers from a scalar on, lanes from a number on, masks that are united; mnemonic and
+    operands, or None."""
     if not i.results[0].type.lanes or len(given) < 2:
         return None
     splat, numbers = (_made(emitter, i.operands[k], "splat") for k in (0, 1)), i.operands[::-1]
@@ -307,19 +324,20 @@ def _lanes_folded(emitter: Emitter, i: Instruction, given: list[Operand]) -> tup
 
 
 def opposite_of(emitter: Emitter, condition: ssa.Operand) -> ssa.Operand | None:
-    """What the condition is the complement of."""
+    """Condition of which this one is the complement, so that the arms or the sense change instead; None for others."""
     made = _made(emitter, condition, "xor")
     is_complement = made is not None and made.operands[1] == ssa.Constant(made.results[0].type, 1)
     return made.operands[0] if made is not None and is_complement and condition.type.scalar == I1 else None
 
 
 def _and_not(emitter: Emitter, i: Instruction) -> tuple[Operand, Operand] | None:
-    """Operands of one operation for a conjunction with a comparison that nothing else reads, and whose opposite was
+    """Operands of one `andn` for a conjunction with a comparison that nothing else reads, and whose opposite was
     computed anyway."""
     for whole, other in (i.operands, i.operands[::-1]) if i.operation == "and" and i.results[0].type == I1 else ():
         made = emitter.makers.get(other.name) if isinstance(other, ssa.Value) else None
         if made is None or made.operation not in NEGATED or len(emitter.readers[made.results[0].name]) != 1:
             continue
+        # Only comparisons in front of this one: operations stand in the order of the program.
         for opposite in takewhile(lambda earlier: earlier is not i, emitter.makers.values()):
             if opposite.operation == NEGATED[made.operation] and opposite.operands == made.operands:
                 return emitter.operand(whole), emitter.operand(opposite.results[0])
@@ -327,23 +345,26 @@ def _and_not(emitter: Emitter, i: Instruction) -> tuple[Operand, Operand] | None
 
 
 def _extending_load(emitter: Emitter, i: Instruction) -> Instruction | None:
-    """The load that does an extension to 32 bits, because nothing else reads it."""
+    """Load that does an extension to 32 bits itself, because nothing else reads it; None for others."""
     load = _made(emitter, i.operands[0], "load") if _made(emitter, i.results[0], i.operation) is i else None
     narrow = load is not None and load.results[0].type.scalar in (I8, I16) and i.results[0].type.bits == 32
     return load if narrow and load is not None and list(emitter.readers[load.results[0].name]) == [i] else None
 
 
 def _cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str) -> Operand | None:
+    """Conversion of a width, or between integers and floats; an operand where the bits stay as they are."""
     type = type_of(target)
     match name:
         case "trunc":
             narrow = given if given.type == type else emitter.emit("narrow", given, type=type)
+            # A flag must be 0 or 1 in its byte: narrowing alone would leave seven other bits.
             if target != I1:
                 emitter.ops[-1] = _renamed(emitter.ops[-1], to)
                 return None
             emitter.emit("and", narrow, constant(B, 1), to=to)
         case "zext" if given.type == type:
             return given
+        # 0 - x turns a flag into all ones, without a branch or a pick.
         case "sext" if source == I1:
             wide = given if given.type == type else emitter.emit("widenu", given, type=type)
             emitter.emit("sub", constant(type, 0), wide, to=to)
@@ -370,6 +391,7 @@ def _renamed(op: Op, name: str) -> Op:
 
 
 def _intrinsic(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
+    """Call of an LLVM intrinsic."""
     name, to, type = i.callee, result.name, type_of(result.type)
     if name in ssa.REDUCTIONS:
         return _reduced(emitter, i, given[0], to)
@@ -383,10 +405,11 @@ def _intrinsic(emitter: Emitter, i: Instruction, given: list[Operand], result: s
 
 
 def _reduced(emitter: Emitter, i: Instruction, vector: Operand, to: str) -> None:
-    """log2(lanes) steps of shuffle and operation."""
+    """Reduction over lanes by log2(lanes) steps of shuffle and operation (docs/targets/belt.md, Vectors)."""
     operation = ssa.REDUCTIONS[i.callee][0]
     name = _INTRINSICS.get(operation) or SAME[operation]
     lanes = vector.type.lanes
+    # Each step combines the lower with the upper half; what the other lanes hold no longer matters.
     while lanes > 1:
         lanes //= 2
         vector = emitter.emit(name, vector, emitter.emit("shuffle", vector, constant(W, lanes)))
@@ -394,7 +417,7 @@ def _reduced(emitter: Emitter, i: Instruction, vector: Operand, to: str) -> None
 
 
 def _of_bits(emitter: Emitter, name: str, given: list[Operand]) -> Operand:
-    """Intrinsics of an i1, whose 1 is -1 where it is signed."""
+    """Intrinsic of a flag (i1), whose 1 is -1 where it is signed, as an operation of logic."""
     match name:
         case "smin" | "umax" | "uadd.sat" | "sadd.sat":
             return emitter.emit("or", *given)
@@ -409,7 +432,11 @@ def _of_bits(emitter: Emitter, name: str, given: list[Operand]) -> Operand:
 
 
 def _funnel(emitter: Emitter, name: str, given: list[Operand], type: Type, to: str) -> None:
-    """(a:b) << c, upper half, or (a:b) >> c, lower half; c modulo the width, as shift amounts are here."""
+    """Funnel shift: (a:b) << c, upper half, or (a:b) >> c, lower half; c modulo the width, as shift amounts are here.
+
+    Shifts by width - c would be by the width itself for c = 0, which is a shift by 0 on this machine; two shifts, one
+    of them by 1, avoid that.
+    """
     a, b, c = given
     width = bits_of(type)
     left = name == "fshl"
@@ -438,7 +465,8 @@ def _funnel(emitter: Emitter, name: str, given: list[Operand], type: Type, to: s
 
 
 def _access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
-    """Under a predicate a load has None as its address, a store None as its value: so its address keeps its form."""
+    """Lower a load or a store. Under a predicate a load has None as its address, a store None as its value: so its
+    address keeps its form."""
     volatile = is_ordered(i)
     if i.operation == "load":
         address, scale, offset = _mode(emitter, i.operands[0])
@@ -449,6 +477,7 @@ def _access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
         extension = readers[0] if len(readers) == 1 else None
         if extension is not None and extension.operation in ("zext", "sext") and _extending_load(emitter, extension):
             result, name = extension.results[0], "loads" if extension.operation == "sext" else "loadu"
+        # The load gives the extension's result: the instruction that extends emits nothing.
         made = (Value(result.name, type_of(result.type)),)
         op = Op(name, address, made, type.width, scale, offset, place=i.place, volatile=volatile, memory=i)
     else:
@@ -466,9 +495,11 @@ def _access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
 
 
 def _mode(emitter: Emitter, pointer: ssa.Operand) -> tuple[tuple[Operand, ...], int, int]:
-    """Base and perhaps index, scale, and offset: what the block computes of an address that the access does itself."""
+    """Addressing mode base + index * scale + offset: what the block computes of an address that the access does itself;
+    operands, scale and offset."""
     base, low = pointer, 0
     while (made := _made(emitter, base, "offset")) is not None and isinstance(by := made.operands[1], ssa.Constant):
+        # Offsets are collected from the access outwards, as far as their sum fits into the field.
         if not -(1 << OFFSET_BITS - 1) <= low + by.value < 1 << OFFSET_BITS - 1:
             break
         base, low = made.operands[0], low + by.value
@@ -477,6 +508,7 @@ def _mode(emitter: Emitter, pointer: ssa.Operand) -> tuple[tuple[Operand, ...], 
         return (emitter.operand(base),), 0, low
     base, index = made.operands
     if base.type.lanes and isinstance(base, ssa.Value):
+        # A vector of one base is the splat of a pointer: the access takes the scalar and gathers by its index.
         base = emitter.around[base.name].operands[0]
     shift = _made(emitter, index, "shl")
     if shift is not None and isinstance(by := shift.operands[1], ssa.Constant) and 1 << by.value in SCALES:
@@ -485,13 +517,15 @@ def _mode(emitter: Emitter, pointer: ssa.Operand) -> tuple[tuple[Operand, ...], 
 
 
 def _made(emitter: Emitter, operand: ssa.Operand, operation: str) -> Instruction | None:
-    """The operation of the block that makes the operand."""
+    """Instruction of the block that makes the operand by this operation, else None."""
     found = emitter.makers.get(operand.name) if isinstance(operand, ssa.Value) else None
     return found if found is not None and found.operation == operation else None
 
 
 def _call(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
+    """Call of a routine, with the predicate first if it has one."""
     results = tuple(Value(r.name, type_of(r.type)) for r in i.results)
+    # A guarded call has its predicate last in SSA form, first in words.
     is_guarded = ssa.GUARDED in i.flags
     operands = (given[-1], *given[:-1]) if is_guarded else tuple(given)
     name = "calltr" if is_guarded else "call"

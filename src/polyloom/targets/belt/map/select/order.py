@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of memory that a schedule keeps: dependences of the accesses in SSA form, from which operations come.
+"""Memory dependences that a schedule keeps: those of the accesses in SSA form, from which operations come.
 
 Volatile accesses stay in the order of the program, in loops that are not pipelined.
 """
@@ -17,13 +17,14 @@ from polyloom.targets.belt.source.ir import Function, Loop, Module, Order
 
 
 def order_memory(module: Module, origins: Mapping[str, Aliases]) -> Module:
-    """The module with the order of all blocks and loops; by function the addresses of that in SSA form from which it
-    was made."""
+    """Module with the memory order of all blocks and loops; `origins`: by function, the aliases of the SSA form from
+    which it was made."""
     effects = call_effects(origins[module.functions[0].name].function)
     return replace(module, functions=tuple(_ordered(f, origins[f.name], effects) for f in module.functions))
 
 
 def _ordered(function: Function, origin: Aliases, effects: Mapping[str, MemoryEffect]) -> Function:
+    """Function with the memory dependences of its blocks and loops (docs/targets/belt.md, Time)."""
     loops = {loop.name: loop for loop in superblocks(origin.function)}
     blocks = list(function.blocks)
     for k, block in enumerate(blocks):
@@ -31,10 +32,12 @@ def _ordered(function: Function, origin: Aliases, effects: Mapping[str, MemoryEf
         line = [memory for _, memory in accesses]
         loop = loops[block.name] if isinstance(block, Loop) else None
         found = tuple(
+            # Dependences count accesses; `order` counts all operations of the block.
             Order(accesses[d.source][0], accesses[d.sink][0], d.distance)
             for d in memory_dependences(line, loop, origin, effects)
         )
         blocks[k] = replace(block, order=found)
+        # Pipelining overlaps iterations: volatile accesses of two would interleave.
         if isinstance(block, Loop) and any(op.volatile for op in block.ops):
             blocks[k] = replace(block, order=found, reason=block.reason or "volatile access")
     return replace(function, blocks=tuple(blocks))

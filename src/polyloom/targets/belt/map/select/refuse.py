@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program in SSA form may have and a belt has no code for: recursion, calls through pointers and addresses of
-functions, pointers in data, atomic read-modify-write, arrays of no constant size, loops that are entered at several
-places.
+"""Unsupported constructs: what a program in SSA form may have and a belt has no code for: recursion, calls through
+pointers and addresses of functions, pointers in data, atomic read-modify-write, arrays of no constant size, loops that
+are entered at several places.
 
 A belt names routines in its code words, and runs alone on its memory.
 """
@@ -16,17 +16,19 @@ from polyloom.ir.ssa import ATOMICS, INDIRECT, Block, Constant, Function, flow_e
 
 
 def refuse(program: Function) -> Function:
-    """The program itself. Errors: PL1085 to PL1087, PL1090."""
+    """Check a program; the program itself. Errors: PL1085 to PL1087, PL1090."""
     for error in _found(program):
         raise error
     return program
 
 
 def _found(program: Function) -> Iterator[PolyloomError]:
+    """Errors of a program, one for each construct without code."""
     names = {member.name for member in program.program}
     if (recursion := _recursion(program)) is not None:
         yield recursion
     for member in program.program:
+        # Loops are natural ones: a loop with two entries has no head where `inner` could stand (Havlak 1997).
         forest = loop_forest(len(member.blocks), flow_edges(member))
         yield from (_irreducible(member, member.blocks[loop.header]) for loop in forest.loops if loop.irreducible)
         for instruction in (i for block in member.blocks for i in block.instructions):
@@ -46,12 +48,14 @@ def _found(program: Function) -> Iterator[PolyloomError]:
                 yield _error(f"{where}: a call through a pointer", "call functions by their names, in a `switch`")
         for address in (address for address in mentioned(member) if address.name in names):
             yield _error(f"the address of the function {address.name}", "call functions by their names, in a `switch`")
+    # Addresses are known only when data are laid out, behind the importer.
     for datum in (datum for datum in program.data if datum.addresses):
         yield _error(f"the variable {datum.name}, which contains pointers", "put what they point to into one array")
 
 
 def _recursion(program: Function) -> PolyloomError | None:
-    """A function that calls itself, by whatever way: the way is named."""
+    """Recursion error: a function that calls itself, by whatever way; the way is named. Depth-first search of the call
+    graph."""
     members = {member.name: member for member in program.program}
     finished: set[str] = set()
 
@@ -63,6 +67,7 @@ def _recursion(program: Function) -> PolyloomError | None:
             return input_error("PL1085", message, help="write it as a loop, with a stack of its own in an array")
         called = (i.called for block in members[name].blocks for i in block.instructions if i.called in members)
         found = None if name in finished else next(filter(None, (visit(c, [*path, name]) for c in called)), None)
+        # A function that was left without a circle needs no second visit: the search stays linear.
         finished.add(name)
         return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which functions of a program are vectorized, and what is said where a loop cannot be."""
+"""Vectorization of a program's functions: which are tried, and what is said where a loop cannot be vectorized."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _EMULATED = "emulated."
 
 
 def vectorizing(machine: VectorMachine, found: list[Vectorized]) -> Callable[[Function, bool], Function]:
-    """The change of a function that is no routine of ours; `found` gets what becomes of loops."""
+    """Change that vectorizes a function, unless it is a routine of ours; `found` gets what becomes of loops."""
 
     def change(function: Function, outside: bool) -> Function:
+        # Emulation routines have loops over bits, which are no loops of the user's.
         if function.name.startswith(_EMULATED):
             return function
         made, loops = vectorize(function, machine, outside)
@@ -26,7 +27,7 @@ def vectorizing(machine: VectorMachine, found: list[Vectorized]) -> Callable[[Fu
 
 
 def check_vectorized(function: Function, found: list[Vectorized]) -> Function:
-    """The function itself. Errors: PL1091 (exit 3) with the first reason."""
+    """Check that every loop was vectorized. Errors: PL1091 (exit 3) with the first reason."""
     for refused in (each for each in found if each.reason):
         raise _refusal(refused)
     return function

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions over channels on the tensor coprocessors of minions."""
+"""Convolutions over channels on the tensor coprocessors of minions, one matrix product per tap."""

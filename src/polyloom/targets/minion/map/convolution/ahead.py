@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights brought into the L2 of each shire before the first tile: all tiles of a shire need them at the same time."""
+"""Prefetching of weights into the L2 of each shire before the first tile: all tiles of a shire need them at the same
+time.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from polyloom.targets.minion.words.tiles import TILE
 
 
 def ahead(s: Shape, team: Team, prefix: str) -> list[str]:
-    """Behind the weights may lie what is written."""
+    """Prefetch of all weights, where they are at least a tile and at most half of L2. A wait ends it, because the
+    result may lie behind the weights in the last group of lines.
+    """
     if s.weight_bytes < TILE or s.weight_bytes > MOST:
         return []
     return [*prefetched(s.weights, s.weight_bytes, team, prefix), wait(PREFETCHED)]

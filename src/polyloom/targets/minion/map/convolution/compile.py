@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A convolution for sizes: what has to be packed first, which tiles minions compute, and the code."""
+"""Code generation of a convolution for given sizes: what has to be packed first, which tiles minions compute, and the
+code (implicit matrix products per tap, without an im2col copy; Chetlur et al., cuDNN, 2014).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ _PACKED: Final = 30
 
 
 def code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Setting) -> Made:
-    """Errors: PL1339 for options of products, PL1341 for rows that masks cannot hold."""
+    """Code of a convolution. Errors: PL1339 for options of products, PL1341 for rows that masks cannot hold."""
     options = setting.options
     asked = {"--resident": options.resident, "--split-k": (options.split_k or 1) > 1, "--broadcast": options.broadcast}
     if any(asked.values()):
@@ -46,6 +48,7 @@ def code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Set
         raise infeasible("PL1341", message, help=help)
     if c.begins:
         s = replace(s, begins=setting.arrays[c.begins].address, evicts=evicts(c.begins, c.result, setting))
+    # Moves of one group may read what those of the group before wrote, so a barrier ends each group.
     parts = list[Part]()
     packs = replace(place, reason="packs an operand into the order of the tensor unit")
     for number, group in enumerate(room.groups):
@@ -55,9 +58,12 @@ def code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Set
             by_first(Part(tuple(lines), packs), named, "skip"),
             barrier(setting.team, f"{named.prefix}.all", _PACKED),
         ]
+    # Turning a tile over passes through memory: the shire's scratchpad is nearer than DRAM, and a tile for each minion
+    # is all it takes.
     own = setting.scratchpad >= MINIONS_PER_SHIRE * TILE
     at = _OWN if own else room.take(setting.team.minions * TILE)
     lines = loop(s, setting.team, Buffer(at, own), setting.prefix)
+    # The result was computed in another order of dimensions and is moved to its place once it is complete.
     if room.last:
         parts.append(by_first(Part((*lines, wait(STORED)), place), setting, "skip"))
         parts.append(barrier(setting.team, f"{setting.prefix}.summed", _PACKED))
@@ -67,5 +73,6 @@ def code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Set
         by_first(Part((*lines, *settled(setting, streams=streams(setting, c.weight))), place), setting, "skip")
     )
     facts: dict[str, Json] = {"split_k": 1, "predicted_cycles": cycles(s, setting.team.minions)}
+    # Useful multiply-adds leave out taps outside of the image.
     depth = setting.arrays[c.image].shape[c.channel]
     return Made(tuple(parts), facts, s.pairs * s.channels * depth, kind.peak, room.free - setting.scratch)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A convolution for the tensor coprocessor: whether its arithmetic computes it, its code, and its oracle."""
+"""Convolution form: whether a phase is a convolution that the tensor coprocessor's arithmetic computes, its code, and
+its oracle.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ _SUMS: Final = {"fp32": "f32", "fp16": "f32", "int8": "i32"}
 
 @dataclass(frozen=True, slots=True)
 class Convolved:
-    """`reorders`: whether sums may take another order than the source's."""
+    """A convolution with the type it is computed in. `reorders`: whether sums may take another order than the
+    source's.
+    """
 
     found: Convolution
     kind: Kind
@@ -47,11 +51,15 @@ def work(
     begins: str = "",
     is_exact: bool = True,
 ) -> Work | None:
-    """None where these are no sums of a convolution, or ones that only other arithmetic computes, or whose order is not
-    that of the machine: input channels innermost. `fuses`: whether the source adds products with one rounding. Sums of
-    floats of a matrix and a vector may begin with a vector, `begins`. `is_exact`: its terms are the source's."""
+    """Work of sums; None where they are no convolution, or one that only other arithmetic computes, or whose order is
+    not that of the machine: input channels innermost.
+
+    `fuses`: whether the source adds products with one rounding. Sums of floats of a matrix and a vector may begin with
+    a vector, `begins`. `is_exact`: its terms are the source's.
+    """
     several = () if sums is None else convolutions(sums)
     kind = _kind(several[0], types) if several else None
+    # A product of image and weights may be read with the roles exchanged; the reading that packs less is taken.
     found = min(several, key=lambda each: _packing(each, kind), default=None)
     if found is None or kind is None or (kind is not INT8 and fp == "strict" and not (fuses and kind is FP32)):
         return None
@@ -74,6 +82,7 @@ def work(
     found = replace(found, begins=begins)
     made = Convolved(found, kind, fp == "reassociate" or not is_exact)
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
+    # Bounds know only the sizes of arrays, so that offsets may not depend on other parameters.
     if not exact and not all(p.offset.is_constant for p in found.places):
         return None
     bounds = None if found.steps else partial(_bounds, made)
@@ -92,7 +101,8 @@ def work(
 
 def _is_quantized(c: Convolution, kind: Kind, types: Mapping[str, str], fp: str, *, outermost: bool) -> bool:
     """Whether TensorQuant fits behind the sum: results have no bounds of errors; lines of L1Scp are free, unless sums
-    run over channels first; bytes are not turned over."""
+    run over channels first; bytes are not turned over.
+    """
     turns = c.output != len(c.places) - 1
     return kind is not FP16 and fp != "reassociate" and not outermost and not (turns and types[c.result] in _BYTES)
 
@@ -105,12 +115,15 @@ def _fits(c: Convolution, deep: int | None) -> bool:
 
 
 def _packing(c: Convolution, kind: Kind | None) -> int:
-    """How many dimensions the arrays have that have to be packed."""
+    """Number of dimensions of the arrays that have to be packed, as a cost."""
     image = 0 if c.channel == len(c.places) - 1 else len(c.places)
     return image + (0 if kind is FP32 and c.weights[-1] is not None else len(c.weights))
 
 
 def _kind(found: Convolution, types: Mapping[str, str]) -> Kind | None:
+    """Type of a convolution by those of its factors and the steps behind its sums; None where TensorQuant has no such
+    steps.
+    """
     factors = {types[found.image], types[found.weight]}
     kinds = {"": (FP32, {"f32"}), "to_f32": (FP16, {"f16"}), "to_i32": (INT8, {"i8", "u8"})}
     kind, allowed = kinds[found.widened]
@@ -119,11 +132,13 @@ def _kind(found: Convolution, types: Mapping[str, str]) -> Kind | None:
 
 
 def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+    """Results in the machine's arithmetic, or in double precision where sums are reordered."""
     pixels, weights = convolution_matrices(made.found, values, read, held[made.found.result].shape)
     begins = _begins(made.found, read, (len(pixels), weights.shape[1]))
     if made.kind is INT8:
         sums = (pixels.astype(np.float64) @ weights.astype(np.float64)).astype(np.int64).astype(np.int32)
     elif made.kind is FP32 and not made.reorders:
+        # The code clears registers first, so that also the first term is added to +0.
         sums = arithmetic.summed(pixels, weights) if begins is None else arithmetic.product(pixels, weights, begins)
     else:
         sums = arithmetic.doubles(pixels, weights, begins)
@@ -133,6 +148,7 @@ def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arr
 
 
 def _bounds(made: Convolved, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
+    """Error bounds of the result, in its shape."""
     c = made.found
     zeros = {name: np.zeros(read[name].shape) for name in (c.image, c.weight)}
     pixels, weights = convolution_matrices(c, values, read, shape)
@@ -145,5 +161,5 @@ def _bounds(made: Convolved, values: Mapping[str, int], read: Arrays, errors: Ar
 
 
 def _begins(c: Convolution, read: Arrays, shape: tuple[int, int]) -> Array | None:
-    """What the sums of a vector begin with, as a matrix."""
+    """Matrix with which the sums of a vector begin."""
     return read[c.begins].reshape(shape) if c.begins else None

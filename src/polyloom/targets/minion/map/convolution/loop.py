@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A minion's loop over its tiles of a convolution's result.
+"""Loop nest of a minion over its tiles of a convolution's result.
 
-    for each tile of its own: registers become +0
-        for the taps of each window, those outside of the image left out:
-            write where the tile's pixels are, which gives the mask of those inside of the image
-            for each step of depth: load the pixels, load the weights to TenB, wait for the pixels, multiply
-        store, or turn the tile over by a transposing load
+  for each tile of its own: registers become +0
+    for the taps of each window, those outside of the image left out:
+      write where the tile's pixels are, which gives the mask of those inside of the image
+      for each step of depth: load the pixels, load the weights to TenB, wait for the pixels, multiply
+    store, or turn the tile over by a transposing load
 
 Tiles are numbered: output channels first, then the axes from the last to the first; minions take them in turns.
+
 Left-out terms and masked rows leave sums untouched, as in a source that adds nothing there. Registers become zero by a
 multiplication of masked rows, which takes its line through TenB: no wait is needed then. A tile is turned over in lines
 32 to 47 of L1Scp; the store of those ends before the next multiplication.
 
 Registers: s2 the tile; s6, s7, s8 the words of both loads and of the FMA; a1 that of the store; s9, s10, s11 strides;
-a0 counts steps of depth, a3 and a4 are the bits that turn (product/tile.py), those of `taps.py` the taps.
+a0 counts steps of depth, a3 and a4 are the bits that turn (product/tensor_assembly.py), those of `taps.py` the taps.
+Masks: the
+programmer's reference manual, chapter 9, tensor_conv_size and tensor_conv_ctrl.
 """
 
 from __future__ import annotations
@@ -61,7 +64,7 @@ class Buffer:
 
 
 def loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[str]:
-    """The code; stores may still run behind it."""
+    """Code of the loop; stores may still run behind it."""
     again, done = f"{prefix}.tile", f"{prefix}.stored"
     lines = [
         f"{prefix}.convolution:",
@@ -82,17 +85,20 @@ def loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[str]:
 
 
 def _constants(s: Shape) -> list[str]:
+    """Loop invariants: strides, the size of the image's rows for masks, and the bits that turn."""
     stride = LINE if s.turns else s.along.result_step
     lines = [li("s9", s.along.stride * s.along.image_step), li("s10", x31(s.line_step, 1)), li("s11", stride)]
     if s.is_masked:
+        # One row of the image is enough: taps across rows are left out by branches, so the mask only compares columns.
         size = encode("tensor_conv_size", rows=1, column_step=s.along.stride, columns=s.along.limit).value
         lines += [li("t0", size), "csrw tensor_conv_size, t0"]
     return [*lines, li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
 
 
 def _words(s: Shape, prefix: str) -> list[str]:
-    """s6, s7, s8 and a1 of the tile's first tap, and where the taps of its first pixel are."""
+    """Words of the tile's first tap, in s6, s7, s8 and a1, and where the taps of its first pixel are."""
     start = sum(axis.offset * axis.image_step for axis in s.axes)
+    # With channels outermost each multiplication takes one word of depth, to keep the source's order of sums.
     words = 1 if s.outermost else ROWS
     load = encode("tensor_load", masked=s.is_masked, rows=1, address=s.image + start).value
     fma = encode("tensor_fma", type=s.kind.number, masked=s.is_masked, words=words, tenb=1, rows=1, columns=4)
@@ -103,6 +109,7 @@ def _words(s: Shape, prefix: str) -> list[str]:
     lines += [f"mv {_BLOCK}, t2"] if s.quant else []
     lines += [*scaled("t1", "t2", s.block_step, "s7"), *scaled("t1", "t2", _result_step(s), "a1")]
     lines += _limited(s.channels, "t2", f"{prefix}.wide", ROWS, "t4")
+    # The stored lines are channels, so their number is that of the output channels of the block.
     if s.turns:
         lines += [f"slli t4, t4, {ROW_FIELD}", "add a1, a1, t4", li("t4", ROWS - 1)]
     lines += ["srli t4, t4, 2", f"slli t4, t4, {COLUMN_FIELD}", "or s8, s8, t4"]
@@ -112,7 +119,7 @@ def _words(s: Shape, prefix: str) -> list[str]:
 
 
 def _axis(s: Shape, number: int, prefix: str) -> list[str]:
-    """What the tile's place along an axis, in t2, adds."""
+    """Contribution of the tile's place along an axis, in t2, to the words."""
     axis, each = s.axes[number], s.tile if number == s.pixel else 1
     lines = scaled("t1", "t2", each * axis.stride * axis.image_step, "s6")
     lines += scaled("t1", "t2", each * axis.result_step, "a1")
@@ -152,10 +159,12 @@ def _step(s: Shape) -> int:
 
 
 def _masked(s: Shape, **fields: int) -> list[str]:
-    """A multiplication in which no row takes part, of one word of depth. Where lines 32 on hold vectors, it reads those
-    that the load behind it does not write."""
+    """Multiplication in which no row takes part, of one word of depth. Where lines 32 on hold vectors, it reads those
+    that the load behind it does not write.
+    """
     a = _LINES if s.quant is None else 0
     word = encode("tensor_fma", type=s.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, tenb=1, a=a, **fields)
+    # With TenB the operation reads no line of L1Scp for B, so that no wait for a load is needed.
     line = encode("tensor_load_b", rows=1, address=s.weights).value
     lines = ["csrw tensor_mask, zero", li("t0", line), "mv t6, s10", "csrw tensor_load, t0", li("t0", word.value)]
     other = ["and t1, s8, a4", "xor t1, t1, a4", "or t0, t0, t1"] if s.quant else []
@@ -163,7 +172,9 @@ def _masked(s: Shape, **fields: int) -> list[str]:
 
 
 def _cleared(s: Shape) -> list[str]:
-    """Sums, in registers or in TenC, become +0, or those of a vector what they begin with."""
+    """Start of sums: +0 in registers or in TenC (masked rows with MUL; manual, chapter 9), or what a vector's sums
+    begin with.
+    """
     if s.begins is None:
         return _masked(s, first=1)
     is_row = s.along.extent == 1 and s.channels > 1
@@ -178,6 +189,9 @@ def _finished(s: Shape) -> list[str]:
 
 
 def _quantized(s: Shape) -> list[str]:
+    """Epilogue by TensorQuant. A tile that may lie outside of the image at all taps has no later load that proves the
+    vectors' loads complete, so it waits.
+    """
     if s.quant is None:
         return []
     is_proven = s.always_loads or not s.quant.vectors
@@ -195,7 +209,7 @@ def _steps(s: Shape, tap: Tap) -> list[tuple[str, int]]:
 
 
 def _depth(s: Shape, prefix: str) -> list[str]:
-    """Whole steps, and a last one with what is left of the depth."""
+    """Loop along the depth: whole steps, and a last one with what is left."""
     whole, rest = (s.words - 1) // ROWS, (s.words - 1) % ROWS + 1
     turn = ["xor s6, s6, a3", "xor s8, s8, a4"]
     lines = list[str]()
@@ -219,7 +233,9 @@ def _lengthened(more: int) -> list[str]:
 
 
 def _turned(s: Shape, buffer: Buffer) -> list[str]:
-    """Pixels by channels to channels by pixels, through memory of the minion's own."""
+    """Transposition of a tile, pixels by channels to channels by pixels, through memory of the minion's own: only loads
+    transpose (manual, chapter 9).
+    """
     store = encode("tensor_store", rows=ROWS, bytes=LINE, address=buffer.address).value
     turn, at = TRANSFORMS.index("transpose32"), buffer.address
     load = encode("tensor_load", transform=turn, start=_LINES, rows=ROWS, address=at).value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of memory moved by all minions, transformed by the loads: what convolutions need packed.
+"""Packing moves: lines of memory moved by all minions, transformed by the loads, which convolutions need.
 
 Tiles take lines 0 to 15 and 16 to 31 of L1Scp in turns. Accepting a store proves the one before it complete, so that a
 load may overwrite that one's lines: one wait per tile.
@@ -21,7 +21,9 @@ from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
 
 @dataclass(frozen=True, slots=True)
 class Digit:
-    """So many tiles, one every `source` bytes there and every `to` bytes here."""
+    """Dimension of a move: so many tiles, one every `source` bytes there and every `to` bytes here. A tile's number is
+    written in the mixed radix of these counts.
+    """
 
     count: int
     source: int
@@ -31,7 +33,8 @@ class Digit:
 @dataclass(frozen=True, slots=True)
 class Move:
     """Tiles of `rows` lines: from lines `source_stride` apart, which `transform` makes into those of the tile, to lines
-    `to_stride` apart."""
+    `to_stride` apart.
+    """
 
     source: int
     to: int
@@ -47,21 +50,24 @@ class Move:
 
 
 def moved(moves: Sequence[Move], team: Team, prefix: str) -> list[str]:
-    """Minions take tiles in turns. The last store may still run behind the code."""
+    """Loops of several moves; minions take tiles in turns. The last store may still run behind the code."""
     lines = [li("a3", TURN_LOAD), li("a4", TURN_STORE), li("s6", 0), li("s7", 0)]
     return [*lines, *(line for n, move in enumerate(moves) for line in _moved(move, team, f"{prefix}.{n}"))]
 
 
 def _moved(m: Move, team: Team, prefix: str) -> list[str]:
+    """Loop of one move."""
     load = encode("tensor_load", transform=TRANSFORMS.index(m.transform), rows=m.rows, address=m.source).value
     store = encode("tensor_store_scp", rows=m.rows, address=m.to).value
     again, done = f"{prefix}.tile", f"{prefix}.moved"
     lines = ["mv s4, s0", f"{again}:", li("t0", m.tiles), f"bgeu s4, t0, {done}", "mv t3, s4"]
     lines += ["and s6, s6, a3", li("t0", load), "add s6, s6, t0", "and s7, s7, a4", li("t0", store), "add s7, s7, t0"]
+    # Dimensions of extent 1 need no division.
     several = [digit for digit in m.digits if digit.count > 1]
     for number, digit in enumerate(reversed(several), 1):
         lines += ["mv t2, t3", *(parted("t3", "t2", digit.count) if number < len(several) else [])]
         lines += [*scaled("t1", "t2", digit.source, "s6"), *scaled("t1", "t2", digit.to, "s7")]
+    # x31 is sampled when the CSR is written, so the store's stride is set only behind the load.
     lines += [li("t6", x31(m.source_stride)), "csrw tensor_load, s6", li("t5", m.to_stride), wait(LOADED), "mv t6, t5"]
     lines += ["csrw tensor_store, s7", "xor s6, s6, a3", "xor s7, s7, a4", li("t0", team.minions), "add s4, s4, t0"]
     return [*lines, f"j {again}", f"{done}:"]

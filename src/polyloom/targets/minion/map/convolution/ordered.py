@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sums of a tile whose input channels are the outermost loop: floats keep the order of their sums.
+"""Sums of a tile whose input channels are the outermost loop: floats keep the order of their sums.
 
-    for each 16 words of depth:
-        for the taps along which no pixels lie: load the line of each pixel that any tap needs
-        for each word, for all taps: load the line of weights to TenB, multiply one word
+  for each 16 words of depth:
+    for the taps along which no pixels lie: load the line of each pixel that any tap needs
+    for each word, for all taps: load the line of weights to TenB, multiply one word
 
 Along the pixels, neighbouring taps share lines: a tap is a line further. With strides, each tap has lines of its own.
+
 Registers: as in loop.py; s8 has the line and the word of depth, a0 counts words, a2 those of the 16.
 """
 
@@ -26,7 +27,9 @@ _WORD: Final = encode("tensor_fma", offset=1).value
 
 
 def ordered(s: Shape, prefix: str) -> list[str]:
-    """Waits for the multiplications before, whose lines are loaded anew."""
+    """Loop over blocks of 16 words of depth. It waits for the multiplications before, whose lines are loaded anew
+    (manual, "TensorWait").
+    """
     loads = over(s, s.loaded, f"{prefix}.load", _lines(s), _of_loads)
     multiply = ["mv t6, s10", "csrw tensor_load, s7", "csrw tensor_fma, s8"]
     lines = [li("a0", s.words), f"{prefix}.block:", wait(MULTIPLIED), *loads, wait(LOADED)]
@@ -47,6 +50,7 @@ def _of_products(s: Shape, tap: Tap) -> list[tuple[str, int]]:
 def _lines(s: Shape) -> list[str]:
     """Loads of the lines of all pixels, 16 at most each; those outside of the image are left out."""
     lines, where = ["mv t6, s9"], _where(s)
+    # A load makes at most 16 lines: the field for rows has four bits.
     for first in range(0, s.span, ROWS):
         count = min(ROWS, s.span - first)
         more = count - 1 + first * (s.along.stride * s.along.image_step + _START)

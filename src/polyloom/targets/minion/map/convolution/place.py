@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where image, weights and result of a convolution lie at its sizes, and the moves that make them lie so.
+"""Data layout of a convolution's image, weights and result at its sizes, and the moves that establish it.
 
 The image's channels have to be neighbours in lines, the weights of 16 output channels a line. Where an array's last
-dimension is another one, transposing loads bring it into that order; halves and bytes of weights are interleaved. A
-pixel's lines in packed images, and rows of packed weights, begin in all four banks of a shire in turns: their number is
-odd.
+dimension is another one, transposing loads bring it into that order; halves and bytes of weights are interleaved
+(programmer's reference manual, chapter 9). A pixel's lines in packed images, and rows of packed weights, begin in all
+four banks of a shire in turns: their number is odd.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """An array in lines: where it begins, and bytes from element to element of each dimension, in blocks of what fills
-    a line along `lines`."""
+    """Layout of an array in lines: where it begins, and bytes from element to element of each dimension, in blocks of
+    what fills a line along `lines`.
+    """
 
     address: int
     steps: tuple[int, ...]
@@ -61,14 +62,18 @@ class Laid:
 def shape(
     c: Convolution, kind: Kind, arrays: Mapping[str, Placed], values: Mapping[str, int], room: Room, *, outermost: bool
 ) -> Shape:
-    """With tiles of 16 pixels along the result's last dimension, or the last but output channels."""
+    """Convolution at its sizes, with tiles of 16 pixels along the result's last dimension, or the last but output
+    channels.
+    """
     image, weight, result = arrays[c.image], arrays[c.weight], arrays[c.result]
     depth = image.shape[c.channel]
+    # Loads may read lines of channels that there are not; what lies there may not be written meanwhile.
     room.take(_beyond(image.steps(), kind) + _beyond(weight.steps(), kind))
     pixels = _image(c, kind, image, room)
     address, steps, block, line, words = _weights(c, kind, weight, room)
     turns = c.output != len(result.shape) - 1
     address_of_result, result_steps = result.address, result.steps()
+    # With channels outermost, L1Scp has no lines left in which a tile could be turned over.
     if turns and outermost and c.output is not None:
         address_of_result, result_steps = _aside(c.output, result, room)
         turns = False
@@ -81,8 +86,10 @@ def shape(
         if place.weight is not None:
             made = Tap(len(axes) - 1, weight.shape[place.weight], place.dilation, steps[place.weight])
             taps[place.weight] = made
+        # A dimension without a window may still leave the image; as a tap of extent 1 it gets the same checks.
         elif offset < 0 or place.stride * (result.shape[n] - 1) + offset >= image.shape[at]:
             taps[-n - 1] = Tap(len(axes) - 1, 1, 0, 0)
+    # Taps follow the source's order of sums, as far as that is fixed.
     wanted = [*(c.order or ()), *sorted(taps)]
     ordered = [taps[n] for n in dict.fromkeys(wanted) if n in taps]
     channels = 1 if c.output is None else result.shape[c.output]
@@ -111,9 +118,12 @@ def shape(
 
 
 def _aside(wide: int, result: Placed, room: Room) -> tuple[int, tuple[int, ...]]:
-    """The result with output channels last; when all minions are done, it is moved to where it belongs."""
+    """Result with output channels last, in memory of its own; when all minions are done, it is moved to where it
+    belongs.
+    """
     last, own = len(result.shape) - 1, result.steps()
     blocks, rest = divmod(result.shape[wide], ROWS)
+    # An odd number of lines per pixel spreads pixels over all banks of the shire.
     steps, at = [0] * len(own), (-(-result.shape[wide] // ROWS) | 1) * LINE
     for n in (n for n in reversed(range(len(own))) if n != wide):
         steps[n], at = at, at * result.shape[n]
@@ -136,17 +146,20 @@ def _aside(wide: int, result: Placed, room: Room) -> tuple[int, tuple[int, ...]]
 
 
 def _beyond(steps: Sequence[int], kind: Kind) -> int:
-    """How far behind an array its moves may read, where nothing may be written then: lines of channels that there are
-    not."""
+    """Bytes behind an array that its moves may read, where nothing may be written meanwhile: lines of channels that
+    there are not.
+    """
     return LINE // kind.bytes * max(steps, default=0)
 
 
 def _image(c: Convolution, kind: Kind, image: Placed, room: Room) -> Laid:
-    """The image with channels last."""
+    """Layout of the image with channels last, packed if necessary."""
     last, deep = len(image.shape) - 1, c.channel
     if deep == last:
         return Laid(image.address, image.steps(), image.shape)
     own = image.steps()
+    # Two channels share a word; an odd last one must meet a zero, not what lies behind it: NaN or infinity times a zero
+    # weight would be NaN.
     if kind.name == "fp16" and image.shape[deep] % 2:
         own, start = _padded(image, deep, kind, room)
     else:
@@ -155,6 +168,7 @@ def _image(c: Convolution, kind: Kind, image: Placed, room: Room) -> Laid:
     filled = LINE // kind.bytes
     blocks = -(-image.shape[deep] // filled)
     pitch = (blocks | 1) * LINE
+    # Transposing loads make 16 lines, one for each pixel of a line of the source.
     padded = -(-image.shape[last] // ROWS) * ROWS
     steps, at = [0] * len(image.shape), pitch
     for n in reversed(range(len(image.shape))):
@@ -170,7 +184,7 @@ def _image(c: Convolution, kind: Kind, image: Placed, room: Room) -> Laid:
 
 
 def _padded(array: Placed, deep: int, kind: Kind, room: Room) -> tuple[tuple[int, ...], int]:
-    """A copy, in lines as they are, with zeros behind the last channel: its steps and its place."""
+    """Copy in lines as they are, with zeros behind the last channel: its steps and its place."""
     shape, own, each = array.shape, array.steps(), WORD // kind.bytes
     last = len(shape) - 1
     full = [-(-n // each) * each if at == deep else n for at, n in enumerate(shape)]
@@ -186,8 +200,9 @@ def _padded(array: Placed, deep: int, kind: Kind, room: Room) -> tuple[tuple[int
 
 
 def _weights(c: Convolution, kind: Kind, weight: Placed, room: Room) -> tuple[int, tuple[int, ...], int, int, int]:
-    """Where lines of weights are: the address, the step of each dimension of a window, that of 16 output channels, of a
-    word of depth and of 16 words."""
+    """Layout of the weights: the address, the step of each dimension of a window, that of 16 output channels, of a word
+    of depth and of 16 words.
+    """
     last, wide = len(weight.shape) - 1, next((n for n, r in enumerate(c.weights) if r is not None), None)
     deep = next(p.weight for p in c.places if p.result is None)
     assert deep is not None, "it is a convolution"
@@ -207,7 +222,9 @@ def _weights(c: Convolution, kind: Kind, weight: Placed, room: Room) -> tuple[in
 
 
 def _across(kind: Kind, weight: Placed, deep: int, wide: int, room: Room) -> tuple[int, tuple[int, ...]]:
-    """With output channels last, where a dimension of a window was: loads transpose lines over output channels."""
+    """Layout with output channels last, where a dimension of a window was: loads transpose lines over output
+    channels.
+    """
     last, own, shape = len(weight.shape) - 1, weight.steps(), weight.shape
     filled, each = LINE // kind.bytes, WORD // kind.bytes
     blocks = -(-shape[wide] // filled)
@@ -236,9 +253,12 @@ def _packed(
     roles: tuple[int, int | None, int],
     room: Room,
 ) -> tuple[int, tuple[int, ...], int, int, int]:
-    """Tiles of 16 words of depth by 16 output channels, one behind the other."""
+    """Tiles of 16 words of depth by 16 output channels, one behind the other, as TenB takes them (manual, chapter
+    9).
+    """
     (start, own, shape), (deep, wide, group) = laid, roles
     depth = -(-shape[deep] * kind.bytes // LINE)
+    # All taps of a block of output channels lie together, because a tile uses them one after another.
     windows = [n for n in range(len(shape)) if n not in (deep, wide)]
     steps, at = [0] * len(shape), depth * TILE
     for n in reversed(windows):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many cycles a convolution takes, before it runs: what decides along which dimension pixels of a tile lie, and how
+"""Cost model of a convolution in cycles, before it runs: it decides along which dimension pixels of a tile lie, and how
 many they are.
 
 A step takes as long as its FMA, or as its lines take to come from the shire, one every 10 cycles. Figures:
@@ -18,6 +18,7 @@ from polyloom.targets.minion.words.tiles import ROWS
 
 _MORE: Final = {"fp32": 17, "fp16": 17, "int8": 24}
 """Cycles of an FMA beside its micro-operations."""
+# The pipeline of the FMA has seven stages: a word with fewer micro-operations waits for itself.
 _LEAST: Final = 7
 """Micro-operations of a word of depth."""
 _LINE: Final = 10
@@ -30,7 +31,7 @@ _TURN: Final = 400
 
 
 def cycles(s: Shape, minions: int) -> int:
-    """Of the busiest minion."""
+    """Predicted cycles of the busiest minion."""
     if s.outermost:
         return _START + -(-s.tiles // minions) * (_TILE + _ordered(s))
     taps, rest = prod(tap.extent for tap in s.taps), (s.words - 1) % ROWS + 1
@@ -39,27 +40,34 @@ def cycles(s: Shape, minions: int) -> int:
 
 
 def _ordered(s: Shape) -> int:
-    """Of a tile, with input channels outermost."""
+    """Predicted cycles of a tile with input channels outermost."""
     columns = -(-min(s.channels, ROWS) // 8)
+    # Each word of depth is a load to TenB and a multiplication of their own.
     step = max(max(s.tile * columns, _LEAST) + _MORE[s.kind.name], _LOAD)
     return s.words * prod(tap.extent for tap in s.taps) * step + s.steps * (_LINE * s.lines + _TURN)
 
 
 def _step(s: Shape, words: int) -> int:
+    """Predicted cycles of a step of so many words: the slowest of multiplication, both loads, and the least time of a
+    load.
+    """
     columns = -(-min(s.channels, ROWS) // 8) if s.kind.name != "int8" else 1
     fma = words * max(s.tile * columns, _LEAST) + _MORE[s.kind.name]
     return max(fma, _LINE * s.tile, _LINE * words, _LOAD)
 
 
 def _has_mask(s: Shape) -> bool:
-    """Whether the fields of the convolution CSRs hold what masks the pixels."""
+    """Whether the fields of the convolution CSRs hold what masks the pixels: a row within 15 bits, a step within 7
+    (manual, chapter 9).
+    """
     return not s.is_masked or (s.along.limit < 1 << 15 and s.along.stride < 1 << 7)
 
 
 def chosen(s: Shape, minions: int) -> Shape | None:
-    """With the axis and the number of pixels that are fastest, the most pixels of those; None where windows are larger
-    than L1Scp, or rows than a mask. Where tiles are turned over, they lie along the result's last dimension, and lines
-    of pixels are whole."""
+    """Shape with the axis and the number of pixels that are fastest, the most pixels of those; None where windows are
+    larger than L1Scp, or rows than a mask. Where tiles are turned over, they lie along the result's last dimension, and
+    lines of pixels are whole.
+    """
     if s.turns:
         return s if _has_mask(s) else None
     options = [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A convolution at its sizes, as one matrix product per tap of its windows: a tile of the result is up to 16 pixels
-that are neighbours along one dimension, by 16 output channels; the depth is input channels.
+"""Iteration space of a convolution at its sizes, as one matrix product per tap of its windows: a tile of the result is
+up to 16 pixels that are neighbours along one dimension, by 16 output channels; the depth is input channels.
 
 Lines of the image hold the channels of a pixel, 16 words each, those of the weights a word of depth for 16 output
 channels. All steps are bytes.
@@ -18,8 +18,9 @@ from polyloom.targets.minion.words.tiles import ROWS
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A dimension of the result other than output channels, and that of the image beside it, which has `limit`
-    elements: pixel `i` begins at stride · i + offset there."""
+    """Dimension of the result other than output channels, and that of the image beside it, which has `limit` elements:
+    pixel `i` begins at stride · i + offset there.
+    """
 
     extent: int
     limit: int
@@ -31,7 +32,9 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """`extent` steps along an axis' window, each `dilation` further in the image; `weight_step` is the weights'."""
+    """Dimension of a window: `extent` steps along an axis, each `dilation` further in the image; `weight_step` is the
+    weights'.
+    """
 
     axis: int
     extent: int
@@ -41,18 +44,23 @@ class Tap:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`image`, `weights`, `result`: where element 0 of each is; `tile` pixels lie along `axes[pixel]`. `block_step`,
-    `depth_step` and `line_step` lead to the weights of the next 16 output channels, of the next 16 words of depth and
-    of the next word. `turns`: the result's lines hold pixels, `channel_step` apart for each channel. `outermost`: sums
-    run over input channels first (ordered.py). `weight_bytes` are all from `weights` on; `quant`: what becomes of
-    sums. Of a vector, the address of the one with which sums may begin, and whether its lines may not stay in
-    caches."""
+    """Sizes, addresses and steps of a convolution. `image`, `weights`, `result`: where element 0 of each is; `tile`
+    pixels lie along `axes[pixel]`.
+
+    `block_step`, `depth_step` and `line_step` lead to the weights of the next 16 output channels, of the next 16 words
+    of depth and of the next word. `turns`: the result's lines hold pixels, `channel_step` apart for each channel.
+    `outermost`: sums run over input channels first (channels_outermost.py). `weight_bytes` are all from `weights` on;
+    `quant`:
+    what becomes of sums. Of a vector, the address of the one with which sums may begin, and whether its lines may not
+    stay in caches.
+    """
 
     kind: Kind
     channels: int
     words: int
     axes: tuple[Axis, ...]
     taps: tuple[Tap, ...]
+    # The number of the axis, not the axis: alternatives are tried by replacing these two fields only.
     pixel: int
     tile: int
     image: int
@@ -72,12 +80,12 @@ class Shape:
 
     @property
     def blocks(self) -> int:
-        """Of output channels."""
+        """Blocks of 16 output channels."""
         return -(-self.channels // ROWS)
 
     @property
     def steps(self) -> int:
-        """Of depth."""
+        """Steps of 16 words of depth."""
         return -(-self.words // ROWS)
 
     @property
@@ -87,7 +95,7 @@ class Shape:
 
     @property
     def digits(self) -> tuple[int, ...]:
-        """How many tiles there are along each axis."""
+        """Number of tiles along each axis, the mixed radix in which tiles are numbered."""
         return tuple(-(-a.extent // self.tile) if n == self.pixel else a.extent for n, a in enumerate(self.axes))
 
     @property
@@ -96,9 +104,11 @@ class Shape:
 
     def leaves(self, tap: Tap) -> bool:
         """Whether some taps are outside of the image, or the mask of pixels is needed anyway."""
+        # With channels outermost the same line serves several taps, so that pixels are masked line by line.
         if self.outermost and tap.axis == self.pixel:
             return True
         axis = self.axes[tap.axis]
+        # The farthest place in the image that a tap of the last pixel has.
         last = axis.stride * (axis.extent - 1) + tap.dilation * (tap.extent - 1) + axis.offset
         return axis.offset < 0 or last >= axis.limit
 
@@ -109,26 +119,28 @@ class Shape:
 
     @property
     def loaded(self) -> tuple[Tap, ...]:
-        """With channels outermost: the taps that have lines of their own."""
+        """Taps that have lines of their own, with channels outermost."""
         own = self.along.stride > 1
         return tuple(tap for tap in self.taps if own or tap.axis != self.pixel)
 
     @property
     def span(self) -> int:
-        """With channels outermost: lines of a load."""
+        """Lines of a load, with channels outermost."""
+        # Taps along the pixels share the load's lines, one line further per element of dilation.
         inside = [tap for tap in self.taps if tap.axis == self.pixel and tap not in self.loaded]
         return self.tile + sum(tap.dilation * (tap.extent - 1) for tap in inside)
 
     def line_of(self, tap: Tap) -> int:
-        """With channels outermost: how many lines a tap is behind the one before."""
+        """Distance in lines of a tap from the one before, with channels outermost."""
         if tap not in self.loaded:
             return tap.dilation
+        # Lines of loaded taps lie in L1Scp like an array with the taps as dimensions, the last one innermost.
         inner = self.loaded[self.loaded.index(tap) + 1 :]
         return self.span * prod(other.extent for other in inner)
 
     @property
     def lines(self) -> int:
-        """With channels outermost: of 16 words of depth."""
+        """Lines of L1Scp for 16 words of depth, with channels outermost."""
         return self.span * prod(tap.extent for tap in self.loaded)
 
     @property
@@ -137,21 +149,24 @@ class Shape:
         return all(self._is_reached(n) for n in range(len(self.axes)))
 
     def _is_reached(self, number: int) -> bool:
+        """Whether each position along an axis has a tap inside of the image."""
         axis = self.axes[number]
         taps = [tap for tap in self.taps if tap.axis == number and self.leaves(tap)]
         return all(
             any(0 <= axis.stride * i + tap.dilation * q + axis.offset < axis.limit for q in range(tap.extent))
             for tap in taps
+            # Along the pixels the mask decides, and the load is done in any case.
             if number != self.pixel
             for i in range(axis.extent)
         )
 
     @property
     def pairs(self) -> int:
-        """Of pixels and taps that are inside of the image."""
+        """Number of pairs of pixels and taps that are inside of the image."""
         return prod(self._inside(n) for n in range(len(self.axes)))
 
     def _inside(self, number: int) -> int:
+        """Pairs of positions along an axis and taps that are inside of the image."""
         axis = self.axes[number]
         own = [tap for tap in self.taps if tap.axis == number]
         if not own:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions where they come from: a function's nest, or the equations of a phase."""
+"""Recognition of convolutions where they come from: a function's nest, or the equations of a phase."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from polyloom.targets.minion.options import Fp
 
 
 def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work] | None:
-    """A plan whose one phase is the nest, and what becomes of it; None where it is no convolution."""
+    """Plan whose one phase is the nest, and its work; None where it is no convolution."""
     types = {storage.name: storage.dtype for storage in nest.storage}
     found = [statement.assign for statement in statements(nest)]
     spans = [assign.span for assign in found if assign.span is not None]
     fuses = any(_has_madd(assign.value) for assign in found)
     made = work(summed(nest), types, fp, place_of(spans[-1] if spans else None), fuses=fuses)
+    # The plan is that of the nest in any form: inputs and outputs do not depend on who computes.
     return None if made is None else (simd.of_nest(nest, fp, minions)[0], made)
 
 
@@ -42,7 +43,9 @@ def of_product(
     *,
     is_exact: bool,
 ) -> Work | None:
-    """What becomes of the product of a matrix and a vector in a function, whose result has `dims`."""
+    """Work of the product of a matrix and a vector in a function, whose result has `dims`: a convolution without
+    windows.
+    """
     sums = contraction_sums(found, dims, shapes, around.parameters, around.assumptions)
     return work(sums, types, fp, place, fuses=False, begins=found.begins, is_exact=is_exact)
 
@@ -52,8 +55,10 @@ def _has_madd(value: Expression) -> bool:
 
 
 def of_program(program: Program, fp: Fp, *, is_only: bool = False) -> Work | None:
-    """What becomes of a phase; None where it is no convolution. Rows of bytes are results of a phase that is the only
-    one, as those of products."""
+    """Work of a phase; None where it is no convolution. Rows of bytes are results of a phase that is the only one, as
+    those of products.
+    """
+    # Rows of bytes do not fill lines, for which a later phase would have to wait (docs/targets/minion.md).
     if not is_only and any(array.dtype in ("i8", "u8") for array in program.outputs):
         return None
     types = {array.name: array.dtype for array in (*program.inputs, *program.outputs)}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops over the taps of a convolution's windows, as assembly. Taps outside of the image are left out for the whole
-tile, but for those along its pixels, where the mask of the pixels inside is written instead."""
+tile, but for those along its pixels, where the mask of the pixels inside is written instead.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ Steps = Callable[[Shape, Tap], list[tuple[str, int]]]
 
 
 def over(s: Shape, taps: tuple[Tap, ...], prefix: str, body: list[str], steps: Steps) -> list[str]:
-    """`body` for each of the taps, the last one innermost; registers are afterwards what they were."""
+    """Loop nest with `body` for each of the taps, the last one innermost; registers are afterwards what they were."""
     if not taps:
         return body
     tap = taps[0]
@@ -28,6 +29,7 @@ def over(s: Shape, taps: tuple[Tap, ...], prefix: str, body: list[str], steps: S
     leaves, several = s.leaves(tap), tap.extent > 1
     lines = [li(left, tap.extent), f"{again}:"] if several else []
     if leaves and tap.axis != s.pixel:
+        # One unsigned comparison finds both sides: a negative place is a large number.
         lines += [li("t0", s.axes[tap.axis].limit), f"bgeu {where}, t0, {skip}"]
     elif leaves:
         lines += masked(where, 0)
@@ -41,7 +43,10 @@ def over(s: Shape, taps: tuple[Tap, ...], prefix: str, body: list[str], steps: S
 
 
 def masked(where: str, further: int) -> list[str]:
-    """The mask of the pixels that are inside, the first of them `further` than the register tells."""
+    """Mask of the pixels that are inside of the image, the first of them `further` than the register says (manual,
+    chapter 9, tensor_conv_ctrl).
+    """
+    # COLSTART is a signed field of 16 bits; bits above it are the row's and have to be 0.
     lines = [f"addi t0, {where}, {further}", "slli t0, t0, 48"] if further else [f"slli t0, {where}, 48"]
     return [*lines, "srli t0, t0, 48", "csrw tensor_conv_ctrl, t0"]
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contractions as programs of tensor coprocessors."""
+"""Matrix products (contractions) as programs of tensor coprocessors."""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What TensorFMA32 makes of matrices, element by element in NumPy, apart from the model.
+"""Reference arithmetic of TensorFMA32: its result element by element in NumPy, independent of the model.
 
 Along k each product is added with one rounding to nearest; the first is a plain product. A step of which an operand is
 +0 is left out, but for the first. Operands below 2^-126 count as zeros of their sign, results that are below it before
 they are rounded become zeros, every NaN is the canonical one. Rounding the sum to odd in double precision keeps both
-the rounding and that comparison exact (ir/semantics.py). Source: docs/targets/minion.md, "Tensor operations".
+the rounding and that comparison exact (Boldo and Melquiond 2008; ir/semantics.py). Source: docs/targets/minion.md,
+"Tensor operations".
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 _LEAST: Final = 2.0**-126
+# A sum is split over at most 1,024 minions.
 _PARTS: Final = 1024
 _NAN: Final = 0x7FC00000
 _ELEMENTS: Final = 1 << 16
@@ -23,7 +25,7 @@ _ELEMENTS: Final = 1 << 16
 
 
 def product(left: Array, right: Array, begins: Array | None = None) -> Array:
-    """Of single-precision matrices; sums may begin with a matrix."""
+    """Product of single-precision matrices, as the tensor unit rounds; sums may begin with a matrix."""
     made = np.zeros((left.shape[0], right.shape[1]), np.float32)
     at_once = max(1, _ELEMENTS // max(right.shape[1], 1))
     with np.errstate(all="ignore"):
@@ -34,31 +36,34 @@ def product(left: Array, right: Array, begins: Array | None = None) -> Array:
 
 
 def summed(left: Array, right: Array) -> Array:
-    """As `product`, of sums that begin at +0."""
+    """Product whose sums begin at +0: a column of zeros in front makes the first step a product of zeros."""
     left = np.concatenate([np.zeros((left.shape[0], 1), np.float32), left], axis=1)
     return product(left, np.concatenate([np.zeros((1, right.shape[1]), np.float32), right]))
 
 
 def added(left: Array, right: Array) -> Array:
-    """The sum of two results, as TensorReduce computes it."""
+    """Sum of two results, as TensorReduce computes it (manual, chapter 9)."""
     with np.errstate(all="ignore"):
         return _rounded(_double(_flushed(left)) + _double(_flushed(right)))
 
 
 def multiplied(left: Array, right: Array) -> Array:
-    """Element by element."""
+    """Product element by element, as TensorQuant computes it (manual, chapter 9)."""
     with np.errstate(all="ignore"):
         return _rounded(_double(_flushed(left)) * _double(_flushed(right)))
 
 
 def _rows(left: Array, right: Array, total: Array | None = None) -> Array:
+    """Some rows of a product, step by step along k."""
     a, b = (_double(_flushed(each)) for each in (left, right))
+    # The skip rule tests for the bits of +0: -0 and subnormals are multiplied.
     no_a, no_b = (each.view(np.uint32) == 0 for each in (np.ascontiguousarray(left), np.ascontiguousarray(right)))
     first = int(total is None)
     total = _rounded(a[:, :1] * b[:1]) if total is None else total
     for k in range(first, left.shape[1]):
         made = _rounded(_odd(a[:, k : k + 1] * b[k : k + 1], _double(_flushed(total))))
         some = no_a[:, k].any() or no_b[k].any()
+        # A skipped step also hides an infinity or NaN of the other operand.
         total = np.where(no_a[:, k : k + 1] | no_b[k : k + 1], total, made) if some else made
     return total
 
@@ -72,10 +77,14 @@ def _flushed(values: Array) -> Array:
 
 
 def _odd(product: Array, addend: Array) -> Array:
-    """Their sum, rounded to odd; Knuth's TwoSum gives what rounding leaves out."""
+    """Sum rounded to odd (Boldo and Melquiond 2008); Knuth's TwoSum (Knuth 1969, section 4.2.2) gives what rounding
+    leaves out.
+    """
     total = product + addend
     rest = total - product
     error = (product - (total - rest)) + (addend - rest)
+    # An even last bit is replaced by its odd neighbour towards the error, so that a second rounding sees that the value
+    # is no tie.
     change = (error != 0) & np.isfinite(error) & (total.view(np.int64) & 1 == 0)
     if change.any():
         total = np.where(change, np.nextafter(total, np.copysign(np.inf, error)), total)
@@ -83,7 +92,7 @@ def _odd(product: Array, addend: Array) -> Array:
 
 
 def _rounded(total: Array) -> Array:
-    """To single precision, flushed before."""
+    """Rounding to single precision. Tiny results are flushed before they are rounded."""
     made = np.where(np.abs(total) < _LEAST, np.copysign(0.0, total), total).astype(np.float32)
     wrong = np.isnan(made)
     if wrong.any():
@@ -92,7 +101,7 @@ def _rounded(total: Array) -> Array:
 
 
 def doubles(left: Array, right: Array, begins: Array | None = None) -> Array:
-    """The product in double precision, as singles; sums may begin with a matrix."""
+    """Product in double precision, as singles; sums may begin with a matrix."""
     with np.errstate(all="ignore"):
         made = left.astype(np.float64) @ right.astype(np.float64)
         return (made if begins is None else begins + made).astype(np.float32)
@@ -101,7 +110,7 @@ def doubles(left: Array, right: Array, begins: Array | None = None) -> Array:
 def grown(
     left: tuple[Array, Array], right: tuple[Array, Array], halves: bool, begins: tuple[Array, Array] | None = None
 ) -> Array:
-    """`bound` for factors, and what sums begin with, each of which may itself be off by an array of bounds."""
+    """`error_bound` for factors, and what sums begin with, each of which may itself be off by an array of bounds."""
     (a, of_a), (b, of_b) = left, right
     c, of_c = (0.0, 0.0) if begins is None else begins
     with np.errstate(all="ignore"):
@@ -111,9 +120,13 @@ def grown(
 
 
 def bound(left: Array, right: Array, halves: bool, begins: Array | float = 0.0) -> Array:
-    """By how much an element may be off where sums take another order, or operands are half precision: each step and
-    each of at most 2^10 parts rounds what is at most the sum of |a b| and what it begins with, or loses less than the
-    least normal number."""
+    """A-priori error bound of an inner product (Higham 2002, section 3.1), where sums take another order, or operands
+    are half precision.
+
+    Each step and each of at most 2^10 parts rounds what is at most the sum of |a b| and what it begins with, or loses
+    less than the least normal number. Source: docs/targets/minion.md.
+    """
     a, b = np.abs(left.astype(np.float64)), np.abs(right.astype(np.float64))
     with np.errstate(all="ignore"):
+        # Half precision truncates (2^-22), single precision rounds to nearest.
         return (left.shape[1] + _PARTS) * ((2.0**-22 if halves else 2.0**-23) * (a @ b + begins) + _LEAST)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums that begin with what is in memory: a block is loaded into the registers to which its multiplications add.
+"""Start values of accumulators, for sums that begin with what is in memory: a block is loaded into the registers to
+which its multiplications add.
 
 Rows of the block are two registers each. Vector instructions wait for the block before, up to the store that reads its
 registers. They leave lines in the L1 of the minion, and the result may overwrite the array: where a later phase asks
@@ -23,7 +24,7 @@ _TO_L3: Final = 2 << 58
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The blocks of the array; `evicts`: whether its lines may not stay in caches."""
+    """Blocks of the array with which sums begin; `evicts`: whether its lines may not stay in caches."""
 
     tiles: Tiles
     evicts: bool
@@ -35,16 +36,19 @@ def continues(b: Begin | None, split: Split) -> bool:
 
 
 def started(b: Begin | None, split: Split, prefix: str) -> list[str]:
-    """What sums begin with, in the registers of the first of those who share the block."""
+    """Loads of what sums begin with, into the registers of the first of those who share the block."""
     if b is None or split.parts == 1:
         return [] if b is None else begun(b, "s4", "s5")
+    # With a split sum one part begins with the array; the others begin with their first product (MUL), else it would be
+    # added once per part.
     lines = [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.begun", wait(COMBINED)]
     return [*lines, *begun(b, "s4", "s5"), f"andi s8, s8, {~FIRST}", f"{prefix}.begun:"]
 
 
 def begun(b: Begin, row_number: str, column_number: str) -> list[str]:
-    """The registers of the block at this place among the tiles, whole: what is behind the array's edges is neither
-    multiplied nor stored."""
+    """Loads of the block at this place among the tiles, whole: what is behind the array's edges is neither multiplied
+    nor stored.
+    """
     t = b.tiles
     lines = [wait(STORED), li("t2", t.address), li("t0", t.stride)]
     lines += [*scaled("t1", row_number, t.block_step, "t2"), *scaled("t1", column_number, t.depth_step, "t2")]
@@ -55,16 +59,19 @@ def begun(b: Begin, row_number: str, column_number: str) -> list[str]:
 
 
 def row(address: str, number: int = 0) -> list[str]:
-    """Of a block, a line."""
+    """Load of a row of a block, a line, into two registers."""
     return [f"flw.ps f{2 * number}, 0({address})", f"flw.ps f{2 * number + 1}, {_HALF}({address})"]
 
 
 def column(address: str) -> list[str]:
-    """Of a block, the elements of a line; other columns are zero."""
+    """Loads of a column of a block from the elements of a line; scalar loads set the other lanes to zero (manual,
+    chapters 3 to 6).
+    """
     return [f"flw f{2 * n}, {WORD * n}({address})" for n in range(ROWS)]
 
 
 def forgotten(address: str, lines: int, stride: int) -> list[str]:
-    """So many lines leave the caches; t1 and t6 are free."""
+    """Eviction of so many lines; t1 and t6 are free."""
+    # Lines that were just loaded may still be on their way into L1.
     word = ["fence", li("t1", _TO_L3 | lines - 1), f"or t1, t1, {address}", li("t6", stride)]
     return [*word, "csrw evict_va, t1", wait(EVICTED)]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two products of which the second one reads the first one's result, without a barrier between them.
+"""Fusion of two products of which the second one reads the first one's result, without a barrier between them.
 
-    a group of P minions has rows of blocks of both results (columns, where the result is the right factor):
-        for each block of the first result: add its part of the sum, reduce, broadcast; each stores the block for itself
-        minions take blocks of the second result in turns: the factor is each one's own copy
+  a group of P minions has rows of blocks of both results (columns, where the result is the right factor):
+    for each block of the first result: add its part of the sum, reduce, broadcast; each stores the block for itself
+    minions take blocks of the second result in turns: the factor is each one's own copy
 
 With P = 1 nothing is sent. A copy lies in the scratchpad of the minion's shire, a tile for each block.
+
 Registers: as in loop.py; s2 is the group, gp where the minion's copies begin behind `_OWN`.
 """
 
@@ -26,13 +27,15 @@ from polyloom.targets.minion.words.tiles import TILE, Grid, Tiles
 
 _OWN: Final = SCRATCHPAD + (0x7F << 23)
 """The scratchpad of whichever shire asks."""
+# Of a store's word for the copy, only the number of rows also holds for the store to the array.
 _ROWS_OF_WORD: Final = 15 << ROW_FIELD
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """`on_right`: the first result is the second product's right factor. `kept`: others read the first result, too, so
-    that one minion of each group stores it where it belongs."""
+    """Chain of two products and how they are shared out. `on_right`: the first result is the second product's right
+    factor. `kept`: others read the first result, too, so that one minion of each group stores it where it belongs.
+    """
 
     first: Problem
     second: Problem
@@ -68,22 +71,24 @@ def fits(chain: Chain, scratchpad: int) -> bool:
 
 
 def cycles(c: Chain) -> int:
-    """Predicted, as for single products."""
+    """Predicted cycles of a chain, as for single products (docs/targets/minion.md, "Time")."""
     rounds, blocks = -(-c.outer // c.groups), -(-c.inner[1] // c.parts)
     sums = rounds * c.inner[0] * block(c.first, c.parts, broadcast=True)
     return START + sums + reading(c.second, blocks, (rounds - 1) * blocks)
 
 
 def apart(c: Chain, team: Team, first: tuple[Grid, bool], g: Grid) -> int:
-    """The same of both products and a barrier between them: `first` is the grid of the one, and whether second harts
-    stage it, `g` that of the other."""
+    """Predicted cycles of both products with a barrier between them: `first` is the grid of the one, and whether second
+    harts stage it, `g` that of the other.
+    """
     rows, columns = -(-c.second.block_rows // g.all_rows), -(-c.second.block_columns // g.all_columns)
+    # Tiles of the other factor come from DRAM the first time; minions that need them later find them in L2.
     new = rows if c.on_right else columns
     return predict.cycles(c.first, *first) + predict.barrier(team) + reading(c.second, new, rows * columns - new)
 
 
 def chained(c: Chain, prefix: str) -> list[str]:
-    """The code; stores may still run behind it."""
+    """Code of a chain; stores may still run behind it."""
     outer, inner = ("s5", "s4") if c.on_right else ("s4", "s5")
     copies = Tiles(_OWN, TILE, 0, LINE) if c.on_right else Tiles(_OWN, 0, TILE, LINE)
     tiles = Tiles(_OWN, 0, TILE, LINE)
@@ -100,16 +105,18 @@ def chained(c: Chain, prefix: str) -> list[str]:
 
 
 def _first(c: Chain, p: Problem, inner: str, prefix: str) -> list[str]:
-    """Every minion of the group gets all blocks."""
+    """Code of the first product: every minion of the group gets all blocks."""
     split = Split(c.parts, p.words)
     lines = [*strides(p), *own_range(p, split, prefix), f"li {inner}, 0", f"{prefix}.block:"]
     lines += [*words(p, split, prefix), *steps(p, split, prefix), *combine(split, p.kind, broadcast=True)]
+    # The broadcast leaves the block in everyone's registers, so each stores its own copy and nobody waits for
+    # another's.
     lines += ["add a1, a1, gp", "mv t6, s11", "csrw tensor_store, a1", *(_keep(c, prefix) if c.kept else [])]
     return [*lines, f"addi {inner}, {inner}, 1", li("t0", c.inner[0]), f"bltu {inner}, t0, {prefix}.block"]
 
 
 def _keep(c: Chain, prefix: str) -> list[str]:
-    """The block, where it belongs, by the first minion of the group."""
+    """Store of the block where it belongs, by the first minion of the group."""
     to = c.first.result
     lines = [f"andi t0, s0, {c.parts - 1}", f"bnez t0, {prefix}.kept"] if c.parts > 1 else []
     lines += [li("t0", store_word(c.first)), li("t1", _ROWS_OF_WORD), "and a1, a1, t1", "add a1, a1, t0"]
@@ -118,7 +125,7 @@ def _keep(c: Chain, prefix: str) -> list[str]:
 
 
 def _second(c: Chain, p: Problem, inner: str, prefix: str) -> list[str]:
-    """Blocks in turns."""
+    """Code of the second product: minions of a group take its blocks in turns."""
     split = Split(1, p.words)
     lines = [*strides(p), f"andi {inner}, s0, {c.parts - 1}", f"{prefix}.block:", li("t0", c.inner[1])]
     lines += [f"bgeu {inner}, t0, {prefix}.done", *words(p, split, prefix)]

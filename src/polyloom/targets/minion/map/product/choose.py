@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is predicted to take the fewest cycles: how many rows a block has, over how many minions a sum is split, in
-which grid minions lie, and whether second harts stage operands."""
+"""Selection by predicted cycles: how many rows a block has, over how many minions a sum is split, in which grid minions
+lie, and whether second harts stage operands (docs/targets/minion.md, "Time").
+"""
 
 from __future__ import annotations
 
@@ -26,29 +27,36 @@ _DOUBT: Final = 1.05
 
 
 def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
-    """Where minions of a shire share tiles for long enough."""
+    """Whether second harts stage operands: minions of a shire share tiles for long enough."""
     stage = Stage(p, g, setting.team.in_shire, setting.scratchpad)
     rows, columns = stage.rounds
     fits = stage.fits and g.parts == 1
+    # tensor_load_l2 copies lines as they are; of the transposing loads only that of words finds its lines in a copied
+    # tile.
     lies_well = p.left.transform in ("plain", "transpose32")
     return fits and lies_well and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
 
 
 def fitted(m: Multiplied, p: Problem, setting: Setting) -> tuple[Problem, Grid]:
-    """With blocks of as many rows as are predicted to take the fewest cycles: whole ones may leave minions idle."""
+    """Height of blocks with the fewest predicted cycles: whole ones may leave minions idle. Gives the problem and its
+    grid.
+    """
     whole = p, chosen(m, p, setting)
+    # Transposing loads begin only where whole blocks of 16 rows do; vectors of TensorQuant are lines of 16 elements,
+    # and resident tiles have 16 rows.
     if p.left.transform != "plain" or p.quant is not None or setting.options.resident:
         return whole
     counts = range(p.block_rows, -(-p.rows // _LOWEST) + 1)
     lower = [_of_height(p, h) for h in dict.fromkeys(-(-p.rows // n) for n in counts) if h < ROWS]
     found = [(q, g) for q in lower if is_staged(q, g := chosen(m, q, setting), setting) and is_fed(q, g, setting.team)]
     best = min([whole, *found], key=lambda each: cycles(*each, is_staged(*each, setting)))
+    # Low blocks repeat the loads of right tiles, so that a small predicted gain is not worth its risk.
     least, most = (cycles(*each, is_staged(*each, setting)) for each in (best, whole))
     return best if least * _DOUBT <= most else whole
 
 
 def _of_height(p: Problem, height: int) -> Problem:
-    """Blocks of 16 rows with fewer."""
+    """Problem with blocks of fewer rows than 16."""
 
     def lower(tiles: Tiles) -> Tiles:
         return replace(tiles, block_step=tiles.block_step // ROWS * height)
@@ -58,7 +66,7 @@ def _of_height(p: Problem, height: int) -> Problem:
 
 
 def chosen(m: Multiplied, p: Problem, setting: Setting) -> Grid:
-    """The grid, with as many parts of the sum as asked for, or else as predicted to be fastest."""
+    """Grid with as many parts of the sum as asked for, or else as predicted to be fastest. Errors: PL1333."""
     grids = [grid(setting.team, p.block_rows, p.block_columns, parts) for parts in counts(m, setting)]
     if p.broadcast:
         grids = [g for g in grids if g.parts > 1]
@@ -70,13 +78,14 @@ def chosen(m: Multiplied, p: Problem, setting: Setting) -> Grid:
 
 
 def counts(m: Multiplied, setting: Setting) -> list[int]:
-    """Of minions that may share a sum. Errors: PL1331, PL1332."""
+    """Candidates for split-K: numbers of minions that may share a sum. Errors: PL1331, PL1332."""
     depth, minions, asked = setting.view(m.found.left).columns, setting.team.minions, setting.options.split_k
     reorders = m.fp == "reassociate" or m.kind is INT8
     if asked is not None:
         _check_parts(asked, depth, minions, reorders)
         return [asked]
     most = min(depth, minions) if reorders and not setting.options.resident else 1
+    # A tree over neighbouring minions needs powers of two (manual, chapter 9, HEIGHT).
     return [1 << n for n in range(most.bit_length()) if minions % (1 << n) == 0]
 
 

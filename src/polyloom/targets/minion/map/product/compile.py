@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A product for sizes: where its tiles are, what has to be packed first, which minion computes what, and the code."""
+"""Code generation of a product for given sizes: where its tiles are, what has to be packed first, which minion computes
+what, and the code (blocking and packing as in Goto and van de Geijn 2008).
+"""
 
 from __future__ import annotations
 
@@ -24,17 +26,18 @@ from polyloom.targets.minion.words.resident import Home, Resident
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
 
-"""Minions of a shire, and steps of a minion, from which on staging is worth while."""
 _PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
 
 
 def code(m: Multiplied, setting: Setting) -> Made:
-    """Errors: PL1331 for --split-k that does not fit, PL1332 for a sum of floats whose order it would change, PL1333
-    for --broadcast where nothing is split."""
+    """Code of a product. Errors: PL1331 for --split-k that does not fit, PL1332 for a sum of floats whose order it
+    would change, PL1333 for --broadcast where nothing is split.
+    """
     p, source = problem(m, setting)
     p, g = fitted(m, p, setting)
     stages = setting.team.harts == 2 and not setting.options.resident and is_staged(p, g, setting)
+    # Cooperation needs the final grid, which the choice of the height may change.
     p = replace(p, shares=_is_shared(p, g, stages))
     if setting.options.resident:
         return _resident(m, p, g, setting)
@@ -59,19 +62,24 @@ def macs(m: Multiplied, setting: Setting) -> int:
 
 
 def packing(p: Problem, source: Tiles | None, place: Place, setting: Setting) -> tuple[list[Part], int]:
-    """What brings the right factor's tiles into the order of TenB, and the bytes that they take."""
+    """Packing of the right factor's tiles into the order of TenB, and the bytes that they take."""
     if source is None:
         return [], 0
     lines = pack(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
     packs = replace(place, reason="packs a factor into the order of the tensor unit")
     parts = [by_first(Part(tuple(lines), packs), setting, "unpacked")]
+    # All minions pack, and any of them may read any tile.
     return [*parts, barrier(setting.team, f"{setting.prefix}.all", _PACKED)], p.block_columns * p.steps * TILE
 
 
 def settled(setting: Setting, *, splits: bool = False, streams: bool = False) -> list[str]:
-    """What other phases read is in memory, and their hart 0 may read registers and load lines of L1Scp; behind the last
-    phase, the machine itself drains stores. Where sums are split, some minions store nothing. `streams`: the next
-    phase may overwrite what the last multiplication has streamed, as second harts do that stage tiles."""
+    """Waits at the end of a phase: what other phases read is in memory, and their hart 0 may read registers and load
+    lines of L1Scp (manual, "TensorWait").
+
+    Behind the last phase, the machine itself drains stores. Where sums are split, some minions store nothing.
+    `streams`: the next phase may overwrite what the last multiplication has streamed, as second harts do that stage
+    tiles.
+    """
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
@@ -82,7 +90,7 @@ def settled(setting: Setting, *, splits: bool = False, streams: bool = False) ->
 
 
 def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
-    """With packed operands in the scratchpads. Errors: PL1338, PL1339."""
+    """Product with packed operands in the scratchpads. Errors: PL1338, PL1339."""
     if g.parts > 1:
         message = "--resident gives each block to one minion, and --split-k to several"
         raise input_error("PL1339", message, help="leave one of them out")
@@ -92,6 +100,7 @@ def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
     r = Resident(g, p.kind.bytes, p.rows, p.columns, p.words)
     r.check(setting.scratchpad)
     left, right, result = r.tiles()
+    # The same loop serves, with blocks counted in the shire instead of in the whole.
     local = replace(p, left=left, right=right, result=result, is_local=True)
     part = by_first(Part((*loop(local, g, setting.prefix), *settled(setting)), m.place), setting, "skip")
     home = Home(r, (m.found.left, m.found.right, m.found.result))
@@ -106,18 +115,21 @@ def has_helpers(m: Multiplied, setting: Setting) -> bool:
 
 
 def _is_shared(p: Problem, g: Grid, stages: bool) -> bool:
-    """Where the shire's port would be the bound: bytes are multiplied faster than each minion's own loads pass it, and
-    staging takes a third of what loads of singles leave."""
+    """Whether minions load common tiles together, where the shire's port would be the bound: bytes are multiplied
+    faster than each minion's own loads pass it, and staging takes a third of what loads of singles leave.
+    """
     return (stages or p.kind is INT8) and can_share(g, p.block_rows, p.block_columns)
 
 
 def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
-    """And where tiles of the right factor are that have to be packed."""
+    """Addresses and shapes of a product, and where tiles of the right factor are that have to be packed."""
     found, kind = m.found, m.kind
     left, right, result = (setting.view(m) for m in (found.left, found.right, found.result))
     unsigned = tuple(setting.arrays[m.array].dtype.kind == "u" for m in (found.left, found.right))
+    # The depth is counted in words of 32 bits; padding zeros fill the last one and add nothing.
     words = -(-left.columns * kind.bytes // WORD)
     source = right_tiles(right, kind)
+    # Packed tiles lie where this phase's scratch begins; the code that packs them is made by the caller.
     tiles = source if source.transform == "plain" else packed(setting.scratch, -(-words // ROWS))
     stored = Tiles(result.address, ROWS * result.row_step, ROWS * result.bytes, result.row_step)
     signs = (unsigned[0], unsigned[1])
@@ -138,7 +150,7 @@ def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
 
 
 def _begin(m: Multiplied, setting: Setting) -> Begin | None:
-    """Where the blocks are with which sums begin."""
+    """Blocks of the array with which sums begin, None for none."""
     if not m.found.begins:
         return None
     found = setting.view(replace(m.found.result, array=m.found.begins))
@@ -158,7 +170,9 @@ def streams(setting: Setting, factor: str) -> bool:
 
 
 def by_first(part: Part, setting: Setting, name: str) -> Part:
-    """Hart 1 of each minion, where it takes part in other phases, has nothing to do in this one but barriers."""
+    """A part for hart 0 of each minion: hart 1, where it takes part in other phases, has nothing to do in this one but
+    barriers.
+    """
     if setting.team.harts == 1:
         return part
     skip = f"{setting.prefix}.{name}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A product and the one behind it that reads its result: whether one loop over both is predicted to take fewer cycles
-than the two with a barrier between them, over how many minions its first sum is split, and its code."""
+"""Fusion decision for a product and the one behind it that reads its result: whether one loop over both is predicted to
+take fewer cycles than the two with a barrier between them, over how many minions its first sum is split, and its code.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +30,15 @@ _DOUBT: Final = 100
 
 
 def followed(works: Sequence[Multiplied | None], settings: Sequence[Setting], *, kept: bool) -> Made | None:
-    """None where these are no two such products, or are faster apart. `kept`: others read the first result, too."""
+    """Code of two products as a chain; None where these are no two such products, or are faster one after the other.
+    `kept`: others read the first result, too.
+    """
     first, second = works
     if first is None or second is None or settings[0].options.resident or second.kind is not FP32:
         return None
     result = settings[0].arrays[first.found.result.array].name
     names = [settings[1].arrays[m.array].name for m in (second.found.left, second.found.right)]
+    # The second result may not overwrite what other groups still read: between the two there is no barrier.
     if names.count(result) != 1 or settings[1].arrays[second.found.result.array].name in _read(first, settings[0]):
         return None
     on_right = names[1] == result
@@ -45,7 +49,7 @@ def followed(works: Sequence[Multiplied | None], settings: Sequence[Setting], *,
 
 
 def _read(m: Multiplied, setting: Setting) -> frozenset[str]:
-    """What other groups may still read when one writes the second result."""
+    """Arrays that other groups may still read when one writes the second result."""
     names = (m.found.left.array, m.found.right.array, *([m.found.begins] if m.found.begins else []))
     return frozenset(setting.arrays[name].name for name in names)
 
@@ -57,7 +61,9 @@ def _alike(one: Matrix, other: Matrix) -> bool:
 def _best(
     first: Multiplied, second: Multiplied, settings: Sequence[Setting], *, on_right: bool, kept: bool
 ) -> Chain | None:
-    """With the fewest cycles; None where they are more than those of both products apart."""
+    """Chain with the fewest predicted cycles; None where they are more than those of both products one after the
+    other.
+    """
     team, asked = settings[0].team, settings[0].options.broadcast
     plain = [replace(s, options=replace(s.options, broadcast=False)) for s in settings]
     one, two = (problem(m, s)[0] for m, s in zip((first, second), plain, strict=True))
@@ -68,17 +74,20 @@ def _best(
         return best
     grids = [chosen(m, p, s) for m, p, s in zip((first, second), (one, two), plain, strict=True)]
     stages = [is_staged(p, g, s) for p, g, s in zip((one, two), grids, plain, strict=True)]
+    # A chain neither stages nor splits the second product; where that is chosen for it alone, it is faster so.
     if stages[1] or grids[1].parts > 1:
         return None
     return best if chain.cycles(best) + _DOUBT < chain.apart(best, team, (grids[0], stages[0]), grids[1]) else None
 
 
 def _made(c: Chain, works: tuple[Multiplied, Multiplied], settings: Sequence[Setting]) -> Made:
+    """Parts of a chain: packing of right factors, then one loop over both products."""
     first, last = settings
     _, source = problem(works[0], first)
     before, taken = packing(c.first, source, works[0].place, first)
     last = replace(last, scratch=first.scratch + taken)
     second, source = problem(works[1], last)
+    # The first result is stored as tiles in the right order, so it needs no packing.
     if c.on_right:
         source = None
     more, also = packing(second, source, works[1].place, last)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A phase that is a product, for the tensor coprocessor: whether it is one that its arithmetic computes, its code, and
-its oracle."""
+"""Product form: a phase that is a product, for the tensor coprocessor: whether its arithmetic computes it, its code,
+and its oracle.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ _KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`order`: whether sums may take another order than the source's."""
+    """A contraction with the type it is computed in. `reorders`: whether sums may take another order than the
+    source's.
+    """
 
     contraction: Contraction
     kind: Kind
@@ -45,8 +48,11 @@ class Product:
 
 
 def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
-    """None where the phase is no product, or one that only other arithmetic computes. Rows of bytes do not fill lines,
-    which whoever reads them would have to wait for: they are results of a phase that is the only one."""
+    """Work of a phase; None where it is no product, or one that only other arithmetic computes.
+
+    Rows of bytes do not fill lines, which whoever reads them would have to wait for: they are results of a phase that
+    is the only one.
+    """
     try:
         found = contraction(phase.program, with_steps=True)
     except Unlike:
@@ -63,8 +69,9 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
 def of_contraction(
     found: Contraction, types: Mapping[str, ElementType], fp: str, place: Place, *, is_exact: bool
 ) -> Work | None:
-    """What becomes of a product; None where only other arithmetic computes it. `is_exact`: its terms and their order
-    are the source's."""
+    """Work of a contraction; None where only other arithmetic computes it. `is_exact`: its terms and their order are
+    the source's.
+    """
     kind = _KINDS.get((types[found.left.array], types[found.right.array], found.widened))
     if kind is None or not has_matrix_views(found) or (kind is not INT8 and fp == "strict"):
         return None
@@ -72,6 +79,7 @@ def of_contraction(
 
 
 def _work(found: Contraction, kind: Kind, fp: str, place: Place, *, is_exact: bool = True, is_discrete: bool) -> Work:
+    """Work of a contraction in a type, with its oracle and bounds."""
     made = Product(found, kind, fp == "reassociate" or not is_exact)
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     # Bounds are those of sums.
@@ -84,10 +92,13 @@ def _work(found: Contraction, kind: Kind, fp: str, place: Place, *, is_exact: bo
 
 
 def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:
-    """`strict` keeps products and sums of floats that are written apart apart, and every rounding."""
+    """Type in which a phase is computed, None for none. `strict` keeps products and sums of floats separate that are
+    written separately, and every rounding.
+    """
     types = {a.name: a.dtype for a in (*program.inputs, *program.outputs)}
     kind = _KINDS.get((types[c.left.array], types[c.right.array], c.widened))
     chain = None if kind is None else transforms(c.steps, "i32" if kind is INT8 else "f32")
+    # Steps behind a sum are exact only if the sum has the source's order and bits.
     if chain is None or chain[1] != types[c.result.array] or (c.steps and (kind is FP16 or fp == "reassociate")):
         return None
     fuses = kind is FP32 and any(e.operation == "madd" for e in program.equations)
@@ -99,11 +110,13 @@ def _of_type(program: Program, c: Contraction, types: Sequence[str]) -> bool:
 
 
 def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+    """Results of a product in the machine's arithmetic, or in double precision where sums are reordered."""
     del values
     c, kind = product.contraction, product.kind
     left, right = (array_to_matrix(m, read[m.array]) for m in (c.left, c.right))
     begins = array_to_matrix(replace(c.result, array=c.begins), read[c.begins]) if c.begins else None
     if kind is INT8:
+        # Sums of products of bytes are exact in double precision below 2^53, and int32 wraps as IMA8 does.
         made = (left.astype(np.float64) @ right.astype(np.float64)).astype(np.int64).astype(np.int32)
     elif kind is FP32 and not product.reorders:
         made = arithmetic.product(left, right, begins)
@@ -120,6 +133,7 @@ def _with_error(matrix: Matrix, read: Arrays, errors: Arrays) -> tuple[Array, Ar
 
 
 def _bounds(product: Product, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
+    """Error bounds of the result, in the shape of its array."""
     del values, shape
     c = product.contraction
     left, right = (_with_error(m, read, errors) for m in (c.left, c.right))

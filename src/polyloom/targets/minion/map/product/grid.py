@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which minion computes which blocks of the result: minions form a grid, shires a grid of patches in it, and block
-(i, j) belongs to the minion at (i modulo rows, j modulo columns).
+"""Block-cyclic distribution of the result: minions form a grid, shires a grid of patches in it, and block (i, j)
+belongs to the minion at (i modulo rows, j modulo columns).
 
 A patch that is nearly square makes a shire fetch the fewest tiles: rows + columns of the patch per step along k.
 """
@@ -14,8 +14,9 @@ from polyloom.targets.minion.words.tiles import Grid
 
 
 def grid(team: Team, block_rows: int, block_columns: int, parts: int = 1) -> Grid:
-    """The one with the fewest rounds, then the fewest tiles to fetch, then the fewest rows: of a left factor,
-    rows that are far apart lie in few banks."""
+    """Grid with the fewest rounds, then the fewest tiles to fetch, then the fewest rows: rows of a left factor that are
+    far from one another in memory lie in few banks.
+    """
 
     def cost(g: Grid) -> tuple[int, int, int]:
         return g.rounds(block_rows, block_columns), g.fetched(block_rows, block_columns), g.rows
@@ -24,7 +25,7 @@ def grid(team: Team, block_rows: int, block_columns: int, parts: int = 1) -> Gri
 
 
 def _grids(team: Team, parts: int) -> Iterator[Grid]:
-    """A group of parts lies in one shire, or takes whole shires."""
+    """Candidate grids of a team. A group of parts lies in one shire, or takes whole shires."""
     inner = max(team.in_shire // parts, 1)
     outer = team.minions // parts // inner
     for rows in _divisors(inner):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A minion's loop over its blocks of 16 x 16, and over the depth in steps of 16 words.
+"""Loop nest of a minion over its blocks of 16 x 16, and over the depth in steps of 16 words.
 
-    for its rows of blocks, for its columns of blocks:
-        for each step: load the left tile, load the right tile to TenB, wait for the left one, multiply
-        combine the parts of the sum, where minions share a block; store
+  for its rows of blocks, for its columns of blocks:
+    for each step: load the left tile, load the right tile to TenB, wait for the left one, multiply
+    combine the parts of the sum, where minions share a block; store
+
+Double buffering of the left tile and streaming of the right one through TenB is the fastest order that the unit has: 97
+% of its peak (docs/targets/minion.md, "Time").
 
 Registers: s2, s3 the row and column where the minion begins; s4, s5 those of the block; s6, s7, s8 the words of both
 loads and of the FMA; s9, s10, s11 strides of left, right and result; a0 counts steps, a1 is the store's word, a2 how
@@ -44,11 +47,12 @@ _NONE: Final = list[str]()
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`rows` by `columns` of the result, `words` of 32 bits along the depth, and where all tiles are: by a block's
-    row and column in the whole, or, where `is_local`, among those of its shire.
+    """A product with its addresses: `rows` by `columns` of the result, `words` of 32 bits along the depth, and where
+    all tiles are: by a block's row and column in the whole, or, where `is_local`, among those of its shire.
+
     `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
-    each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of
-    a block."""
+    each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of a block.
+    """
 
     kind: Kind
     rows: int
@@ -79,7 +83,7 @@ class Problem:
 
 
 def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
-    """The code; stores may still run behind it."""
+    """Code of the loop; stores may still run behind it."""
     split = Split(g.parts, p.words)
     lines = [f"{prefix}.product:", *position(g), *strides(p), *turns()]
     lines += groups(g, "sp", "tp") if p.shares else []
@@ -98,7 +102,7 @@ def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
 
 
 def position(g: Grid) -> list[str]:
-    """s2, s3: where the minion is in the grid."""
+    """Position of the minion in the grid, in s2 and s3."""
     inner = g.rows * g.columns
     lines = ["mv t2, s0", *_divided("t2", g.parts), *parted("t3", "t2", inner), *parted("s2", "t2", g.columns)]
     lines += ["mv s3, t2", *parted("t4", "t3", g.shire_columns), *scaled("t1", "t4", g.rows, "s2")]
@@ -106,36 +110,36 @@ def position(g: Grid) -> list[str]:
 
 
 def _local(g: Grid) -> list[str]:
-    """a5, gp: row and column of the first block among those of its shire.
-    `shares`: minions of a shire load what they share together."""
+    """Row and column of the first block among those of its shire, in a5 and gp."""
     return ["mv gp, s0", *parted("t3", "gp", g.rows * g.columns), *parted("a5", "gp", g.columns)]
 
 
 def _divided(register: str, by: int) -> list[str]:
-    """By a power of two."""
+    """Division of a register by a power of two."""
     return [f"srli {register}, {register}, {by.bit_length() - 1}"] if by > 1 else []
 
 
 def parted(quotient: str, rest: str, by: int) -> list[str]:
-    """Of `rest`, which becomes the remainder. A division takes 65 cycles, a shift one."""
+    """Quotient of `rest`, which becomes the remainder. A division takes 65 cycles, a shift one."""
     if by & (by - 1):
         return [li("t1", by), f"divu {quotient}, {rest}, t1", f"mul t1, {quotient}, t1", f"sub {rest}, {rest}, t1"]
     return [f"srli {quotient}, {rest}, {by.bit_length() - 1}", f"andi {rest}, {rest}, {by - 1}"]
 
 
 def strides(p: Problem) -> list[str]:
-    """What all blocks have alike."""
+    """Registers that all blocks have alike: strides and steps along the depth."""
+    # Loads of left and right have ids 0 and 1, so that a wait for the left one does not wait for the stream.
     made = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
     return [*made, li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
 
 
 def turns() -> list[str]:
-    """Which half of L1Scp is next stands in s6 and s8 from here on."""
+    """Double buffering: which half of L1Scp is next stands in s6 and s8 from here on."""
     return [li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
 
 
 def own_range(p: Problem, split: Split, prefix: str) -> list[str]:
-    """a6, a5: the first word of depth, and how many."""
+    """Range of a minion's part of the depth: a6 the first word, a5 how many."""
     if split.parts == 1:
         return []
     lines = [f"andi t0, s0, {split.parts - 1}", li("a6", 0), *scaled("t1", "t0", split.chunk, "a6")]
@@ -144,15 +148,17 @@ def own_range(p: Problem, split: Split, prefix: str) -> list[str]:
 
 
 def words(p: Problem, split: Split, prefix: str) -> list[str]:
-    """s6, s7, s8 and a1 of the block's first step."""
+    """Words of the block's first step, in s6, s7, s8 and a1."""
     fma = encode(
         "tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=not continues(p.begins, split), rows=1, columns=4
     )
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
     load = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), address=p.left.address, coop=p.shares)
     lines = [*least(p.rows, "s4", "t3", f"{prefix}.height", p.height), *least(p.columns, "s5", "t4", f"{prefix}.width")]
+    # The bit that turns survives from the block before: a half is not reused while its last FMA may run.
     lines += ["and s6, s6, a3", "add s6, s6, t3", li("t0", load.value), "add s6, s6, t0"]
     lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address, coop=p.shares).value)]
+    # The field counts columns in fours; t4 holds columns - 1.
     lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
     lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
     lines += [li("a1", store_word(p)), "add a1, a1, t3", *(begin(p.quant) if p.quant else [])]
@@ -163,13 +169,15 @@ def words(p: Problem, split: Split, prefix: str) -> list[str]:
 
 
 def _from(p: Problem, split: Split) -> list[str]:
-    """To where the minion's part of the sum begins."""
+    """Address of the first tile of the minion's part of the sum."""
     if split.parts == 1:
         return []
     lines = scaled("t1", "a6", p.right.depth_step // ROWS, "s7")
     if p.left.transform != "plain":
         return [*lines, *scaled("t1", "a6", p.left.depth_step // ROWS, "s6")]
     lines += ["srli t0, a6, 4", *scaled("t1", "t0", p.left.depth_step, "s6")]
+    # A part may begin inside of a line, which AOFFSET skips for the left factor; a right factor's words are lines of
+    # their own.
     if split.chunk < ROWS:
         lines += ["andi t0, a6, 15", f"slli t0, t0, {OFFSET_FIELD}", "or s8, s8, t0"]
     return lines
@@ -184,10 +192,12 @@ def least(extent: int, block: str, register: str, label: str, each: int = ROWS) 
 
 
 def steps(p: Problem, split: Split, prefix: str) -> list[str]:
-    """Whole steps, and a last one with what is left of the depth."""
+    """Loop along the depth: whole steps, and a last one with what is left."""
     body = [*step(_groups(p)), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
+    # Only the first step multiplies without adding (MUL).
     body += [f"andi s8, s8, {~FIRST}", "xor s8, s8, a4", "addi a0, a0, -1", f"bnez a0, {prefix}.step"]
     last = [*step(_groups(p)), "xor s6, s6, a3", "xor s8, s8, a4"]
+    # int8 accumulates in TenC; the last step copies it to the registers that are stored.
     done = [li("t0", LAST), "or s8, s8, t0"] if p.kind.name == "int8" else []
     if split.parts == 1:
         whole, rest = (p.words - 1) // ROWS, (p.words - 1) % ROWS + 1
@@ -210,7 +220,9 @@ def _groups(p: Problem) -> tuple[str, str] | None:
 
 
 def _masked(p: Problem, prefix: str) -> list[str]:
-    """Zeros in all registers, where the minion has no part of the sum."""
+    """Zeros in all registers, where the minion has no part of the sum: a multiplication of masked rows with MUL sets
+    them to +0 (manual, chapter 9).
+    """
     word = encode("tensor_fma", type=p.kind.number, masked=1, rows=ROWS, columns=ROWS, words=1, first=1)
     zeros = ["csrw tensor_mask, zero", li("t0", word.value | (LAST if p.kind.name == "int8" else 0))]
     # No load of a tile proves those of vectors complete.
@@ -220,21 +232,25 @@ def _masked(p: Problem, prefix: str) -> list[str]:
 
 
 def step(groups: tuple[str, str] | None = None) -> list[str]:
-    """Three tensor operations and one wait; `groups` are registers: who loads left and right together."""
+    """Step of the depth loop: three tensor operations and one wait; `groups` are registers: who loads left and right
+    together (manual, chapter 9).
+    """
     first, second = ([f"csrw tensor_coop, {group}"] for group in groups) if groups else (_NONE, _NONE)
     loads = [*first, "mv t6, s9", "csrw tensor_load, s6", *second, "mv t6, s10", "csrw tensor_load, s7"]
+    # TenB needs no wait: the FMA takes its lines as they come. That the next load is accepted proves this one's engine
+    # free.
     return [*loads, wait(LOADED), "csrw tensor_fma, s8"]
 
 
 def store_word(p: Problem) -> int:
-    """Packed bytes of a row are in the first of its two registers."""
+    """Word of the store of a block; packed bytes of a row are in the first of its two registers."""
     if p.quant is None or p.quant.row == LINE:
         return encode("tensor_store", bytes=LINE, address=p.result.address).value
     return encode("tensor_store", bytes=p.quant.row, step=2, address=p.result.address).value
 
 
 def _store(p: Problem, split: Split, prefix: str) -> list[str]:
-    """By the first of those who share the block, or each its rows."""
+    """Store of the block, by the first of those who share it, or by each its rows."""
     store = [*([f"csrw tensor_quant, {WORD}"] if p.quant else []), "mv t6, s11", "csrw tensor_store, a1"]
     if split.parts == 1:
         return store

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types that the tensor coprocessor multiplies, and where tiles of an operand are in memory.
+"""Operand types of the tensor coprocessor, and where tiles of an operand are in memory.
 
-Loads transpose and interleave into L1Scp; TenB takes lines as they are, so that a
-right factor that does not lie so is packed first. Source: the programmer's reference manual, chapter 9.
+Loads transpose and interleave into L1Scp; TenB takes lines as they are, so that a right factor that does not lie so is
+packed first. Source: the programmer's reference manual, chapter 9.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ Name = Literal["fp32", "fp16", "int8"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Of a product: its operands' bytes, and multiply-adds that a minion does per cycle."""
+    """Type of a product: its operands' bytes, and multiply-adds that a minion does per cycle (8, 16, 64; Linley
+    2020).
+    """
 
     name: Name
     bytes: int
@@ -29,7 +31,7 @@ class Kind:
 
     @property
     def number(self) -> int:
-        """In an FMA's word."""
+        """Number of the type in an FMA's word (manual, chapter 9)."""
         return TYPES.index(self.name)
 
 
@@ -39,16 +41,19 @@ INT8: Final = Kind("int8", 1, 64, "interleave8")
 
 
 def left_tiles(left: View, kind: Kind) -> Tiles:
-    """Of the left factor, rows by depth; every layout loads into L1Scp."""
+    """Tiles of the left factor, rows by depth; every layout loads into L1Scp (manual, chapter 9)."""
     if left.is_plain and left.row_step % LINE == 0:
         return Tiles(left.address, ROWS * left.row_step, LINE, left.row_step)
+    # A transposing load reads as many rows as a line has elements.
     depth = LINE // kind.bytes
     transform = f"transpose{8 * kind.bytes}"
     return Tiles(left.address, ROWS * kind.bytes, depth * left.column_step, left.column_step, transform)
 
 
 def right_tiles(right: View, kind: Kind) -> Tiles:
-    """Of the right factor, depth by columns: plain ones stream, others are packed by the load of `transform`."""
+    """Tiles of the right factor, depth by columns: plain ones stream, others are packed by the load of `transform`
+    (manual, chapter 9).
+    """
     if right.is_plain and right.row_step % LINE == 0:
         depth = LINE // kind.bytes
         return Tiles(right.address, ROWS * kind.bytes, depth * right.row_step, right.row_step, kind.interleave)
@@ -56,5 +61,5 @@ def right_tiles(right: View, kind: Kind) -> Tiles:
 
 
 def packed(address: int, steps: int) -> Tiles:
-    """Tiles one behind the other, those of a block along depth."""
+    """Packed tiles: one behind the other, those of a block along depth."""
     return Tiles(address, steps * TILE, TILE, LINE)

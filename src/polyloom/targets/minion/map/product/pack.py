@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles that do not lie as TenB takes them, packed: loads transform them into L1Scp, stores take them from there.
+"""Packing of tiles that do not lie as TenB takes them (Goto and van de Geijn 2008): loads transform them into L1Scp,
+stores take them from there.
 
 Tiles take lines 0 to 15 and 16 to 31 in turns. Accepting a store proves the one before it complete, so that a load may
 overwrite that one's lines: one wait per tile.
@@ -17,7 +18,7 @@ from polyloom.targets.minion.words.tiles import TILE, Tiles
 
 
 def pack(source: Tiles, to: int, blocks: int, steps: int, team: Team, prefix: str) -> list[str]:
-    """All minions take tiles in turns; who leaves has stored its own."""
+    """Loop in which all minions take tiles in turns; who leaves it has stored its own."""
     load = encode("tensor_load", transform=TRANSFORMS.index(source.transform), rows=16, address=source.address).value
     store = encode("tensor_store_scp", rows=16, address=to).value
     lines = [f"{prefix}.pack:", "mv s4, s0", li("s5", steps), li("a3", TURN_LOAD), li("a4", TURN_STORE)]

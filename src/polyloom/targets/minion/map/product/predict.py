@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many cycles a product takes, before it runs: what decides whether second harts stage, and over how many minions a
-sum is split, and whether two products need no barrier between them.
+"""Cost model of products in cycles, before they run: it decides whether second harts stage, over how many minions a sum
+is split, and whether two products need no barrier between them.
 
 A step takes as long as its FMA, or as its tiles take to come: from DRAM a line every 45 cycles, 16 lines a tile, the
 left one behind the right one; from the shire's scratchpad a line every 10. A round ends with its store, and with a
@@ -17,6 +17,8 @@ from polyloom.targets.minion.map.product.loop import Problem
 from polyloom.targets.minion.map.product.split import Split
 from polyloom.targets.minion.words.tiles import ROWS, Grid
 
+# fp takes two micro-operations per row and word of depth (8 columns each), int8 one; 17 and 24 are what measurements on
+# silicon leave beside.
 _FMA: Final = {"fp32": (32, 17), "fp16": (32, 17), "int8": (16, 24)}
 """Of a whole step, its right tile streamed: for each row, and beside."""
 _LINE: Final = 45
@@ -27,6 +29,7 @@ START: Final = 500
 _FILL: Final = 2000
 """Until the first chunk is in the scratchpads."""
 _STORE: Final = 150
+# 57 cycles one way in a shire, and 2.3 for each of 32 further registers.
 _MESSAGE: Final = 57 + 74
 """A tree step of 32 registers outside a neighbourhood."""
 _MEET: Final = 120
@@ -36,7 +39,7 @@ _TOLD: Final = 9
 
 
 def cycles(p: Problem, g: Grid, is_staged: bool) -> int:
-    """Of the busiest minion."""
+    """Predicted cycles of the busiest minion."""
     round_ = block(p, g.parts, is_staged=is_staged)
     return START + (_FILL if is_staged else 0) + g.rounds(p.block_rows, p.block_columns) * round_
 
@@ -47,7 +50,7 @@ def is_fed(p: Problem, g: Grid, team: Team) -> bool:
 
 
 def block(p: Problem, parts: int, *, is_staged: bool = False, broadcast: bool = False) -> int:
-    """Of a block of the result whose sum so many minions share."""
+    """Predicted cycles of a block of the result whose sum so many minions share."""
     split = Split(parts, p.words)
     fma = _fma(p)
     step = max(fma, _FROM_SCRATCHPAD) if is_staged else max(fma, _FROM_DRAM)
@@ -61,12 +64,13 @@ def _fma(p: Problem) -> int:
 
 
 def reading(p: Problem, new: int, known: int) -> int:
-    """Blocks of a product of which one factor was just written: of so many, no minion of the shire has read the other
-    factor's tiles before; of the others, one has."""
+    """Predicted cycles of blocks of a product of which one factor was just written: of `new` blocks, no minion of the
+    shire has read the other factor's tiles before; of `known` ones, one has.
+    """
     steps, fma = p.steps, _fma(p)
     return new * (steps * max(fma, _FROM_DRAM) + _STORE) + known * (steps * fma + _STORE)
 
 
 def barrier(team: Team) -> int:
-    """From the last arrival's FLB to everyone's credit."""
+    """Predicted cycles from the last arrival's FLB to everyone's credit."""
     return _MEET + _JOIN * team.in_shire * team.harts + (_MEET + _TOLD * team.shires if team.shires > 1 else 0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a sum before it is stored, as one TensorQuant: additions of integers, multiplications of floats by
-vectors along rows or columns, conversions, relu, saturation to bytes, which are packed.
+"""Epilogue of a sum before it is stored, as one TensorQuant: additions of integers, multiplications of floats by
+vectors along rows or columns, conversions, relu, saturation to bytes, which are packed (programmer's reference manual,
+chapter 9).
 
 Each vector takes a line of L1Scp, the 16 elements of the block. Blocks use lines 32 to 39 and 40 to 47 in turns:
 accepting a TensorQuant proves the one before it complete, and its lines free. Vectors are loaded before the block's
@@ -62,7 +63,9 @@ class Quant:
 
 
 def transforms(steps: Sequence[Step], element: str) -> tuple[tuple[str, ...], str] | None:
-    """Of a sum of this type, and the type of the result; None where TensorQuant has no such chain."""
+    """Transforms of TensorQuant for steps behind a sum of this type, and the type of the result; None where it has no
+    such chain.
+    """
     made = list[str]()
     for step in steps:
         if step.array:
@@ -81,7 +84,7 @@ def transforms(steps: Sequence[Step], element: str) -> tuple[tuple[str, ...], st
 
 
 def quant_of(steps: Sequence[Step], kind: Kind, arrays: Mapping[str, Placed]) -> Quant | None:
-    """What becomes of sums; None where nothing does."""
+    """Epilogue of a product; None where nothing is done to its sums."""
     made = transforms(steps, "i32" if kind.name == "int8" else "f32")
     assert made is not None, "the form was checked"
     vectors = [Vector(arrays[s.array].address, s.by_row) for s in steps if s.array]
@@ -89,10 +92,12 @@ def quant_of(steps: Sequence[Step], kind: Kind, arrays: Mapping[str, Placed]) ->
 
 
 def begin(quant: Quant, word: str = WORD, rows: int = 0, column: str = "s5") -> list[str]:
-    """Of a block: the register `word` is that of its TensorQuant, of so many rows (0: t3 has rows - 1 at their field);
-    vectors are loaded. s4 and `column` are the block's place."""
+    """Set-up of a block's epilogue: the register `word` becomes that of its TensorQuant, of so many rows (0: t3 has
+    rows - 1 at their field); vectors are loaded. s4 and `column` are the block's place.
+    """
     codes = {f"transform{k}": QUANT.index(name) for k, name in enumerate(quant.transforms)}
     constant = encode("tensor_quant", columns=ROWS, rows=rows or 1, start=_LINES, **codes).value
+    # Both words have START in units of lines, eight bits further left in a load's.
     turn = encode("tensor_quant", start=_TURN).value
     lines = [li("t0", turn), f"and {word}, {word}, t0", f"xor {word}, {word}, t0", f"and t2, {word}, t0"]
     lines += [li("t0", constant), f"or {word}, {word}, t0", "slli t2, t2, 8"]
@@ -113,7 +118,7 @@ def begin(quant: Quant, word: str = WORD, rows: int = 0, column: str = "s5") -> 
 
 
 def applied(steps: Sequence[Step], sums: Array, arrays: Mapping[str, Array]) -> Array:
-    """What TensorQuant makes of sums."""
+    """Result of TensorQuant on sums, in NumPy."""
     found, element = sums, "f32" if sums.dtype == np.float32 else "i32"
     with np.errstate(all="ignore"):
         for step in steps:

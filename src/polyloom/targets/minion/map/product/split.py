@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums over minions with neighbouring numbers: each of P = 2^n takes a range of the depth, and n steps of TensorReduce
-combine their registers in the first of them. Where all of them want the result, n steps of TensorBroadcast bring it
-back.
+"""Split-K: sums over minions with neighbouring numbers. Each of P = 2^n takes a range of the depth, and n steps of
+TensorReduce combine their registers in the first of them. Where all of them want the result, n steps of TensorBroadcast
+bring it back (programmer's reference manual, chapter 9).
 
 Ranges are whole steps, or a power of two of words of one step, which the FMA takes from the middle of lines. A minion
 without a range contributes zeros: an FMA of masked rows.
@@ -21,7 +21,7 @@ _REGISTERS = 32
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """So many parts of `words` words of depth, each of `chunk`, the last ones of fewer or none."""
+    """Partition of `words` words of depth into so many parts, each of `chunk`, the last ones of fewer or none."""
 
     parts: int
     words: int
@@ -33,9 +33,11 @@ class Split:
 
     @property
     def chunk(self) -> int:
+        """Words of a part: whole steps, or a power of two below one, so that no part crosses a line."""
         each = -(-self.words // self.parts)
         if each >= ROWS:
             return -(-each // ROWS) * ROWS
+        # A part's words may not cross a line: what AOFFSET reads past its end is implementation defined.
         return 1 << (each - 1).bit_length()
 
     @property
@@ -44,10 +46,13 @@ class Split:
 
 
 def combine(split: Split, kind: Kind, *, broadcast: bool = False) -> list[str]:
-    """The result of all parts in the registers of the first, or of all."""
+    """Tree reduction of all parts into the registers of the first, or of all (binomial tree; manual, chapter 9,
+    HEIGHT).
+    """
     funct = FUNCTIONS["add" if kind.name == "int8" else "fadd"]
     words = [encode("tensor_reduce", funct=funct, count=_REGISTERS, height=n).value for n in range(split.height)]
     if broadcast:
+        # The broadcast goes the other way: the highest step first.
         words += [
             encode("tensor_broadcast", funct=FUNCTIONS["move"], count=_REGISTERS, height=n).value
             for n in reversed(range(split.height))
@@ -56,7 +61,9 @@ def combine(split: Split, kind: Kind, *, broadcast: bool = False) -> list[str]:
 
 
 def own_rows(split: Split, prefix: str) -> list[str]:
-    """a1 of a minion's share of the block's rows, two registers each; those without one store nothing."""
+    """Store word of a minion's share of the block's rows, two registers each, in a1; those without one store
+    nothing.
+    """
     each = max(ROWS // split.parts, 1)
     freg, row = encode("tensor_store", freg=2).value, encode("tensor_store", rows=2).value
     lines = [f"andi t1, s0, {split.parts - 1}", f"slli t1, t1, {each.bit_length() - 1}"]

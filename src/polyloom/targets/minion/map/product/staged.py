@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A product whose operands the second harts of a shire bring into its scratchpad, some steps ahead of the first harts.
+"""Producer-consumer staging: the second harts of a shire bring a product's operands into its scratchpad, some steps
+ahead of the first harts.
 
 Along the depth, chunks of steps go through a ring of slots. A slot holds, for each row and column of the shire's patch
 of blocks, the tiles of its steps. The second harts take a chunk's tiles in turns, and the last one that has loaded its
@@ -10,7 +11,7 @@ many FLBs as counters of chunks modulo `_NUMBERS` keep arrivals apart.
 Registers of hart 0: as in loop.py, but a2, a7 are groups that load together, a5 counts slots, a6 FLBs, gp chunks; tp
 tells whether there is a block, t5 and ra are the words of loads to which the slot's offset is added. Of hart 1: s4, s5
 the first row and column of the patch, s6 the word, s9, s10 strides, a0 the tile, a5, a6, gp as above, tp credits that
-need not be taken yet.
+need not be taken yet. Operations: the programmer's reference manual, chapters 9 to 11.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ _CREDITS: Final = CREDITS + (0xFF << 22)
 _NUMBERS: Final = 8
 _LOADED, _FREED = 0, _NUMBERS
 """First FLBs of what second harts have loaded, and of what first harts have used."""
+# Fewer than three slots leave no chunk that is being loaded while one is used and one is freed; FLB numbers modulo 8
+# allow seven.
 _SLOTS: Final = (7, 3)
 """At most, and at least."""
 _GROUPS: Final = 8
@@ -61,7 +64,7 @@ _LENGTH: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The grid, minions in a shire that take part, and bytes of its scratchpad."""
+    """Staged product: the grid, minions in a shire that take part, and bytes of its scratchpad."""
 
     p: Problem
     g: Grid
@@ -75,7 +78,7 @@ class Stage:
 
     @property
     def slots(self) -> int:
-        """Of the ring."""
+        """Slots of the ring."""
         return min(_SLOTS[0], self.room // self.slot)
 
     @property
@@ -84,7 +87,7 @@ class Stage:
 
     @property
     def tiles(self) -> int:
-        """Of a step: one for each row and each column of the patch."""
+        """Tiles of a step: one for each row and each column of the patch."""
         return self.g.rows + self.g.columns
 
     @property
@@ -110,7 +113,7 @@ class Stage:
 
 
 def staged(stage: Stage, prefix: str) -> list[str]:
-    """The code of both harts; stores may still run behind it."""
+    """Code of both harts; stores may still run behind it."""
     first = _over_blocks(stage, prefix, _block(stage, prefix))
     second = _over_blocks(stage, f"{prefix}.stage", _chunks(stage, f"{prefix}.stage"))
     lines = [f"{prefix}.product:", "andi t0, s1, 1", f"bnez t0, {prefix}.stage", *_first(stage), *first]
@@ -119,7 +122,9 @@ def staged(stage: Stage, prefix: str) -> list[str]:
 
 
 def _over_blocks(stage: Stage, prefix: str, body: list[str]) -> list[str]:
-    """As often on every minion of the chip, whether it has a block or not: s4 and s5 begin at s2 and s3."""
+    """Loop over rounds of blocks, as often on every minion of the chip, whether it has a block or not: s4 and s5 begin
+    at s2 and s3. All harts must arrive at each FLB.
+    """
     rows, columns = stage.rounds
     g = stage.g
     lines = ["mv s4, s2", f"{prefix}.row:", "mv s5, s3", f"{prefix}.column:", *body]
@@ -128,7 +133,7 @@ def _over_blocks(stage: Stage, prefix: str, body: list[str]) -> list[str]:
 
 
 def _first(stage: Stage) -> list[str]:
-    """What stays the same on hart 0."""
+    """Loop invariants of hart 0."""
     p, g = stage.p, stage.g
     left = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), coop=p.shares).value + _OWN
     right = encode("tensor_load_b", rows=ROWS, coop=p.shares).value + _OWN + g.rows * stage.length * TILE
@@ -146,7 +151,7 @@ def _within(g: Grid) -> list[str]:
 
 
 def _block(stage: Stage, prefix: str) -> list[str]:
-    """The block of hart 0, if it has one, and its chunks."""
+    """Code of a block of hart 0, if it has one, and its chunks."""
     p = stage.p
     fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=p.begins is None, rows=1, columns=4)
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
@@ -163,6 +168,7 @@ def _block(stage: Stage, prefix: str) -> list[str]:
     lines += [*scaled("t1", "s4", p.result.block_step, "a1"), *scaled("t1", "s5", p.result.depth_step, "a1")]
     # Who has no block says that its slots are free before another multiplication would prove it.
     idle = [f"bnez tp, {prefix}.busy", wait(MULTIPLIED), f"{prefix}.busy:"] if stage.is_uneven else []
+    # Also a minion without a block takes and gives the credits of each chunk: counts are those of all minions.
     lines += [*idle, li("gp", stage.chunks), f"{prefix}.chunk:", "csrw fcc, zero", f"beqz tp, {prefix}.used"]
     lines += [
         *_chunk(stage, prefix),
@@ -196,7 +202,9 @@ def _chunk(stage: Stage, prefix: str) -> list[str]:
 
 
 def _signal(stage: Stage, number: int, counter: int, label: str) -> list[str]:
-    """The last of a shire's harts gives a credit to each of its others."""
+    """Signal to the shire: the last of its harts to arrive at an FLB gives a credit to each of the others (manual,
+    chapters 10 and 11).
+    """
     mask = (1 << stage.minions) - 1
     lines = [li("t0", stage.minions - 1 << 5 | number), "add t0, t0, a6", "csrrw t1, flb, t0", f"beqz t1, {label}"]
     lines += [li("t0", _CREDITS + counter), li("t1", mask), "sd t1, 0(t0)", f"{label}:"]
@@ -204,12 +212,12 @@ def _signal(stage: Stage, number: int, counter: int, label: str) -> list[str]:
 
 
 def _advance(stage: Stage) -> list[str]:
-    """a5 to the next slot."""
+    """Next slot in a5, modulo their number without a branch."""
     return ["addi a5, a5, 1", f"addi t0, a5, {-stage.slots}", "snez t0, t0", "neg t0, t0", "and a5, a5, t0"]
 
 
 def _second(stage: Stage, prefix: str) -> list[str]:
-    """What stays the same on hart 1: where its patch begins, strides."""
+    """Loop invariants of hart 1: where its patch begins, strides."""
     p, g = stage.p, stage.g
     lines = [*_patch(g), li("s9", p.left.stride), li("s10", x31(p.right.stride)), li("a5", 0), li("a6", 0)]
     own = "mv a7, s0" if g.shire_rows * g.shire_columns == 1 else f"andi a7, s0, {MINIONS_PER_SHIRE - 1}"
@@ -217,8 +225,9 @@ def _second(stage: Stage, prefix: str) -> list[str]:
 
 
 def _staggered(stage: Stage, prefix: str) -> list[str]:
-    """Shires begin one group behind another, where that costs little: all of them reading the same steps at the same
-    time would find them in few banks."""
+    """Staggered start: shires begin one group behind another, where that costs little. All of them reading the same
+    steps at the same time would find them in few banks.
+    """
     rows, columns = stage.rounds
     if stage.g.shire_rows * stage.g.shire_columns < 2 * _GROUPS or rows * columns * stage.p.steps < _STAGGERED:
         return []
@@ -234,8 +243,9 @@ def _patch(g: Grid) -> list[str]:
 
 
 def _chunks(stage: Stage, prefix: str) -> list[str]:
-    """All chunks of the patch's blocks of a round."""
+    """Loads of all chunks of the patch's blocks of a round, by hart 1."""
     p, g = stage.p, stage.g
+    # The ring is empty at first: so many chunks are loaded without a credit for a freed slot.
     lines = [li("gp", 0), f"{prefix}.chunk:", f"beqz tp, {prefix}.take", "addi tp, tp, -1", f"j {prefix}.free"]
     lines += [f"{prefix}.take:", "csrw fcc, zero", f"{prefix}.free:", "mv a0, a7"]
     lines += [f"{prefix}.tile:", li("t0", stage.tiles * stage.length), f"bgeu a0, t0, {prefix}.loaded"]
@@ -254,8 +264,10 @@ def _chunks(stage: Stage, prefix: str) -> list[str]:
         li("t0", stage.tiles * stage.length),
         "mul t0, t0, a5",
         "add t0, t0, a0",
+        # A tile is 16 lines, and the field at bit 48 holds a line's number divided by 4.
         "slli t0, t0, 50",
     ]
+    # Two loads with ids 0 and 1 in turns keep the engine busy: a second one with the same id waits for the first.
     lines += ["add s6, s6, t0", "xori a3, a3, 1", "or t6, t6, a3", "csrw tensor_load_l2, s6"]
     lines += [f"{prefix}.next:", f"addi a0, a0, {stage.minions}", f"j {prefix}.tile", f"{prefix}.loaded:"]
     lines += [wait("load_l2_0"), wait("load_l2_1"), *_signal(stage, _LOADED, 0, f"{prefix}.told"), *_advance(stage)]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cooperative loads: minions of a shire that take the same tile fetch it once.
+"""Cooperative loads: minions of a shire that take the same tile fetch it once (programmer's reference manual, chapter
+9, tensor_coop).
 
 Those of a row of the patch share the left tile, those of a column the right one. A group is a mask of neighbourhoods
 and one of minions in each, so that rows and columns of a patch whose width is a power of two up to 8 are groups. It
-loads when all of its members ask: each of them needs as many blocks. Source: facts of tensor_coop, shire_coop_mode.
+loads when all of its members ask: each of them needs as many blocks.
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ def can_share(g: Grid, block_rows: int, block_columns: int) -> bool:
 
 
 def groups(g: Grid, left: str, right: str) -> list[str]:
-    """The words of tensor_coop of the minion's row and column, in registers `left` and `right`; the shire's mode."""
+    """Words of tensor_coop of the minion's row and column, in registers `left` and `right`, and the shire's mode (ESR
+    shire_coop_mode).
+    """
     shift = g.columns.bit_length() - 1
+    # Ids of rows come first, those of columns behind them: a group's id may be reused only when all of its members have
+    # completed.
     row = encode("tensor_coop", minions=(1 << g.columns) - 1).value
     across = sum(1 << n for n in range(0, _NEIGHBOURHOOD, g.columns))
     column = encode("tensor_coop", neighbourhoods=15, minions=across, group=0).value + g.rows

@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops with packed SIMD over all harts: any affine nest, whose parallel loops are found by its dependences."""
+"""SIMD loops over all harts, in packed instructions: any affine nest, whose parallel loops are found by its
+dependences.
+"""

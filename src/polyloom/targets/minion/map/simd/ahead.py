@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several rounds of a vectorized loop at once: all their loads first, so that the lines that they miss come together.
+"""Unrolling of a vectorized loop with all loads first, so that the cache lines that they miss come together
+(memory-level parallelism on an in-order core; Kennedy and Allen 2001, chapter 8, unroll and scalar replacement).
 
 A hart issues in order and waits where a value is first used. Iterations of the loop are independent; within one, an
 element is loaded ahead where nothing in the loop writes its array, or where one statement alone touches it.
@@ -27,7 +28,7 @@ _FREE: Final = 4
 
 
 class Writer(Protocol):
-    """What writes assignments."""
+    """Writer of assignments, as `Control` is one."""
 
     values: Values
 
@@ -35,25 +36,28 @@ class Writer(Protocol):
 
 
 def copies(loop: Loop, around: Around, free: int, rounds: int | None) -> int:
-    """How many rounds are worth being one; 1 where the loop has more than assignments, or loads nothing ahead.
-    `rounds`: how many there are, where that is known."""
+    """Unroll factor: how many rounds are worth being one; 1 where the loop has more than assignments, or loads nothing
+    ahead. `rounds`: how many there are, where that is known.
+    """
     body = [node for node in loop.body if isinstance(node, Assign)]
     loads = len({cell(r) for r in early(body, around)})
     if not loads or len(body) != len(loop.body):
         return 1
+    # Every element that is loaded ahead keeps a register from its load to its use.
     most = (free - _FREE) // loads
     known = range(_MOST + 1, min(_MOST_KNOWN, most) + 1) if rounds else ()
     return max((n for n in known if rounds and rounds % n == 0), default=min(_MOST, most))
 
 
 def ahead(writer: Writer, loop: Loop, around: Around, times: int) -> None:
-    """So many rounds."""
+    """Code of so many rounds: loads of all, then their statements in order."""
     text, body = writer.values.text, [node for node in loop.body if isinstance(node, Assign)]
     steps = [Substitution({loop.name: Affine.symbol(loop.name) + LANES * n}) for n in range(times)]
     rounds = [[step.assignment(assign) for assign in body] for step in steps]
     loaded: dict[Cell, str] = {}
     for round in rounds:
         for reference in early(round, around):
+            # Rounds of a stencil read common elements, which are loaded once.
             if cell(reference) not in loaded:
                 loaded[cell(reference)] = text.vectors.take(reference.span)
                 writer.values.load(reference, around, loaded[cell(reference)])
@@ -65,7 +69,7 @@ def ahead(writer: Writer, loop: Loop, around: Around, times: int) -> None:
 
 
 def early(body: Sequence[Assign], around: Around) -> Iterator[Reference]:
-    """What may be loaded before everything else in one round."""
+    """Loads that may go before everything else in one round."""
     written = {assign.target.name for assign in body}
     for assign in body:
         for read in accesses(assign.value):
@@ -76,6 +80,8 @@ def early(body: Sequence[Assign], around: Around) -> Iterator[Reference]:
 
 
 def _is_alone(read: Reference, own: Assign, body: Sequence[Assign]) -> bool:
-    """Whether one statement alone touches the array, at one element."""
+    """Whether one statement alone touches the array, at one element. Then no other store can change it between load and
+    use.
+    """
     touched = [(a, r) for a in body for r in (a.target, *accesses(a.value)) if r.name == read.name]
     return all(a is own and cell(r) == cell(read) for a, r in touched)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations in the machine's arithmetic, on NumPy arrays: as `ir.semantics`, in the environment of its floats.
+"""Reference arithmetic of the vector unit, on NumPy arrays: as `ir.semantics`, in the environment of its floats.
 
 Denormal operands are zeros of their sign, and so are results whose exact value is below 2^-126; every NaN is the
 canonical one; min and max take the number, and -0 is less than +0 (IEEE 754-2019 minimumNumber). Moves, selections,
@@ -27,7 +27,7 @@ _ZERO: Final = np.float32(0)
 
 
 def machine_function(operation: str, dtype: ElementType) -> Function:
-    """The function of the operands, within `np.errstate(all="ignore")`."""
+    """Function of an operation on its operands, within `np.errstate(all="ignore")`."""
     if (operation, dtype) == ("to_f32", "f16"):
         return _single
     if dtype == "f32" and operation in _SINGLE:
@@ -39,7 +39,7 @@ def machine_function(operation: str, dtype: ElementType) -> Function:
 
 
 class MachineScope(Scope):
-    """For interpreters that compute one value after another."""
+    """Machine arithmetic for interpreters that compute one value after another."""
 
     def function(self, operation: str, dtype: ElementType) -> Function:
         single = _ONE_BY_ONE.get(operation) if dtype == "f32" else None
@@ -47,11 +47,13 @@ class MachineScope(Scope):
 
 
 def _one_by_one(operation: Callable[[float, float], float]) -> Function:
-    """An operation on two singles: a double is so wide that rounding it once more gives the same (Figueroa, "When is
-    double rounding innocuous?", 1995)."""
+    """Operation on two singles in double precision: a double is so wide that rounding it once more gives the same
+    (Figueroa, "When is double rounding innocuous?", 1995).
+    """
 
     def compute(a: np.float32, b: np.float32) -> np.float32:
         x, y = float(a), float(b)
+        # 0.0 · x is a zero with the sign of x.
         exact = operation(0.0 * x if -_LEAST < x < _LEAST else x, 0.0 * y if -_LEAST < y < _LEAST else y)
         if exact != exact:
             return _NAN
@@ -73,12 +75,18 @@ def flushed(value: Array) -> Array:
 
 
 def _rounded(exact: Array, result: Array) -> Array:
-    """A result, of an exact value in double precision or one that is as far from 2^-126."""
+    """Result after flushing, decided by its exact value in double precision or one that is on the same side of
+    2^-126.
+    """
     small: Array = np.where(np.abs(exact) < _LEAST, np.copysign(_ZERO, result), result)
     return np.where(np.isnan(small), _NAN, small).astype(np.float32)
 
 
 def _arithmetic(operation: Function) -> Function:
+    """Operation with flushed operands and a flushed result; its exact value in double precision decides what is
+    tiny.
+    """
+
     def compute(*operands: Array) -> Array:
         values = [flushed(value) for value in operands]
         return _rounded(operation(*(value.astype(np.float64) for value in values)), operation(*values))
@@ -87,16 +95,21 @@ def _arithmetic(operation: Function) -> Function:
 
 
 def _fused(a: Array, b: Array, c: Array) -> Array:
+    """Fused multiply-add (IEEE 754-2019 fusedMultiplyAdd), flushed by the exact sum."""
     a, b, c = flushed(a), flushed(b), flushed(c)
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
     total = product + addend
     rest = total - product
     error = (product - (total - rest)) + (addend - rest)  # Knuth's TwoSum: total + error is the exact sum
+    # The sum in double precision may have been rounded up to 2^-126 exactly; the error tells that the exact one is
+    # below.
     below = (np.abs(total) == _LEAST) & (np.sign(error) == -np.sign(total))
     return _rounded(np.where(below, total / 2, total), function("madd", "f32")(a, b, c))
 
 
 def _chosen(least: bool) -> Function:
+    """minimumNumber or maximumNumber of IEEE 754-2019."""
+
     def choose(a: Array, b: Array) -> Array:
         a, b = flushed(a), flushed(b)
         below = (a < b) | ((a == b) & np.signbit(a) & ~np.signbit(b))
@@ -115,13 +128,13 @@ def _absolute(value: Array) -> Array:
 
 
 def _half(value: Array) -> Array:
-    """To an f16: what is below 2^-14 before rounding is a zero."""
+    """Conversion to f16: what is below 2^-14 before rounding is a zero."""
     small = np.where(np.abs(value) < _LEAST_HALF, np.copysign(_ZERO, value), value)
     return np.where(np.isnan(small), np.float16(np.nan), small.astype(np.float16)).astype(np.float16)
 
 
 def _single(value: Array) -> Array:
-    """From an f16, whose denormals are zeros."""
+    """Conversion from f16, whose denormals are zeros."""
     wide = value.astype(np.float32)
     small = np.where(np.abs(wide) < _LEAST_HALF, np.copysign(_ZERO, wide), wide)
     return np.where(np.isnan(small), _NAN, small).astype(np.float32)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline of loops that are no products, on one page: a nest to the parts of a program for its sizes.
+"""Pipeline of loops that are no products, on one page: a nest to the parts of a program for its sizes.
 
-- `specialized`: parameters become numbers; `a * b + c` is one operation where --fp allows it.
-- `arranged`: loops in another order, where that makes them parallel (transform.parallel.arrangement).
+- specialization: parameters become numbers; `a * b + c` is one operation where --fp allows it.
+- arrangement: loops in another order, where that makes them parallel (transform.parallel.arrangement; Allen and
+  Kennedy 2001, chapter 5).
 - `share_work`: dependences, ownership of lines, vectors: which hart executes what.
 - `parts`: code, evictions and barriers.
 """
@@ -33,9 +34,10 @@ SCRATCH: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """`alone` are sentences: why parts of the nest are executed by one hart. `operations` are those of the source on
-    floats and integers, a multiply-add counted once (None: too many to count); `scratch` is the memory that locals
-    take."""
+    """Code of a nest. `alone` are sentences: why parts of the nest are executed by one hart. `operations` are those of
+    the source on floats and integers, a multiply-add counted once (None: too many to count); `scratch` is the memory
+    that locals take.
+    """
 
     parts: Sequence[Part]
     alone: tuple[str, ...]
@@ -44,30 +46,33 @@ class Compiled:
 
 
 def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
-    """Where there are `others`, phases before and behind, what those need does not stay in caches. Errors: PL1350 to
-    PL1352."""
+    """Code of a nest for its sizes. Where there are `others`, phases before and behind, what those need does not stay
+    in caches. Errors: PL1350 to PL1352.
+    """
     own = specialized(nest, setting.values, fp)
     made = arranged(own, setting.team, fp)
     shared = share_work(made, machine(setting.team))
+    # Arrays of partial results and expanded temporaries are locals of the arranged nest, and need memory of their own.
     place = memory(made, tuple(setting.arrays.values()), setting.scratch)
     parts = works.parts(made, shared, place, setting.team, setting.prefix, setting.later if others else None)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
+    # Only loops that the user wrote: those of copies would be told twice.
     alone = dict.fromkeys(_plain(why) for loop, why in shared.serial_reasons.items() if _plain(loop) in named)
     return Compiled(parts, tuple(alone), count_operations(own), taken)
 
 
 def _plain(text: str) -> str:
-    """With the user's names of loops: those of copies have a number behind a dot."""
+    """Text with the user's names of loops: those of copies have a number behind a dot."""
     return re.sub(r"(?<=\w)\.\d+", "", text)
 
 
 def specialized(nest: Nest, values: Mapping[str, int], fp: Fp) -> Nest:
-    """At its sizes, in the arithmetic that `--fp` asks for."""
+    """Nest at its sizes, in the arithmetic that `--fp` asks for."""
     made = specialize(nest, values)
     return made if fp == "strict" else contract(made)
 
 
 def arranged(nest: Nest, team: Team, fp: Fp) -> Nest:
-    """In the order of the code."""
+    """Nest with its loops in the order of the code."""
     return arrange_loops(nest, machine(team), reassociate=fp == "reassociate")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops, conditions and assignments inside a work as code.
+"""Code of loops, conditions and assignments inside a work.
 
-A loop with no loop inside keeps pointers to the elements that it goes along, and holds elements that every iteration
-touches alike in registers. A vectorized loop goes by eight; what is left over is one more round under a mask. A
-condition that differs from lane to lane narrows the mask.
+A loop with no loop inside keeps pointers to the elements that it goes along (strength reduction), and holds elements
+that every iteration touches alike in registers (scalar replacement; Callahan, Carr and Kennedy 1990). A vectorized loop
+goes by eight; what is left over is one more round under a mask. A condition that differs from lane to lane narrows the
+mask (if-conversion; Allen, Kennedy, Porterfield and Warren 1983).
 """
 
 from __future__ import annotations
@@ -29,13 +30,16 @@ _SPARE_INTEGERS = 3
 
 
 class Control:
-    """Writes to `values.text`. `vectors` are the loops that are vectorized, `path` the loops and conditions around."""
+    """Writer of control flow into `values.text`. `vectors` are the loops that are vectorized, `path` the loops and
+    conditions around.
+    """
 
     def __init__(self, nest: Nest, values: Values, vectors: frozenset[str], path: tuple[Loop | If, ...]) -> None:
         self.nest, self.values, self.text, self.vectors = nest, values, values.text, vectors
         self.path = list(path)
 
     def block(self, nodes: Sequence[Node], around: Around) -> None:
+        """Nodes in their order, each with its place of the source."""
         for node in nodes:
             match node:
                 case Assign():
@@ -49,6 +53,7 @@ class Control:
                         self.choice(node, around)
 
     def assign(self, node: Assign, around: Around) -> None:
+        """Assignment; a target in a register is computed there, without a move."""
         into = around.locals.get(node.target.name) or around.held.get(cell(node.target))
         found = self.values.value(node.value, around, into)
         if into is None:
@@ -58,7 +63,7 @@ class Control:
     # Loops
 
     def loop(self, loop: Loop, around: Around) -> None:
-        """All iterations."""
+        """Loop over all iterations."""
         with self.bounds(loop, around) as (low, high):
             known = constant_bounds(loop)
             self.iterations(loop, around, low, high, None if known is None else (known[1] - known[0]) // LANES)
@@ -73,7 +78,7 @@ class Control:
         self.text.integers.give(high, low)
 
     def extreme(self, ends: Sequence[Affine], keeps: str, around: Around, register: str) -> None:
-        """The greatest (`bge`) or the least (`ble`) of forms."""
+        """Greatest (`bge`) or least (`ble`) of several affine forms."""
         first, *others = ends
         self.values.integer(first, around, register, "t1")
         for other in others:
@@ -82,7 +87,9 @@ class Control:
             self.text.add(f"{keeps} {register}, t0, {done}", f"mv {register}, t0", f"{done}:")
 
     def iterations(self, loop: Loop, around: Around, low: str, high: str, rounds: int | None = None) -> None:
-        """From `low` up to `high`; `low` becomes the loop's register. `rounds`: how often whole vectors, if known."""
+        """Iterations from `low` up to `high`; `low` becomes the loop's register. `rounds`: how often whole vectors, if
+        known.
+        """
         self.path.append(loop)
         with self.locals(around) as inner:
             if loop.name in self.vectors:
@@ -95,13 +102,14 @@ class Control:
 
     @contextmanager
     def locals(self, around: Around) -> Generator[Around]:
-        """With a register for each local that the innermost loop of the path has to itself."""
+        """Privatization (Wolfe 1996): a register for each local that the innermost loop of the path has to itself."""
         names = sorted(privatizable(self.nest, self.path) - around.locals.keys())
         taken = {name: self.text.vectors.take(self.path[-1].span) for name in names}
         yield replace(around, locals={**around.locals, **taken})
         self.text.vectors.give(*reversed(taken.values()))
 
     def upwards(self, loop: Loop, around: Around, low: str, high: str) -> None:
+        """Loop that counts up; the test at the end saves a jump per iteration."""
         end, again = self.text.label("end"), self.text.label("loop")
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
@@ -114,7 +122,7 @@ class Control:
         self.text.add(f"{end}:")
 
     def downwards(self, loop: Loop, around: Around, low: str, high: str) -> None:
-        """From the last iteration to the first: `high` counts."""
+        """Loop from the last iteration to the first: `high` counts."""
         end, again = self.text.label("end"), self.text.label("loop")
         self.text.branch("blt", f"{low}, {high}", end)
         self.text.add(f"addi {high}, {high}, -1")
@@ -128,8 +136,9 @@ class Control:
         self.text.add(f"{end}:")
 
     def wide(self, loop: Loop, around: Around, low: str, high: str, rounds: int | None) -> None:
-        """Eight iterations at a time, several times eight where the loop has no other inside; the rest together, under
-        a mask."""
+        """Vector loop: eight iterations at a time, several times eight where the loop has no other inside; the rest
+        together, under a mask.
+        """
         end = self.text.label("end")
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
@@ -141,6 +150,8 @@ class Control:
             self.text.add(f"sub t0, {high}, {low}")
             skip = self.text.label("whole")
             self.text.branch("bgtz", "t0", skip)
+            # mova.m.x writes all eight mask registers; the low byte is m0, the mask of all SIMD instructions (manual,
+            # chapters 3 to 6).
             self.text.add("li t1, 1", "sll t1, t1, t0", "addi t1, t1, -1", "mova.m.x t1")
             self.block(loop.body, ready)
             self.text.add(f"li t1, {_ALL}", "mova.m.x t1", f"{skip}:")
@@ -149,9 +160,10 @@ class Control:
     def rounds(
         self, loop: Loop, low: str, high: str, width: int, moves: Callable[[int], list[str]], body: Callable[[], None]
     ) -> None:
-        """`width` iterations at a time, as long as there are so many."""
+        """Rounds of `width` iterations, as long as there are so many."""
         with self.text.at(loop.span):
             again, end = self.text.label("lanes"), self.text.label("rest")
+            # The bound is moved once, so that a round costs one comparison.
             self.text.add(f"addi t0, {high}, {1 - width}")
             self.text.branch("blt", f"{low}, t0", end)
             self.text.add(f"{again}:")
@@ -165,8 +177,9 @@ class Control:
 
     @contextmanager
     def ready(self, loop: Loop, around: Around) -> Generator[tuple[Around, Callable[[int], list[str]]]]:
-        """Pointers and held elements, and what moves pointers on by so many iterations; held elements are stored behind
-        the loop. Only for a loop with no loop inside."""
+        """Pointers and held elements, and a function that moves pointers on by so many iterations; held elements are
+        stored behind the loop. Only for a loop with no loop inside.
+        """
         if any(loops(loop.body)):
             yield around, lambda step: []
             return
@@ -185,16 +198,19 @@ class Control:
         self.text.vectors.give(*reversed(held.values()))
 
     def held(self, loop: Loop, around: Around) -> tuple[dict[Cell, str], list[Reference]]:
-        """Registers of elements that are the same in all iterations and that nothing else in the loop may change;
-        those that are written."""
+        """Scalar replacement: registers of elements that are the same in all iterations and that nothing else in the
+        loop may change; those that are written.
+        """
         found: dict[Cell, str] = {}
         stored: dict[Cell, Reference] = {}
         everywhere = [(r, w) for a in assignments(loop.body) for r, w in _touched(a)]
+        # Only what every iteration executes may be loaded before the loop: an element under a condition may not exist.
         always = [(r, w) for node in loop.body if isinstance(node, Assign) for r, w in _touched(node)]
         for reference, is_write in always:
             if not self.is_held(reference, loop, around, everywhere):
                 continue
             if cell(reference) not in found:
+                # Elements that find no register are loaded in each iteration, which is slower and never wrong.
                 if len(self.text.vectors.free) <= _SPARE_VECTORS:
                     continue
                 found[cell(reference)] = self.text.vectors.take(reference.span)
@@ -206,6 +222,7 @@ class Control:
     def is_held(
         self, reference: Reference, loop: Loop, around: Around, everywhere: Sequence[tuple[Reference, bool]]
     ) -> bool:
+        """Whether an element is invariant in the loop, and all accesses of its array are to it or none writes."""
         if reference.name in around.locals or cell(reference) in around.held:
             return False
         if any(loop.name in index.symbols for index in reference.index):
@@ -216,7 +233,9 @@ class Control:
     def pointers(
         self, loop: Loop, around: Around, held: Mapping[Cell, str]
     ) -> dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]]:
-        """By array and by what of the address depends on loops."""
+        """Induction pointers, by array and by what of the address depends on loops: accesses that differ by a constant
+        share one.
+        """
         made: dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = {}
         for assign in assignments(loop.body):
             for reference, _ in _touched(assign):
@@ -234,6 +253,7 @@ class Control:
     # Conditions
 
     def choice(self, node: If, around: Around) -> None:
+        """Condition: by lanes where it depends on the vectorized loop, else by a branch."""
         symbols = {name for piece in node.condition.pieces for c in piece.constraints for name in c.symbols}
         if around.lane is not None and around.lane in symbols:
             self.masked(node, around)
@@ -241,6 +261,7 @@ class Control:
             self.branched(node, around)
 
     def branched(self, node: If, around: Around) -> None:
+        """Condition as branches, where all lanes agree."""
         holds, fails, end = (self.text.label(what) for what in ("then", "else", "end"))
         self.test(node.condition, around, holds)
         self.text.add(f"j {fails}", f"{holds}:")
@@ -250,7 +271,7 @@ class Control:
         self.text.add(*([f"{end}:"] if node.orelse else []))
 
     def test(self, condition: Condition, around: Around, holds: str) -> None:
-        """Jumps to `holds` where the condition does."""
+        """Jump to `holds` where the condition does: a union of conjunctions of affine forms >= 0."""
         for piece in condition.pieces:
             other = self.text.label("or")
             for constraint in piece.constraints:
@@ -264,10 +285,13 @@ class Control:
         self.path.pop()
 
     def masked(self, node: If, around: Around) -> None:
-        """m1 are the lanes where the condition holds; both masks of before are kept in an integer register."""
+        """Condition under a mask: m1 are the lanes where it holds; both masks of before are kept in an integer
+        register.
+        """
         before, after = self.text.integers.take(node.span), self.text.integers.take(node.span)
         holds = self.text.vectors.take(node.span)
         self.lanes(node.condition, around, holds)
+        # mova saves all mask registers at once, so that conditions nest to any depth.
         self.text.add(f"mova.x.m {before}", f"fsetm.pi m1, {holds}", f"mova.x.m {after}")
         self.text.vectors.give(holds)
         self.text.add("maskand m0, m0, m1")
@@ -286,6 +310,7 @@ class Control:
             self.text.add(f"fbcx.ps {fails}, zero")
             for constraint in piece.constraints:
                 self.values.lanes_of(constraint, around, form)
+                # The sign, spread over the lane, says that this form is negative: a constraint fails.
                 self.text.add(f"fsrai.pi {form}, {form}, 31", f"for.pi {fails}, {fails}, {form}")
             self.text.add(f"fnot.pi {fails}, {fails}", f"for.pi {into}, {into}, {fails}")
         self.text.vectors.give(fails, form)
@@ -297,6 +322,7 @@ def _touched(assign: Assign) -> Iterator[tuple[Reference, bool]]:
 
 
 def _moves(form: tuple[str, tuple[tuple[str, int], ...]], loop: str, step: int, register: str) -> list[str]:
+    """Instructions that move a pointer on by iterations of a loop."""
     by = dict(form[1]).get(loop, 0) * step
     if not by:
         return []

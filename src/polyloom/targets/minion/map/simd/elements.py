@@ -24,9 +24,10 @@ _IMMEDIATE: Final = range(-2048, 2048)
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What is known where code stands: integer registers of loops; the vectorized loop; vector registers of locals, of
-    elements that are held through a loop and of elements that were loaded ahead; pointers by array and by what of an
-    address depends on loops, with their constants."""
+    """Environment of code: integer registers of loops; the vectorized loop; vector registers of locals, of elements
+    that are held through a loop and of elements that were loaded ahead; pointers by array and by what of an address
+    depends on loops, with their constants.
+    """
 
     loops: Mapping[str, str] = field(default_factory=dict[str, str])
     lane: str | None = None
@@ -40,8 +41,9 @@ class Around:
 
 @dataclass(slots=True)
 class Elements:
-    """Writes to `text`. `constants` are registers that the work sets first: of bits in all lanes, or of the numbers of
-    lanes times a stride."""
+    """Writer of loads and stores into `text`. `constants` are registers that the work sets first: of bits in all lanes,
+    or of the numbers of lanes times a stride.
+    """
 
     text: Text
     memory: Memory
@@ -50,12 +52,13 @@ class Elements:
     # Addresses
 
     def integer(self, form: Affine, around: Around, register: str, other: str) -> None:
-        """The value of a form, in lane 0."""
+        """Value of an affine form in an integer register."""
         self.text.number(register, form.constant)
         for name, factor in form.terms:
             loop = around.loops[name]
             if factor in (1, -1):
                 self.text.add(f"{'add' if factor > 0 else 'sub'} {register}, {register}, {loop}")
+            # A multiplication takes four to eight cycles, a shift one.
             elif factor > 0 and not factor & (factor - 1):
                 self.text.add(
                     f"slli {other}, {loop}, {factor.bit_length() - 1}", f"add {register}, {register}, {other}"
@@ -66,7 +69,9 @@ class Elements:
                 )
 
     def address(self, reference: Reference, around: Around, *, exact: bool = False) -> tuple[str, int]:
-        """A register and what is to be added to it, nothing where `exact`; t0 may be the register."""
+        """Address of lane 0's element: a register and what is to be added to it, nothing where `exact`; t0 may be the
+        register.
+        """
         form = self.memory.address(reference)
         found = around.pointers.get((reference.name, form.terms))
         if found is None:
@@ -86,11 +91,13 @@ class Elements:
         return "t0", 0
 
     def stride(self, reference: Reference, around: Around) -> int:
-        """Bytes from lane to lane."""
+        """Bytes from lane to lane; 0 where all lanes have the same element."""
         return 0 if around.lane is None else self.memory.address(reference).coefficient(around.lane)
 
     def constant(self, kind: str, number: int) -> tuple[str, bool]:
-        """A register, and whether it is a temporary: `bits` in all lanes, or `lanes` times a number."""
+        """Vector constant: its register, and whether it is a temporary. `bits` in all lanes, or `lanes` times a
+        number.
+        """
         found = self.constants.get((kind, number))
         if found is not None:
             return found, False
@@ -103,7 +110,9 @@ class Elements:
         return made, True
 
     def set(self, register: str, kind: str, number: int) -> None:
-        """What `constant` promises. Lane numbers stand in the scratch of every hart, which its start-up wrote."""
+        """Code that sets a constant's register. Lane numbers stand in the scratch of every hart, which its start-up
+        wrote.
+        """
         if kind == "bits":
             source = "zero" if not number else "t1"
             self.text.add(*([] if not number else [f"li t1, {number}"]), f"fbcx.ps {register}, {source}")
@@ -122,7 +131,7 @@ class Elements:
     # Elements
 
     def load(self, reference: Reference, around: Around, into: str) -> None:
-        """An element of every lane."""
+        """Load of an element of every lane: contiguous words, a broadcast, or a gather."""
         dtype, stride = self.memory.types[reference.name], self.stride(reference, around)
         if dtype in ("f32", "i32") and stride in (0, 4):
             register, offset = self.address(reference, around)
@@ -135,6 +144,9 @@ class Elements:
             self._gather(reference, around, into, dtype, stride)
 
     def _gather(self, reference: Reference, around: Around, into: str, dtype: ElementType, stride: int) -> None:
+        """Gather of elements at a stride (manual, chapters 3 to 6). Gathers of bytes and halves extend the sign, so
+        unsigned ones are cut.
+        """
         register, _ = self.address(reference, around, exact=True)
         if register != "t0":
             self.text.add(f"mv t0, {register}")
@@ -147,8 +159,9 @@ class Elements:
         self.drop(indices)
 
     def store(self, reference: Reference, around: Around, value: str) -> None:
-        """An element of every lane that the mask has. Outside of vectorized loops all lanes are the same; inside, one
-        element for all lanes means that a condition holds in one of them at most."""
+        """Store of an element of every lane that the mask has. Outside of vectorized loops all lanes are the same;
+        inside, one element for all lanes means that a condition holds in one of them at most.
+        """
         dtype, stride = self.memory.types[reference.name], self.stride(reference, around)
         if around.lane is None:
             register, offset = self.address(reference, around)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations that the machine leaves to software: f32 division and square root, exact, for eight lanes at once.
+"""Software division and square root for f32, which the machine leaves to software: correctly rounded, for eight lanes
+at once.
 
 Operands are in f24 and f25, the result in f24; t5 holds the return address. Results are those of IEEE 754 in the
 machine's environment: rounded to nearest even, denormals and what is below 2^-126 before rounding are zeros of their
@@ -57,6 +58,7 @@ _ROUNDED: Final = (
     "fslli.pi f31, f29, 23",
     "fadd.pi f27, f27, f31",
 )
+# The quotient of two fractions in [1, 2) lies in (1/2, 2); doubling the dividend brings it into [1, 2).
 DIVISION: Final[tuple[str, ...]] = (
     *_exponent("f29", "f24"),
     *_exponent("f30", "f25"),
@@ -120,6 +122,7 @@ DIVISION: Final[tuple[str, ...]] = (
     "fcmov.ps f24, f30, f24, f27",
     "jr t5",
 )
+# Two bits of the radicand make one bit of the root: the radicand is shifted in from f25 by pairs.
 ROOT: Final[tuple[str, ...]] = (
     *_exponent("f29", "f24"),
     *_set("f31", _FRACTION),
@@ -173,6 +176,6 @@ _ROUTINES: Final = {"div": DIVISION, "sqrt": ROOT}
 
 
 def routine(operation: str, prefix: str) -> list[str]:
-    """The lines, from a label that begins with `prefix`."""
+    """Lines of a routine, from a label that begins with `prefix`."""
     lines = [line.replace(_AGAIN, f"{prefix}.bit_{operation}") for line in _ROUTINES[operation]]
     return [f"{prefix}.{operation}:", *lines]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that are no products: a whole nest, or a phase of a plan whose equations are put in an order again.
+"""SIMD form: loops that are no products, a whole nest, or a phase of a plan whose equations are put in an order again.
 
 A Python or C function is compiled from its nest, whose arrays are the user's; its oracle computes the same nest.
 """
@@ -39,7 +39,7 @@ HARTS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A function as a nest, and the function itself."""
+    """A function as a nest, and the function itself as its reference."""
 
     nest: Nest
     reference: Reference
@@ -47,7 +47,7 @@ class Read:
 
 
 def read(written: Written) -> Read | None:
-    """None for equations and plans. Errors: those of the front end."""
+    """Function of a source; None for equations and plans. Errors: those of the front end."""
     value = written.value
     if isinstance(value, Kernel):
         return Read(value.nest, value.reference, value.path)
@@ -58,6 +58,7 @@ def read(written: Written) -> Read | None:
         return None
     if frontend.file_of(path).endswith(".py"):
         return Read(*frontend.python_nest(path, written.options), path)
+    # Loaded late: reading C needs clang's library, which a Python kernel does not.
     from polyloom.frontend.c import load
 
     nest, reference = load(*frontend.named(path, written.options))
@@ -65,10 +66,12 @@ def read(written: Written) -> Read | None:
 
 
 def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
-    """A plan whose one phase is the nest, and what becomes of it on so many minions."""
+    """Plan whose one phase is the nest, and its work on so many minions."""
     whole = signature_of(nest)
+    # An array that is only written need not be given by the host, and is none of the inputs.
     names = {s.name for s in nest.storage if s.role == "argument"} - _only_written(nest)
     inputs = tuple(array for array in whole.inputs if array.name in names)
+    # The phase has no equations: its work is the nest.
     program = Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, whole.outputs, (), ())
     bound = [tuple((array.name, array.name) for array in arrays) for arrays in (inputs, whole.outputs)]
     phase = Phase(program, bound[0], bound[1])
@@ -77,7 +80,9 @@ def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
 
 
 def work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
-    """One of a plan, with `others` or alone: its equations in an order that respects them. Errors: PL1350."""
+    """Work of a phase of a plan, with `others` or alone: its equations in an order that respects them. Errors:
+    PL1350.
+    """
     bound = dict(phase.inputs)
     parametric = {inner: p for p in phase.parametric for inner, outer in bound.items() if outer == p.name}
     made = _Equations(phase.program, parametric, fp, minions, others)
@@ -85,13 +90,15 @@ def work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
 
 
 def staged(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
-    """A nest that is one phase of several, with the bounds of its errors."""
+    """Work of a nest that is one phase of several, with the bounds of its errors."""
     code, results = partial(_code, nest, fp, True), partial(_results, nest, fp, minions)
     return Work("simd", HARTS, "shared", code, results, bounds, is_discrete=is_of_integers(nest))
 
 
 @dataclass(frozen=True, slots=True)
 class _Equations:
+    """Equations of a phase, as loops once sizes are known."""
+
     program: Program
     parametric: Mapping[str, Parametric]
     fp: Fp
@@ -99,7 +106,7 @@ class _Equations:
     others: bool
 
     def nest(self, values: Mapping[str, int]) -> Nest:
-        """Errors: PL1350."""
+        """Loop nest of the equations at given sizes. Errors: PL1350."""
         try:
             return generate_loops(self.program, values, self.parametric)
         except NoLoopOrder as error:
@@ -127,6 +134,7 @@ def _only_written(nest: Nest) -> frozenset[str]:
 
 
 def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
+    """Code of a nest, with the facts of the report. Errors: PL1350 to PL1353."""
     types.check(nest)
     made = compiled(nest, setting, fp, others=shared)
     facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
@@ -135,10 +143,11 @@ def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
 
 
 def _results(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
-    """In the order of the source; where that may change, in the order of the code."""
+    """Results in the order of the source; where that may change, in the order of the code."""
     made = specialized(nest, values, fp)
     if fp == "reassociate":
         made = arranged(made, Team(minions, HARTS, "shared"), fp)
+    # Inputs last: an array that is read and written begins as the host gave it.
     arrays = {name: np.asarray(array) for name, array in {**held, **read}.items()}
     found = interpret_lanes(made, arrays, machine_function, MachineScope)
     return {name: found[name] for name in held}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the elements of arrays and of locals in memory are: addresses as affine forms of the loops, in bytes."""
+"""Address computation: where the elements of arrays and of locals in memory are, as affine forms of the loops, in
+bytes.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,14 @@ from polyloom.targets.minion.words.layout import Placed
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """`placed` by name; `scratch` is where harts have 256 bytes each, one behind the other."""
+    """Placed arrays by name; `scratch` is where harts have 256 bytes each, one behind the other."""
 
     placed: Mapping[str, Placed]
     types: Mapping[str, ElementType]
     scratch: int
 
     def address(self, reference: Reference) -> Affine:
-        """In bytes."""
+        """Address of an element in bytes, an affine form of the loops."""
         placed = self.placed[reference.name]
         form = Affine((), placed.address)
         for index, step in zip(reference.index, placed.steps(), strict=True):
@@ -32,7 +34,7 @@ class Memory:
 
 
 def memory(nest: Nest, arguments: Sequence[Placed], base: int) -> Memory:
-    """Locals, which are no arguments, from `base` on; then the scratch of all harts."""
+    """Placement of locals, which are no arguments, from `base` on; then the scratch of all harts."""
     placed, at = {p.name: p for p in arguments}, base
     for storage in nest.storage:
         if storage.name not in placed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Assembly text while it is written: lines with the places of the source that they come from, labels, registers.
+"""Assembly writer: lines with the places of the source that they come from, labels, and pools of registers.
 
 Registers: s0 and s1 say who the worker is, t0 to t6 hold nothing from one construct to the next, the rest of the
 integer registers are taken and given back. Of the vectors, `CONSTANTS` keep what a work needs in every iteration,
@@ -22,19 +22,20 @@ VECTORS: Final = tuple(f"f{n}" for n in range(16))
 CONSTANTS: Final = tuple(f"f{n}" for n in range(16, 24))
 EMULATION: Final = tuple(f"f{n}" for n in range(24, 32))
 SHARES: Final = Place(reason="shares the work out among harts")
+# `li` is up to eight instructions of four bytes.
 _NEAR: Final = 100
 """Lines that a conditional branch surely reaches over: 4 KiB, and a line is at most 32 bytes."""
 
 
 @dataclass(slots=True)
 class Pool:
-    """Registers that are free, the next one last."""
+    """Free registers, the next one last: a stack, so that what was given back last is taken first."""
 
     what: str
     free: list[str]
 
     def take(self, span: Span | None = None) -> str:
-        """Errors: PL1352 where none is left."""
+        """Register of the pool. Errors: PL1352 where none is left."""
         if not self.free:
             message = f"this needs more {self.what} registers than a hart has"
             raise infeasible("PL1352", message, span=span, help="split the loop, so that fewer values live at once")
@@ -46,7 +47,9 @@ class Pool:
 
 @dataclass(slots=True)
 class Text:
-    """`prefix` begins labels, `place` is where following lines come from; `integers` and `vectors` are the pools."""
+    """Lines of assembly while they are written. `prefix` begins labels, `place` is where following lines come from;
+    `integers` and `vectors` are the pools.
+    """
 
     prefix: str
     lines: list[tuple[str, Place]] = field(default_factory=list[tuple[str, Place]])
@@ -69,19 +72,23 @@ class Text:
 
     @contextmanager
     def at(self, span: Span | None, reason: str = "") -> Generator[None]:
-        """Lines from a place of the source; without a span, from where the lines before come from, for a reason."""
+        """Place of the lines written inside; without a span, that of the lines before, with a reason."""
+        # Constructs nest, and behind an inner one the lines are the outer one's again.
         before = self.place
         self.place = replace(before, reason=reason) if span is None else place_of(span, reason)
         yield
         self.place = before
 
     def branch(self, inverse: str, operands: str, label: str) -> None:
-        """A branch to a label at any distance: around a jump, by the inverse condition."""
+        """Branch to a label at any distance: around a jump, by the inverse condition (a conditional branch reaches 4
+        KiB; RISC-V unprivileged manual, section 2.5).
+        """
         near = self.label("near")
         self.add(f"{inverse} {operands}, {near}", f"j {label}", f"{near}:")
 
     def back(self, branch: str, inverse: str, operands: str, label: str, since: int) -> None:
-        """A branch back to a label; `since` is how many lines there were when it was set."""
+        """Branch back to a label; `since` is how many lines there were when it was set."""
+        # The short form saves a jump in every iteration of an inner loop.
         if len(self.lines) - since < _NEAR:
             self.add(f"{branch} {operands}, {label}")
         else:
@@ -91,9 +98,10 @@ class Text:
         self.add(f"li {register}, {value}")
 
     def parts(self) -> Sequence[Part]:
-        """Runs of lines from one place."""
+        """Parts: runs of lines from one place."""
         made: list[tuple[list[str], Place]] = []
         for line, place in self.lines:
+            # One entry of the note for a run of lines, not for each.
             if not made or made[-1][1] != place:
                 made.append(([], place))
             made[-1][0].append(line)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the vector unit has of the table of operations: lanes of 32 bits, in which narrower integers are kept extended,
-and halves only to load, store and convert. A nest that needs more is refused by name before code is made of it."""
+"""Types and operations of the vector unit: lanes of 32 bits, in which narrower integers are kept extended, and halves
+only to load, store and convert. A nest that needs more is refused by name before code is made of it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _HELP: Final = "use i8, i16, i32, u8, u16 and f32, and f16 for what is stored; o
 
 
 def check(nest: Nest) -> None:
-    """PL1353 for the first element or operation that a minion's vectors lack."""
+    """Errors: PL1353 for the first element or operation that a minion's vectors lack."""
     for storage in nest.storage:
         if storage.dtype not in _STORED:
             raise _lacking(f"elements of {storage.dtype}, which `{storage.name}` has", storage.span)
@@ -30,6 +31,7 @@ def check(nest: Nest) -> None:
 
 
 def _has(operation: str, dtype: ElementType) -> bool:
+    """Whether the vector unit has an operation on a type."""
     if dtype == "f16":
         return operation in _OF_HALVES
     if dtype == "f32":

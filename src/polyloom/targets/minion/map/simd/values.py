@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of expressions in vector registers: operations as packed instructions, on elements and constants.
-
-Results of operations on narrow types are brought back into range.
+"""Instruction selection for expressions in vector registers: operations as packed instructions, on elements and
+constants (manual, chapters 3 to 6). Results of operations on narrow types are brought back into range.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ _DIRECT: Final = {
     ("or", "i32"): "for.pi",
     ("xor", "i32"): "fxor.pi",
 }
+# The unit has eq, lt and le; the other two exchange operands.
 _COMPARE: Final = {
     "eq": ("feq", False),
     "lt": ("flt", False),
@@ -47,12 +47,14 @@ _NARROW: Final = ("i8", "i16", "u8", "u16")
 
 @dataclass(slots=True)
 class Values(Elements):
-    """Writes to `text`. `routines` are those that were called."""
+    """Writer of expressions into `text`. `routines` are those that were called."""
 
     routines: set[str] = field(default_factory=set[str])
 
     def value(self, value: Expression, around: Around, into: str | None = None) -> tuple[str, bool]:
-        """A register, and whether it is a temporary of the caller's; `into` is where the result has to be."""
+        """Value of an expression: a register, and whether it is a temporary of the caller's; `into` is where the result
+        has to be.
+        """
         match value:
             case Reference():
                 return self._reference(value, around, into)
@@ -64,6 +66,7 @@ class Values(Elements):
                 return self._apply(value, around, into)
 
     def _reference(self, reference: Reference, around: Around, into: str | None) -> tuple[str, bool]:
+        """Element of an array: from a register that holds it, else loaded."""
         own = cell(reference)
         found = around.locals.get(reference.name) or around.held.get(own) or around.loaded.get(own)
         if found is not None:
@@ -73,6 +76,7 @@ class Values(Elements):
         return made, into is None
 
     def _moved(self, value: tuple[str, bool], into: str | None) -> tuple[str, bool]:
+        """Value in the register that was asked for, by a move if it is in another one."""
         if into is None or value[0] == into:
             return value
         self.text.add(f"for.pi {into}, {value[0]}, {value[0]}")
@@ -80,17 +84,20 @@ class Values(Elements):
         return into, False
 
     def _index(self, value: Index, around: Around, into: str | None) -> tuple[str, bool]:
+        """Value of an affine form of loops, as an operand."""
         made = into or self.text.vectors.take(value.span)
         self.lanes_of(value.value, around, made)
+        # A counter below 2^24 is exact as a float; larger ones round to nearest as the source's conversion does.
         if value.dtype == "f32":
             self.text.add(f"fcvt.ps.pw {made}, {made}")
         self._narrowed(value.dtype, made)
         return made, into is None
 
     def lanes_of(self, form: Affine, around: Around, into: str) -> None:
-        """The value of a form in every lane, as integers."""
+        """Value of an affine form in every lane, as integers."""
         self.integer(form, around, "t0", "t1")
         self.text.add(f"fbcx.ps {into}, t0")
+        # The scalar part is broadcast once; only the vectorized loop's coefficient differs from lane to lane.
         step = 0 if around.lane is None else form.coefficient(around.lane)
         if step:
             lanes = self.constant("lanes", step)
@@ -98,6 +105,7 @@ class Values(Elements):
             self.drop(lanes)
 
     def _apply(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
+        """Operation with its operands from left to right."""
         if value.operation == "madd" and value.dtype == "f32":
             return self._fused(value, around, into)
         conditional = value.operation == "select"
@@ -110,7 +118,8 @@ class Values(Elements):
     def _finished(
         self, value: Apply, operands: list[tuple[str, bool]], registers: list[str], into: str | None
     ) -> tuple[str, bool]:
-        """The operation, into the place that was asked for, an operand's, or a new one."""
+        """Operation into the register that was asked for, an operand's, or a new one."""
+        # Only single instructions may overwrite an operand: longer sequences write before they have read all.
         own = next((register for register, temporary in operands if temporary), None)
         simple = (value.operation, value.dtype) in _DIRECT
         made = into or (own if simple and own is not None else self.text.vectors.take(value.span))
@@ -121,7 +130,10 @@ class Values(Elements):
         return made, into is None
 
     def _fused(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
+        """Fused multiply-add; negations of operands go into its sign variants."""
         a, b, c = value.operands
+        # fmadd, fmsub, fnmsub and fnmadd differ in the signs of product and addend, so that no negation costs an
+        # instruction (RISC-V unprivileged manual, chapter F).
         signs = [isinstance(o, Apply) and o.operation == "neg" for o in (a, b, c)]
         operands = [
             self.value(o.operands[0] if isinstance(o, Apply) and o.operation == "neg" else o, around) for o in (a, b, c)
@@ -129,6 +141,7 @@ class Values(Elements):
         name = {(False, False): "fmadd", (False, True): "fmsub", (True, False): "fnmsub", (True, True): "fnmadd"}[
             signs[0] != signs[1], signs[2]
         ]
+        # A temporary operand is read before the result is written, so that it may hold the result.
         own = next((register for register, temporary in operands if temporary), None)
         made = into or own or self.text.vectors.take(value.span)
         self.text.add(f"{name}.ps {made}, {', '.join(register for register, _ in operands)}")
@@ -138,7 +151,9 @@ class Values(Elements):
         return made, into is None
 
     def _test(self, value: Expression, around: Around) -> tuple[str, bool]:
-        """A condition: lanes that are not 0 hold."""
+        """Condition of a selection: lanes that are not 0 hold. A comparison is used as it is, without making 0 and 1 of
+        it.
+        """
         if isinstance(value, Apply) and value.operation in _COMPARE:
             operands = [self.value(o, around) for o in value.operands]
             made = self.text.vectors.take(value.span)
@@ -146,6 +161,7 @@ class Values(Elements):
             for operand in operands:
                 self.drop(operand)
             return made, True
+        # Any other condition is a number, of which all values but 0 hold, as fcmov tests it.
         return self.value(value, around)
 
     def _compare(self, value: Apply, into: str, operands: list[str]) -> None:
@@ -154,7 +170,9 @@ class Values(Elements):
         self.text.add(f"{name}.{'ps' if value.dtype == 'f32' else 'pi'} {into}, {a}, {b}")
 
     def _operation(self, value: Apply, into: str, operands: list[str]) -> None:
+        """Packed instructions of an operation, and the cut of its result to the width of its type."""
         operation, dtype = value.operation, value.dtype
+        # Narrow integers are computed in 32 bits, in which the low bits that are kept afterwards are the same.
         kind = dtype if dtype == "f32" else "i32"
         add = self.text.add
         if divides(operation, dtype):
@@ -165,14 +183,17 @@ class Values(Elements):
             add(f"{direct} {into}, {', '.join(operands)}")
         elif operation in _COMPARE:
             self._compare(value, into, operands)
+            # A comparison gives all ones, and the source's value of it is 1.
             add(f"fandi.pi {into}, {into}, 1")
         elif operation == "ne":
             add(
                 f"feq.{'ps' if dtype == 'f32' else 'pi'} {into}, {operands[0]}, {operands[1]}",
+                # feq gives -1 for equal: adding 1 turns -1 and 0 into 0 and 1, which is `ne`.
                 f"faddi.pi {into}, {into}, 1",
             )
         else:
             self._other(value, into, operands)
+        # Operations whose results are in range where their operands are need no cut.
         if operation not in ("min", "max", "and", "or", "xor", "select", "move") and not value.operation.startswith(
             "to_"
         ):
@@ -184,6 +205,7 @@ class Values(Elements):
             )
 
     def _other(self, value: Apply, into: str, operands: list[str]) -> None:
+        """Operations without an instruction of their own, or with one of another form."""
         add, dtype = self.text.add, value.dtype
         a, *rest = operands
         match value.operation:
@@ -197,6 +219,7 @@ class Values(Elements):
                 add(f"fsgnjx.ps {into}, {a}, {a}")
             case "neg" | "abs":
                 zero = self.constant("bits", 0)
+                # The result's register may be an operand's, which the last instruction still reads.
                 spare = self.text.vectors.take(value.span)
                 add(f"fsub.pi {spare}, {zero[0]}, {a}")
                 add(f"fmax.pi {into}, {a}, {spare}" if value.operation == "abs" else f"for.pi {into}, {spare}, {spare}")
@@ -229,9 +252,12 @@ class Values(Elements):
                 raise AssertionError(value.operation)
 
     def _shift(self, value: Apply, into: str, a: str, amount: str) -> None:
-        """By an amount modulo the width of the type."""
+        """Shift by an amount modulo the width of the type, as the source languages define it here; the unit itself
+        shifts out all bits from 32 on.
+        """
         name, width = ("fsll", WIDTH[value.dtype]) if value.operation == "shl" else ("fsra", WIDTH[value.dtype])
         by = value.operands[1]
+        # The immediate form saves the mask and a register.
         if isinstance(by, Constant):
             immediate = "fslli" if name == "fsll" else "fsrai"
             self.text.add(f"{immediate}.pi {into}, {a}, {int(by.value) & (width - 1)}")
@@ -241,6 +267,7 @@ class Values(Elements):
         self.text.vectors.give(spare)
 
     def _narrowed(self, dtype: ElementType, register: str) -> None:
+        """Result modulo the width of its type, kept extended to 32 bits."""
         if dtype == "u8":
             self.text.add(f"fandi.pi {register}, {register}, 255")
         elif dtype in _NARROW:
@@ -248,14 +275,15 @@ class Values(Elements):
             self.text.add(f"fslli.pi {register}, {register}, {by}", f"{back}.pi {register}, {register}, {by}")
 
     def _truncated(self, value: Apply, into: str, a: str, dtype: ElementType) -> None:
-        """A float as an integer, saturated, a NaN as 0."""
+        """Conversion of a float to an integer, saturated, a NaN as 0."""
         number = self.text.vectors.take(value.span)
+        # feq of a number with itself is all ones unless it is a NaN, so that the conjunction makes a NaN 0.
         self.text.add(f"feq.ps {number}, {a}, {a}", f"fcvt.pw.ps {into}, {a}, rtz", f"fand.pi {into}, {into}, {number}")
         self.text.vectors.give(number)
         self._saturated(dtype, into)
 
     def _saturated(self, dtype: ElementType, register: str) -> None:
-        """A word as the nearest number of a narrow type."""
+        """Saturation of a word to the nearest number of a narrow type."""
         if dtype in ("i8", "u8"):
             self.text.add(f"{'fsat8' if dtype == 'i8' else 'fsatu8'}.pi {register}, {register}")
         elif dtype in _NARROW:
@@ -266,15 +294,20 @@ class Values(Elements):
                 self.drop(bound)
 
     def _called(self, routine: str, into: str, operands: list[str]) -> None:
+        """Call of a software routine, whose operands are in f24 and f25."""
         self.routines.add(routine)
         for n, operand in enumerate(operands):
             self.text.add(f"for.pi f{24 + n}, {operand}, {operand}")
+        # t5 is the link register, because ra is one of the pool's.
         self.text.add(f"jal t5, {self.text.prefix}.{routine}", f"for.pi {into}, f24, f24")
 
     def _divided(self, value: Apply, into: str, operands: list[str]) -> None:
-        """Integers, lane by lane: RISC-V's own division, on the hart's scratch."""
+        """Division of integers lane by lane, by RISC-V's own instructions, on the hart's scratch: packed division traps
+        (manual, which gives cause 30 to instructions that software emulate).
+        """
         again = self.text.label("lane")
         a, b = operands
+        # 256 bytes of scratch belong to each hart; lane numbers are at the beginning, in front of these operands.
         self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch + 64}", "add t0, t0, t1")
         self.text.add(
             f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
@@ -284,9 +317,12 @@ class Values(Elements):
 
 
 def _floored(text: Text, quotient: bool) -> list[str]:
-    """Rounded down: C's remainder is corrected where its sign is not the divisor's."""
+    """Division rounded down: C's quotient and remainder are corrected where the remainder's sign is not the divisor's
+    (Leijen 2001).
+    """
     done = text.label("exact")
     lines = ["divw t3, t1, t2"] if quotient else []
+    # A remainder of 0 needs no correction, whatever its signs.
     lines += ["remw t5, t1, t2", f"beqz t5, {done}r", "xor t6, t5, t2", f"bgez t6, {done}r"]
     if quotient:
         return [*lines, "addi t3, t3, -1", f"{done}r:"]
@@ -294,7 +330,7 @@ def _floored(text: Text, quotient: bool) -> list[str]:
 
 
 def _quotient(operation: str, text: Text) -> list[str]:
-    """From t1 and t2 to t3."""
+    """Division or remainder of t1 by t2, in t3."""
     match operation:
         case "div":
             return ["divw t3, t1, t2"]
@@ -305,7 +341,7 @@ def _quotient(operation: str, text: Text) -> list[str]:
 
 
 def bits(constant: Constant) -> int:
-    """Of a constant in a lane, as a signed number."""
+    """Bits of a constant in a lane, as a signed number."""
     if constant.dtype == "f32":
         return unpack("<i", pack("<f", constant.value))[0]
     if constant.dtype == "f16":

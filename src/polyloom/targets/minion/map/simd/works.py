@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program of a nest: works in their order, shared out over all harts, with the evictions and barriers between them.
+"""SPMD program of a nest: works in their order, shared out over all harts, with the evictions and barriers between them
+(single program, multiple data; Darema 1988).
 
 All harts execute the same code. Of a parallel loop each takes one block of iterations, of equal size, in the order of
 their numbers; what is not shared out is branched over by all but hart 0.
@@ -40,11 +41,15 @@ _LINES: Final = 16
 def parts(
     nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None
 ) -> Sequence[Part]:
-    """Between start-up and end; `prefix` begins labels. `later` is None where there are no other phases."""
+    """Parts of the program between start-up and end; `prefix` begins labels. `later` is None where there are no other
+    phases.
+    """
     return _Program(nest, shared, memory, team, prefix, later).all()
 
 
 class _Program:
+    """Writer of a nest's program."""
+
     def __init__(
         self, nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None
     ) -> None:
@@ -56,6 +61,7 @@ class _Program:
         self.barriers = barriers(shared.items)
 
     def all(self) -> Sequence[Part]:
+        """Lane numbers, all items, and behind them the software routines that they call."""
         self.lane_numbers()
         self.items(self.sharing.items, Around(), ())
         if self.values.routines:
@@ -78,6 +84,7 @@ class _Program:
         self.text.part(frame.barrier(self.team, self.text.label("barrier")))
 
     def items(self, items: Sequence[Item], around: Around, path: tuple[Loop | If, ...]) -> None:
+        """Items in order, each behind its barrier if it has one."""
         for item in items:
             if item in self.barriers:
                 self.barrier()
@@ -87,7 +94,7 @@ class _Program:
                 self.alike(item, around, path)
 
     def alike(self, item: Replicated, around: Around, path: tuple[Loop | If, ...]) -> None:
-        """A loop that all go through, with its counter in a register; a condition."""
+        """Replicated control: a loop that all harts go through, with its counter in a register, or a condition."""
         control = Control(self.nest, self.values, frozenset(), path)
         if isinstance(item.node, If):
             self.choice(item, item.node, control, around, path)
@@ -100,6 +107,7 @@ class _Program:
             self.text.add(*([] if loop.step > 0 else [f"addi {high}, {high}, -1"]), f"{again}:")
             inside = replace(around, loops={**around.loops, loop.name: counter})
             self.items(item.body, inside, (*path, loop))
+            # A dependence carried by this loop needs a barrier between its iterations.
             if (item, "end") in self.barriers:
                 self.barrier()
             self.text.add(f"addi {counter}, {counter}, {loop.step}")
@@ -109,6 +117,7 @@ class _Program:
             self.text.add(f"{end}:")
 
     def choice(self, item: Replicated, node: If, control: Control, around: Around, path: tuple[Loop | If, ...]) -> None:
+        """Replicated condition: branches that all harts take alike."""
         holds, fails, end = (self.text.label(what) for what in ("then", "else", "end"))
         control.test(node.condition, around, holds)
         self.text.add(f"j {fails}", f"{holds}:")
@@ -120,6 +129,7 @@ class _Program:
     # Works
 
     def work(self, work: Work, around: Around, path: tuple[Loop | If, ...]) -> None:
+        """Work of some harts: the iterations of a parallel loop, or what one hart executes."""
         own = enclosing_path(self.nest.body, work.nodes[0])
         control = Control(self.nest, self.values, work.vectors, own or path)
         if work.loop is not None:
@@ -128,6 +138,7 @@ class _Program:
             self.alone(work, control, around)
 
     def alone(self, work: Work, control: Control, around: Around) -> None:
+        """Work of hart 0 alone; others branch over it."""
         skip = self.text.label("others")
         if self.team.workers > 1:
             self.text.branch("beqz", "s1", skip)
@@ -137,6 +148,7 @@ class _Program:
         self.text.add(f"{skip}:")
 
     def shared(self, work: Work, loop: Loop, control: Control, around: Around) -> None:
+        """Work of a parallel loop, one block per hart."""
         skip = self.text.label("idle")
         with self.text.at(loop.span), control.bounds(loop, around) as (low, high):
             if self.team.workers > 1:
@@ -144,6 +156,7 @@ class _Program:
                     self.block_of(work, low, high)
             self.text.branch("blt", f"{low}, {high}", skip)
             first, last = self.text.integers.take(loop.span), self.text.integers.take(loop.span)
+            # The range of iterations is kept for the evictions, because the loop changes its own counter.
             self.text.add(f"mv {first}, {low}", f"addi {last}, {high}, -1")
             with self.constants():
                 control.iterations(replace(loop, step=1), around, low, high)
@@ -152,7 +165,9 @@ class _Program:
         self.text.add(f"{skip}:")
 
     def block_of(self, work: Work, low: str, high: str) -> None:
-        """Narrows bounds to the worker's block; blocks begin where lines may."""
+        """Block scheduling: narrows bounds to the worker's block of iterations; blocks begin where cache lines may
+        (block distribution; Wolfe 1996).
+        """
         assert work.blocks is not None
         unit, offset = work.blocks.unit, work.blocks.offset
         shift = unit.bit_length() - 1
@@ -168,10 +183,11 @@ class _Program:
 
     @contextmanager
     def constants(self) -> Generator[None]:
-        """What the lines inside need, set in front of them."""
+        """Constants that the lines inside need, set in front of them."""
         at = len(self.text.lines)
         self.values.constants.clear()
         yield
+        # Which constants are needed is only known when the lines have been written.
         inside, self.text.lines = self.text.lines[at:], self.text.lines[:at]
         for (kind, number), register in self.values.constants.items():
             self.values.set(register, kind, number)
@@ -181,6 +197,10 @@ class _Program:
     # Visibility
 
     def evict(self, work: Work, around: Around) -> None:
+        """Software coherence: evicts what other harts read before it is written back, or would read as an old copy
+        (manual, "Cache control").
+        """
+        # Two harts of one minion share an unsplit L1, where each sees what the other stores.
         alone = self.team.workers == 1 or (self.team.minions == 1 and self.team.mode == "shared")
         within = frozenset[str]() if alone else self.coherence.evictions(work)
         names = self.for_others(work) | within
@@ -193,7 +213,9 @@ class _Program:
             self.text.add(f"csrrwi x0, {TENSOR_WAIT}, {_CACHE_OPERATIONS}")
 
     def for_others(self, work: Work) -> frozenset[str]:
-        """What phases behind need: tensor loads do not ask caches of minions, and copies of what is written are old."""
+        """Arrays that phases behind need: tensor loads do not ask caches of minions, and copies of what is written are
+        old.
+        """
         if self.later is None:
             return frozenset()
         own = {
@@ -205,7 +227,7 @@ class _Program:
         return frozenset((touched & work.written_arrays()) | again)
 
     def lines(self, extent: Extent, around: Around) -> None:
-        """Evicts the lines of an extent, sixteen at a time."""
+        """Eviction of the lines of an extent, sixteen at a time."""
         again, whole, end = (self.text.label(what) for what in ("lines", "whole", "end"))
         level = _L2 if self.team.shires == 1 else _L3
         spare = self.text.integers.take()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phases that do not fit become several ones."""
+"""Phase splitting: phases that do not fit become several ones."""

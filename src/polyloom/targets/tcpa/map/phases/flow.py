@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variables of a phase in an order in which values flow forward, and the two phases that a cut through it makes."""
+"""Dataflow graph of a phase: its variables in an order in which values flow forward, and the two phases that a cut
+through it makes.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,9 @@ Halves = tuple[Phase, Phase, tuple[Array, ...]]
 
 
 class Flow:
-    """The nodes of a phase, in an order in which values flow forward: variables, with all of their equations, and
-    equations that write outputs."""
+    """Dataflow graph: the nodes of a phase, in an order in which values flow forward: variables, with all of their
+    equations, and equations that write outputs.
+    """
 
     def __init__(self, phase: Phase, cheap: int, is_late: bool) -> None:
         self.phase, self.program, self.cheap = phase, phase.program, cheap
@@ -50,7 +53,9 @@ class Flow:
         self.order = self._ordered(is_late)
 
     def cuts(self, counters: frozenset[str]) -> list[frozenset[str]]:
-        """The nodes of the first half, for each place to cut at: those where the least has to be kept come first."""
+        """Cut sets: the nodes of the first half, for each place to cut at: those where the least has to be kept come
+        first.
+        """
         found: list[tuple[int, int, int]] = []
         size, total = 0, len(self.program.equations)
         for place, members in enumerate(self.order[:-1], 1):
@@ -58,6 +63,7 @@ class Flow:
             first = self._before(place)
             kept = self.kept(first)
             useful = bool(kept) or any(n in self.sinks for n in first)
+            # A part of less than a sixth would hardly relieve the other one, and each part costs a run of the array.
             if 6 * size < total or 6 * size > 5 * total or self._overwrites(first) or not useful:
                 continue
             if self._can_keep(kept, counters):
@@ -65,9 +71,10 @@ class Flow:
         return [self._before(place) for _, _, place in sorted(found)]
 
     def once(self, counters: frozenset[str]) -> frozenset[str]:
-        """The nodes of a single iteration that need no others, if they compute more than all others do."""
+        """Nodes of a single iteration that need no others, if they compute more than all others do; else none."""
         first: set[str] = set()
         for name in (n for members in self.order for n in members):
+            # Producers come first in `order`, so one pass finds the closure.
             if name in self.variables and first.issuperset(self.reads[name]) and self._is_single(name):
                 first.add(name)
         work = {n for n, equations in self.nodes.items() if any(e.operation != "move" for e in equations)}
@@ -76,7 +83,7 @@ class Flow:
         return frozenset(first) if work - first and useful else frozenset()
 
     def separated(self, first: frozenset[str], taken: set[str]) -> Halves:
-        """The phases of the nodes in `first` and of the others, and the arrays between them."""
+        """Two phases, of the nodes in `first` and of the others, and the arrays between them."""
         arrays: dict[str, Array] = {}
         taken |= {*self.variables, *(a.name for a in (*self.program.inputs, *self.program.outputs))}
         for name in self.kept(first):
@@ -88,6 +95,7 @@ class Flow:
         sent = [self._export(name, array) for name, array in arrays.items()]
         received = [self._import(name, array) for name, array in arrays.items()]
         wanted = [n for n in self.sinks if n in first]
+        # Closures, not `first` itself: what the kept arrays make unnecessary is dropped from both halves.
         before = self._closure([*wanted, *arrays], frozenset())
         after = self._closure([n for n in self.sinks if n not in first], frozenset(arrays))
         return (
@@ -97,7 +105,9 @@ class Flow:
         )
 
     def _overwrites(self, first: frozenset[str]) -> bool:
-        """Whether the first half writes an array that the other one reads from the banks."""
+        """Anti-dependence through a bank: whether the first half writes an array that the other one reads from the
+        banks.
+        """
         inputs, outputs = dict(self.phase.inputs), dict(self.phase.outputs)
         written = {outputs[self.nodes[n][0].target.name] for n in first & self.late}
         after = self._closure([n for n in self.sinks if n not in first], frozenset(self.kept(first))) if written else ()
@@ -108,14 +118,16 @@ class Flow:
         return all((array := self._array(name, name)) and not _symbols(array) & counters for name in names)
 
     def _is_single(self, variable: str) -> bool:
-        """Whether it has one value at most."""
+        """Whether the variable has one value at most."""
         points = to_set(self._where(variable), self.program.dimensions, self.program.parameters)
         return bool(
             points.intersect_params(parameter_set(self.program.assumptions, self.program.parameters)).is_singleton()
         )
 
     def kept(self, first: frozenset[str]) -> list[str]:
-        """The variables of the first half that the other one needs and does not compute again, in order."""
+        """Live-out variables of the first half: those that the other half needs and does not compute again, in order
+        (rematerialization of cheap ones as in Briggs, Cooper and Torczon 1992).
+        """
         found: set[str] = set()
         waiting = [n for n in self.nodes if n not in first]
         seen = set(waiting)
@@ -131,10 +143,11 @@ class Flow:
     def _is_cheap(self, name: str) -> bool:
         closure = self._closure([name], frozenset())
         costly = [n for n in closure if any(e.operation != "move" for e in self.nodes[n])]
+        # A recurrence cannot be computed again for single iterations: it would repeat all iterations before them.
         return len(costly) <= self.cheap and not any(n in self.cyclic for n in costly)
 
     def _closure(self, names: Sequence[str], given: frozenset[str]) -> set[str]:
-        """The nodes that compute `names`, where `given` are known."""
+        """Backward slice (Weiser 1981): the nodes that compute `names`, where `given` are known."""
         found = set(names) - given
         waiting = list(found)
         while waiting:
@@ -152,7 +165,9 @@ class Flow:
         return list(dict.fromkeys(o.name for o in operands if o.name in self.variables))
 
     def _groups(self) -> tuple[dict[str, tuple[str, ...]], set[str]]:
-        """The strongly connected component of every node, and the nodes that need values of their own."""
+        """Strongly connected component of every node, and the nodes that are recurrences (in a component of several, or
+        reading themselves).
+        """
         number = {n: k for k, n in enumerate(self.nodes)}
         names = list(self.nodes)
         group = {
@@ -163,8 +178,9 @@ class Flow:
         return group, {n for n in self.nodes if len(group[n]) > 1 or n in self.reads[n]}
 
     def _ordered(self, is_late: bool) -> list[tuple[str, ...]]:
-        """Components, producers first, what one output needs together; if `is_late`, outputs that are inputs, too, come
-        last."""
+        """Topological order of components, producers first, what one output needs together; if `is_late`, outputs that
+        are inputs, too, come last.
+        """
         found: dict[tuple[str, ...], None] = {}
         waiting: list[tuple[tuple[str, ...], Iterator[str]]] = []
         entered: set[tuple[str, ...]] = set()
@@ -182,8 +198,11 @@ class Flow:
         return list(found)
 
     def _array(self, variable: str, name: str) -> Array | None:
-        """An element for each iteration in which the variable has a value; None where these have no affine bounds."""
+        """Buffer of a variable: an element for each iteration in which it has a value; None where these have no affine
+        bounds.
+        """
         bounds = [self._bounds(variable, d) for d in self.program.dimensions]
+        # A dimension in which the variable has one point only would add an extent of 1: it is left out.
         spans = [upper - lower + 1 for b in bounds if b is not None for lower, upper in [b] if lower != upper]
         shape = tuple(extent for span in spans if (extent := self._extent(span)) is not None)
         return Array(name, self.variables[variable], shape) if None not in bounds and len(shape) == len(spans) else None
@@ -194,6 +213,7 @@ class Flow:
             found = dimension_bounds(self._where(variable), p.dimensions, p.parameters, p.assumptions, dimension)
         except PolyloomError:  # no quotient of affine expressions
             return None
+        # A maximum of several bounds, or one with a divisor, is no affine extent of an array.
         if any(len(pieces) != 1 or pieces[0][2] != 1 for pieces in found):
             return None
         return found[0][0][1], found[1][0][1]
@@ -247,6 +267,7 @@ class Flow:
             variables=tuple(v for v in p.variables if v.name in written),
             equations=tuple(equations),
         )
+        # A half is a program like any other, and must stand alone.
         pla_verify.verify(program)
         outside = {**dict((*self.phase.inputs, *self.phase.outputs)), **{a.name: a.name for a in (*given, *made)}}
         return replace(

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A phase that needs more registers than an element has, or of which a single iteration does most, as two phases that
-run one after the other.
+"""Phase splitting: a phase that needs more registers than an element has, or of which a single iteration does most,
+becomes two phases that run one after the other.
 
 The graph of its variables is cut in an order in which values flow forward, near its middle, where the fewest of them
 cross. What crosses is kept in an array, one element for each iteration that has a value; what is cheap (copies of
-inputs, and a few operations on them) is computed on both sides. The first phase must not write an array that
-the second one reads from the banks.
+inputs, and a few operations on them) is computed on both sides. The first phase must not write an array that the second
+one reads from the banks.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ def fit_phase(
         return made, kept
 
     if parts > 1 and (halves := _split_single_iteration(phase, counters, taken)) is not None:
+        # Splitting off a single iteration only makes the interval shorter: where its parts do not fit, the whole phase
+        # may.
         with suppress(PolyloomError):
             return all_fitted(_leaves(halves, parts), ONCE)
     try:
@@ -76,11 +78,12 @@ def fit_phase(
         try:
             return all_fitted(leaves, found.message)
         except PolyloomError:
+            # The user gets the error of the whole phase, which names what the program itself needs.
             raise error from None
 
 
 def expand_parts(tree: Tree[Phase], parts: Iterator[Sequence[Phase]]) -> Tree[Phase]:
-    """The tree with the parts of each phase, which come in the order of the text."""
+    """Plan with the parts of each phase in its place; `parts` come in the order of the text."""
     made: list[Phase | Steps[Phase]] = []
     for node in tree:
         if (loop := as_loop(node)) is not None:
@@ -99,6 +102,7 @@ def _split_single_iteration(phase: Phase, counters: frozenset[str], taken: set[s
 
 def _leaves(halves: Halves, parts: int) -> Leaves:
     first, second, kept = halves
+    # Halving the number of parts bounds the depth of the recursion, and with it the number of solver runs.
     return [(first, parts // 2), (second, parts // 2)], kept
 
 
@@ -121,12 +125,13 @@ def _divide_phase(
 
 
 def _halves(phase: Phase, counters: frozenset[str], taken: set[str], shortage: Shortage) -> Halves | None:
-    """The first of the cuts whose halves may fit; if there is none, the one whose halves lack least."""
+    """Cut selection: the first of the cuts whose halves may fit; if there is none, the one whose halves lack least."""
     least: tuple[int, Halves, set[str]] | None = None
     # Where all that could cross is cheap, it is kept all the same.
     for cheap, is_late in ((CHEAP, True), (0, True), (CHEAP, False), (0, False)):
         flow = Flow(phase, cheap, is_late)
         for cut in flow.cuts(counters)[:TRIED]:
+            # Each cut that is tried takes new names; only those of the chosen one stay taken.
             names = set(taken)
             halves = flow.separated(cut, names)
             short = sum(shortage(half.program) for half in halves[:2])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans of several phases on the array: one program after another, on arrays that stay in their banks."""
+"""Execution of plans of several phases on the array: one program after another, on arrays that stay in their banks."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which candidates phases take together: what is best for each alone may lay arrays out so differently that transfers
-cost more.
+"""Joint candidate choice of several phases: what is best for each alone may lay arrays out so differently that
+transfers cost more.
 
 From the best candidates one phase at a time takes another one that brings the sum of cycles and transfers down, until
 none does (coordinate descent). A candidate that takes more cycles than all transfers can save is not looked at.
@@ -48,13 +48,15 @@ class Option:
 def choose_candidates(
     best: Sequence[Option], others: Callable[[int], Sequence[Option]], elements: int
 ) -> Sequence[Option]:
-    """Of each phase the option to take: the best one alone, or one of the `others` of this number. All arrays have
-    `elements`."""
+    """Coordinate descent over candidates: of each phase the option to take, the best one alone, or one of the `others`
+    of this number. All arrays have `elements`.
+    """
     if len(best) == 1 or elements > LARGE:
         return best
     moved = _transfers(best)
     if moved < SMALL * (moved + sum(option.cycles for option in best)):
         return best
+    # Each step lowers the total, which is an integer from 0 on: it ends.
     while (better := _better_choice(best, others)) is not None:
         best = better
     return best
@@ -66,6 +68,8 @@ def _better_choice(taken: Sequence[Option], others: Callable[[int], Sequence[Opt
     for n, own in enumerate(taken if moved else ()):
         for other in others(n):
             longer, changed = other.cycles - own.cycles, [*taken[:n], other, *taken[n + 1 :]]
+            # Transfers saved are at most all transfers: a candidate that is slower by more cannot pay, and needs no
+            # count.
             if longer < moved and other.stage != own.stage and longer + _transfers(changed) < moved:
                 return changed
     return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people and scripts are told of a configuration in phases: facts, reports, listings, findings."""
+"""Descriptions of a configuration in phases, for people and scripts: facts, reports, listings, findings."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ _ROLES: Final = {
 
 
 def facts(symbolic: bytes | None, concrete: bytes) -> tuple[dict[str, Json], tuple[dict[str, Json], ...]]:
-    """The keys of `run --json` for the whole, and of them those that belong to each phase: of its longest step,
-    where it has several."""
+    """Facts of `run --json` for the whole, and of them those that belong to each phase: of its longest step, where it
+    has several.
+    """
     found = run(concrete)
     longest = found.longest
+    # A file of steps holds its symbolic phases, because steps are instantiated when it is run.
     sources = phase_files(symbolic) if symbolic else phase_files(concrete) if found.phased.counters else None
     each = [report.facts(sources[own.number] if sources else None, own.data) for own in longest]
     if not each:
@@ -66,7 +68,7 @@ def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
 
 
 def show(data: bytes) -> str:
-    """The listing. Of concrete steps it has what every step has in common, the symbolic phases."""
+    """Listing of a file of any kind. Of concrete steps it has what every step has in common, the symbolic phases."""
     if not is_phased(data):
         return program_file.show(data)
     phased = read_phases(data)
@@ -126,10 +128,12 @@ def as_json(data: bytes) -> Json:
 
 
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
-    """The findings of every phase, and of every configuration that steps have; how phases fit together was checked when
-    the file was read."""
+    """Findings of every phase, and of every configuration that steps have; how phases fit together was checked when the
+    file was read.
+    """
     made = phase_files(data)
     found = [note_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in program.verify(file, member)]
+    # Steps are made from the symbolic phases: where these have findings, the steps would only repeat them.
     if found or not is_phased(data) or file_kind(data) is not STEPS:
         return tuple(found)
     steps = run(data).configurations

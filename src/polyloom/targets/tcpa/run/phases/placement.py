@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations side by side on one array: each on a rectangle of its own, all steps with the same number at once.
+"""Placement of configurations side by side on one array: each on a rectangle of its own, all steps with the same number
+at once (the regions of the array paper, section 3).
 
 A bank stands beside an element at the border of the array, and nowhere else. A rectangle that does not reach a border
 has no banks at that side, so a configuration that needs one there is refused (docs/targets/tcpa.md, Placement). What
@@ -55,14 +56,15 @@ def _size(data: bytes) -> Pair:
 
 
 def least_array(placed: Sequence[tuple[bytes, Pair]]) -> Pair:
-    """The smallest array that holds all rectangles."""
+    """Enclosing array: rows and columns of the smallest array that holds all rectangles."""
     ends = [(at[0] + size[0], at[1] + size[1]) for at, size in ((at, _size(data)) for data, at in placed)]
     return max(row for row, _ in ends), max(column for _, column in ends)
 
 
 def check_place(data: bytes, at: Pair, array: Pair) -> Rectangle:
-    """The rectangle that all steps take: every one lies on the array, with its banks at the array's border. Errors:
-    PL0604 and PL0629."""
+    """Bounding rectangle of all steps: every one lies on the array, with its banks at the array's border. Errors:
+    PL0604 and PL0629.
+    """
     taken = [(*at, 1, 1)]
     for step in step_sequence.run(data).configurations:
         found = outline(step.data)
@@ -88,6 +90,7 @@ def _first_element(found: Outline, at: Pair, array: Pair) -> Pair:
     used = _sides(found)
     row = array[0] - found.concrete.rows if "south" in used and "north" not in used else at[0]
     column = array[1] - found.concrete.columns if "east" in used and "west" not in used else at[1]
+    # Never before the rectangle's own origin: that part of the array may belong to another configuration.
     return max(row, at[0]), max(column, at[1])
 
 
@@ -114,10 +117,14 @@ def _placement_error(step: Own, found: Outline, missing: Pair, where: str) -> Po
 def run_together(
     placed: Sequence[Placed], member: str | None, array: Pair | None, trace: bool
 ) -> tuple[Execution, ...]:
-    """What each gives. Errors: those of a run alone, PL0604 where rectangles overlap or leave the array, PL0629."""
+    """Executions of all configurations. Errors: those of a run alone, PL0604 where rectangles overlap or leave the
+    array, PL0629.
+    """
     size = array or least_array([(p.data, p.at) for p in placed])
     check_rectangles([(*p.at, *_size(p.data)) for p in placed], size)
     check_rectangles([check_place(p.data, p.at, size) for p in placed], size)
+    # Control flow of a plan depends on its data only through its own runs, so that each plan is replayed up to its next
+    # step, and all next steps run together.
     known: list[list[Simulation]] = [[] for _ in placed]
     done: dict[int, Execution] = {}
     while len(done) < len(placed):
@@ -138,7 +145,7 @@ def run_together(
 
 
 def _replay(placed: Placed, member: str | None, trace: bool, known: Sequence[Simulation]) -> Execution:
-    """The run whose first steps are known. `_Waiting` where there is one more."""
+    """Replay of a run whose first steps are known. Raises `_Waiting` where there is one more."""
     rest = iter(known)
 
     def one(file: bytes, member: str | None, taken: Arrays, trace: bool, progress: Progress | None) -> Simulation:

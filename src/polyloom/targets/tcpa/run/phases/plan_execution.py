@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a target does with one program, done with a plan of several phases: compile, instantiate, simulate.
+"""Execution of a plan of several phases: what a target does with one program (instantiate, simulate), done with all of
+them.
 
 A plan of one phase whose arrays have the program's own names is the target's own file; every other plan is a file of
 phases (`phase_file`). What a phase writes and which banks it needs is read from its words, never from what they were
@@ -67,7 +68,7 @@ class Execution:
         return sum(p.operations for p in self.phases)
 
     def of_phase(self, number: int) -> dict[str, int]:
-        """The cycles of all steps of a phase, and those of the transfers before them."""
+        """Cycles of all steps of a phase, and those of the transfers before them."""
         steps = [n for n, own in enumerate(self.numbers) if own == number]
         return {
             "cycles": sum(self.phases[n].cycles for n in steps),
@@ -82,6 +83,7 @@ class Execution:
             return Trace()
         if len(seen) == 1:
             return events.trace(seen[0], around=self.around[0])
+        # Only phases that ran have a report, so that spans count those.
         reports = {number: n for n, number in enumerate(sorted(set(self.numbers)))}
         made, start = list[Trace](), 0
         steps = zip(self.phases, seen, self.transfers, self.numbers, self.around, strict=True)
@@ -106,8 +108,10 @@ def instantiate(
     layouts: Mapping[str, Layout] | None = None,
     closed: int = 0,
 ) -> bytes:
-    """The concrete file; `closed` are borders of the region without banks. Errors: those of the target, PL0230 for the
-    parameters, PL0818 for candidates that are not of its phases, PL0522 for layouts."""
+    """Concrete file of a plan (the array paper, section 6); `closed` are borders of the region without banks. Errors:
+    those of the target, PL0230 for the parameters, PL0818 for candidates that are not of its phases, PL0522 for
+    layouts.
+    """
     if not is_phased(data):
         (own,) = choices_by_phase(candidate, program_file.kernel(data), 1, "candidate")
         arrays = {a.name: a for a, _ in program_file.arrays(data)} if layouts else {}
@@ -116,6 +120,8 @@ def instantiate(
     found = open_phases(data)
     phased, form, count = found.phased, found.form, len(found.phased.stages)
     plain = found.is_alone and not layouts and not closed
+    # The frequent case, one program with plain parameters, goes straight to the library: run-time instantiation has to
+    # be fast (section 6).
     if plain and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
         return phase_file.concrete_phases(form, values, [_instantiate_only_phase(phased, values, region, candidate)])
     known = check_parameters(phased, values)
@@ -199,7 +205,8 @@ def simulate(
     progress: Progress | None = None,
     one: Simulate = program.simulate,
 ) -> Execution:
-    """Run all phases on the model, each by `one`. Errors: those of the target; PL0231 and PL0232 for inputs."""
+    """Simulation of all phases on the model, each by `one`. Errors: those of the target; PL0231 and PL0232 for
+    inputs."""
     if not is_phased(data):
         simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
@@ -226,6 +233,7 @@ def simulate(
 def overwrite_elements(held: Any, written: Any, elements: Any) -> Any:
     """`held` with the elements that the phase wrote."""
     result = np.array(held, order="C")  # or `reshape` would copy
+    # The model's output array holds 0 where nothing was written; those elements keep what earlier phases left.
     result.reshape(-1)[elements] = written.reshape(-1)[elements]
     return result
 

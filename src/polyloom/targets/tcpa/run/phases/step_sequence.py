@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs: the phases of a concrete file in the order of their steps, each with the configuration of its step.
+"""Step sequence: the phases of a concrete file in the order in which they run, each with the configuration of its step.
 
 Phases without loops around them have one configuration each, which stands in the file. Steps are instantiated here, for
 the values of the counters that their phase takes; equal ones share a configuration.
@@ -55,6 +55,7 @@ class Own:
 
     @cached_property
     def accesses(self) -> dict[str, Accesses]:
+        # What the library has just made needs no check; a file from outside is read with all of them.
         return accesses(concrete_file.parse(self.data) if self.is_made else outline(self.data).whole)
 
     @cached_property
@@ -86,7 +87,7 @@ class Run:
         return tuple(transfer_cycles(step.touched for step in self.steps)) if several else (0,) * len(self.steps)
 
     def of_phase(self, number: int) -> Sequence[int]:
-        """At which places in `steps` a phase runs."""
+        """Places in `steps` at which a phase runs."""
         return [n for n, step in enumerate(self.steps) if step.number == number]
 
     @cached_property
@@ -100,8 +101,9 @@ class Run:
 
 @lru_cache(_KEPT)
 def run(data: bytes) -> Run:
-    """Of a concrete file of any kind. Errors: those of instantiation, with the phase and its step in notes, and
-    PL0521."""
+    """Step sequence of a concrete file of any kind. Errors: those of instantiation, with the phase and its step in
+    notes, and PL0521.
+    """
     if is_phased(data) and file_kind(data) is STEPS:
         return _steps(bound_of(data), read_phases(data))
     phased = read_phases(data)
@@ -130,6 +132,8 @@ def _steps(bound: Bound, phased: Phased) -> Run:
             stage = named[number]
             found = known[key] = Own(number, NamedStage(file, stage.inputs, stage.outputs), is_made=True)
             size += len(file)
+            # All steps are made before the first one runs, because a step that does not fit has to be refused before
+            # that.
             memory.require(size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds")
         steps.append(found)
     return Run(phased, tuple(steps))

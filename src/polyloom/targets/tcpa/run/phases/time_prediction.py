@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of a configuration that is not kept: it is instantiated, its words are followed, and that is all.
+"""Time prediction of a configuration that is not kept: it is instantiated, its words are followed, and that is all.
 
 One phase takes what the model's own reader of the words predicts (native/tcpa/predict.cpp, whose oracle is
 `predict.py`). Several phases, and steps, need their transfers besides, for which the file is made whole.
@@ -32,9 +32,10 @@ def predict(
     layouts: Mapping[str, Layout] | None = None,
     closed: int = 0,
 ) -> Prediction:
-    """Arguments and errors are those of `whole.instantiate`."""
+    """Predicted cycles of a run. Arguments and errors are those of `plan_execution.instantiate`."""
     elements = region[0] * region[1]
     stage = _only_stage(data, values, candidate) if not layouts and not closed else None
+    # A single file has no transfers, so the bytes of a file of phases around it need not be made.
     if stage is not None:
         assert not isinstance(candidate, Mapping)
         return _predict_words(program.instantiate(stage, values, region, candidate), elements)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cycles to rearrange arrays between banks before a phase starts (docs/targets/tcpa.md, Phases).
+"""Transfer cost: cycles to rearrange arrays between banks before a phase starts (docs/targets/tcpa.md, Phases).
 
 An element is held by the banks that touched it in the latest phase that touched it at all. A later phase that reads it
 in another bank receives it from the lowest-numbered holder. Banks work in parallel; each sends and receives one word
@@ -39,7 +39,7 @@ def _merge_names(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
 
 
 def transfer_cycles(phases: Iterable[Touched]) -> Iterator[int]:
-    """For each phase the cycles before its start; 0 for the first one, whose arrays are loaded like any input."""
+    """Transfer cycles before the start of each phase; 0 for the first one, whose arrays are loaded like any input."""
     holders: dict[str, Accesses] = {}
     for reads, writes in phases:
         moved = [_moved_words(holders[name], wanted) for name, wanted in reads.items() if name in holders]
@@ -75,7 +75,8 @@ def _pairs_among(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elemen
 
 
 def _busiest_bank(sent: list[Numbers], received: list[Numbers]) -> int:
-    """The most words that one bank sends or receives, over all arrays."""
+    """Bottleneck bank: the most words that one bank sends or receives, over all arrays."""
+    # Sending and receiving are separate ports, so that the larger of the two maxima binds, not their sum.
     return max(
         int(np.unique(np.concatenate([_NOTHING, *banks]), return_counts=True)[1].max(initial=0))
         for banks in (sent, received)

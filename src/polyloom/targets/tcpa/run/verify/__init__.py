@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The static check of symbolic and concrete configurations."""
+"""Static check of symbolic and concrete configurations."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether banks stand at the ports that the rules name (docs/targets/tcpa.md, Banks), read from the words of a concrete
-configuration.
+"""Bank placement rule (docs/targets/tcpa.md, Banks): whether banks stand at the ports that the rules name, read from
+the words of a concrete configuration.
 
 A bank could often stand elsewhere, at a corner's other side or on another free channel, and the array would do the
 same: that there is one right place makes a changed word visible.
@@ -19,13 +19,16 @@ Port = tuple[int, int]
 
 
 def route_of(g: Generator, is_output: bool) -> list[tuple[Port, Port]]:
-    """(source, sink) in the wrapper of the register, then, if there is any, in those on the way."""
+    """Route of a generator, as (source, sink) pairs in the wrapper of the register, then, if there is any, in those on
+    the way.
+    """
     return route(g.side, g.register, g.links > 0, is_output, g.channel)
 
 
 def route(side: Side, register: int, far: bool, is_output: bool, channel: int) -> list[tuple[Port, Port]]:
     """`far`: there are wrappers on the way."""
     outer, through = (LOCATIONS.index(side), channel), (LOCATIONS.index(OPPOSITE[side]), channel)
+    # All wrappers on the way connect the same two ports, so that one pair stands for them.
     inner = ((0, register), through)[: 1 + far]
     return [(i, outer) if is_output else (outer, i) for i in inner]
 
@@ -98,6 +101,7 @@ def _common_border(c: Concrete, found: Sequence[Generator], used: frozenset[Side
     """The first border that has all; one without any bank may be inside a larger array, where none stand."""
     places = [route_end(c, g) for g in found]
     rows, columns = {r for r, _ in places}, {k for _, k in places}
+    # The order is instantiation's: a corner element has two borders, and west comes before north.
     ends: tuple[tuple[Side, set[int], int], ...] = (
         ("west", columns, 0),
         ("north", rows, 0),

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the static check asks of address generators, asked once per kind of them.
+"""Equivalence classes of address generators: what the static check asks of generators, asked once per kind of them.
 
 A rule that looks at one generator alone finds nothing in any of them if it finds nothing in one of each kind
-(`representatives`). Where banks stand depends on all of them (`ports.misplaced_banks`), but line by line of the array
-and access by access, and most lines of an access look alike (`are_banks_in_place`). Both are exact in one direction:
-silence here is silence there.
+(`representatives`). Where banks stand depends on all of them (`bank_ports.misplaced_banks`), but line by line of the
+array and access by access, and most lines of an access look alike (`are_banks_in_place`). Both are exact in one
+direction: silence here is silence there.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ def representatives(read: Outline) -> list[int]:
     if not len(table):
         return []
     ports_alike = np.unique(_port(table), return_index=True)[1]
+    # The rule on delays is a bound: the greatest one stands for all.
     return sorted({int(table["delay"].argmax()), *ports_alike.tolist(), *_accesses_alike(table)})
 
 
 def _port(table: Table) -> Numbers:
     word = table["links"] > 0
     number = word.astype(np.int64)
+    # Fields of the file have these widths, so that their concatenation is injective and fits 64 bits.
     for name, bits in (("side", 2), ("register", 16), ("channel", 16), ("array", 16)):
         number = number << bits | table[name]
     return number
@@ -64,6 +66,7 @@ def are_banks_in_place(read: Outline, adjacent: frozenset[tuple[bank_ports.Port,
     """Whether `ports.misplaced_banks` certainly finds nothing."""
     table, c = read.table, read.concrete
     groups = list(_accesses(table))
+    # NumPy's fixed cost per access would be more than the loop over a few generators.
     if len(table) < _SMALL * len(groups):
         return next(bank_ports.misplaced_banks(read.with_generators(range(len(table))), adjacent), None) is None
     used = frozenset(np.unique(table["side"]).tolist())
@@ -114,6 +117,7 @@ def _group_in_place(
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(lines)], strict=True):
         line = int(lines[start]) >> 16, int(lines[start]) & 0xFFFF
         before = taken.get(line, 0)
+        # The verdict on a line depends on nothing else; lines of one access mostly have one key.
         key = (before, line[0], allowed(line[0], False), allowed(line[0], True), used[start:end].tobytes())
         key = (*key, far[start:end].tobytes())
         if key not in verdicts:
@@ -154,6 +158,7 @@ def _one_channel(
 def _ends(c: Concrete, side: Numbers, links: Numbers, position: Numbers) -> tuple[Numbers, Numbers]:
     """`concrete.route_end`, of all."""
     across = (side == SIDES.index("north")) | (side == SIDES.index("south"))
+    # Links are counted from the bank: from the last row or column for these two sides.
     far = (side == SIDES.index("south")) | (side == SIDES.index("east"))
     last = np.where(across, c.rows, c.columns) - 1
     line = np.where(far, last - links, links)

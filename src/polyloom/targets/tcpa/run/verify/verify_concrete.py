@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The static check of a concrete configuration: is every word the one that instantiation would write?
+"""Static check of a concrete configuration (docs/targets/tcpa.md, Faults and the static check): is every word the one
+that instantiation would write?
 
 Rules on the words come first: capacities of the machine, references, canonical sets and layouts. Then the native model
 runs without data (values are element types), which checks the timing contract and finds what no rule on words can: the
@@ -82,6 +83,7 @@ def _findings_by_kinds(data: bytes, machine: Machine) -> list[Finding] | None:
     """Findings that name no place; None where there are others."""
     read = outline(data)
     config = model.load(data, machine)
+    # One generator of each kind: a large array has many generators, and few kinds of them.
     some = read.with_generators(generator_kinds.representatives(read))
     if any(True for _ in _findings_on_words(some, machine)) or not generator_kinds.are_banks_in_place(
         read, _adjacency(machine)
@@ -153,6 +155,7 @@ def _instruction_capacities(where: str, instruction: Instruction, machine: Machi
             f"signals of a branch of {where}", len(instruction.branch.signals), machine.branch_flags
         )
     outputs = (machine.general_registers, machine.feedback_registers, machine.output_registers)
+    # rd and fd are both read and written; the third file is od as a destination and id as a source.
     inputs = (*outputs[:2], machine.input_registers)
     for registers, limits in ((instruction.destinations, outputs), (instruction.sources, inputs)):
         for r in registers:
@@ -161,7 +164,9 @@ def _instruction_capacities(where: str, instruction: Instruction, machine: Machi
 
 
 def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    """Capacities of global controller and address generators (the array paper, section 3.3; sections 6.2 and 6.4)."""
     controller, last = c.controller, scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
+    # The outermost counter goes on through the epilogue, beyond the tile's last iteration.
     counted = (*last, *(p - 1 for p in c.extents), controller.row_delay, controller.column_delay, controller.start)
     yield from _exceeds_limit(
         "greatest value of an iteration counter or delay", max(counted), (1 << machine.counter_bits) - 1
@@ -180,6 +185,7 @@ def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    """Adjacency rule (the array paper, section 3.1): wrappers and bank routes connect adjacent ports that exist."""
     allowed = None if machine.adjacency is None else set(machine.adjacency)
     for number, wrapper in enumerate(c.wrappers):
         for k in wrapper:
@@ -223,6 +229,7 @@ def _adjacency(machine: Machine) -> frozenset[tuple[bank_ports.Port, bank_ports.
 
 
 def _references(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    """Reference rule: branches, registers and constants of instructions name what exists, in their canonical form."""
     for number, element in enumerate(c.classes):
         for where, program in _programs(element, number):
             for at, instruction in enumerate(program):
@@ -238,6 +245,7 @@ def _instruction_faults(
     if any(t >= len(program) for t in targets):
         yield "branches outside its program"
     if any(t % c.initiation_interval for t in targets):
+        # A kernel class is entered at slot 0: its pi instructions are atomic (section 6.3).
         yield "branches into the middle of a kernel class class"
     if not isinstance(branch, Next) and (at + 1) % c.initiation_interval:
         yield "branches before the end of its kernel class"
@@ -287,12 +295,16 @@ def _depth(depths: Sequence[int], index: int) -> int:
 
 
 def _classes(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    """Processor class rule (the array paper, section 6.1): each class is used by an element, has operations, and
+    differs from every other.
+    """
     used = {number for row in c.element_class for number in row}
     if not c.classes:
         yield "PL0646", "the tile has iterations, but no element has a program"
     for number in range(len(c.classes)):
         if number not in used:
             yield "PL0646", f"no element is of class {number}"
+        # A unit that never operates has an empty program, which is the one form of it.
         if any(p and all(i.opcode == OPCODE_NOP for i in p) for p in c.classes[number].programs):
             yield "PL0646", f"class {number} has a program without an operation"
     for element, count in _repeated_programs(c.classes):
@@ -314,7 +326,9 @@ def _signals_used(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _controller(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    """A delay that no token waits for, and a corner without a delay, are 0."""
+    """Global controller rule: a delay that no start token waits for, and a corner without a delay, are 0 (the array
+    paper, section 3.3).
+    """
     k, busy = c.controller, np.array(c.element_class) >= 0
     rows, columns = np.flatnonzero(busy.any(axis=1)), np.flatnonzero(busy.any(axis=0))
     away_rows = c.rows - 1 - rows if k.south else rows
@@ -330,6 +344,9 @@ def _controller(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
+    """One-domains of control signals and enable domains of generators (the array paper, sections 6.2 and 6.4) are
+    canonical, within the scan, and 0 after its last step.
+    """
     last = scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
     top = (*(p - 1 for p in c.extents[:-1]), last[-1])
     for number, domain in enumerate(c.controller.signals):
@@ -338,6 +355,7 @@ def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
         if scan_sets.meets(domain, late):
             yield "PL0643", f"control signal {number} is 1 after the controller's last step"
     whole = tuple(p - 1 for p in c.extents)
+    # Most generators share few domains: each one is judged once, then named for every generator that has it.
     faulty = {d for d in {g.domain for g in c.generators} if any(_domain("", d, whole))}
     for g in c.generators if faulty else ():
         if g.domain in faulty:
@@ -384,10 +402,13 @@ def _arrays(c: Concrete, machine: Machine) -> Iterator[Finding]:
 
 
 def _overlapping_words(array: ArrayLayout) -> bool:
-    """Whether, in some order, each dimension's stride passes all words of the inner ones, or nothing is there."""
+    """Injectivity of a layout: whether, in some order, each dimension's stride passes all words of the inner ones, or
+    the array is empty.
+    """
     if 0 in array.shape:
         return True
     reach = 1
+    # Sorted by stride: if the condition holds in any order of the dimensions, it holds in this one.
     for stride, extent in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
         if stride < reach:
             return False
@@ -401,7 +422,9 @@ def _words(array: ArrayLayout) -> int:
 
 
 def _generators(c: Concrete, machine: Machine) -> Iterator[Finding]:
-    """That addresses lie in their array is found by the static run."""
+    """Address generator rule (the array paper, section 6.4): capacities, and no coefficient without an effect. That
+    addresses lie in their array is found by the static run.
+    """
     for g in c.generators:
         yield from _exceeds_limit(f"words that {_name(g)} covers", _span(g), machine.bank_words)
         for m, a in enumerate(g.coefficients):
@@ -439,6 +462,9 @@ def _steps(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
 
 
 def _occupancy(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
+    """FIFO depth rule: a depth is the most tokens that the register holds (the array paper, section 6, step 1, gives
+    the bound).
+    """
     for number, element in enumerate(c.classes):
         for kind, depths, high in (
             ("fd", element.feedback_depths, result.feedback_high[number]),
@@ -501,6 +527,9 @@ def _covered_steps(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
 
 
 def _branch_faults(branch: If, codes: Sequence[bool], lowest: Sequence[int]) -> Iterator[str]:
+    """Branch rule (the array paper, section 6.3): every target and signal of a branch decides something in some
+    element.
+    """
     met = [code for code, seen in enumerate(codes) if seen]
     if any(branch.targets[code] != branch.targets[met[0]] for code, seen in enumerate(codes) if not seen):
         yield "has a target of its own for a code that never occurs"
@@ -509,6 +538,7 @@ def _branch_faults(branch: If, codes: Sequence[bool], lowest: Sequence[int]) -> 
     for position, signal in enumerate(branch.signals):
         if len({code >> position & 1 for code in met}) < 2:
             yield f"reads control signal {signal}, which never changes there"
+        # Among signals that would do here, instantiation takes the lowest, so that a changed word shows.
         elif lowest[position] != signal:
             yield f"reads control signal {signal}, where signal {lowest[position]} would do"
 

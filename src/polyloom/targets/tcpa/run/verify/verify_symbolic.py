@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check of a symbolic configuration: will it instantiate, and is what is made of it right?
+"""Static check of a symbolic configuration: will it instantiate, and is what is made of it right?
 
 Rules on the words come first: the limits are the machine's, and every register, port, unit and latency exists there.
 Then every candidate is instantiated for a few small sizes and regions, and what comes out is checked like any concrete
-configuration. A limit of the machine is no fault. A fault that only other sizes show is one of the file too:
-instantiation then names it.
+configuration (bounded exhaustive testing, as in Jackson and Damon 1996: small scopes show most faults). A limit of the
+machine is no fault. A fault that only other sizes show is one of the file too: instantiation then names it.
 """
 
 from __future__ import annotations
@@ -65,6 +65,9 @@ def _limits(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
 
 
 def _schedules(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
+    """Schedule rule (the array paper, section 5.2): the unit of each node executes its operation, in the latency that
+    the file states.
+    """
     for number, schedule in enumerate(symbolic.schedules):
         for v, (unit, latency, node) in enumerate(zip(schedule.unit, schedule.latency, symbolic.nodes, strict=True)):
             cycles = machine.units[unit].latencies.get(operation_of(node.opcode)) if unit < len(machine.units) else None
@@ -78,6 +81,7 @@ def _schedules(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
 
 
 def _registers(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
+    """Register rule (the array paper, section 5.3): registers and channels of every candidate exist in the machine."""
     for number, candidate in enumerate(symbolic.candidates):
         for what, index, limit in _named_registers(candidate, machine):
             if limit is not None and index >= limit:
@@ -121,6 +125,7 @@ def _values(symbolic: Symbolic) -> Iterator[tuple[int, ...]]:
     """Small values in the parameters' domain: equal ones, then ascending and descending ones."""
     count, asked = len(symbolic.parameters), signature(symbolic)
     for step, size in product((0, 1, -1) if count > 1 else (0,), _SIZES):
+        # Parameters that differ show mistakes in which one stands for another.
         values = [size + step * (n if step >= 0 else n - count + 1) for n in range(count)]
         try:
             yield check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
@@ -145,6 +150,7 @@ def _trial(
             if error.exit_code == INFEASIBLE
             else tuple(replace(d, exit_code=INPUT, help=_HELP) for d in error.diagnostics)
         )
+    # The static run takes time in proportion to elements and steps; large ones would make the check slow.
     steps = (
         concrete.rows
         * concrete.columns

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of plans of several phases."""
+"""File formats of plans of several phases (docs/formats.md)."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of several phases: the configurations of a plan's phases, which array each of their inputs and outputs is, and
-the loops of steps around them.
+"""File format of several phases (docs/formats.md): the configurations of a plan's phases, which array each of their
+inputs and outputs is, and the loops of steps around them.
 
 A symbolic one and a concrete one differ in their first bytes, in the kind of files that they hold, and in that a
 concrete one has no parameters and no loops: its extents are numbers (`steps_file` has the concrete ones with loops). A
-phase's file stands in it whole (docs/formats.md).
+phase's file stands in it whole.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Phased:
 
     @property
     def tree(self) -> Tree[int]:
-        """In which the stages run."""
+        """Order in which the stages run: one after another where there are no loops of steps."""
         return self.looped or tuple(range(len(self.stages)))
 
     @property
@@ -182,8 +182,9 @@ def _head(names: _Names, affine: Codec[Affine], length: Codec[int]) -> Codec[_He
 
 
 def encode(kind: FileKind, phased: Phased) -> bytes:
-    """The file; its machine is that of the phases. Errors: PL0706 when a value does not fit its field."""
+    """File of phases; its machine is that of the phases. Errors: PL0706 when a value does not fit its field."""
     names = _Names(phased.name, phased.parameters, phased.counters, tuple(a.name for a in phased.arrays))
+    # A scalar has no shape, so that its value stands in the place of one: one record serves all arrays.
     values = iter(phased.values)
     shapes = [
         (next(values),) if role == PARAMETRIC else a.shape for a, role in zip(phased.arrays, phased.roles, strict=True)
@@ -213,8 +214,9 @@ class Form:
 
 
 def concrete_form(phased: Phased) -> Form:
-    """Of a symbolic file: what `encode` writes for a concrete one, by the same description, but with holes in the place
-    of numbers."""
+    """Template of the concrete files that a symbolic one becomes: what `encode` writes, by the same description, but
+    with holes in the place of numbers (the array paper, section 6, step 1: concretization).
+    """
     names, values = _Names(phased.name, (), (), tuple(a.name for a in phased.arrays)), iter(phased.values)
     shapes = [
         (_Hole(next(values)),) if role == PARAMETRIC else tuple(_Hole(e, 0) for e in a.shape)
@@ -236,13 +238,14 @@ def concrete_form(phased: Phased) -> Form:
 
 
 def concrete_phases(made: Form, values: Mapping[str, int], files: Sequence[bytes]) -> bytes:
-    """The concrete file of these values, with the concrete files of its phases. Errors: PL0706."""
+    """Concrete file of these values, with the concrete files of its phases. Errors: PL0706."""
     head = bytearray(made.pieces[0])
     for hole, piece in zip(made.holes, made.pieces[1:], strict=True):
         if isinstance(hole.value, int):
             head += _length(len(files[hole.value]))
         else:
             number = hole.value.evaluate(values)
+            # An extent below 0 is an empty array; a scalar may well be negative.
             head += _number(number if hole.least is None else max(hole.least, number))
         head += piece
     together = files[0] if len(files) == 1 else b"".join(files)
@@ -250,7 +253,7 @@ def concrete_phases(made: Form, values: Mapping[str, int], files: Sequence[bytes
 
 
 def decode(kind: FileKind, data: bytes) -> Phased:
-    """What `encode` wrote, and nothing else. Errors: PL0701 to PL0705."""
+    """Phases in `data`, which is exactly what `encode` makes of them. Errors: PL0701 to PL0705."""
     _, (first, files, last) = binary.unpack(kind, data)
     names = _names.read(last)
     if len(names.parameters) + len(names.counters) > _PARAMETERS or (kind is CONCRETE and names.counters):
@@ -280,12 +283,13 @@ def decode(kind: FileKind, data: bytes) -> Phased:
         names.counters,
         tree if names.counters else (),
     )
+    # One file per content: a changed byte shows even where it would mean the same.
     binary.check_canonical(data, encode(kind, phased))
     return phased
 
 
 def _check_scopes(at: int, names: _Names, head: _Head, tree: Tree[int]) -> None:
-    """A counter means something only in its loop: PL0705 where it is used elsewhere."""
+    """Scope rule: a counter means something only in its loop. PL0705 where it is used elsewhere."""
     scalars = {n: s.shape[0].symbols for n, s in enumerate(head.slots) if s.role == PARAMETRIC}
     fixed = [c for p in head.assumptions.pieces for c in p.constraints]
     fixed += [e for s in head.slots if s.role != PARAMETRIC for e in s.shape]
@@ -293,6 +297,7 @@ def _check_scopes(at: int, names: _Names, head: _Head, tree: Tree[int]) -> None:
     for number, around in leaves(tree):
         own, known = head.phases[number], {loop.counter for loop in around}
         used = {names.counters[n] for n in own.counters}.union(*(scalars.get(n, frozenset()) for n in own.arrays))
+        # A phase lists its counters in ascending order, each once: one form for each file.
         wrong |= bool(used & {*names.counters} - known) or list(own.counters) != sorted({*own.counters})
     if wrong:
         raise binary.malformed(at, "a counter is used outside of its loop")
@@ -300,4 +305,5 @@ def _check_scopes(at: int, names: _Names, head: _Head, tree: Tree[int]) -> None:
 
 def _stamp(files: Sequence[bytes]) -> int:
     """The machine's hash, which every configuration carries after its checksum."""
+    # All phases are for one machine, so that the first one's hash is that of all.
     return int.from_bytes(files[0][binary.CHECKED : binary.CHECKED + 8], "little")

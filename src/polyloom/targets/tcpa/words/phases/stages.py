@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A configuration as the stages that it runs in; a target's own file is the only stage of its program_file."""
+"""Stages of a configuration: the phases in the order in which they run; a target's own file is its only stage."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Opened:
 
 @remembered
 def open_phases(data: bytes) -> Opened:
-    """What every instantiation of a symbolic file of phases needs."""
+    """Opened file of phases: what every instantiation of it needs, decoded once."""
     phased = decode(SYMBOLIC, data)
     is_alone = len(phased.stages) == 1 and not phased.counters and _takes(phased, phased.stages[0].data)
     return Opened(phased, concrete_form(phased), named_stages(phased), is_alone)
@@ -68,7 +68,7 @@ def _takes(phased: Phased, data: bytes) -> bool:
 
 
 def check(data: bytes) -> None:
-    """Reads a file of either kind whole. Errors: PL0701 to PL0705."""
+    """Check of a whole file of either kind, by reading it. Errors: PL0701 to PL0705."""
     if not is_phased(data):
         program_file.kernel(data)
         return
@@ -86,8 +86,9 @@ def check(data: bytes) -> None:
 
 
 def bound_of(data: bytes) -> Bound:
-    """What a concrete configuration of steps holds; PL0705 where the values are not those of the parameters, or where
-    what is in it is no symbolic file of steps."""
+    """Contents of a concrete configuration of steps; PL0705 where the values are not those of the parameters, or where
+    what is in it is no symbolic file of steps.
+    """
     bound = steps_file.decode(data)
     phased = open_phases(bound.symbolic).phased
     if (len(bound.values), len(bound.candidates)) != (len(phased.parameters), len(phased.stages)):
@@ -110,12 +111,13 @@ def file_kind(data: bytes) -> FileKind:
 
 
 def read_phases(data: bytes) -> Phased:
-    """The stages of any file, with the whole's signature; a symbolic program keeps its assumptions."""
+    """Stages of any file, with the whole's signature; a symbolic program keeps its assumptions."""
     if is_phased(data):
         kind = file_kind(data)
         if kind is STEPS:
             return _substitute_parameters(bound_of(data))
         return open_phases(data).phased if kind is SYMBOLIC else decode(CONCRETE, data)
+    # A file of one program is taken as a plan of one phase, so that all further steps know one form only.
     arrays = program_file.arrays(data)
     roles = tuple(OUTPUT if is_output else INPUT for _, is_output in arrays)
     return Phased(
@@ -129,8 +131,9 @@ def read_phases(data: bytes) -> Phased:
 
 
 def _substitute_parameters(bound: Bound) -> Phased:
-    """The symbolic phases of a concrete configuration of steps, with numbers in the place of parameters: their own
-    files still take them."""
+    """Partial evaluation (Jones, Gomard and Sestoft 1993): the symbolic phases of a concrete configuration of steps,
+    with numbers in the place of parameters; their own files still take them.
+    """
     phased = open_phases(bound.symbolic).phased
     values = {n: Affine((), v) for n, v in zip(phased.parameters, bound.values, strict=True)}
 
@@ -163,14 +166,17 @@ def phase_files(data: bytes) -> Sequence[bytes]:
 
 
 def places_in_stage(stage: Stage, places: Sequence[Place]) -> list[Place]:
-    """Where a phase's own arrays lie, of `places` of all arrays. What an array held that the phase also writes has a
-    memory of its own."""
+    """Placement of a phase's own arrays, of `places` of all arrays. What an array held that the phase also writes has a
+    memory of its own.
+    """
     free = itertools.count(1 + max(number for _, _, number in places))
     outputs = [is_output for _, is_output in program_file.arrays(stage.data)]
     written = {n for n, is_output in zip(stage.arrays, outputs, strict=True) if is_output}
 
     def place(number: int, is_output: bool) -> Place:
         strides, base, own = places[number]
+        # Read and written in one phase, an array needs two memories: a write must not reach later reads of the old
+        # value.
         return strides, base, own if is_output or number not in written else next(free)
 
     return [place(n, is_output) for n, is_output in zip(stage.arrays, outputs, strict=True)]
@@ -214,6 +220,7 @@ def _malformed(message: str) -> PolyloomError:
 
 def note_phase(diagnostic: Diagnostic, number: int, count: int, step: str = "") -> Diagnostic:
     """A diagnostic that arose in phase `number`, counted from 1, and in which of its steps."""
+    # A user whose program has one phase need not know that there are phases.
     where = [f"in phase {number} of {count}"] if count > 1 else []
     where += [f"in the step of {step}"] if step else []
     return replace(diagnostic, notes=(*diagnostic.notes, ", ".join(where))) if where else diagnostic
@@ -228,7 +235,7 @@ def locate_error(number: int, count: int, action: Callable[[], T], step: str = "
 
 
 def choices_by_phase(choice: Choice[T], name: str, count: int, what: str) -> list[T | None]:
-    """The choice for each of `count` phases. Errors: PL0818 for another phase, or for none of several."""
+    """Choice by phase: one for each of `count` phases. Errors: PL0818 for another phase, or for none of several."""
     runs = f"{name} runs in {count} phases" if count > 1 else f"{name} runs in one phase"
     if not isinstance(choice, Mapping):
         if choice is not None and count > 1:

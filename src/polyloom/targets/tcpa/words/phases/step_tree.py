@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of a file of phases: which phases run one after another, and which loops of steps are around them.
+"""Codec of the step tree of a file of phases (docs/formats.md): which phases run one after another, and which loops of
+steps are around them.
 
 Loops have numbers in the order of the text, which are those of their counters, and phases have theirs; so a node says
 only what it is, and a loop between which bounds. Bounds use parameters and the counters of loops around.
@@ -42,6 +43,7 @@ def tree_codec(affine: Codec[Affine]) -> Codec[tuple[_Node, ...]]:
 
 def _nodes(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
     """At most `depth` loops in one another."""
+    # At the greatest depth only phases are legal, so that a hostile file cannot exhaust the stack.
     kind, bounds = natural("the kind of a node", 3 if depth else 1), counted(affine, natural("the number of bounds"))
 
     def write(out: bytearray, node: _Node) -> None:
@@ -75,8 +77,9 @@ def _stored(node: int | Steps[int]) -> _Node:
 
 
 def name_counters(at: int, nodes: tuple[_Node, ...], counters: tuple[str, ...], phases: int) -> Tree[int]:
-    """The tree with numbers and names. PL0705 at byte `at` where there are other numbers of phases or loops, or where a
-    bound uses a counter that is not around it."""
+    """Named tree: numbers of phases and names of counters. PL0705 at byte `at` where there are other numbers of phases
+    or loops, or where a bound uses a counter that is not around it.
+    """
     numbers, names = count(), iter(counters)
 
     def made(node: _Node) -> int | Steps[int]:
@@ -89,6 +92,7 @@ def name_counters(at: int, nodes: tuple[_Node, ...], counters: tuple[str, ...], 
     found = [leaf for leaf, _ in leaves(tree)]
     if len(found) != phases or tuple(loop.counter for loop in loops(tree)) != counters:
         raise binary.malformed(at, "the tree has other phases or loops than the file")
+    # Parameters may be used anywhere, so that only counters are looked at.
     hidden = set(counters)
     if any(_symbols(loop) & (hidden - around) for loop, around in _with_counters(tree, frozenset())):
         raise binary.malformed(at, "a bound of a loop of steps uses a counter that is not around it")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Concrete configurations of plans with loops of steps: the values of the parameters, a region, and the symbolic file
-of phases as it is.
+"""File format of concrete configurations of plans with loops of steps (docs/formats.md): the values of the parameters,
+a region, and the symbolic file of phases as it is.
 
 Whoever executes it walks the file's tree and instantiates each phase for its step, which takes microseconds; a file of
-every step would grow with the loop bounds (docs/formats.md).
+every step would grow with the loop bounds.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _head = record(
 
 
 def encode(bound: Bound) -> bytes:
-    """The file, with the machine of its phases. Errors: PL0706."""
+    """File of steps, with the machine of its phases. Errors: PL0706."""
     places = tuple(_Place(*place) for place in bound.places)
     head = _Head(bound.values, bound.rows, bound.columns, bound.closed, bound.candidates, places)
     stamp = int.from_bytes(bound.symbolic[binary.CHECKED : binary.CHECKED + 8], "little")
@@ -81,7 +81,7 @@ def encode(bound: Bound) -> bytes:
 
 
 def decode(data: bytes) -> Bound:
-    """What `encode` wrote, and nothing else. Errors: PL0701 to PL0705."""
+    """Steps in `data`, which is exactly what `encode` makes of them. Errors: PL0701 to PL0705."""
     _, (first, whole, last) = binary.unpack(STEPS, data)
     head = _head.read(first)
     symbolic = whole.take(whole.end - whole.position)

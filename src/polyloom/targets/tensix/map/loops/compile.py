@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stages for values of the parameters, to one executable: the programs of T0, T1 and T2 one behind the other under
-these names, and a note."""
+"""Compiler of stages for values of the parameters, to one executable: the programs of T0, T1 and T2 one behind the
+other under these names, and a note.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ _PAGE: Final = 0x1000
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is compiled: stages, how their arrays are matrices, the operations of formulas by result, and formats."""
+    """Compiler input: stages, how their arrays are matrices, the selected operations of formulas by result, and the
+    arithmetic.
+    """
 
     program: Program
     arranged: tuple[Arranged, ...]
@@ -47,7 +50,8 @@ class Content:
 @dataclass(frozen=True, slots=True)
 class _Stage:
     """A stage with the areas that it reads and computes, and of a formula the operations, and the words of a vector
-    with their places."""
+    with their places.
+    """
 
     arranged: Arranged
     formula: Pointwise | None
@@ -69,11 +73,14 @@ class _Stage:
 
 
 def compile_stages(content: Content, signature: Signature, values: Mapping[str, int], watch: Watch | None) -> bytes:
-    """The executable. Errors: PL1233 (exit 3), PL1237, PL1280 where values do not fit into the registers."""
+    """Pipeline: areas, placement in L1, threads, executable. Errors: PL1233 (exit 3), PL1237, PL1280 where values do
+    not fit into the registers.
+    """
     shapes = array_shapes(content.program, {name: values[name] for name in signature.parameters})
     stages = _stages(content, shapes, watch)
     scalars = tuple(name for stage in stages for name in stage.scalars)
     data, code = DATA, b""
+    # Addresses of arrays stand in the code, whose length they change; the loop ends, since `data` only grows.
     while True:
         first = data + MEETING
         where = place_areas((area for s in stages for area in s.areas), first + -(-4 * len(scalars) // 16) * 16)
@@ -81,6 +88,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
         if CODE + len(code) <= data:
             break
         data = -(-(CODE + len(code)) // _PAGE) * _PAGE  # long programs take room from the arrays
+    # Results of stages are no inputs: only areas of arguments are filled before the run.
     made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
     inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
     outputs = tuple(
@@ -97,8 +105,11 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
 
 
 def _assemble(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:
-    """The programs one behind the other, where each begins, and by stage the line of each address."""
+    """Assembly of the programs, one behind the other: their bytes, where each begins, and by stage the line of each
+    address.
+    """
     some = [each for each in parts if each is not None]
+    # Only a program of one stage may have nothing to do (PL1237 for others); its three programs are empty then.
     programs: Programs = joined(some, meeting) if len(some) == len(parts) else ([[]], [[]], [[]])
     code, starts, found = b"", dict[str, int](), [dict[int, str]() for _ in programs[0]]
     for name, stages in zip(THREADS, programs, strict=True):
@@ -109,7 +120,7 @@ def _assemble(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[
 
 
 def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signature:
-    """With numbers for extents, and without parameters."""
+    """Signature with numbers for extents, and without parameters."""
     arguments = tuple(
         replace(a, shape=tuple(Extent((((), n),) if n else ()) for n in a.extents(values))) for a in signature.arguments
     )
@@ -128,7 +139,7 @@ def _stages(content: Content, shapes: Mapping[str, tuple[int, ...]], watch: Watc
 
 
 def _parts(stages: Sequence[_Stage], how: Arithmetic, where: Mapping[Key, Area], scalars: int) -> list[Parts | None]:
-    """None for a stage that has nothing to do."""
+    """Thread programs of each stage; None for a stage that has nothing to do."""
     found = list[Parts | None]()
     for stage in stages:
         at = [where[area.key].placed.address for area in stage.areas]
@@ -153,6 +164,7 @@ def _product(stage: _Stage, arranged: Multiplied, how: Arithmetic, at: Sequence[
 def _elements(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
     e, (*inputs, result) = element_format(how), at
     rows, columns = _tiles(stage)
+    # Places of the words matter to the listing only; the threads take the bare words.
     count, kernel = len(stage.scalars), tuple(word for word, _ in stage.kernel)
     return elementwise.threads(
         Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width)
@@ -160,7 +172,7 @@ def _elements(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -
 
 
 def _tiles(stage: _Stage) -> tuple[int, ...]:
-    """Of rows and columns, and of a product along its sum."""
+    """Numbers of tiles of rows and columns, and of a product along its sum."""
     extents = stage.result.placed.extents
     if isinstance(stage.arranged, Multiplied):
         left = stage.reads[0].placed

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three threads of an element-wise program: T0 unpacks a tile of every input into half of Dst, T1 runs the vector
+"""Code generation for an element-wise stage: T0 unpacks a tile of every input into half of Dst, T1 runs the vector
 kernel over its 32 vectors, T2 packs.
 
-Halves go around: semaphore 0 counts those that are free, 1 those that wait for T1, 2 those that wait for T2. T1 records
-the kernel in the replay buffer where it fits, and its MOP replays it; else the core hands its words over. Scalars are
-words in L1, which T1's core puts into the constant registers L12 to L14.
+Double buffering of Dst: halves go around; semaphore 0 counts those that are free, 1 those that wait for T1, 2 those
+that wait for T2. T1 records the kernel in the replay buffer where it fits, and its MOP replays it; else the core hands
+its words over. Scalars are words in L1, which T1's core puts into the constant registers L12 to L14. Synchronization:
+ISA documentation, page of `SEMWAIT` and page of `STALLWAIT`.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from polyloom.targets.tensix.map.loops.vector import ADVANCES, SLOT
 from polyloom.targets.tensix.source.allocate.replay import SLOTS
 from polyloom.targets.tensix.words.arrays import tiles
 
+# With 32-bit datums the other half of Dst is rows 256 to 511, with 16 bits half of the file stays unused.
 HALF: Final = 256
 """Rows of half of Dst, of 16 or 32 bits: four tiles."""
 VECTORS: Final = 32
@@ -51,8 +53,9 @@ _FREE, _FILLED, _DONE = 1, 2, 4
 
 @dataclass(frozen=True, slots=True)
 class Elementwise:
-    """`kernel` are the words of a vector; `format` is the code of datums in L1 and Dst, of `width` bytes; `inputs` are
-    addresses, `scalars` that of the first scalar's word."""
+    """An element-wise stage as its threads see it. `kernel` are the words of a vector; `format` is the code of datums
+    in L1 and Dst, of `width` bytes; `inputs` are addresses, `scalars` that of the first scalar's word.
+    """
 
     tiles: int
     inputs: tuple[int, ...]
@@ -65,24 +68,29 @@ class Elementwise:
 
 
 def threads(p: Elementwise) -> Parts | None:
-    """The programs of T0, T1 and T2; None where there is nothing to do."""
+    """Programs of T0, T1 and T2; None where there is nothing to do."""
     return (_unpack(p), _compute(p), _pack(p)) if p.tiles else None
 
 
 def _alternating(p: Elementwise, half: list[Lines]) -> Lines:
+    """Loop over pairs of tiles, one per half of Dst; an odd tile follows in the first half."""
     return [*loop("tiles", "s1", p.tiles // 2, [*half[0], *half[1]]), *(half[0] if p.tiles % 2 else [])]
 
 
 def _unpack(p: Elementwise) -> Part:
-    """Tiles of all inputs are at multiples of their pitch from the first one: their numbers are values of Y."""
+    """T0: tiles of all inputs are at multiples of their pitch from the first one, so their numbers are values of the Y
+    counter (ISA documentation, page of `UNPACR`).
+    """
     row, first = 16 * p.width, min(p.inputs, default=0)
     values = one_tile(0, p.format, p.format, p.width, first)
+    # The descriptor's words may hold the bits of other fields already, so that this one is joined by or.
     values[60] |= 1 << 11  # THCON_SEC0_REG2_Unpack_If_Sel: into Dst
     values |= configured(UNP0_ADDR_BASE_REG_1_Base=4 * row, UNP0_ADDR_CTRL_ZW_REG_1_Wstride=SLOT * row)
     base = word("SETADC", CntSetMask=1, DimensionIndex=1)
     counters = [f"s{2 + n}" for n in range(len(p.inputs))]
     halves = [
         [
+            # Sync is held back, too: SEMGET must not overtake the wait.
             *inline(word("SEMWAIT", stall_res=UNPACK | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY)),
             *inline(word("SEMGET", sem_sel=_FREE)),
             *(line for n, at in enumerate(counters) for line in _one(at, n + 4 * half)),
@@ -91,6 +99,7 @@ def _unpack(p: Elementwise) -> Part:
         for half in range(2)
     ]
     set_up = [
+        # X counts the datums of a whole tile, so one UNPACR brings all four faces.
         word("SETADCXX", CntSetMask=1, x_end2=tiles.DATUMS - 1),
         word("SEMINIT", max_value=2, init_value=2, sem_sel=_FREE),
         word("SEMINIT", max_value=2, sem_sel=_FILLED | _DONE),
@@ -102,7 +111,7 @@ def _unpack(p: Elementwise) -> Part:
 
 
 def _one(counter: str, slot: int) -> Lines:
-    """A tile into its place in Dst."""
+    """Tile into its slot of Dst; the counter goes on to the next tile."""
     return [
         *push(counter),
         *inline(word("SETADCZW", CntSetMask=1, Ch1_Y=slot, BitMask=8), word("UNPACR", Last=1)),
@@ -111,24 +120,32 @@ def _one(counter: str, slot: int) -> Lines:
 
 
 def _compute(p: Elementwise) -> Part:
+    """T1: the expander's configuration, scalars, flags enabled for all lanes, and the kernel per vector."""
     expander, program = _replayed(p) if len(p.kernel) <= SLOTS else ([], _handed_over(p))
     advances = own_configured(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
+    # After a reset lane flags are off and zero; SFPENCC 3,10 enables and sets them (page of `SFPENCC`).
     enabled = inline(word("SFPENCC", imm12_math=3, instr_mod1=10))
     return Part({}, advances, VECTOR, [*expander, *_scalars(p), *enabled, *program])
 
 
 def _replayed(p: Elementwise) -> tuple[Lines, Lines]:
-    """What sets the MOP expander up, and the rest."""
+    """Kernel by replay: what sets the MOP expander up, and the rest; one MOP replays the recorded words for 32
+    vectors."""
     replay = word("REPLAY", len=len(p.kernel))
     halves = [[*inline(_offset(half)), *_one_tile(inline(word("MOP", mop_type=1)))] for half in range(2)]
+    # Recorded without being executed: Dst holds no input yet.
     recorded = inline(word("REPLAY", len=len(p.kernel), load_mode=1), *p.kernel)
     return mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), [*recorded, *_alternating(p, halves)]
 
 
 def _handed_over(p: Elementwise) -> Lines:
-    """The words are in the program once: s6 sets the half of Dst, and changes from tile to tile."""
+    """Kernel by pushing: its words stand in the program once; s6 is the SETC16 word of Dst's offset and changes from
+    tile to tile.
+    """
     vectors = loop("vectors", "s2", VECTORS, inline(*p.kernel))
+    # XOR with the difference of both words toggles between the halves.
     body = [*push("s6"), "xor s6, s6, s7", *_one_tile(vectors)]
+    # Both words are SETC16 of one register and differ in the offset alone.
     first, second = map(_offset, range(2))
     return [f"li s6, {first:#x}", f"li s7, {first ^ second:#x}", *loop("tiles", "s1", p.tiles, body)]
 
@@ -143,6 +160,7 @@ def _one_tile(vectors: Lines) -> Lines:
         *inline(word("SETRWC", BitMask=15), word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY)),
         *vectors,
         *inline(
+            # T2 may pack only what the vector unit has stored; the semaphore must not run ahead of it.
             word("STALLWAIT", stall_res=SYNC, wait_res=VECTOR_BUSY),
             word("SEMGET", sem_sel=_FILLED),
             word("SEMPOST", sem_sel=_DONE),
@@ -151,17 +169,21 @@ def _one_tile(vectors: Lines) -> Lines:
 
 
 def _scalars(p: Elementwise) -> Lines:
-    """Each word into L0, low half and high half, and on into its constant register."""
+    """Scalars: each word into L0, low half and high half, and on into its constant register (ISA documentation, page of
+    `SFPCONFIG`).
+    """
     lines: Lines = [f"li s2, {p.scalars:#x}"] if p.scalar_count else []
     for number in range(p.scalar_count):
         low, high = (word("SFPLOADI", instr_mod0=mode) for mode in (10, 8))
         lines += [f"lw s3, {4 * number}(s2)", "slli s4, s3, 16", "srli s4, s4, 16", f"li s5, {low:#x}"]
         lines += ["or s4, s4, s5", *push("s4"), "srli s4, s3, 16", f"li s5, {high:#x}", "or s4, s4, s5", *push("s4")]
+        # SFPCONFIG may take two cycles (page of `SFPCONFIG`): the NOP keeps L0 from the next word until then.
         lines += inline(word("SFPCONFIG", config_dest=12 + number), word("SFPNOP"))
     return lines
 
 
 def _pack(p: Elementwise) -> Part:
+    """T2: packs each half that is done, and frees it."""
     address, pitch = 4, 5
     values = packers(p.format, p.width, HALF * tile_rows(p.width))
     set_up = [
@@ -175,6 +197,7 @@ def _pack(p: Elementwise) -> Part:
             word("SETADCZW", CntSetMask=4, Ch0_Y=number, BitMask=2),
             word("SEMWAIT", stall_res=PACK, sem_sel=_DONE, wait_sem_cond=IS_EMPTY),
             word("PACR", PackSel=15, Last=1),
+            # The scalar unit computes the next address while the packers work.
             word("ADDDMAREG", ResultRegIndex=address, OpBRegIndex=pitch, OpARegIndex=address),
             word("STALLWAIT", stall_res=SYNC | CONFIG, wait_res=PACKERS_BUSY),
             word("SEMGET", sem_sel=_DONE),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops as a form of sources of the tile: equations (.pla), Python and C kernels that are programs of stages, of
-products and element-wise formulas; with two oracles.
+products and element-wise formulas; with two oracles (docs/targets/tensix-loops.md).
 
 `arithmetic` is the tile's own arithmetic, stage by stage, bit for bit; `equations` is the program, from which outputs
 may be as far as the errors of all stages allow. Integers must be equal.
@@ -59,8 +59,9 @@ _FIDELITY: Final = 4
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
-    """Errors: PL1230 for a program of another form, PL1231 for an operation, PL1232 for a format that does not fit, and
-    those of reading."""
+    """Subject of loops: cut into stages, arranged as matrices, operations selected. Errors: PL1230 for a program of
+    another form, PL1231 for an operation, PL1232 for a format that does not fit, and those of reading.
+    """
     del place
     source = loops.source_of(written.value, written.options, written.watch)
     try:
@@ -79,11 +80,13 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 
 
 def cut_source(source: Source) -> Program:
-    """One stage, of any sizes; else several. Raises `Unlike` with what is lacking for several, of equations what they
-    lack for one."""
+    """Cut into stages: one of any sizes, else several. Raises `Unlike` with what is lacking for several, of equations
+    what they lack for one.
+    """
     try:
         return recognize_stage(source.plan, TILE)
     except Unlike:
+        # A system of equations has no order of statements; dependences cut it.
         if source.system is not None:
             return cut(of_system(source.system), TILE)
         if len(source.plan.phases) != 1 or source.plan.phases[0].parametric:
@@ -92,8 +95,11 @@ def cut_source(source: Source) -> Program:
 
 
 def _arithmetic(program: Program, options: Any) -> Arithmetic:
-    """Errors: PL1232 for formats, types and a fidelity that do not fit."""
+    """Arithmetic of a program, from its types and the options. Errors: PL1232 for formats, types and a fidelity that do
+    not fit.
+    """
     types = {program.types[name] for stage in program.stages for name in (stage.result, *stage.reads)}
+    # One format of Dst serves the whole program, so that mixed types would need conversions that no stage does.
     kind = types.pop() if len(types) == 1 else ""
     if kind not in ("f32", "i32"):
         help = "declare all arrays and scalars as f32, or as i32"
@@ -117,7 +123,9 @@ def _arithmetic(program: Program, options: Any) -> Arithmetic:
 
 
 def _product_arithmetic(program: Program, name: Name, options: Any) -> Arithmetic:
-    """Sums that formulas may read have the format of elements; those of one product are stored as Dst has them."""
+    """Arithmetic of products. Sums that formulas may read have the format of elements; those of one product are stored
+    as Dst has them.
+    """
     dest: Dest = options.dest or 32
     if name == "i8" and dest == 16:
         raise input_error("PL1232", "products of i8 need a Dst of 32 bits", help="leave --dest 16 out")
@@ -134,7 +142,7 @@ def _product_arithmetic(program: Program, name: Name, options: Any) -> Arithmeti
 
 
 def _check_integers(program: Program) -> None:
-    """Errors: PL1232 for a factor that is computed."""
+    """Check that no factor of an i8 product is computed: it has 32 bits. Errors: PL1232."""
     for stage in program.stages:
         made = [name for name in stage.reads if name in program.computed]
         if isinstance(stage, Product) and made:
@@ -146,6 +154,8 @@ def _check_integers(program: Program) -> None:
 
 def _oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
     stages, how = content.program.stages, content.how
+    # A single product is compared in the format of its sums; with formulas behind it, results have the format of
+    # elements.
     is_alone = len(stages) == 1 and isinstance(stages[0], Product)
     packed = how.sums if is_alone else element_format(how).packed
     used = {step.name for formula in content.formulas.values() for step in formula.steps} & {*FUNCTIONS}
@@ -164,8 +174,9 @@ def _bits(content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays
 
 
 def _equations(source: Source, content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
-    """Small programs are interpreted as they stand; a large product is summed in its order with the interpreter's
-    operations, which gives the same bits."""
+    """Outputs of the program's equations. Small programs are interpreted as they stand; a large product is summed in
+    its order with the interpreter's operations, which gives the same bits.
+    """
     program = content.program
     if program.needs_elements or not isinstance(stage := program.stages[0], Product):
         return interpret(source.plan, values, inputs)
@@ -173,6 +184,7 @@ def _equations(source: Source, content: Content, values: Mapping[str, int], inpu
     size = prod(n.evaluate(values) for n in (*program.shapes[stage.result], over))
     if size <= _SMALL:
         return interpret(source.plan, values, inputs)
+    # The interpreter of equations takes a Python step per product, too slow for large matrices.
     return stage_interpret.interpret(program, values, inputs, fused=_rounds_once(source))
 
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of C's library as programs of the vector unit, for whoever writes them down or computes them (lanes.py).
+"""Elementary functions of C's library as programs of the vector unit, for whoever emits them or computes them
+(lanes.py).
 
     exp: x = 2n ln 2 + r, e^r by a polynomial, times 2^n twice, as 2^2n may have no exponent; exp2: x = 2n + r
     tanh: x + x^3 p(x^2) for small ones, else 1 - 2e / (1 + e) with e = exp(-2|x|), the reciprocal by Newton's method
     log: x = 2^k m with m around 1, log m = f - f^2/2 + f^3 p(f) with f = m - 1
     sin: x = n pi + r, and (-1)^n sin r; cos: x = (n - 1/2) pi + r. From `LARGEST_ANGLE` on, the result is a NaN
 
-Source: Muller, Elementary Functions, 3rd ed., chapters 3 and 11. Coefficients are minimax ones, fitted here. SFPMAD
-keeps three more bits of a product than of a result: what is subtracted to reduce an argument has so few bits that
-products with n are exact (Cody and Waite).
+Source: Muller, Elementary Functions, 3rd ed. (2016), chapters 3 and 11. Coefficients are minimax ones, fitted here.
+SFPMAD keeps three more bits of a product than of a result: what is subtracted to reduce an argument has so few bits
+that products with n are exact (Cody and Waite 1980).
 """
 
 from __future__ import annotations
@@ -50,17 +51,18 @@ _ROOT: Final = 0x3F3504F3
 
 
 def bits_of(value: float) -> int:
-    """Of FP32, which holds the number."""
+    """Bits of a number of FP32."""
     return int.from_bytes(struct.pack("<f", value), "little")
 
 
 class _Unit(Generic[T]):
-    """Arithmetic with constants."""
+    """Arithmetic of the vector unit with constants as operands."""
 
     def __init__(self, lanes: Lanes[T]) -> None:
         self.lanes = lanes
 
     def number(self, value: T | float) -> T:
+        # Constants are written as numbers above and turned into bits here, in one place.
         return self.lanes.constant(bits_of(value)) if isinstance(value, int | float) else value
 
     def mad(self, a: T, b: T | float, c: T | float) -> T:
@@ -73,15 +75,16 @@ class _Unit(Generic[T]):
         return self.lanes.call("sfpadd", a, self.number(b), 0)
 
     def left(self, a: T, by: int) -> T:
-        """Bits, to the right by negative numbers."""
+        """Shift of bits, to the right by negative numbers."""
         return self.lanes.call("sfpshft_i", a, by, 0)
 
     def plus(self, a: T, bits: int) -> T:
-        """Integers."""
+        """Sum of integers."""
         return self.lanes.call("sfpiadd_v", a, self.lanes.constant(bits), 4)
 
     def polynomial(self, x: T, coefficients: Sequence[float]) -> T:
-        """By Horner's rule, from the highest degree on."""
+        """Horner's rule, from the highest degree on (Knuth, The Art of Computer Programming, volume 2, section
+        4.6.4)."""
         first, second, *others = coefficients
         found = self.mad(x, first, second)
         for coefficient in others:
@@ -89,27 +92,29 @@ class _Unit(Generic[T]):
         return found
 
     def magnitude(self, x: T) -> T:
-        """Without the sign, also of a NaN."""
+        """Magnitude: the bits without the sign, also of a NaN."""
         return self.lanes.call("sfpsetsgn_i", x, 0, 0)
 
     def chosen(self, condition: int, bits: T, limit: int, then: T, orelse: T) -> T:
-        """By bits as integers, whose difference does not wrap."""
+        """Choice by bits as integers, whose difference does not wrap."""
         return self.lanes.choose("cmp_i", condition, bits, self.lanes.constant(limit), then, orelse)
 
     def or_nan(self, x: T, value: T) -> T:
-        """x where it is a NaN."""
+        """NaN propagation: x where it is a NaN, else the value."""
         return self.chosen(_GT, self.magnitude(x), _INFINITE, x, value)
 
     def within(self, x: T, least: float, largest: float) -> T:
         return self.lanes.extreme("minimum", self.lanes.extreme("maximum", x, self.number(least)), self.number(largest))
 
     def scaled(self, value: T, turns: T) -> T:
-        """value 2^n 2^n, where `turns` are n + _INTEGERS."""
+        """Scaling: value 2^n 2^n, where `turns` are n + _INTEGERS."""
+        # The shift leaves the low bits of n in the exponent's place; adding 1.0's bits adds the bias.
         power = self.plus(self.left(turns, 23), _ONE)
         return self.mul(self.mul(value, power), power)
 
 
 def _power_of_e(u: _Unit[T], x: T) -> T:
+    """e^x by range reduction in two steps of ln 2 (Cody and Waite 1980), for x in the range of normal results."""
     turns = u.mad(x, 0.5 / sum(_LN2), _INTEGERS)
     n = u.add(turns, -_INTEGERS)
     r = u.mad(n, -2 * _LN2[1], u.mad(n, -2 * _LN2[0], x))
@@ -117,10 +122,12 @@ def _power_of_e(u: _Unit[T], x: T) -> T:
 
 
 def _exp(u: _Unit[T], x: T) -> T:
+    # Beyond these limits results are 0 and infinity anyway, and n keeps within its bits.
     return u.or_nan(x, _power_of_e(u, u.within(x, -104.0, 90.0)))
 
 
 def _exp2(u: _Unit[T], x: T) -> T:
+    # Clamped so that n stays within the bits of the exponent; beyond, results are 0 and infinity.
     near = u.within(x, -151.0, 130.0)
     turns = u.mad(near, 0.5, _INTEGERS)
     r = u.mad(u.add(turns, -_INTEGERS), -2.0, near)
@@ -128,6 +135,10 @@ def _exp2(u: _Unit[T], x: T) -> T:
 
 
 def _tanh(u: _Unit[T], x: T) -> T:
+    # From 10 on the result rounds to 1.
+    """tanh by e^(-2|x|) and a reciprocal by Newton's method, or by an odd polynomial below 0.55, where the former
+    cancels.
+    """
     t = u.within(u.magnitude(x), 0.0, 10.0)
     e = _power_of_e(u, u.mul(t, -2.0))
     # Each step squares what is missing: y (1 + e) = 1 - d becomes 1 - d^2.
@@ -143,10 +154,12 @@ def _tanh(u: _Unit[T], x: T) -> T:
 
 
 def _log(u: _Unit[T], x: T) -> T:
+    """Logarithm by the exponent and a polynomial around 1, with ln 2 in two parts (Muller 2016, chapter 11)."""
     # From sqrt(1/2) on, a number belongs to the next power of 2.
     k = u.left(u.plus(x, _ONE - _ROOT), -23)
     m = u.plus(u.lanes.call("sfpiadd_v", u.left(k, 23), x, 6), _ONE)
     n, f = u.add(u.lanes.call("sfpcast", k, 0), -127.0), u.add(m, -1.0)
+    # The terms of highest order are summed first, so that the result is rounded by the last two additions only.
     square = u.mul(f, f)
     rest = u.mad(u.mul(square, f), u.polynomial(f, _LOG), u.mul(n, _LN2[1]))
     value = u.mad(n, _LN2[0], u.add(u.mad(square, -0.5, rest), f))
@@ -157,22 +170,27 @@ def _log(u: _Unit[T], x: T) -> T:
 
 
 def _sin(u: _Unit[T], x: T) -> T:
+    # Adding 1.5 * 2^23 rounds x / pi to an integer and leaves that in the lowest bits.
     turns = u.mad(x, 1 / sum(_PI), _INTEGERS)
     return _sine(u, x, turns, u.add(turns, -_INTEGERS))
 
 
 def _cos(u: _Unit[T], x: T) -> T:
+    # One half is added before rounding: cos x is the sine of x + pi/2, whose turns are counted from there.
     turns = u.add(u.mad(x, 1 / sum(_PI), 0.5), _INTEGERS)
     return _sine(u, x, turns, u.add(u.add(turns, -_INTEGERS), -0.5))
 
 
 def _sine(u: _Unit[T], x: T, turns: T, k: T) -> T:
-    """sin(x - k pi), negated where the number of turns is odd."""
+    """Sine of x - k pi by an odd polynomial, negated where the number of turns is odd; pi in three parts (Cody and
+    Waite 1980).
+    """
     r = x
     for part in _PI:
         r = u.mad(k, -part, r)
     square = u.mul(r, r)
     value = u.mad(u.mul(square, r), u.polynomial(square, _SIN), r)
+    # The lowest bit of `turns` is that of n; shifted left by 31 it becomes the sign.
     value = u.lanes.call("sfpxor", value, u.left(turns, 31))
     return u.chosen(_LT, u.magnitude(x), bits_of(LARGEST_ANGLE), value, u.lanes.constant(_NAN))
 
@@ -186,5 +204,5 @@ REGISTERS: Final = 5
 
 
 def function(lanes: Lanes[T], name: str, x: T) -> T:
-    """One of `FUNCTIONS` of f32 bits."""
+    """Library function of `FUNCTIONS`, of f32 bits."""
     return _FUNCTIONS[name](_Unit(lanes), x)

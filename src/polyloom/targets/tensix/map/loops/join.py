@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of the three threads, one stage after another.
+"""Concatenation of the programs of three threads, one stage after another.
 
 A stage finds the tile as it is after a reset: each thread writes 0 to the words of the configuration that earlier
-stages wrote and this one does not. Between stages T2 takes back the semaphores, each core waits until its thread is
-idle, says so in L1 and waits for both others: what a stage packed is in L1 before the next one unpacks it.
+stages wrote and this one does not. Barrier between stages: T2 takes back the semaphores, each core waits until its
+thread is idle, says so in L1 and waits for both others; what a stage packed is in L1 before the next one unpacks it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from polyloom.targets.tensix.options import THREADS
 
 Programs = tuple[list[Lines], list[Lines], list[Lines]]
 """Of each thread, stage by stage."""
+# The reasons of a listing recognize the barrier by these registers (origins.py).
 MEETING: Final = ("s9", "s10", "s11")
 """Registers by which cores meet, which no stage uses."""
 _IDLE: Final = 0xFFE80004
@@ -36,13 +37,15 @@ _SEMAPHORES: Final = 7
 
 
 def joined(stages: Sequence[Parts], meeting: int = 0) -> Programs:
-    """The programs of T0, T1 and T2 by stage; in L1 at `meeting` is a word for each, the number of stages that it has
-    done."""
+    """Programs of T0, T1 and T2 by stage; in L1 at `meeting` is a word for each thread, the number of stages that it
+    has done.
+    """
     clean = [_cleared([parts[thread].own for parts in stages]) for thread in range(3)]
     shared = _shared(stages)
     made: Programs = [], [], []
     for number, parts in enumerate(stages):
         for thread, part in enumerate(parts):
+            # s0 holds the address of pushes through all stages; no stage changes it.
             lines = start() if not number else []
             lines += _part(part, shared[number][thread], clean[thread][number], number)
             if number + 1 < len(stages):
@@ -52,6 +55,8 @@ def joined(stages: Sequence[Parts], meeting: int = 0) -> Programs:
 
 
 def _part(part: Part, shared: Mapping[int, int], own: Mapping[int, int], number: int) -> Lines:
+    # Stores of the core and words of the thread take different ways: without the wait, work could begin with the old
+    # configuration.
     begin = inline(word("STALLWAIT", stall_res=part.holds, wait_res=STORES), *settled(own))
     return [*(stores(CONFIGURATION, shared) if shared else []), *begin, *_labelled(part.lines, f"s{number}.")]
 
@@ -63,6 +68,7 @@ def _labelled(lines: Lines, prefix: str) -> Lines:
 
 def _label(line: str, prefix: str) -> str:
     if line.startswith(("bnez ", "beqz ")):
+        # Only the target of a branch stands behind a comma and is a label.
         return line.replace(", ", f", {prefix}")
     if line.startswith("j "):
         return f"j {prefix}{line.removeprefix('j ')}"
@@ -70,7 +76,7 @@ def _label(line: str, prefix: str) -> str:
 
 
 def _cleared(values: Sequence[Mapping[int, int]]) -> list[dict[int, int]]:
-    """With zeros for what earlier ones wrote."""
+    """Thread configuration by stage, with zeros for what earlier stages wrote."""
     made, known = list[dict[int, int]](), dict[int, int]()
     for each in values:
         made.append({**dict.fromkeys(known, 0), **each})
@@ -79,7 +85,8 @@ def _cleared(values: Sequence[Mapping[int, int]]) -> list[dict[int, int]]:
 
 
 def _shared(stages: Sequence[Parts]) -> list[list[dict[int, int]]]:
-    """By stage and thread; a word that nobody writes in a stage is cleared by who wrote it last."""
+    """Shared configuration by stage and thread; a word that nobody writes in a stage is cleared by who wrote it
+    last."""
     made, owners = list[list[dict[int, int]]](), dict[int, int]()
     for parts in stages:
         now = {at: thread for thread, part in enumerate(parts) for at in part.shared}
@@ -91,8 +98,13 @@ def _shared(stages: Sequence[Parts]) -> list[list[dict[int, int]]]:
 
 
 def _meet(thread: int, done: int, meeting: int) -> Lines:
+    """Barrier of the three cores over L1: store the own count, then poll both others (ISA documentation, TTSync: a load
+    at 0xFFE80004 waits until the thread is idle).
+    """
+    # A stage begins with its own counts; the values that the last one left would be wrong.
     lines = inline(word("SEMINIT", max_value=15, sem_sel=_SEMAPHORES)) if thread == THREADS.index("t2") else []
     lines += [f"li s9, {_IDLE:#x}", "lw s11, 0(s9)", "add s11, s11, s11"]  # behind the use, the load is done
+    # Counts only grow, so no word has to be reset between stages.
     lines += [f"li s9, {meeting:#x}", f"li s10, {done}", f"sw s10, {4 * thread}(s9)"]
     for other in range(3):
         if other != thread:

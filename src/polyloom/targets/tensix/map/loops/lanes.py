@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on vectors for who writes a kernel down once: `Emitted` makes instructions of it, `Computed` bits."""
+"""Abstract vector operations, for kernels that are written once: `Emitted` makes instructions of them, `Computed`
+bits."""
 
 from __future__ import annotations
 
@@ -18,28 +19,28 @@ Words = NDArray[np.integer[Any]]
 
 
 class Lanes(Protocol[T]):
-    """What a vector T can be asked for."""
+    """Interface of vector operations over T."""
 
     def constant(self, bits: int) -> T:
-        """In every lane."""
+        """Splat of bits to every lane."""
         ...
 
     def call(self, name: str, *operands: T | int) -> T:
-        """An operation of the table, of one result."""
+        """Operation of the table, of one result."""
         ...
 
     def extreme(self, name: str, a: T, b: T) -> T:
-        """The `minimum` or `maximum`, in the order of SFPSWAP."""
+        """The `minimum` or `maximum`, in the total order of SFPSWAP (ISA documentation, page of `SFPSWAP`)."""
         ...
 
     def choose(self, compare: str, condition: int, left: T, right: T | None, then: T, orelse: T) -> T:
-        """By a comparison of the table; with 0 where there is no `right`."""
+        """Choice per lane by a comparison of the table; with 0 where there is no `right`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """Instructions at the end of a kernel."""
+    """Emitter: instructions at the end of a kernel."""
 
     builder: Builder
 
@@ -58,6 +59,7 @@ class Emitted:
         b = self.builder
         b.effect("push")
         b.effect("cond", b.call(compare, condition, left, self.constant(0) if right is None else right))
+        # An assignment is what a condition acts on: lanes outside keep `orelse`.
         chosen = b.call("assign", orelse, then)
         b.effect("pop")
         return chosen
@@ -65,7 +67,7 @@ class Emitted:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Bits of vectors, of a shape that ends in 32."""
+    """Evaluator: bits of vectors, of a shape that ends in 32."""
 
     shape: tuple[int, ...]
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where arrays lie in L1, behind the programs: words by which cores meet, words of scalars, then tiles of 4-byte
-datums, of 2 bytes and of 1.
+"""Data layout in L1, behind the programs: words by which cores meet, words of scalars, then tiles of 4-byte datums, of
+2 bytes and of 1.
 
 An argument lies there once for each way in which a stage reads it; what a stage computes lies there once, and stays.
-Arrays of one width follow each other, so that any two are a multiple of a tile's pitch apart.
+Arrays of one width follow each other, so that any two are a multiple of a tile's pitch apart: T0 addresses all inputs
+of a stage by one base and a counter.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from polyloom.transform.stages.arrange import Applied, Arranged
 
 
 def array_shapes(program: Program, values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """In numbers. Errors: PL1237 for sizes that are not positive, of a program that needs elements."""
+    """Shapes in numbers. Errors: PL1237 for sizes that are not positive, of a program that needs elements."""
     found = {name: tuple(n.evaluate(values) for n in shape) for name, shape in program.shapes.items()}
+    # A program of one stage may be empty: then its threads have nothing to do.
     if not program.needs_elements:
         return found
     for name, value in values.items():
@@ -39,7 +41,7 @@ def array_shapes(program: Program, values: Mapping[str, int]) -> dict[str, tuple
 def result_areas(
     arranged: Sequence[Arranged], how: Arithmetic, shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, Area]:
-    """What stages compute, by name, at no address yet."""
+    """Areas of what stages compute, by name, at no address yet."""
     return {
         each.stage.result: _area(
             each.result,
@@ -59,9 +61,10 @@ def operand_areas(
     how: Arithmetic,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> list[Area]:
-    """What a stage reads, in its order: the one area of what another computes, and arguments as it wants them."""
+    """Areas that a stage reads, in its order: the one area of what another computes, and arguments as it wants them."""
     if not isinstance(each, Applied):
         factors = (each.contraction.left, each.contraction.right)
+        # A computed factor is read as it was packed; an argument is laid in the factor's own format.
         return [computed[m.array] if m.array in computed else _area(m, shapes[m.array], "factor", how) for m in factors]
     assert formula is not None
     own = computed[each.stage.result].placed
@@ -74,8 +77,9 @@ def operand_areas(
 
 
 def place_areas(found: Iterable[Area], at: int) -> dict[Key, Area]:
-    """All of them, from the address on. Errors: PL1233 (exit 3) where L1 is too small."""
+    """Placement of all areas, from the address on. Errors: PL1233 (exit 3) where L1 is too small."""
     made, first = dict[Key, Area](), at
+    # Widest datums first; equal keys were merged, as they hold the same bytes.
     for area in sorted({area.key: area for area in found}.values(), key=lambda area: -area.placed.width):
         made[area.key] = replace(area, placed=replace(area.placed, address=at))
         at += area.placed.size

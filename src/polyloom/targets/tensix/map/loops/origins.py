@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the words of a tile's threads come from: what computes is the user's, everything else has a reason.
+"""Provenance of the words of a tile's threads: what computes is the user's, everything else has a reason.
 
 The reason of a Tensix word is that of its instruction; a core's own instructions prepare words, or count.
 """
@@ -41,8 +41,9 @@ _ENDS: Final = "ends the program"
 
 
 def origins(lines: Mapping[int, str], home: Place, known: Mapping[int, Place] | None = None) -> dict[int, Place]:
-    """Of each address, by its line of assembly. `home` is where the result is computed; `known` are words that have a
-    place of their own."""
+    """Place of each address, by its line of assembly. `home` is where the result is computed; `known` are words that
+    have a place of their own.
+    """
     return {at: _origin(line, home, known or {}) for at, line in lines.items()}
 
 

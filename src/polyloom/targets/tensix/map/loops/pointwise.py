@@ -2,7 +2,8 @@
 """Instruction selection for formulas: each element of the result is one formula of elements at the same place.
 
 Inputs may have some of the result's dimensions, in any order (they are spread before the run), or none: those are
-scalars. The formula becomes a list of operations of vector kernels (`sfpi/operations.py`), without repetitions.
+scalars. The formula becomes a list of operations of vector kernels (`source/operations.py`), with common subexpressions
+computed once.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ _WHAT: Final = {
 
 
 def select_operations(stage: Formula, program: Program) -> Pointwise:
-    """The operations of a formula. Raises `Unlike` for elements at other places. Errors: PL1231 for an operation that a
-    tile does not offer."""
+    """Operations of a formula. Raises `Unlike` for elements at other places. Errors: PL1231 for an operation that a
+    tile does not offer.
+    """
     return _Maker(stage, program).made(stage.term)
 
 
 class _Maker:
-    """Makes steps of terms; equal terms once."""
+    """Instruction selector; hash-consing of terms, so that equal ones are computed once."""
 
     def __init__(self, stage: Formula, program: Program) -> None:
         self.stage, self.program = stage, program
@@ -67,7 +69,7 @@ class _Maker:
             refuse(f"there are {len(self.scalars)} scalars, and {SCALARS} constant registers for them", span)
 
     def _count(self, term: Term) -> None:
-        """How often each value is used, of equal ones once."""
+        """Use counts of each value, of equal ones once."""
         self.uses[term] = self.uses.get(term, 0) + 1
         if isinstance(term, Apply) and self.uses[term] == 1:
             for operand in term.operands:
@@ -75,6 +77,7 @@ class _Maker:
 
     def source(self, term: Term) -> Source:
         if term not in self.known:
+            # Operations without a place of their own are blamed on the expression around them.
             before = self.span
             self.span = (term.span if isinstance(term, Apply) else None) or before
             self.known[term] = self._made(term)
@@ -82,13 +85,15 @@ class _Maker:
         return self.known[term]
 
     def _sources(self, operands: Sequence[Term]) -> list[Source]:
-        """In their order, but made from the one that needs most registers on, so that few are needed at once (Sethi,
-        Ullman, JACM 17(4), 1970)."""
+        """Operands in their order, but computed from the one that needs most registers on, so that few are needed at
+        once (Sethi and Ullman, JACM 17(4), 1970).
+        """
         for operand in sorted(operands, key=self._need, reverse=True):
             self.source(operand)
         return [self.source(operand) for operand in operands]
 
     def _need(self, term: Term) -> int:
+        """Sethi-Ullman number: registers that a term needs (1970); a library function needs its own besides."""
         if term not in self.needs:
             parts = sorted(map(self._need, term.operands), reverse=True) if isinstance(term, Apply) else []
             own = REGISTERS if isinstance(term, Apply) and term.operation in FUNCTIONS else 1
@@ -107,6 +112,7 @@ class _Maker:
                 raise AssertionError("stages are without sums")
 
     def _input(self, leaf: Leaf) -> Source:
+        # A scalar that another stage computes lies in a tile, and is broadcast like an array.
         if not leaf.index and leaf.array not in self.program.computed:
             self.scalars.append(leaf.array)
             return "scalar", len(self.scalars) - 1
@@ -115,7 +121,7 @@ class _Maker:
         return "array", len(self.arrays) - 1
 
     def _check_element(self, leaf: Leaf) -> None:
-        """All of an array is read, each dimension by one loop."""
+        """Check that all of an array is read, each dimension by one loop."""
         stage, shapes, label = self.stage, self.program.shapes, self.program.label_of(leaf.array)
         own = tuple(map(loop_of, leaf.index))
         if len({*own}) != len(own) or "" in own or leaf.padded:
@@ -161,7 +167,10 @@ class _Maker:
                 return _lacks(term.operation, self.dtype, term.span)
 
     def _contracted(self, term: Apply) -> Source | None:
-        """A product whose only use is this sum is part of it: one SFPMAD, its first factor or the other negated."""
+        """Contraction: a product whose only use is this sum is part of it, one SFPMAD, its first factor or the other
+        negated.
+        """
+        # The left product is preferred, as in the contraction of vector kernels.
         for position in (0, 1):
             product, other = term.operands[position], term.operands[1 - position]
             if not isinstance(product, Apply) or product.operation != "mul" or self.uses[product] != 1:
@@ -176,12 +185,14 @@ class _Maker:
         operation = term.operation
         if operation in ("min", "max"):
             a, b = term.operands
+            # SFPSWAP orders by sign and magnitude, which is not the order of two's complement.
             return self._select(Apply("select", (Apply("lt" if operation == "min" else "gt", (b, a)), b, a), term.span))
         operands = self._sources(term.operands)
         match operation:
             case "add":
                 return self._step("sfpiadd_v", operands, 4)
             case "sub":
+                # SFPIADD with mode 2 computes VC - VD, so the operands are exchanged.
                 return self._step("sfpiadd_v", operands[::-1], 6)
             case "neg":
                 return self._step("sfpiadd_v", [*operands, ("bits", 0)], 6)

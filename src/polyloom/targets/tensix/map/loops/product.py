@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three threads of a product of tiles: T0 unpacks, T1 multiplies and accumulates along k, T2 packs.
+"""Code generation for a matrix product of tiles: T0 unpacks, T1 multiplies and accumulates along k, T2 packs.
 
-Up to eight tiles of a column of the result are computed together, each in its own place in Dst: a tile of the right
-factor in SrcA serves eight of the left one in SrcB, so that nine tiles are read for eight products. T0's MOP unpacks
-them; Y counters step from tile to tile, for a tile's header is part of its pitch. T1 records the 16 MVMULs of one pair
-of tiles and one fidelity phase; its MOP replays them for each phase and gives SrcB back. Semaphore 0 counts tiles of
-Dst that wait to be packed, semaphore 1 those that are free: T2 packs one while T1 goes on with the next.
+Register blocking in Dst: up to eight tiles of a column of the result are computed together, each in its own place; a
+tile of the right factor in SrcA serves eight of the left one in SrcB, so that nine tiles are read for eight products.
+T0's MOP unpacks them; Y counters step from tile to tile, for a tile's header is part of its pitch. T1 records the 16
+MVMULs of one pair of tiles and one fidelity phase; its MOP replays them for each phase and gives SrcB back. Semaphore 0
+counts tiles of Dst that wait to be packed, semaphore 1 those that are free: T2 packs one while T1 goes on with the
+next. Source: ISA documentation, page of `MVMUL`; docs/targets/tensix-matrix.md.
 """
 
 from __future__ import annotations
@@ -35,25 +36,30 @@ from polyloom.targets.tensix.words.arrays.formats import INT32
 
 
 def threads(p: Product) -> Parts | None:
-    """The programs of T0, T1 and T2; None where there is nothing to do."""
+    """Programs of T0, T1 and T2; None where there is nothing to do."""
     if not p.rows or not p.columns or not p.depth:
         return None
     return unpack(p), _multiply(p), pack(p)
 
 
 def steps() -> Iterator[tuple[int, int]]:
-    """The 16 MVMULs: row of Dst, address mode. For each inner face, each face of SrcA, the halves of SrcB's faces."""
+    """Schedule of the 16 MVMULs of a pair of tiles: row of Dst, address mode. For each inner face, each face of SrcA,
+    the halves of SrcB's faces.
+    """
     for _ in range(2):  # inner faces
         for face in range(2):
             for n in range(4):
+                # Eight MVMULs write blocks of their own before one comes again; five hide the latency (page of
+                # `MVMUL`).
                 across = (2 if face == 0 else 3) if n == 3 else n & 1
                 yield 16 * face + 8 * (n & 1) + 32 * (n >> 1), across
 
 
 def _modes(*, turned: bool) -> dict[int, int]:
-    """What B's and A's rows step by in each address mode; mode 3 of the first four goes on to the inner face and to the
-    other four, whose mode 3 goes back and on to the next phase. Of a turned tile, the second and the third face are the
-    other's."""
+    """Address modes: what B's and A's rows step by in each; mode 3 of the first four goes on to the inner face and to
+    the other four, whose mode 3 goes back and on to the next phase. Of a transposed tile (`turned`), the second and the
+    third face are exchanged. Source: ISA documentation, address modifiers (`ADDR_MOD`), page of `SETRWC`.
+    """
     made: dict[int, int] = {}
     across, inward = (32, 48) if turned else (16, 16)
     for base in (0, 4):
@@ -72,6 +78,7 @@ def _modes(*, turned: bool) -> dict[int, int]:
 
 
 def _multiply(p: Product) -> Part:
+    """T1: configuration, recording of the MVMULs, and the loops over blocks of the result."""
     f = p.format
     values = configured(
         ALU_FORMAT_SPEC_REG0_SrcA=f.in_src,
@@ -82,8 +89,10 @@ def _multiply(p: Product) -> Part:
     )
     if p.narrow is not None:  # what T2 packs is in another format than what is summed
         values |= configured(ALU_FORMAT_SPEC_REG_Dstacc_val=between(p), ALU_FORMAT_SPEC_REG_Dstacc_override=1)
+    # 16 words are half of the buffer: one fidelity phase of one pair of tiles.
     recorded = [word("MVMUL", addr_mode=mode, dst=row) for row, mode in steps()]
     replay = word("REPLAY", len=len(recorded))
+    # After the last phase SrcB's bank goes back to the unpacker, and all counters to zero.
     behind = word("SETRWC", clear_ab_vld=2, BitMask=15)
     set_up = [
         word("SEMINIT", max_value=15, init_value=blocks(p)[0][0], sem_sel=FREE),
@@ -108,19 +117,22 @@ def _taken() -> list[int]:
 
 
 def _column(p: Product, count: int, number: int) -> Lines:
-    """Tiles of a column of the result, along k: the first pairs wait for their place, the last ones give it to T2."""
+    """Column of result tiles, along k: the first pairs wait for their place, the last ones give it to T2."""
     if p.depth == 1:
         return _pairs(count, is_first=True, is_last=True)
+    # The first and the last step along k are peeled, because only they touch semaphores.
     middle = loop(f"depth{number}", "s2", p.depth - 2, _pairs(count))
     return [*_pairs(count, is_first=True), *middle, *_pairs(count, is_last=True)]
 
 
 def _pairs(count: int, *, is_first: bool = False, is_last: bool = False) -> Lines:
-    """A tile of the right factor with `count` of the left one."""
+    """Products of a tile of the right factor with `count` tiles of the left one."""
     made: list[int] = []
     for place in range(count):
         made += [*(_taken() if is_first else []), *own(DEST_TARGET_REG_CFG_MATH_Offset=PLACE * place)]
         made.append(word("MOP", mop_type=1))
         if is_last:
+            # The semaphore may tell T2 only what the matrix unit has finished.
             made += [word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY), word("SEMPOST", sem_sel=DONE)]
+    # SrcA goes back to the unpacker: the tile of the right factor has met all of the block.
     return inline(*made, word("SETRWC", clear_ab_vld=1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""T2 of a product: tiles of Dst into L1, one column of tiles after another."""
+"""T2 of a product: tiles of Dst into L1, one column of tiles after another (ISA documentation, page of `PACR`)."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ def pack(p: Product) -> Part:
         column = [each for place in range(count) for each in _packed(p, place)]
         if several:
             lines += inline(*register(_COLUMN, (p.rows - count) * pitch))
+            # The step back may be negative; general registers wrap at 32 bits.
             lines += inline(*register(_BLOCK, (count - p.columns * p.rows) * pitch % _WORD))
             column += _moved(_COLUMN)
         row = loop(f"columns{number}", "s1", p.columns, inline(*column))
@@ -54,7 +55,7 @@ def pack(p: Product) -> Part:
 
 
 def _moved(by: int) -> list[int]:
-    """The next address; WRCFG reads it when the scalar unit has it."""
+    """Next address; WRCFG reads it when the scalar unit has it."""
     return [
         word("ADDDMAREG", ResultRegIndex=_ADDRESS, OpBRegIndex=by, OpARegIndex=_ADDRESS),
         word("STALLWAIT", stall_res=CONFIG, wait_res=SCALAR_BUSY),
@@ -62,7 +63,10 @@ def _moved(by: int) -> list[int]:
 
 
 def _packed(p: Product, place: int) -> list[int]:
-    """A tile of Dst, which is cleared behind the packers."""
+    """Tile of Dst into L1; it is cleared behind the packers, since MVMUL only accumulates (ISA documentation, page of
+    `ZEROACC`).
+    """
+    # Mode 1 clears 16 rows of 16 bits, mode 5 of 32 bits.
     mode = 5 if p.dest == 32 else 1
     return [
         word("WRCFG", GprAddress=_ADDRESS, CfgReg=57),
@@ -83,14 +87,15 @@ def tile_rows(width: int) -> int:
 
 
 def between(p: Product) -> int:
-    """The format between Dst and L1: FP16 is made of TF32, which rounds."""
+    """Intermediate format between Dst and L1: FP16 is made of TF32, which rounds."""
     return TF32 if p.narrow is not None and p.narrow.code == FP16 else p.stored.code
 
 
 def packers(code: int, width: int, step: int, held: int | None = None, bits: int = 0) -> dict[int, int]:
-    """Four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first one's address is
-    decides for all. Places in Dst are steps of W, of `step` bytes of the format in between. A Dst of other `bits` than
-    datums in L1 comes in the format `held`."""
+    """Configuration of four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first
+    one's address is decides for all. Places in Dst are steps of W, of `step` bytes of the format in between. A Dst of
+    other `bits` than datums in L1 comes in the format `held`. Source: ISA documentation, page of `PACR`.
+    """
     face = tiles.FACE * tile_rows(width) // 16
     wide = (bits or 8 * width) == 32
     values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(wide), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
@@ -102,6 +107,7 @@ def packers(code: int, width: int, step: int, held: int | None = None, bits: int
                 f"{name}_Disable_zero_compress": 1,
                 f"{name}_Out_data_format": code,
                 f"{name}_In_data_format": code if held is None else held,
+                # Only the first packer writes behind the header; the other three are relative to it.
                 f"{name}_Sub_l1_tile_header_size": int(packer > 0),
                 f"{name}_L1_Dest_addr": packer * face,
                 f"DEST_TARGET_REG_CFG_PACK_SEC{packer}_Offset": tiles.FACE * packer,
@@ -111,6 +117,8 @@ def packers(code: int, width: int, step: int, held: int | None = None, bits: int
 
 
 def register(number: int, value: int) -> Iterator[int]:
+    """SETDMAREG words that load a general register, half by half; the 16 bits of a half are split over two fields."""
     for part in range(2):
+        # The field of the payload has 14 bits, the two bits above are part of the size selector.
         high, low = divmod(value >> 16 * part & 0xFFFF, 1 << 14)
         yield word("SETDMAREG", Payload_SigSelSize=high, Payload_SigSel=low, RegIndex16b=2 * number + part)

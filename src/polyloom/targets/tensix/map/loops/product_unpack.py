@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""T0 of a product: tiles of both factors into SrcA and SrcB.
+"""T0 of a product: tiles of both factors into SrcA and SrcB (ISA documentation, page of `UNPACR`).
 
 A MOP unpacks a tile of the right factor and all of the left one's block, and goes on along k as long as the next tiles
-are the next ones in L1. They are not where the left factor has several blocks, and where the right one is turned: there
-T0's core sets the counters anew for each k.
+are the next ones in L1. They are not where the left factor has several blocks, and where the right one is transposed:
+there T0's core sets the counters anew for each k.
 """
 
 from __future__ import annotations
@@ -33,20 +33,25 @@ _IDLE: Final = 0xFFE80008
 
 
 def chunk(depth: int) -> int:
-    """Of so many tiles, how many one MOP takes: a divisor."""
+    """Tiles along k that one MOP takes: the largest divisor of the depth within the expander's count."""
+    # A divisor, so that every MOP does the same number of steps and needs no second configuration.
     return next(n for n in range(min(depth, _MOST), 0, -1) if depth % n == 0)
 
 
 def unpack(p: Product) -> Part:
+    """T0: configuration of both unpackers, and the loops over blocks and columns."""
     f = p.format
     values = configured(UNP0_ADDR_BASE_REG_1_Base=4 * tiles.FACE * f.held)  # SrcA begins four rows in
     for unit, address in enumerate((p.right, p.left)):
         values |= one_tile(unit, f.in_l1, f.in_src, f.width, address)
     if p.turned:
+        # Haloize mode transposes a face while it is unpacked.
         turned = configured(THCON_SEC0_REG2_Haloize_mode=1)
+        # The two settings share a word with others that are set already.
         values |= {at: values.get(at, 0) | value for at, value in turned.items()}
     at = [word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
     each = [word("UNPACR", Unpack_block_selection=n, AddrMode=4, SetDatValid=1, Last=1) for n in range(2)]
+    # One MOP can only walk tiles that follow one another in L1.
     step = chunk(p.depth) if p.rows <= tiles.BLOCK and not p.turned else 1
     lines = inline(*(word("SETADCXX", CntSetMask=1 << unit, x_end2=tiles.DATUMS - 1) for unit in range(2)))
     lines += [f"li s1, {at[1]:#x}"]
@@ -54,14 +59,16 @@ def unpack(p: Product) -> Part:
         column = _column(p, step, number)
         row = [f"li s2, {at[0]:#x}", *loop(f"columns{number}", "s3", p.columns, column), f"addi s1, s1, {count}"]
         lines += [f"li s6, {_IDLE:#x}", "lw s6, 0(s6)", "add s6, s6, s6"]  # behind the use, the load is done
+        # The expander must be idle before it is configured again, for which the load above waits (page of `MOP`).
         lines += mop([step, count, each[0], NOP, NOP, each[1], NOP, each[1], each[1]])
         lines += loop(f"rows{number}", "s5", times, row)
     return Part(values, own_configured(SRCA_SET_SetOvrdWithAddr=1), UNPACK | MISC, lines)
 
 
 def _column(p: Product, step: int, number: int) -> Lines:
-    """A column of the block; s1 is the block's first tile of the left factor, s2 the column's first of the right one,
-    which goes on to the next column."""
+    """Column of the block; s1 is the block's first tile of the left factor, s2 the column's first of the right one,
+    which goes on to the next column.
+    """
     if step > 1 or p.depth == 1:
         run = loop(f"chunks{number}", "s4", p.depth // step, inline(word("MOP", mop_type=1)))
         return [*push("s1"), *push("s2"), *run, f"addi s2, s2, {1 if p.turned else p.depth}"]
@@ -72,8 +79,11 @@ def _column(p: Product, step: int, number: int) -> Lines:
 
 
 def one_tile(unit: int, in_l1: int, held: int, width: int, address: int) -> dict[int, int]:
-    """A row of tiles of one format: from tile to tile it is a datum of Y, whose X is the pitch."""
+    """Configuration of an unpacker for a row of tiles of one format: from tile to tile is one step of Y, whose X extent
+    is the pitch.
+    """
     across = tiles.pitch(width) // width
+    # Fields of the tile descriptor: format, uncompressed, X extent, and extents of 1 for Y, Z and W.
     descriptor = in_l1 | 1 << 4 | across << 16 | 1 << 32 | 1 << 48 | 1 << 64
     sec = f"THCON_SEC{unit}"
     return configured(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A product of tiles as its three threads see it."""
+"""Shape of a product of tiles, as its three threads see it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ DONE, FREE = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Tiles of rows, columns and of the dimension of the sum; where arrays lie; formats. `turned`: in L1 is the right
-    factor's transpose. `packed` is what Dst holds, and what is packed but for `narrow`, which has half of its bits."""
+    """A product: tiles of rows, columns and of the dimension of the sum; addresses of the arrays; formats. `turned`: in
+    L1 is the right factor's transpose. `packed` is what Dst holds, and what is packed but for `narrow`, which has half
+    of its bits.
+    """
 
     rows: int
     columns: int
@@ -38,11 +40,11 @@ class Product:
 
     @property
     def stored(self) -> Result:
-        """What is in L1."""
+        """Format of the result in L1."""
         return self.narrow or self.packed
 
 
 def blocks(p: Product) -> list[tuple[int, int]]:
-    """How many rows of tiles are computed together, and how often: whole blocks, then what remains."""
+    """Row blocks: how many rows of tiles are computed together, and how often: whole blocks, then what remains."""
     whole, rest = divmod(p.rows, tiles.BLOCK)
     return [(count, times) for count, times in ((tiles.BLOCK, whole), (rest, 1)) if count and times]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas of element-wise programs as data: arrays, scalars, and operations of vector kernels in their order."""
+"""Selected formulas of element-wise programs as data: arrays, scalars, and operations of vector kernels in their
+order."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ SCALARS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """An input: for each dimension of the result the position of the input's own one, or -1."""
+    """An input that is broadcast: for each dimension of the result the position of the input's own one, or -1."""
 
     array: str
     axes: tuple[int, ...]
@@ -30,8 +31,9 @@ Source = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An operation of the table, its vectors and its numbers behind them; `select` has a comparison in `numbers`, and
-    in `operands` its two sides and both values."""
+    """A selected operation: its name in the table, its vectors and its numbers behind them; `select` has a comparison
+    in `numbers`, and in `operands` its two sides and both values.
+    """
 
     name: str
     operands: tuple[Source, ...]
@@ -41,7 +43,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Pointwise:
-    """`value` is what the result is, which is written at `span`."""
+    """A selected formula; `value` is the operand that is the result, which is written at `span`."""
 
     result: str
     dtype: ElementType
@@ -57,5 +59,5 @@ class Pointwise:
 
 
 def place_of(span: Span | None) -> Place:
-    """Of what is written there."""
+    """Source place of a span."""
     return NOWHERE if span is None else Place(span.source.name, span.line)

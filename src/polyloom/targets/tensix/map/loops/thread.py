@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of the T cores as text: Tensix words in the instruction stream, stores to the configuration and to the MOP
+"""Assembler text of the T cores: Tensix words in the instruction stream, stores to the configuration and to the MOP
 expander, counted loops, and words that the core computes and pushes.
 
 Registers: s0 is where words are pushed, s1 to s11 belong to whoever writes the program, t0 and t1 to this module.
+Addresses: ISA documentation, memory map of the RISC-V cores; block and condition bits: page of `STALLWAIT`.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ Lines = list[str]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a thread does in a stage: words of the shared configuration and of its own one, what must not begin before
-    these are stored (the STALLWAIT's mask), and everything behind."""
+    """A thread's share of a stage: words of the shared configuration and of its own one, what must not begin before
+    these are stored (the STALLWAIT's mask), and everything behind.
+    """
 
     shared: Mapping[int, int]
     own: Mapping[int, int]
@@ -47,7 +49,7 @@ Parts = tuple[Part, Part, Part]
 
 
 def word(name: str, **fields: int) -> int:
-    """A Tensix instruction."""
+    """Encoding of a Tensix instruction from its fields."""
     return encode(named()[key(name)], fields)
 
 
@@ -58,6 +60,7 @@ def configured(**values: int) -> dict[int, int]:
         setting = settings()[name]
         assert not setting.thread and 0 <= value < 1 << setting.width, name
         bits = value << setting.shift
+        # A tile descriptor is a field of 128 bits, that is of four words.
         for number in range(-(-(setting.shift + setting.width) // 32)):
             made[setting.word + number] = made.get(setting.word + number, 0) | bits >> 32 * number & _WORD
     return made
@@ -84,12 +87,13 @@ def settled(values: Mapping[int, int]) -> list[int]:
 
 
 def inline(*words: int) -> Lines:
-    """Words in the instruction stream."""
+    """Words in the instruction stream of the core, which passes them on (`.ttinsn`)."""
+    # The core passes a word on whose low two bits are not 3, which the rotation guarantees.
     return [f".word {rotated(each):#010x}" for each in words]
 
 
 def stores(base: int, values: Mapping[int, int]) -> Lines:
-    """Words at `base`, by their number."""
+    """Stores of words at `base`, by their number."""
     lines = [f"li t0, {base:#x}"]
     for at, value in sorted(values.items()):
         lines += [f"li t1, {value:#x}", f"sw t1, {4 * at}(t0)"]
@@ -97,12 +101,12 @@ def stores(base: int, values: Mapping[int, int]) -> Lines:
 
 
 def mop(words: Sequence[int]) -> Lines:
-    """The nine registers of the MOP expander, which must be idle."""
+    """Stores to the nine registers of the MOP expander, which must be idle (ISA documentation, page of `MOP`)."""
     return stores(MOP, dict(enumerate(words)))
 
 
 def push(register: str) -> Lines:
-    """A word that the core has computed; `start` has set s0."""
+    """Push of a word that the core has computed; `start` has set s0."""
     return [f"sw {register}, 0(s0)"]
 
 
@@ -115,17 +119,19 @@ _BRANCH: Final = 500
 
 
 def loop(label: str, register: str, count: int, body: Lines) -> Lines:
-    """The body so many times; nothing for 0."""
+    """Counted loop of the body; nothing for 0."""
     if count < 2:
         return body * count
     back = [f"bnez {register}, {label}"]
+    # Branches reach 4 KiB, `j` reaches 1 MiB (RISC-V unprivileged manual, section 2.5).
     if len(body) > _BRANCH:
         back = [f"beqz {register}, {label}.end", f"j {label}", f"{label}.end:"]
     return [f"li {register}, {count}", f"{label}:", *body, f"addi {register}, {register}, -1", *back]
 
 
 def assembled(stages: Sequence[Lines], base: int) -> tuple[bytes, list[dict[int, str]]]:
-    """The core's program, which ends with `ebreak`, and by stage the line of each address."""
+    """Core's program, which ends with `ebreak`, and by stage the line of each address."""
+    # Assembled as one program: branches of a stage may reach over others, and `base` decides their offsets.
     whole = [*((stage, line) for stage, lines in enumerate(stages) for line in lines), (len(stages) - 1, "ebreak")]
     made = assemble("".join(f"{line}\n" for _, line in whole), CORE, base, "<thread>")
     found = [dict[int, str]() for _ in stages]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The formula of an element-wise program as a vector kernel: 32 elements from Dst and back; and its value in NumPy.
+"""Vector kernel of an element-wise formula: 32 elements from Dst and back; and its value in NumPy.
 
-The kernel goes through the passes of vector kernels (sfpi/compile.py); the value is that of the operations' meaning
-(sfpi/meaning.py), which shares no code with passes and model. Products and sums are contracted before.
+The kernel goes through the passes of vector kernels (source/lower/compile.py); the value is that of the operations'
+meaning (source/oracle/meaning.py), which shares no code with passes and model. Products and sums are contracted before.
 """
 
 from __future__ import annotations
@@ -37,19 +37,22 @@ _LANES: Final = 32
 
 
 def words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[tuple[int, Place]]:
-    """Of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result replaces the
-    first array. Errors: PL1280 where the values do not fit into the registers."""
+    """Words of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result
+    replaces the first array. Errors: PL1280 where the values do not fit into the registers.
+    """
     try:
+        # Replay is planned by the caller, over all vectors of a tile; contraction has been done by selection.
         made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"})), watch).function
     except PolyloomError as error:
         raise _without_names(error, p.result) from None
     found = [(i.operands[0], i.place) for block in made.blocks for i in block.instructions if i.called == WORD.name]
+    # Choices are made by lane flags, and constants are immediates.
     assert len(made.blocks) == 1 and all(isinstance(w, Constant) for w, _ in found), "there are no scalar branches"
     return [(w.value & 0xFFFFFFFF, place) for w, place in found if isinstance(w, Constant)]
 
 
 def _without_names(error: PolyloomError, result: str) -> PolyloomError:
-    """PL1280 names values of the kernel, which are nobody's here."""
+    """Error PL1280 without the names of the kernel's values, which no user wrote."""
     if error.code != "PL1280":
         return error
     message = f"the formula of `{result}` needs more values at once than there are registers, 8"
@@ -58,7 +61,7 @@ def _without_names(error: PolyloomError, result: str) -> PolyloomError:
 
 
 def kernel(p: Pointwise, mode: int) -> Function:
-    """In SSA form."""
+    """Kernel in SSA form: loads, operations, one store."""
     b = Builder(p.result, place=p.place)
     made: dict[Source, Value] = {}
 
@@ -79,6 +82,7 @@ def _leaf(b: Builder, source: Source, mode: int) -> Value:
     kind, number = source
     if kind == "array":
         return b.call("load", mode, _STAYS, SLOT * number)
+    # Scalars lie in L12 to L14 for the whole run, set once by T1's core.
     return b.call("config_read", _FIRST + number) if kind == "scalar" else b.call("splat", number)
 
 
@@ -95,9 +99,10 @@ def _applied(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -
 
 
 def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> Words:
-    """Of bits as loads give them, in vectors of 32 elements; the bits that are stored."""
+    """Value of a formula over bits as loads give them, in vectors of 32 elements; the bits that are stored."""
     shape = arrays[0].shape if arrays else (1, _LANES)
     known: dict[Source, Any] = {("array", n): array for n, array in enumerate(arrays)}
+    # Scalars have one value for all tiles, so a row of lanes would do; the full shape keeps operations simple.
     known |= {("scalar", n): np.full(shape, bits, np.uint32) for n, bits in enumerate(scalars)}
 
     def value(source: Source) -> Words:
@@ -109,8 +114,10 @@ def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> W
 
 
 def formula_error(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], adding: float = ADDING) -> Error:
-    """The result, and by how much floats may miss the program's: every operation by `adding` of what it adds up, for
-    tile and program together; values below 2**-126 are zero. An infinite error is that of the result, too."""
+    """Forward error analysis: the result, and by how much floats may miss the program's; every operation by `adding` of
+    what it adds up, for tile and program together; values below 2**-126 are zero. An infinite error is that of the
+    result, too. Source of the method: Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 3.
+    """
     known: dict[Source, Error] = {("array", n): array for n, array in enumerate(arrays)}
     for n, scalar in enumerate(scalars):
         known["scalar", n] = scalar, 2.0**-126
@@ -126,7 +133,7 @@ def formula_error(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float
 
 
 def unbounded(error: Any, *others: Any) -> Any:
-    """The error, infinite where another one is: infinity times 0 is a NaN."""
+    """Error that is infinite where another one is: infinity times 0 is a NaN."""
     for other in others:
         if np.any(np.isinf(other)):
             error = np.where(np.isinf(other), np.inf, error)
@@ -134,14 +141,17 @@ def unbounded(error: Any, *others: Any) -> Any:
 
 
 def _missed(step: Step, operands: Sequence[Error], adding: float) -> Error:
+    """Error of one operation from those of its operands (Higham 2002, chapter 3)."""
     (a, of_a), *rest = operands
     if step.name in FUNCTIONS:
         return function_errors.missed(step.name, a, of_a)
     if step.name in _PRODUCTS:
         b, of_b = rest[0]
+        # |ab - a'b'| is at most |a| of_b + |b| of_a + of_a of_b.
         product, missed = a * b, np.abs(a) * of_b + np.abs(b) * of_a + of_a * of_b
         c, of_c = rest[1] if step.name == "sfpmad" else (0.0, 0.0)
         size = np.abs(product) + np.abs(c) + missed + of_c
+        # Results below the least normal number are flushed, an error of at most that number.
         return product + c, missed + of_c + size * adding + 2.0**-126
     if step.name in ("sfpadd", "sfpsub"):
         b, of_b = rest[0]
@@ -163,7 +173,7 @@ _RELATIONS: Final[Mapping[int, Any]] = {
 
 
 def _chosen(condition: int, operands: Sequence[Error]) -> Error:
-    """Where both sides are so close that errors decide, either value may come out."""
+    """Error of a selection: where both sides are so close that errors decide, either value may come out."""
     (a, of_a), (b, of_b), (then, of_then), (orelse, of_orelse) = operands
     near = np.abs(a - b) <= of_a + of_b
     missed = np.maximum(of_then, of_orelse) + np.where(near, np.abs(then - orelse), 0)

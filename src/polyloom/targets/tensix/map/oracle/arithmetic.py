@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What MVMULs in the order of product.py compute, bit by bit, over exact integers in NumPy, apart from the model.
+"""Reference arithmetic of MVMUL: what MVMULs in the order of product.py compute, bit by bit, over exact integers in
+NumPy, apart from the model.
 
 Of each pair of tiles along k, in each fidelity phase, come the first and the second 16 of k; each 16 are two groups of
 eight. A product has 5 bits of SrcA's mantissa (the right factor's) and 7 of SrcB's (the left factor's), is aligned to
 the largest exponent of its group with half away from zero, and sums are aligned to each other and to Dst with half
-towards plus infinity. Source: docs/targets/tensix-matrix.md, "Arithmetic".
+towards plus infinity. Source: docs/targets/tensix-matrix.md, "Arithmetic"; ISA documentation, page of `MVMUL`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LARGEST: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Datums of Src: signs (1 or -1), exponents, and a part of their mantissas (0 where the datum is zero)."""
+    """Part of datums of Src: signs (1 or -1), exponents, and a part of their mantissas (0 where the datum is zero)."""
 
     sign: Array
     exponent: Array
@@ -41,7 +42,9 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Rounding:
-    """Of results: bits of significand, the first exponent that is too large, and the pattern that stands for it."""
+    """Rounding of results: bits of significand, the first exponent that is too large, and the pattern that stands for
+    it.
+    """
 
     bits: int
     end: int
@@ -49,7 +52,7 @@ class _Rounding:
 
 
 def product(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Array:
-    """Datums of the result, as they are packed, of matrices of datums as they lie in L1."""
+    """Product of matrices of datums as they lie in L1: datums of the result, as they are packed."""
     rows, columns = left.shape[0], right.shape[1]
     a, b = tiles.padded(left), tiles.padded(right)
     if f.name == "i8":
@@ -57,6 +60,7 @@ def product(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> 
     made = np.zeros((a.shape[0], b.shape[1]), np.int64)
     if not made.size:
         return _packed(made[:rows, :columns], f, dest)
+    # Intermediate arrays have one more dimension, the 16 of k.
     at_once = max(1, _ELEMENTS // (b.shape[1] * _STEP))
     for first in range(0, rows, at_once):
         made[first : first + at_once] = _rows(a[first : first + at_once], b, f, dest, fidelity)
@@ -73,6 +77,7 @@ def _rows(a: Array, b: Array, f: Format, dest: Dest, fidelity: int) -> Array:
     for tile in range(0, a.shape[1], tiles.SIDE):
         for phase in range(fidelity):
             bias = (97 if dest == 32 else -15) if narrow else -127
+            # A phase's low part of a mantissa lies 5 bits lower in SrcA, 7 bits lower in SrcB.
             bias -= 5 * (phase & 1) + 7 * (phase >> 1)
             for first in range(tile, tile + tiles.SIDE, _STEP):
                 sums = [_group(lefts[phase], rights[phase], at, bias) for at in range(first, first + _STEP, _GROUP)]
@@ -87,12 +92,17 @@ def _rounding(narrow: bool, dest: Dest) -> _Rounding:
 
 
 def _source(datums: Array, f: Format) -> Array:
-    """As in Src, in the usual order: sign, exponent, 10 bits of mantissa."""
+    """Datums as in Src, in the usual order: sign, exponent, 10 bits of mantissa (ISA documentation, page of `SrcA` and
+    `SrcB`).
+    """
     x = datums.astype(np.int64)
     return x >> 13 if f.name == "tf32" else x << 3 if f.name == "bf16" else x
 
 
 def _part(x: Array, narrow: bool, low: bool, *, of_left: bool) -> _Part:
+    """Mantissa part of a fidelity phase: of the left factor the hidden bit and 6 more, or the next 4; of the right one
+    the hidden bit and 4 more, or the next 5 (ISA documentation, page of `MVMUL`, fidelity phases).
+    """
     exponent = x >> 10 & (31 if narrow else 255)
     mantissa = x & 0x3FF
     if of_left:
@@ -106,11 +116,14 @@ def _part(x: Array, narrow: bool, low: bool, *, of_left: bool) -> _Part:
 
 
 def _group(a: _Part, b: _Part, first: int, bias: int) -> tuple[Array, Array]:
-    """Eight products for every element of the result: the largest exponent, and the sum in units 2**-23 of it."""
+    """Sum of eight products for every element of the result: the largest exponent, and the sum in units 2**-23 of
+    it."""
     of_a = (slice(None), None, slice(first, first + _GROUP))
     of_b = (None, slice(None), slice(first, first + _GROUP))
     exponent = a.exponent[of_a] + b.exponent.T[of_b] + np.int32(bias)
+    # The alignment is never below the bias: a group of zeros has an exponent, too.
     largest = np.maximum(exponent.max(axis=2), max(bias, 0))
+    # A product has at most 12 bits: shifted by 14 with half away from zero it is 0, as by any more.
     away = np.minimum(largest[:, :, None] - exponent, 14)
     signed = (a.sign * a.mantissa)[of_a] * (b.sign * b.mantissa).T[of_b]
     size = (2 * np.abs(signed) + (np.int32(1) << away)) >> (away + 1)
@@ -119,17 +132,19 @@ def _group(a: _Part, b: _Part, first: int, bias: int) -> tuple[Array, Array]:
 
 
 def _down(value: Array, away: Array) -> Array:
-    """Shifted down, half towards plus infinity."""
+    """Right shift that rounds half towards plus infinity."""
     by = np.minimum(away, 40)
     return (value + (np.left_shift(1, by) >> 1)) >> by
 
 
 def _accumulated(sums: list[tuple[Array, Array]], held: Array, rounding: _Rounding) -> Array:
+    """Accumulation of two group sums into Dst, all aligned to the largest exponent."""
     own = held >> 23 & 255
     size = np.where(own > 0, 1 << 23 | held & 0x7FFFFF, 0)
     exponent = np.maximum.reduce([own, *(largest for largest, _ in sums)])
     values = [_down(value, exponent - largest) for largest, value in sums]
     size = _down(size, exponent - own)
+    # A 16-bit Dst keeps 11 bits of the sums and of itself before they are added.
     if rounding.bits < 24:
         values = [(value + 4096) >> 13 << 13 for value in values]
         size = (size + 4096) >> 13 << 13
@@ -138,7 +153,7 @@ def _accumulated(sums: list[tuple[Array, Array]], held: Array, rounding: _Roundi
 
 
 def _encoded(total: Array, exponent: Array, rounding: _Rounding) -> Array:
-    """A pattern, rounded with half away from zero."""
+    """Pattern of a total, rounded with half away from zero."""
     size = np.maximum(np.abs(total), 1)
     length = np.frexp(size.astype(np.float64))[1].astype(np.int64)
     # The machine takes -1 unit for something 2**27 times as large (docs/targets/tensix-matrix.md).
@@ -153,6 +168,7 @@ def _encoded(total: Array, exponent: Array, rounding: _Rounding) -> Array:
 
 
 def _packed(patterns: Array, f: Format, dest: Dest) -> Array:
+    # Patterns are those of FP32, which is what a 32-bit Dst holds and the packer writes.
     if dest == 32:
         return patterns.astype(np.uint32)
     if f.name == "fp16":
@@ -163,12 +179,15 @@ def _packed(patterns: Array, f: Format, dest: Dest) -> Array:
 
 
 def _integral(a: Array, b: Array, fidelity: int) -> Array:
-    """Sign and magnitude of 31 bits; sums saturate after each MVMUL."""
+    """Product of i8: sign and magnitude of 31 bits; sums saturate after each MVMUL (ISA documentation, page of `MVMUL`,
+    integer modes).
+    """
     total = np.zeros((a.shape[0], b.shape[1]), np.int64)
     masked: dict[tuple[bool, int], Array] = {}
     for x, of_left in ((a, True), (b, False)):
         for phase in range(fidelity):
             low = phase & (2 if of_left else 1)
+            # Phases select parts of the magnitudes, as they select parts of mantissas.
             mask = (0xF if low else 0x3F0) if of_left else (0x1F if low else 0xE0)
             magnitude = x.astype(np.int64) & 0x7F & mask
             masked[of_left, phase] = np.where(x & 0x80, -magnitude, magnitude)
@@ -177,5 +196,6 @@ def _integral(a: Array, b: Array, fidelity: int) -> Array:
             for first in range(tile, tile + tiles.SIDE, _STEP):
                 at = slice(first, first + _STEP)
                 total += masked[True, phase][:, at] @ masked[False, phase][at]
+                # The machine saturates after each MVMUL, so that the order of sums matters.
                 np.clip(total, -_LARGEST, _LARGEST, out=total)
     return (np.abs(total) | np.where(total < 0, 1 << 31, 0)).astype(np.uint32)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By how much a product on the tile may miss the exact one, from format and fidelity; how far apart results are.
+"""Error bound of a product on the tile against the exact one, from format and fidelity; distance of results in ulp.
 
 With u for a factor's rounding into the format and t for what the fidelity leaves out of its mantissa, an element misses
-the sum of |a b| by at most (1 + u)(1 + t) - 1 of it, per factor. Each product is aligned to the largest of its group
-of eight, half a unit of 2**-10 of it; later phases have 2**-5, 2**-7 and 2**-12 of that. Each MVMUL aligns two sums and
+the sum of |a b| by at most (1 + u)(1 + t) - 1 of it, per factor. Each product is aligned to the largest of its group of
+eight, half a unit of 2**-10 of it; later phases have 2**-5, 2**-7 and 2**-12 of that. Each MVMUL aligns two sums and
 Dst, and rounds its result: four half units of Dst's mantissa and one of sums, of what is accumulated so far. Last comes
-what the program itself rounds.
+what the program itself rounds. Method: Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 3.
 """
 
 from __future__ import annotations
@@ -32,15 +32,17 @@ _PHASES: Final = (1.0, 2.0**-5, 2.0**-7, 2.0**-12)
 
 
 def bound(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Array:
-    """For each element, by how much it may differ from the program's. Of i8: 0 at fidelity 4."""
+    """Bound for each element, by how much it may differ from the program's. Of i8: 0 at fidelity 4."""
     a, b = np.abs(left.astype(np.float64)), np.abs(right.astype(np.float64))
     if f.name == "i8":
         return _integral(a, b, fidelity)
     total, largest = a @ b, _largest_of_groups(a, b)
+    # Errors of both factors multiply, as each is a relative change of the product.
     factor = 1.0
     for left_out in _LEFT_OUT[fidelity]:
         factor *= (1 + _ROUNDING[f.name]) * (1 + left_out)
     phases = sum(_PHASES[:fidelity])
+    # Two MVMULs per tile along k and phase, each of which rounds.
     steps = fidelity * tiles.count(left.shape[1]) * 2
     bits = 24 if dest == 32 else 11 if f.name == "fp16" else 8
     each = 4 * 2.0**-24 + 2.0**-bits + (0 if dest == 32 else 3 * 2.0**-11)
@@ -51,14 +53,16 @@ def bound(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Ar
 
 
 def _integral(a: Array, b: Array, fidelity: int) -> Array:
-    """What no phase multiplies: the low 4 bits of the left factor, the low 5 of the right one, or both."""
+    """Bound of i8 products: what no phase multiplies, the low 4 bits of the left factor, the low 5 of the right one, or
+    both.
+    """
     low_a, low_b = np.minimum(a, 15), np.minimum(b, 31)
     missing = {1: low_a @ b + a @ low_b, 2: low_a @ b, 3: low_a @ low_b}
     return missing.get(fidelity, np.zeros((len(a), b.shape[1])))
 
 
 def _largest_of_groups(a: Array, b: Array) -> Array:
-    """The sum over groups of eight of the largest product, bounded by rows' and columns' largest operands' products."""
+    """Sum over groups of eight of the largest product, bounded by rows' and columns' largest operands' products."""
     depth = -(-a.shape[1] // _GROUP) * _GROUP
     wide = np.pad(a, ((0, 0), (0, depth - a.shape[1]))).reshape(len(a), depth // _GROUP, _GROUP).max(axis=2)
     tall = np.pad(b, ((0, depth - b.shape[0]), (0, 0))).reshape(depth // _GROUP, _GROUP, b.shape[1]).max(axis=1)
@@ -66,8 +70,9 @@ def _largest_of_groups(a: Array, b: Array) -> Array:
 
 
 def distance(expected: Array, got: Array, result: Result) -> Array:
-    """In units of the last place of the result's format: steps in the ordered list of its values, in which denormals
-    and both zeros are one."""
+    """Distance in units of the last place of the result's format: steps in the ordered list of its values, in which
+    denormals and both zeros are one.
+    """
     if expected.dtype.kind != "f":
         return np.abs(expected.astype(np.int64) - got.astype(np.int64))
     return np.abs(_rank(expected, result) - _rank(got, result))
@@ -76,5 +81,6 @@ def distance(expected: Array, got: Array, result: Result) -> Array:
 def _rank(values: Array, result: Result) -> Array:
     bits = result.encode(values).astype(np.int64)
     sign, least = (31, 1 << 23) if result.width == 4 else (15, 1 << 10 if result.code == FP16 else 1 << 7)
+    # All denormals are rank 0, since the tile flushes them.
     size = np.maximum((bits & (1 << sign) - 1) - least + 1, 0)
     return np.where(bits >> sign & 1, -size, size)

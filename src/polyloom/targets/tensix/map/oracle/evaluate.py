@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stages compute, in NumPy: bit by bit, and in numbers with the error that each may have.
+"""Evaluation of stages in NumPy: bit by bit, and in numbers with a running error bound.
 
 The error of an array is a bound for three distances: from what the tile has to what the program has, and from both to
 the exact value. So a product of factors A and B with errors a and b misses the program's by what a product of |A| + a
 and |B| + b may miss, and by (|A| + a) b + a (|B| + b) from its factors; a formula goes on with its arrays' errors.
+Method: running error analysis (Higham 2002, section 3.3).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 
 def computed_datums(content: Content, values: Mapping[str, int], inputs: Arrays) -> dict[str, Array]:
-    """The datums of what each stage computes, by name. Errors: PL1234, PL1237."""
+    """Datums of what each stage computes, by name. Errors: PL1234, PL1237."""
     shapes, made = array_shapes(content.program, values), dict[str, Array]()
     for each in content.arranged:
         made[each.stage.result] = stage_datums(each, content, shapes, inputs, made)
@@ -42,7 +43,7 @@ def computed_datums(content: Content, values: Mapping[str, int], inputs: Arrays)
 
 
 def stage_datums(each: Arranged, content: Content, shapes: Shapes, inputs: Arrays, made: Mapping[str, Array]) -> Array:
-    """The datums of one array, of what stages before have `made`."""
+    """Datums of one array, of what stages before have `made`."""
     if isinstance(each, Multiplied):
         return _multiply(each, content.how, shapes, inputs, made)
     return _apply(content.formulas[each.stage.result], content.how, shapes[each.stage.result], inputs, made)
@@ -54,6 +55,7 @@ def _multiply(each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays,
         for p in (Placed(m, shapes[m.array], 0, 1) for m in (each.contraction.left, each.contraction.right))
     )
     found = arithmetic.product(left, right, how.factors, how.dest, how.fidelity)
+    # Sums in 32 bits are packed to 16 where later stages read elements of 16.
     if how.sums.width < how.accumulated.width:
         found = narrow(found, how.format)
     return Placed(each.result, shapes[each.stage.result], 0, 1).unflat(found)
@@ -71,18 +73,19 @@ def _apply(p: Pointwise, how: Arithmetic, shape: tuple[int, ...], inputs: Arrays
 def _formula_datums(
     p: Pointwise, e: Elements, datums: Sequence[Array], inputs: Arrays, shape: tuple[int, ...]
 ) -> Array:
-    """Datums of the result, of those of the arrays in its shape; scalars are inputs."""
+    """Datums of a formula's result, of those of the arrays in its shape; scalars are inputs."""
     scalars = [int(np.asarray(inputs[name]).reshape(1).view(np.uint32)[0]) for name in p.scalars]
     size = int(np.prod(shape))
     if not size:
         return e.store(np.zeros(shape, np.uint32))
     values = evaluate(p, [vectors(e.load(array)) for array in datums], scalars)
+    # A formula without arrays gives one vector, which all elements share.
     found = np.broadcast_to(values, (-(-size // 32), 32)).ravel()[:size]
     return e.store(np.ascontiguousarray(found)).reshape(shape)
 
 
 def error_bounds(content: Content, values: Mapping[str, int], inputs: Arrays) -> dict[str, Error]:
-    """What each stage computes, in numbers, with its error; formulas of integers have none."""
+    """Value of each stage in numbers, with its error; formulas of integers have none."""
     shapes, made, how = array_shapes(content.program, values), dict[str, Error](), content.how
     for each in content.arranged:
         shape = shapes[each.stage.result]
@@ -106,6 +109,7 @@ def _product_error(
     error, value = bound(large_a, large_b, how.factors, how.dest, how.fidelity), a @ b
     if how.format == "i8":
         return value, error
+    # The three terms: the factor's own errors, and the roundings of the program itself.
     error = error + large_a @ of_b + of_a @ large_b + each.stage.roundings * _SINGLE * (large_a @ large_b)
     error = unbounded(error, of_a.max(axis=1, keepdims=True, initial=0), of_b.max(axis=0, initial=0))
     if how.sums.width == how.accumulated.width:
@@ -132,7 +136,7 @@ def _formula_error(
     made: Mapping[str, Error],
     values: Mapping[str, int],
 ) -> Error:
-    """The result in numbers, and its error with what the store cuts off."""
+    """Value and error of a formula, with what the store cuts off."""
     e = element_format(how)
     arrays = [made[a.array] if a.array in made else _format_error(np.asarray(inputs[a.array]), e) for a in p.arrays]
     over = [
@@ -147,6 +151,6 @@ def _formula_error(
 
 
 def _format_error(array: Array, e: Elements) -> Error:
-    """An input: its error is that of the format."""
+    """Value and error of an input: the error is that of the format."""
     wide = array.astype(np.float64)
     return wide, np.abs(wide) * e.rounding + e.least

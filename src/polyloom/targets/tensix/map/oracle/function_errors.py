@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By how much a function of C's library on the tile may miss the program's, whose own is `ir.library.ULP`.
+"""Error bounds of C's library functions on the tile against the program's, whose own is `ir.library.ULP`.
 
 Both operands are within d of the exact one x, so the functions of them differ by what one changes within d: of exp by
-e^x (e^d - 1), of exp2 by 2^x (2^d - 1), of log by -log(1 - d / x), of the others by d at most. What a function itself
-misses is measured over all numbers by a stride (tests/targets/tensix/loops/test_functions.py).
+e^x (e^d - 1), of exp2 by 2^x (2^d - 1), of log by -log(1 - d / x), of the others by d at most (mean value theorem).
+What a function itself misses is measured over all numbers by a stride (tests/targets/tensix/loops/test_functions.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EXACT: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def missed(name: str, x: Any, of_x: Any) -> Error:
-    """The function of numbers that are missed by `of_x`. An infinite error allows everything."""
+    """Function of numbers that are missed by `of_x`, with its error. An infinite error allows everything."""
     value = _EXACT[name](x)
     change = _changes(name, x, value, of_x)
     size = np.abs(value) + change
@@ -46,5 +46,6 @@ def _changes(name: str, x: Any, value: Any, of_x: Any) -> Any:
     if name in ("exp", "exp2"):
         scaled: Any = of_x if name == "exp" else of_x * np.log(2.0)
         wide = _EXACT[name](x + of_x)
+        # For large changes the function of the upper end bounds the change; the product may be 0 times infinity there.
         return np.where(np.asarray(scaled < 1), np.asarray(value * np.expm1(scaled)), np.asarray(wide))
     return -np.log1p(-of_x / x) if name == "log" else of_x

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two oracles of loops: the tile's own arithmetic, bit for bit, and the program, within bounds (PL1235), from which
-`run --json` tells how far results are."""
+"""Oracles of loops: the tile's own arithmetic, bit for bit, and the program, within bounds (PL1235), from which `run
+--json` tells how far results are.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _Outputs = Callable[[Mapping[str, int], Arrays], Arrays]
 def judges(
     source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str
 ) -> tuple[Oracle, ...]:
-    """`result` is the format of the outputs, in which ulps are counted."""
+    """Both oracles; `result` is the format of the outputs, in which ulps are counted."""
     return (
         Oracle("arithmetic", "the tile's arithmetic", arithmetic),
         Oracle(
@@ -33,7 +34,7 @@ def judges(
 
 
 def explain(functions: Collection[str], *, has_products: bool) -> str:
-    """What helps where an error is above its bound, with what functions do not take."""
+    """Help where an error is above its bound, with what functions do not take."""
     help = "choose a format or a fidelity that holds these values, or leave them out: --format tf32 --fidelity 4"
     if not has_products:
         help = "choose a format that holds these values, or leave them out: --format tf32 goes through FP32"
@@ -43,7 +44,9 @@ def explain(functions: Collection[str], *, has_products: bool) -> str:
 
 
 def _known(bounds: ErrorBounds, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
-    """Where no bound can be told, results are the same; where there is none, they may be anything, which is NaN."""
+    """Bounds as the comparison takes them: a NaN becomes 0 (results are the same there), infinity becomes NaN (they may
+    be anything).
+    """
     found = bounds(values, inputs, expected)
     return {name: np.where(np.isnan(by), 0.0, np.where(np.isinf(by), np.nan, by)) for name, by in found.items()}
 
@@ -57,6 +60,6 @@ def _figures(result: Result, expected: Arrays, got: Arrays) -> dict[str, Any]:
 
 
 def _apart(want: Any, got: Any) -> Any:
-    """Equal infinities and NaNs are not."""
+    """Absolute error; equal infinities and two NaNs have none."""
     alike = (want == got) | (np.isnan(want) & np.isnan(got))
     return np.where(alike, 0.0, np.abs(got.astype(np.float64) - want.astype(np.float64)))

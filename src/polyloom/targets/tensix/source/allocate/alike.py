@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers of copies made alike: instructions that repeat but for their registers get those of the first copy.
+"""Register matching of repeated code: instructions that repeat but for their registers get those of the first copy, so
+that replay finds equal words.
 
 Replay records words, registers included, and allocation gives the copies of an unrolled loop others here and there. A
 copy takes the registers of the first where each operand is the same value then, and where what lives behind the copy
-stands where it stood. Values are numbered along both, which is all that the check relies on.
+stands where it stood. Values are numbered along both (value numbering, Muchnick 1997, section 12.4), which is all that
+the check relies on.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, Bits
 from polyloom.targets.tensix.source.allocate.replay import REPLAY, SLOTS
 from polyloom.targets.tensix.source.operations import PREFIX
 
+# Two words and the REPLAY that plays them save one push at most.
 _SHORTEST: Final = 3
 _LONGEST: Final = 400
 """Instructions of a block that is searched: every part of it is looked up."""
@@ -24,7 +27,10 @@ _ALL: Final[Bits] = (1 << ALLOCATED) - 1
 
 
 def alike(code: Code, leaves_values: bool) -> Code:
-    """`leaves_values` says that registers are read behind the kernel: at the end of a block all count as live."""
+    """Code with matched registers. `leaves_values` says that registers are read behind the kernel: at the end of a
+    block all count as live.
+    """
+    # Registers that such a word reads are not known, so that none may be changed.
     if any(map(_is_unknown, (item for items in code.items for item in items))):
         return code
     more = _ALL if leaves_values else 0
@@ -47,6 +53,7 @@ def _alike(items: tuple[Item, ...], after: Bits) -> tuple[Item, ...]:
         return items
     kinds = _kinds([op for k in places if isinstance(op := items[k], Op)])
     done = [False] * len(places)
+    # Longest first: a long match makes the shorter ones within it superfluous.
     for length in range(min(SLOTS, len(places) // 2), _SHORTEST - 1, -1):
         for first, *others in _repeated(kinds, length):
             for copy in others:
@@ -57,7 +64,7 @@ def _alike(items: tuple[Item, ...], after: Bits) -> tuple[Item, ...]:
 
 
 def _kinds(ops: Sequence[Op]) -> tuple[int, ...]:
-    """Numbers that are equal where instructions differ in registers at most."""
+    """Numbers of instructions that are equal where they differ in registers at most."""
     numbers: dict[Hashable, int] = {}
     return tuple(numbers.setdefault(_kind(op), len(numbers)) for op in ops)
 
@@ -69,7 +76,7 @@ def _kind(op: Op) -> Hashable:
 
 
 def _repeated(kinds: tuple[int, ...], length: int) -> Iterator[list[int]]:
-    """Where so many instructions stand several times; copies do not overlap."""
+    """Repeated sequences of a length: where so many instructions stand several times; copies do not overlap."""
     places: dict[tuple[int, ...], list[int]] = {}
     for start in range(len(kinds) - length + 1):
         starts = places.setdefault(kinds[start : start + length], [])
@@ -79,13 +86,14 @@ def _repeated(kinds: tuple[int, ...], length: int) -> Iterator[list[int]]:
 
 
 def _change(items: list[Item], after: Bits, first: Sequence[int], copy: Sequence[int]) -> bool:
-    """The copy with the registers of the first, where it may have them: whether both are the same now."""
+    """Change of a copy to the registers of the first, where it may have them: whether both are the same now."""
     old = [op for k in copy if isinstance(op := items[k], Op)]
     new = [
         replace(op, results=like.results, operands=like.operands, kept=like.kept)
         for op, k in zip(old, first, strict=True)
         if isinstance(like := items[k], Op)
     ]
+    # What is live behind the copy's last instruction has to stay in its register.
     alive = next(alive for k, _, alive in backwards(items, after) if k == copy[-1])
     if new != old and not same(old, new, alive):
         return False
@@ -95,7 +103,9 @@ def _change(items: list[Item], after: Bits, first: Sequence[int], copy: Sequence
 
 
 def same(old: Sequence[Op], new: Sequence[Op], alive: Bits) -> bool:
-    """Whether both compute the same from the same, and leave it where it was as far as it is `alive`."""
+    """Equivalence by value numbering: whether both compute the same from the same, and leave it where it was as far as
+    it is `alive`.
+    """
     before, now = _Values(), _Values()
     for k, (a, b) in enumerate(zip(old, new, strict=True)):
         if [before.of(r) for r in a.reads] != [now.of(r) for r in b.reads]:
@@ -106,7 +116,7 @@ def same(old: Sequence[Op], new: Sequence[Op], alive: Bits) -> bool:
 
 
 class _Values:
-    """What registers hold: what they held before, or a result of an instruction by position."""
+    """Value numbers of registers: what they held before, or a result of an instruction by position."""
 
     def __init__(self) -> None:
         self.held: dict[Register, tuple[int, int]] = {}

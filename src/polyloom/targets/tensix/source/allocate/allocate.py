@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocation: variables to L0 to L7, by colouring, with copies coalesced.
+"""Register allocation of variables to L0 to L7, by graph colouring with coalescing of copies.
 
-Copies whose two sides do not interfere are merged, all of them first; where no colouring is found then, those with the
-variables that found no register are left, and in the end only merges that cannot cost a colour are made (Briggs, 1992).
-A colouring takes variables in the order of the program, which gives equal code for repeated pieces, else by degree.
+Copies whose two sides do not interfere are merged, all of them first (Chaitin 1982); where no colouring is found then,
+those with the variables that found no register are left, and in the end only merges that cannot cost a colour are made
+(Briggs, Cooper and Torczon 1994). A colouring takes variables in the order of the program, which gives equal code for
+repeated pieces, else by degree.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, Code, I
 from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, Bits, Interference, interference, members
 
 _PHYSICAL: Final[Bits] = (1 << ALLOCATED) - 1
+# Each round keeps one more group of copies; kernels that need more do not fit as a rule.
 _ROUNDS: Final = 24
 
 
 def allocate(code: Code) -> Code | None:
-    """The code over L0 to L15; None where no colouring is found."""
+    """Code over L0 to L15; None where no colouring is found."""
     found = interference(code)
     order = _order(code)
     for merging in _mergings(found, order):
@@ -30,7 +32,7 @@ def allocate(code: Code) -> Code | None:
 
 
 def _mergings(found: Interference, order: Sequence[Register]) -> Iterator[list[Register] | None]:
-    """Registers by variable, of one way to merge copies after the other."""
+    """Colourings, registers by variable, of one way to merge copies after the other."""
     kept: frozenset[Register] = frozenset()
     for _ in range(_ROUNDS):
         merged = _Merged(found, kept, is_careful=False)
@@ -39,6 +41,7 @@ def _mergings(found: Interference, order: Sequence[Register]) -> Iterator[list[R
         if failed is None:
             return
         group = frozenset(merged.group(failed))
+        # The variable that failed is in no copy: to keep copies apart cannot help it.
         if len(group) < 2 or group <= kept:
             break
         kept |= group
@@ -47,7 +50,9 @@ def _mergings(found: Interference, order: Sequence[Register]) -> Iterator[list[R
 
 
 class _Merged:
-    """Mutable: registers by the one that stands for them, and that one's neighbours."""
+    """Interference graph with coalesced nodes. Mutable: registers by the one that stands for them, and that one's
+    neighbours.
+    """
 
     def __init__(self, found: Interference, kept: frozenset[Register], is_careful: bool) -> None:
         self.copies = found.copies
@@ -67,6 +72,7 @@ class _Merged:
 
     def _merge(self, to: Register, source: Register, is_careful: bool) -> None:
         a, b = sorted((self.leader(to), self.leader(source)))
+        # Two physical registers, and constant registers, are never merged.
         if a == b or b < FIRST_VARIABLE or ALLOCATED <= a < FIRST_VARIABLE or self.neighbours[a] >> b & 1:
             return
         if is_careful and not self._is_harmless(a, b):
@@ -78,15 +84,18 @@ class _Merged:
         self.neighbours[b] = 0
 
     def _is_harmless(self, a: Register, b: Register) -> bool:
-        """Briggs: fewer than K neighbours of the two together have K neighbours or more; a register counts as such."""
+        """Conservative coalescing test of Briggs (1994): fewer than K neighbours of the two together have K neighbours
+        or more; a register counts as such.
+        """
         both = self.neighbours[a] | self.neighbours[b]
         heavy = sum(1 for n in members(both) if n < ALLOCATED or self.neighbours[n].bit_count() >= ALLOCATED)
         return heavy < ALLOCATED
 
     def coloured(self, order: Sequence[Register]) -> tuple[list[Register] | None, Register | None]:
-        """Registers by variable; or none, and a variable that has no register."""
+        """Colouring: registers by variable; or none, and a variable that has no register."""
         leaders = list(dict.fromkeys(self.leader(r) for r in order))
         wanted = [r for r in leaders if r >= FIRST_VARIABLE]
+        # Program order first: repeated pieces then tend to get the same registers, which replay needs.
         colours, failed = self._in_order(wanted)
         if colours is None:
             colours, second = self._in_order(self._by_degree(wanted))
@@ -107,12 +116,13 @@ class _Merged:
             free = _PHYSICAL & ~taken
             if not free:
                 return None, register
+            # A copy whose sides get one register disappears, even where they could not be merged.
             wished = [colours[h] for h in hints.get(register, ()) if h in colours and free >> colours[h] & 1]
             colours[register] = wished[0] if wished else next(members(free))
         return colours, None
 
     def _hints(self) -> dict[Register, list[Register]]:
-        """By register those that copies connect it with."""
+        """Copy hints: by register those that copies connect it with."""
         found: dict[Register, list[Register]] = {}
         for to, source in self.copies:
             a, b = self.leader(to), self.leader(source)
@@ -122,12 +132,15 @@ class _Merged:
         return found
 
     def _by_degree(self, wanted: Sequence[Register]) -> list[Register]:
-        """The reverse of an order in which each has few neighbours left, as far as there is one (Chaitin)."""
+        """Simplification order: the reverse of an order in which each has few neighbours left, as far as there is one
+        (Chaitin 1982).
+        """
         left = sum(1 << register for register in wanted)
         degree = {r: (self.neighbours[r] & (left | _PHYSICAL)).bit_count() for r in wanted}
         light = [register for register in wanted if degree[register] < ALLOCATED]
         removed: list[Register] = []
         while left:
+            # Optimistic colouring: a node of high degree is taken all the same, it may find a register (Briggs 1994).
             chosen = light.pop() if light else min(members(left), key=lambda r: degree[r])
             if not left >> chosen & 1:
                 continue
@@ -152,7 +165,7 @@ def _renamed(code: Code, colours: Sequence[Register]) -> Code:
 
 
 def _item(item: Item, colours: Sequence[Register]) -> Item | None:
-    """None for a copy of a register to itself, and for the end of the kernel."""
+    """Item over physical registers; None for a copy of a register to itself, and for the end of the kernel."""
     if not isinstance(item, Op):
         return item
     named = replace(

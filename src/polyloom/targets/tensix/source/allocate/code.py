@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector kernels out of SSA form: instructions over registers, physical ones from 0 to 15 and variables from 16 on.
+"""Machine code of vector kernels out of SSA form: instructions over registers, physical ones from 0 to 15 and variables
+from 16 on.
 
 Blocks keep their scalar instructions, which stay in SSA form; vectors are no parameters of blocks any more. The same
 form holds before allocation, with variables, and after it, with L0 to L15 alone.
@@ -25,7 +26,8 @@ EXIT: Final = "exit"
 @dataclass(frozen=True, slots=True)
 class Op:
     """A machine instruction. `kept` are registers whose disabled lanes it leaves, which it thus reads; `note` says what
-    it computes or why it is there."""
+    it computes or why it is there.
+    """
 
     shape: Shape
     results: tuple[Register, ...] = ()
@@ -45,7 +47,7 @@ class Op:
 
     @property
     def is_copy(self) -> bool:
-        """A copy of all lanes, which goes where both registers become one."""
+        """Whether it is a copy of all lanes, which goes where both registers become one."""
         mode = self.immediates[0] if self.shape.name == "SFPMOV" else None
         return isinstance(mode, Constant) and mode.value == ALL_LANES
 
@@ -65,7 +67,9 @@ Item = Op | Instruction
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """`function` has the blocks' names, scalar parameters and terminators, `items` by block what stands in them."""
+    """A kernel. `function` has the blocks' names, scalar parameters and terminators, `items` by block what stands in
+    them.
+    """
 
     function: Function
     items: tuple[tuple[Item, ...], ...]
@@ -73,12 +77,12 @@ class Code:
 
 
 def copy(target: Register, source: Register, place: Place, note: str = "") -> Op:
-    """All lanes, whatever is enabled."""
+    """Copy of all lanes, whatever is enabled (ISA documentation, page of `SFPMOV`, mode 2)."""
     return Op(shapes()["SFPMOV"], (target,), (source,), (Constant(I32, ALL_LANES),), (), place, note)
 
 
 def show(code: Code) -> str:
-    """For `--print-after`: a line per instruction."""
+    """Text for `--print-after`: a line per instruction."""
     return "\n".join(_lines(code)) + "\n"
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of the passes: a function without vectors, whose calls of `tensix.word` hand the thread its words in order.
+"""Emission, the end of the passes: a function without vectors, whose calls of `tensix.word` hand the thread its words
+in order.
 
 A word is a constant, or what scalar code makes of one and the scalars in its fields. The second operand is its number,
 under which `Note` tells what it is for.
@@ -24,8 +25,9 @@ WORD: Final = External("tensix.word", (I32, I32), (), ("ordered",))
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Of a word: its bits, zero where a run-time value goes, whether there is one, its place, and what it computes or
-    why it is there."""
+    """Note of a word: its bits, zero where a run-time value goes, whether there is one, its place, and what it computes
+    or why it is there.
+    """
 
     bits: int
     is_computed: bool
@@ -34,7 +36,7 @@ class Note:
 
 
 def emit(listing: Listing) -> tuple[Function, tuple[Note, ...]]:
-    """The function, and the notes by number of the word."""
+    """Function without vectors, and the notes by number of the word."""
     emission = _Emission(names(listing.function))
     blocks = tuple(
         replace(block, instructions=tuple(emission.block(block, lines)))
@@ -46,7 +48,7 @@ def emit(listing: Listing) -> tuple[Function, tuple[Note, ...]]:
 
 
 def _printing(listing: Listing) -> set[str]:
-    """The names of operations that scalar code is left with."""
+    """Names of operations that scalar code is left with."""
     lines = (line for lines in listing.lines for line in lines if isinstance(line, Instruction))
     return {line.called for line in lines if line.called and (called(line) is not None or PREFIX not in line.called)}
 
@@ -72,12 +74,14 @@ class _Emission:
             for instruction in self._part(value, part, line.place):
                 yield instruction
                 value = instruction.results[0]
+        # Words are numbered in the order of the text, which is how notes and the executable's marks find them.
         number = Constant(I32, self.next())
         self.notes.append(Note(line.bits, bool(line.parts), line.place, line.note))
         yield Instruction("call", (value, number), callee=f"@{WORD.name}", place=line.place)
 
     def _part(self, word: Operand, part: Part, place: Place) -> Iterator[Instruction]:
         value = part.value
+        # A value that is too wide must not reach other fields.
         if part.field is not WHOLE:
             masked = Value(self.fresh("field"), I32)
             yield Instruction("and", (value, Constant(I32, (1 << part.field.width) - 1)), (masked,), place=place)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Out of SSA form, scheduling and allocation together: of several ways the one with the fewest words is taken, and of
-equals the one that repeats most.
+"""Fitting: leaving SSA form, scheduling and allocation together: of several ways the one with the fewest words is
+taken, and of equals the one that repeats most.
 
 A schedule over variables knows no register twice, and moves more; but values live longer by it. One over registers
-keeps what allocation found. A kernel that fits neither way is tried with literals loaded where they are used, with
-lives as short as the order allows, and with Dst read again. What does not fit then is spilled, or refused.
+keeps what allocation found (the phase-ordering problem, Goodman and Hsu 1988). A kernel that fits neither way is tried
+with literals loaded where they are used, with lives as short as the order allows, and with Dst read again. What does
+not fit then is spilled, or refused.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ _HOPE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """How kernels are fitted: `rows` of Dst are free for spilling, `variables` the source's names by names of
-    values."""
+    """Options of fitting: `rows` of Dst are free for spilling, `variables` the source's names by names of values."""
 
     member: Member
     has_schedule: bool = True
@@ -53,12 +53,14 @@ class Fitting:
 
 
 def fit(function: Function, fitting: Fitting) -> Code:
-    """The code over registers. Errors: PL1280."""
+    """Code over registers. Errors: PL1280."""
     code = leave_ssa(function, fitting.member)
     plain = [fitting.allocated(code)]
     if fitting.has_schedule:
         ordered = fitting.order(code)
+        # Schedules that keep words of the source as barriers repeat more, which replay rewards.
         apart = fitting.order(code, True)
+        # Scheduling before and after allocation: neither order is better for all kernels, so that both are tried.
         plain += [fitting.allocated(code, True), fitting.allocated(ordered), fitting.allocated(apart, True)]
     if found := [each for each in plain if each is not None]:
         best = _shortest(found, fitting.member)
@@ -74,6 +76,7 @@ def fit(function: Function, fitting: Fitting) -> Code:
 
 
 def _relieved(function: Function, code: Code, fitting: Fitting) -> Iterator[Code]:
+    """Ways with lower register pressure, from the cheapest on."""
     member = fitting.member
 
     def own(with_loads: bool) -> Code:
@@ -89,12 +92,13 @@ def _relieved(function: Function, code: Code, fitting: Fitting) -> Iterator[Code
 
 
 def _spilled(code: Code, fitting: Fitting) -> Iterator[Code]:
-    """With one variable more in Dst each time, until the kernel fits or the rows are full."""
+    """Spilling with one variable more in Dst each time, until the kernel fits or the rows are full."""
     state = spilling(code, fitting.member, fitting.rows)
     tried = None
     while state.more():
         if (found := fitting.allocated(state.code)) is not None:
             yield found
+        # The search for an order takes time, and is only tried where it may suffice.
         if crowd(state.code) <= ALLOCATED + _HOPE:
             tried = state.code
             yield from _compacted(state.code, fitting)
@@ -109,7 +113,9 @@ def _compacted(code: Code, fitting: Fitting) -> Iterator[Code]:
 
 
 def _shortest(found: Sequence[Code], member: Member) -> Code:
-    """The fewest words that are executed once; of equals, that the program has if what repeats is replayed."""
+    """Code with the fewest words that are executed once; of equals, that the program has if what repeats is
+    replayed."""
+    # NOPs count, since a schedule is worth what it saves of them.
     listings = [insert_nops(encode(code, member)) for code in found]
     counts = [_count(listing) for listing in listings]
     least = [k for k, count in enumerate(counts) if count == min(counts)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which registers and variables are live at once, and where how many are.
+"""Interference graph and liveness: which registers and variables are live at once, and where how many are.
 
-Two interfere where one is written while the other is live, other than by a copy of it (Chaitin et al., 1981). Constant
-registers are never written, and interfere with nothing.
+Two interfere where one is written while the other is live, other than by a copy of it (Chaitin et al. 1981, section 2).
+Constant registers are never written, and interfere with nothing. Sets are bit masks by register.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _CONSTANT: Final[Bits] = (1 << FIRST_VARIABLE) - (1 << ALLOCATED)
 
 @dataclass(frozen=True, slots=True)
 class Interference:
-    """By register the set of those that it interferes with, and every copy with the depth of its block."""
+    """Interference graph: by register the set of those that it interferes with, and every copy."""
 
     neighbours: list[Bits]
     copies: tuple[tuple[Register, Register], ...]
 
 
 def live_out(code: Code) -> list[Bits]:
-    """By block what is live at its end."""
+    """Live-out sets: by block what is live at its end, by backward data flow (Muchnick 1997, section 14.1)."""
     follow = successors_of(code.function)
     used, defined = zip(*(_exposed(items) for items in code.items), strict=True)
     entering = live(follow, used, defined)
@@ -43,7 +43,7 @@ def live_out(code: Code) -> list[Bits]:
 
 
 def backwards(items: Sequence[Item], after: Bits) -> Iterator[tuple[int, Op, Bits]]:
-    """Instructions from the last to the first, each with its position and what is live behind it."""
+    """Walk over instructions from the last to the first, each with its position and what is live behind it."""
     alive = after
     for at in range(len(items) - 1, -1, -1):
         item = items[at]
@@ -53,28 +53,31 @@ def backwards(items: Sequence[Item], after: Bits) -> Iterator[tuple[int, Op, Bit
 
 
 def before(op: Op, alive: Bits) -> Bits:
-    """What is live before an instruction, given what is live behind it."""
+    """Transfer function of liveness: what is live before an instruction, given what is live behind it."""
+    # Writes end lives before reads begin them: an instruction may read what it overwrites.
     for register in op.writes:
         alive &= ~(1 << register)
     for register in op.reads:
         alive |= 1 << register
+    # Constant registers are always there and take part in no allocation.
     return alive & ~_CONSTANT
 
 
 def crowd(code: Code) -> int:
-    """As many as are live behind an instruction at most."""
+    """Register pressure: as many as are live behind an instruction at most."""
     live = zip(code.items, live_out(code), strict=True)
     return max((alive.bit_count() for items, after in live for _, _, alive in backwards(items, after)), default=0)
 
 
 def entering(items: Sequence[Item], after: Bits) -> Bits:
-    """What is live before all of them."""
+    """Live-in set: what is live before all of the items."""
     for _, op, alive in backwards(items, after):
         after = before(op, alive)
     return after
 
 
 def interference(code: Code) -> Interference:
+    """Interference graph of the code (Chaitin et al. 1981)."""
     neighbours = [0] * code.variables
     copies: list[tuple[Register, Register]] = []
     for items, after in zip(code.items, live_out(code), strict=True):
@@ -84,6 +87,7 @@ def interference(code: Code) -> Interference:
                 written |= 1 << register
             others = alive | written
             if op.is_copy:
+                # The two sides of a copy hold one value and may share a register.
                 others &= ~(1 << op.operands[0])
                 copies.append((op.results[0], op.operands[0]))
             for register in op.writes:
@@ -100,12 +104,14 @@ def _mirror(neighbours: list[Bits]) -> None:
 
 def members(bits: Bits) -> Iterator[int]:
     while bits:
+        # Isolates the lowest set bit (Hacker's Delight, section 2-1), so that sparse sets are walked quickly.
         low = bits & -bits
         yield low.bit_length() - 1
         bits ^= low
 
 
 def _exposed(items: Sequence[Item]) -> tuple[Bits, Bits]:
+    """Upward-exposed uses and definitions of a block."""
     used = defined = 0
     for item in items:
         if isinstance(item, Op):

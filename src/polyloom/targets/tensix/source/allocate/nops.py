@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SFPNOP where the hardware does not wait: behind what takes two cycles, if the next instruction needs its result.
+"""Hazard avoidance by SFPNOP where the hardware does not wait: behind what takes two cycles, if the next instruction
+needs its result.
 
-SFPMAD and its relatives, and the shuffles of SFPSHFT2 (facts of the public ISA documentation). Any instruction of the
-thread between the two will do. Between blocks the first words of all that may follow count. Blackhole waits for
-SFPMAD and its relatives by itself.
+SFPMAD and its relatives, and the shuffles of SFPSHFT2 (ISA documentation, page of `SFPMAD` and page of `SFPSHFT2`). Any
+instruction of the thread between the two will do. Between blocks the first words of all that may follow count.
+Blackhole waits for SFPMAD and its relatives by itself.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _SHUFFLES: Final = (2, 3, 4)
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The vector registers that a word reads and writes, as far as it is a vector instruction."""
+    """Registers that a word reads and writes, as far as it is a vector instruction."""
 
     found: Decoded
     reads: frozenset[int]
@@ -41,13 +42,14 @@ class Use:
 
 
 def use_of(line: Word, listing: Listing) -> Use | None:
-    """None for what is not known, or no vector instruction."""
+    """Register use of a word; None for what is not known, or no vector instruction."""
     return _use(line.bits, listing.member) if line.is_known else None
 
 
 @cache
 def _use(bits: int, member: Member) -> Use | None:
     found = decode(bits, member)
+    # Instructions of other units neither read vector registers nor execute in the vector unit's pipeline.
     if found is None or found.row.unit != "vector":
         return None
     row = found.row
@@ -56,6 +58,7 @@ def _use(bits: int, member: Member) -> Use | None:
 
 
 def insert_nops(listing: Listing) -> Listing:
+    """Listing with SFPNOPs where a hazard would be."""
     return listing.with_lines(tuple(_filled(k, listing)) for k in range(len(listing.lines)))
 
 
@@ -72,12 +75,13 @@ def _filled(block: int, listing: Listing) -> Iterator[Line]:
 
 
 def conflict(last: Word, line: Word, listing: Listing) -> str:
-    """Why a word may not follow another at once, or nothing. What the source itself orders so stays."""
+    """Reason why a word may not follow another at once, or nothing. What the source itself orders so stays."""
     earlier, later = use_of(last, listing), use_of(line, listing)
     if earlier is None or not earlier.is_late or (last.is_raw and line.is_raw):
         return ""
     if later is None:
         return "" if decoded(line, listing.member) is not None else "a computed word may read the result"
+    # A write behind a late write would be overtaken by it.
     shared = earlier.writes & (later.reads | later.writes)
     if shared:
         return f"L{min(shared)} is there a cycle later"
@@ -90,13 +94,15 @@ def _at_end(last: Word, block: int, listing: Listing) -> str:
     use = use_of(last, listing)
     if use is None or not use.is_late:
         return ""
+    # All successors count, because a NOP at the end of the block serves every way out of it.
     first = list(_first_words(block, listing))
+    # A caller may read registers right behind the kernel.
     found = [conflict(last, line, listing) if line is not None else "the kernel ends" for line in first]
     return next(filter(None, found), "")
 
 
 def _first_words(block: int, listing: Listing) -> Iterator[Word | None]:
-    """What may be issued next after a block; None for the end of the kernel."""
+    """Words that may be issued next after a block; None for the end of the kernel."""
     position = {b.name: k for k, b in enumerate(listing.function.blocks)}
     seen: set[int] = set()
     work = [block]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The message of a kernel that has no room for its values: where most are live, which ones with their lines and uses
-that are left, and what costs least to change."""
+"""Register pressure diagnostic (PL1280): where most values are live, which ones with their lines and uses that are
+left, and what costs least to change.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _MOST_TOLD = 12
 
 @dataclass(frozen=True, slots=True)
 class _Live:
-    """A value at the point of highest pressure: what made it, and the lines of its uses from there on."""
+    """A live value at the point of highest pressure: what made it, and the lines of its uses from there on."""
 
     register: Register
     name: str
@@ -29,7 +30,7 @@ class _Live:
 
 
 def out_of_registers(code: Code, variables: Mapping[str, str]) -> PolyloomError:
-    """`variables` are the source's names by names of values."""
+    """Error PL1280 at the point of highest pressure; `variables` are the source's names by names of values."""
     block, at, count = _fullest(code)
     items = code.items[block]
     op = items[at] if items else None
@@ -43,10 +44,11 @@ def out_of_registers(code: Code, variables: Mapping[str, str]) -> PolyloomError:
 
 
 def _fullest(code: Code) -> tuple[int, int, int]:
-    """Block, position, and as many values as are live there at least."""
+    """Point of highest pressure: block, position, and as many values as are live there at least."""
     best = (0, 0, 0)
     for block, (items, after) in enumerate(zip(code.items, live_out(code), strict=True)):
         for at, op, alive in backwards(items, after):
+            # Results need registers even where nothing reads them.
             live = (alive | sum(1 << r for r in set(op.writes))).bit_count()
             if live > best[2]:
                 best = (block, at, live)
@@ -73,18 +75,19 @@ def _is_changed(items: Sequence[Item], load: Op) -> bool:
 
 
 def _maker(code: Code, block: int, at: int, register: Register) -> Op | None:
-    """What wrote it last, or at all."""
+    """Definition of a register: what wrote it last, or at all."""
     before = [i for i in code.items[block][: at + 1] if isinstance(i, Op) and register in i.writes]
     anywhere = (i for items in code.items for i in items if isinstance(i, Op) and register in i.writes)
     return before[-1] if before else next(anywhere, None)
 
 
 def _uses(items: Sequence[Item], register: Register) -> Iterator[int]:
-    """Lines, up to where it is written anew."""
+    """Lines of uses, up to where the register is written anew."""
     for item in items:
         if isinstance(item, Op):
             if register in item.operands or register in item.kept:
                 yield item.place.line
+            # An instruction that keeps disabled lanes reads the register, so that the life goes on.
             if register in item.writes and register not in item.reads:
                 return
 
@@ -113,7 +116,7 @@ def _is_loaded(value: _Live) -> bool:
 
 
 def _cures(values: Sequence[_Live]) -> str:
-    """What can be had again for one instruction comes first; then what is used last."""
+    """Help: what can be had again for one instruction comes first; then what is used last."""
     cures: list[str] = []
     loaded = [value for value in values if _is_loaded(value)]
     constants = [value for value in values if _is_constant(value)]

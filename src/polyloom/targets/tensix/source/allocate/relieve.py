@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fewer values alive at once, for kernels that do not fit as they are written: literals are loaded where they are used,
-and instructions of a block stand as late as their results allow.
+"""Reduction of register pressure, for kernels that do not fit as they are written: rematerialization of literals where
+they are used, and instructions of a block as late as their results allow.
 
 The order is found from the end of the block backwards: of what nothing left uses any more, the instruction comes next
-that starts the fewest lives, and of equals the last one. What must keep its order does (`schedule`).
+that starts the fewest lives, and of equals the last one (list scheduling for registers, as in Goodman and Hsu 1988).
+What must keep its order does (`schedule`).
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ _NOT_OWN: Final = ("SFPLOADI.half", "SFPSHFT2", "SFPTRANSP")
 
 
 def rematerialize(function: Function, with_loads: bool) -> Function:
-    """Each use of a literal by a machine instruction has a load of its own; the first ones go where nothing uses them
-    any more. `with_loads` does the same for values of Dst, where nothing between can have changed them. What jumps pass
-    on and what disabled lanes keep stays as it is."""
+    """Rematerialization (Briggs, Cooper and Torczon 1992): each use of a literal by a machine instruction has a load of
+    its own; the first ones go where nothing uses them any more. `with_loads` does the same for values of Dst, where
+    nothing between can have changed them. What jumps pass on and what disabled lanes keep stays as it is.
+    """
     fresh = names(function)
     loads: dict[str, tuple[Instruction, ...]] = {}
     for instruction in (i for block in function.blocks for i in block.instructions):
@@ -44,7 +46,7 @@ def rematerialize(function: Function, with_loads: bool) -> Function:
 
 
 def _literal(instruction: Instruction, loads: Mapping[str, tuple[Instruction, ...]]) -> tuple[Instruction, ...]:
-    """The instructions that load a literal; nothing for what is none."""
+    """Instructions that load a literal; nothing for what is none."""
     if instruction.called not in ("SFPLOADI", "SFPLOADI.half"):
         return ()
     vectors = [o for o in instruction.operands if o.type == VECTOR]
@@ -63,6 +65,7 @@ def _own(
     loaded: list[str] = []
     for instruction in block.instructions:
         taken = machine(instruction)
+        # Values that were loaded before can no longer be had by loading again.
         if _changes_dst(instruction):
             for name in loaded:
                 del known[name]
@@ -112,19 +115,21 @@ def _changes_dst(instruction: Instruction) -> bool:
 
 
 def compact(code: Code, member: Member, most: int) -> Code:
-    """The code with short lives, in blocks where more values are live at once than `most`."""
+    """Code with short live ranges, in blocks where more values are live at once than `most`."""
     blocks = zip(code.items, live_out(code), strict=True)
     return replace(code, items=tuple(_relieved(items, after, member, most) for items, after in blocks))
 
 
 def _relieved(items: tuple[Item, ...], after: Bits, member: Member, most: int) -> tuple[Item, ...]:
-    """The first order, of several that differ in what comes first of equals, in which few enough values are live; else
-    the one with the fewest."""
+    """First order, of several that differ in what comes first of equals, in which few enough values are live; else the
+    one with the fewest.
+    """
     if peak(items, after) <= most:
         return items
     if len(items) > LONGEST:
         return _by_pieces(items, after, member, most)
     edges = ordering(items, member)
+    # The order of the program is the first candidate, so that the result is never worse than that.
     best = items
     for attempt in range(_ATTEMPTS):
         found = tuple(_Backwards(items, after, edges, _ranks(len(items), attempt)).order())
@@ -139,7 +144,7 @@ def _relieved(items: tuple[Item, ...], after: Bits, member: Member, most: int) -
 
 
 def _by_pieces(items: tuple[Item, ...], after: Bits, member: Member, most: int) -> tuple[Item, ...]:
-    """A long block piece by piece, from the last on."""
+    """Reordering of a long block piece by piece, from the last on."""
     found: tuple[Item, ...] = ()
     cuts = [0, *_cuts(items, after), len(items)]
     for first, last in zip(cuts[-2::-1], cuts[:0:-1], strict=True):
@@ -150,7 +155,7 @@ def _by_pieces(items: tuple[Item, ...], after: Bits, member: Member, most: int) 
 
 
 def _cuts(items: Sequence[Item], after: Bits) -> Iterator[int]:
-    """Where few values are live, and no flags are on the stack that were pushed in the block."""
+    """Cut points where few values are live, and no flags are on the stack that were pushed in the block."""
     live = {at: alive.bit_count() for at, _, alive in backwards(items, after)}
     depth, last = 0, 0
     best: tuple[int, int] | None = None
@@ -158,6 +163,7 @@ def _cuts(items: Sequence[Item], after: Bits) -> Iterator[int]:
         if isinstance(item, Op):
             pops = item.shape.name == "SFPPOPC" and item.immediate("instr_mod1") == 0
             depth += (item.shape.name == "SFPPUSHC") - pops
+        # A push and its pop stay in one piece, since the dependences of flags are only known within a piece.
         if depth <= 0 and at in live and at - last >= LONGEST // 4 and (best is None or live[at] <= best[0]):
             best = (live[at], at + 1)
         if best is not None and at - last >= LONGEST - 1:
@@ -166,8 +172,9 @@ def _cuts(items: Sequence[Item], after: Bits) -> Iterator[int]:
 
 
 def _ranks(count: int, attempt: int) -> list[int]:
-    """Of equals the one with the least rank is taken: from the last on, from the first on, then by lot, which is drawn
-    alike in every run."""
+    """Tie-breaking ranks, of equals the one with the least is taken: from the last on, from the first on, then by lot,
+    which is drawn alike in every run.
+    """
     ranks = list(range(count)) if attempt else list(range(count, 0, -1))
     if attempt > 1:
         Random(attempt).shuffle(ranks)
@@ -176,7 +183,7 @@ def _ranks(count: int, attempt: int) -> list[int]:
 
 @dataclass(slots=True)
 class _Backwards:
-    """Mutable: what is live before the instructions that have their place."""
+    """Backward list scheduler. Mutable: what is live before the instructions that have their place."""
 
     items: tuple[Item, ...]
     alive: Bits
@@ -203,7 +210,9 @@ class _Backwards:
         return placed[::-1]
 
     def _lives(self, item: Item) -> int:
-        """How many more values are live before the instruction than behind it; scalar code comes first."""
+        """Change of pressure: how many more values are live before the instruction than behind it; scalar code comes
+        first.
+        """
         if not isinstance(item, Op):
             return -9
         started = {r for r in item.reads if not self.alive >> r & 1}

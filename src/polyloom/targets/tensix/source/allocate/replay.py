@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replay: words that repeat are recorded where they come first, and played back from then on.
+"""Replay formation: words that repeat are recorded where they come first, and played back from then on (ISA
+documentation, page of `REPLAY`).
 
-A sequence is worth what its copies need not push any more, more in loops; the best comes first, while slots are free.
-Where it stands first on every way to its copies it is recorded as it executes. Of a loop's body it is recorded before
-the loop, without being executed. Slots that the source uses stay the source's, and what it records is left alone; so is
-all, where a word that is computed may be a REPLAY.
+A sequence is worth what its copies need not push any more, more in loops; the best comes first, while slots are free (a
+greedy choice, as in dictionary compression of code). Where it stands first on every way to its copies it is recorded as
+it executes. Of a loop's body it is recorded before the loop, without being executed. Slots that the source uses stay
+the source's, and what it records is left alone; so is all, where a word that is computed may be a REPLAY.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ REPLAY: Final = 0x04
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Words of a block without anything between that must stay: their positions among its lines."""
+    """A run of words of a block without anything between that must stay: their positions among its lines."""
 
     block: int
     lines: tuple[int, ...]
@@ -38,7 +39,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A part of a run."""
+    """An occurrence: a part of a run."""
 
     run: int
     start: int
@@ -46,8 +47,9 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A sequence of so many words, with its worth. `before` is the block at whose end it is recorded, None where its
-    first copy is recorded as it executes."""
+    """A candidate: a sequence of so many words, with its worth. `before` is the block at whose end it is recorded, None
+    where its first copy is recorded as it executes.
+    """
 
     worth: int
     length: int
@@ -56,19 +58,20 @@ class Choice:
 
 
 def insert_replays(listing: Listing) -> Listing:
-    """The listing with REPLAY words."""
+    """Listing with REPLAY words."""
     start, length = _free(listing)
     while length > 1:
         chosen = _Search(listing, length).best()
         if chosen is None:
             break
         listing = _applied(listing, chosen, start)
+        # Each sequence has slots of its own, so that it stays recorded to the end of the kernel.
         start, length = start + chosen.length, length - chosen.length
     return listing
 
 
 def _free(listing: Listing) -> tuple[int, int]:
-    """The longest run of slots that the source does not use."""
+    """Longest run of slots that the source does not use."""
     if any(_records_beyond(lines, listing) for lines in listing.lines):
         return 0, 0
     used = [False] * SLOTS
@@ -81,6 +84,7 @@ def _free(listing: Listing) -> tuple[int, int]:
     }
     for line in (line for lines in listing.lines for line in lines if isinstance(line, Word) and line.is_raw):
         opcode = line.bits >> 24 if line.is_known else _opcode(line.parts[0].value, defined)
+        # A word that may be a REPLAY can record anywhere: then no slot is safe.
         if opcode is None or (opcode == REPLAY and not line.is_known):
             return 0, 0
         found = decode(line.bits, listing.member) if opcode == REPLAY else None
@@ -105,7 +109,7 @@ def _records_beyond(lines: Sequence[Line], listing: Listing) -> bool:
 
 
 def _opcode(operand: Operand, defined: dict[str, Instruction]) -> int | None:
-    """The upper byte of a word that is put together of a constant and fields; None where it is not clear."""
+    """Opcode of a word that is put together of a constant and fields; None where it is not clear."""
     found = defined.get(operand.name) if isinstance(operand, Value) else None
     if found is None or found.operation not in ("or", "add"):
         return None
@@ -116,7 +120,7 @@ def _opcode(operand: Operand, defined: dict[str, Instruction]) -> int | None:
 
 
 class _Search:
-    """What repeats in a listing, over runs of words."""
+    """Search for repeated sequences in a listing, over runs of words."""
 
     def __init__(self, listing: Listing, most: int) -> None:
         function = listing.function
@@ -129,6 +133,7 @@ class _Search:
         edges = flow_edges(function)
         forest = loop_forest(len(function.blocks), edges)
         self.tree = DominatorTree(len(function.blocks), edges, 0, 2)
+        # A loop is taken to run eight times, nested ones the product, up to four deep: only the comparison matters.
         self.weights = [_LOOP ** min(depth, 4) for depth in _depths(forest, len(function.blocks))]
         self.preheaders = _preheaders(listing, forest)
 
@@ -144,8 +149,10 @@ class _Search:
         return best
 
     def _repeated(self) -> Iterator[tuple[int, list[Copy]]]:
-        """Lengths, and where the same words stand. A sequence is that of one word less, by its number, and a word:
-        places where that one neither repeats nor stands in a loop are left out from then on."""
+        """Repeated sequences: lengths, and where the same words stand. A sequence is that of one word less, by its
+        number, and a word (Karp, Miller and Rosenberg 1972): places where that one neither repeats nor stands in a loop
+        are left out from then on.
+        """
         firsts: dict[int, int] = {}
         found = [
             (Copy(number, start), firsts.setdefault(token, len(firsts)))
@@ -169,6 +176,7 @@ class _Search:
         return self.runs[copy.run].block
 
     def _dominates(self, above: int, below: int) -> bool:
+        """Dominance by the interval of a block in the preorder of the dominator tree."""
         at, size = self.tree.position, self.tree.size
         return at[above] >= 0 and at[above] <= at[below] < at[above] + size[above]
 
@@ -179,6 +187,7 @@ class _Search:
         if len(copies) < 2:
             return
         first, *others = copies
+        # Playback is right only where the recording was executed on every way.
         below = [copy for copy in others if self._dominates(self._block(first), self._block(copy))]
         worth = self._saved(below, n) - self.weights[self._block(first)]
         yield Choice(worth, n, (first, *below), None)
@@ -191,7 +200,7 @@ class _Search:
 
 
 def _apart(copies: Sequence[Copy], n: int) -> Iterator[Copy]:
-    """Those that do not overlap, from the first on."""
+    """Occurrences that do not overlap, from the first on."""
     last: Copy | None = None
     for copy in copies:
         if last is None or copy.run != last.run or copy.start >= last.start + n:
@@ -207,6 +216,7 @@ def _runs(listing: Listing) -> Iterator[Run]:
         for k, line in enumerate(lines):
             if isinstance(line, Word) and not recorded and _repeats(line):
                 found.append(k)
+            # A computed word cannot be recorded, and an effect of scalar code must keep its place among the words.
             elif isinstance(line, Word) or _matters(line):
                 yield Run(block, tuple(found))
                 found = []
@@ -220,7 +230,7 @@ def _repeats(line: Word) -> bool:
 
 
 def _recorded(line: Word, listing: Listing) -> int:
-    """As many words from here on the source, or this pass, records."""
+    """Length of a recording: as many words from here on the source, or this pass, records."""
     if line.parts or line.bits >> 24 != REPLAY:
         return 0
     found = decode(line.bits, listing.member)
@@ -239,7 +249,9 @@ def _depths(forest: LoopForest, count: int) -> list[int]:
 
 
 def _preheaders(listing: Listing, forest: LoopForest) -> list[tuple[int, ...]]:
-    """By block of each loop around it the only block from which that is entered."""
+    """Preheaders: by block of each loop around it the only block from which that is entered (Muchnick 1997, section
+    7.4).
+    """
     found: list[list[int]] = [[] for _ in listing.function.blocks]
     edges = [(int(a), int(b)) for a, b in flow_edges(listing.function)]
     for number, loop in enumerate(forest.loops):
@@ -252,10 +264,11 @@ def _preheaders(listing: Listing, forest: LoopForest) -> list[tuple[int, ...]]:
 
 
 def _applied(listing: Listing, chosen: Choice, start: int) -> Listing:
-    """With the sequence in the slots from `start` on."""
+    """Listing with the sequence in the slots from `start` on."""
     runs = list(_runs(listing))
     replaced: dict[tuple[int, int], Word | None] = {}
     first, *others = chosen.copies if chosen.before is None else (None, *chosen.copies)
+    # One word of playback takes the place of a whole copy.
     played = _replay(listing, start, chosen.length, "played back")
     for copy in others:
         run = runs[copy.run]

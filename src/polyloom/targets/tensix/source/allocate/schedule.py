@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List scheduling within blocks: what takes two cycles is followed by something that does not need it.
+"""List scheduling within blocks: what takes two cycles is followed by something that does not need it (Muchnick 1997,
+section 17.1).
 
 The order stays that of the program but where the next instruction would have to wait; then the first one behind it that
 need not goes ahead. An instruction whose disabled lanes nobody needs may run with more lanes enabled: it may rise above
 tests, and sink below what enables lanes again. Loads and stores of Dst keep their order unless both addresses are known
-and differ; words of the source, and scalar code with effects, stay between what is around them.
+and differ; words of the source, and scalar code with effects, stay between what is around them. Latencies: ISA
+documentation, page of `SFPMAD` and page of `SFPSHFT2`.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _WIDE: Final = frozenset({3, 4, 10, 12})
 
 
 def schedule(code: Code, member: Member, apart: bool = False) -> Code:
-    """With `apart` nothing passes a word of the source, such as that of `dst_reg++`: pieces that repeat stay alike."""
+    """Scheduled code. With `apart` nothing passes a word of the source, such as that of `dst_reg++`: pieces that repeat
+    stay alike.
+    """
     items = tuple(tuple(_scheduled(found, member, apart)) for found in code.items)
     return replace(code, items=items)
 
@@ -42,7 +46,7 @@ def is_late(op: Op, member: Member) -> bool:
 
 
 def ordering(items: Sequence[Item], member: Member) -> list[dict[int, int]]:
-    """By position the earlier ones that it must stay behind, each with the cycles that it takes."""
+    """Dependence edges: by position the earlier ones that it must stay behind, each with the cycles that it takes."""
     return _Order(member).all(items)
 
 
@@ -62,7 +66,9 @@ def _scheduled(items: Sequence[Item], member: Member, apart: bool) -> Iterator[I
         cycle = max(cycle, ready_at[chosen])
         for other, latency in behind[chosen]:
             waits[other] -= 1
+            # The cycle from which the instruction need not wait; until then others go ahead.
             ready_at[other] = max(ready_at[other], cycle + latency)
+        # Scalar code runs on the core, beside the words that it has pushed.
         cycle += _takes_cycle(items[chosen])
         yield items[chosen]
         while first < len(items) and done[first]:
@@ -70,7 +76,7 @@ def _scheduled(items: Sequence[Item], member: Member, apart: bool) -> Iterator[I
 
 
 def _chosen(first: int, waits: Sequence[int], ready_at: Sequence[int], done: Sequence[bool], cycle: int) -> int:
-    """The first that need not wait; if all must, the one that waits least."""
+    """Ready instruction: the first that need not wait; if all must, the one that waits least."""
     best, soonest = first, -1
     for at in range(first, min(first + WINDOW, len(waits))):
         if done[at] or waits[at]:
@@ -93,7 +99,9 @@ def _is_word(item: Instruction) -> bool:
 
 @dataclass(slots=True)
 class _Order:
-    """Mutable: what the instructions so far leave for later ones to wait for. Edges are positions with latencies."""
+    """Dependence graph under construction. Mutable: what the instructions so far leave for later ones to wait for.
+    Edges are positions with latencies.
+    """
 
     member: Member
     apart: bool = False
@@ -136,7 +144,7 @@ class _Order:
             self.edges[at][other] = max(self.edges[at].get(other, 0), latency)
 
     def _block(self, at: int) -> None:
-        """Nothing passes."""
+        """Barrier: nothing passes."""
         for other in range(0 if self.barrier is None else self.barrier, at):
             self._after(at, other)
         self.barrier = at
@@ -161,10 +169,12 @@ class _Order:
             self._after(at, self.scalars.get(operand.name), 0)
 
     def _word(self, at: int, bits: Operand) -> None:
+        """Raw word: only INCRWC is understood, it waits for accesses to Dst; any other is a barrier."""
         found = decode(bits.value & 0xFFFFFFFF, self.member) if isinstance(bits, Constant) else None
         if found is None or found.row.name != "INCRWC" or self.apart:
             self._block(at)
             return
+        # INCRWC moves the addresses of all later accesses, which must not pass it in either direction.
         for other, _ in self.memory:
             self._after(at, other)
         self._after(at, self.counter)
@@ -184,6 +194,9 @@ class _Order:
             self.drawn = at
 
     def _registers(self, at: int, op: Op) -> None:
+        """Register dependences: true, output and anti-dependences, with the latency of the writer (Muchnick 1997,
+        section 9.2).
+        """
         for register in op.reads:
             if register in self.writer:
                 self._after(at, *self.writer[register])
@@ -199,9 +212,11 @@ class _Order:
             self.readers.setdefault(register, []).append(at)
 
     def _flags(self, at: int, op: Op) -> None:
+        """Flag dependences: by what an instruction does to the lane flags, or needs of them."""
         kind = self._kind(op)
         if kind == "none":
             return
+        # It may pass tests, which only take lanes away that nobody needs of it.
         if kind == "loose":
             self._after(at, self.hard)
             self.loose.append(at)
@@ -213,6 +228,7 @@ class _Order:
             # what it pushes is what is enabled: tests stay behind it, and it stays behind them
             self.flag = at
         else:
+            # What narrows must not take lanes from what stands before it; what widens may be passed by loose ones.
             for other in (self.flag, *self.exact, *(self.loose if kind != "widen" else ())):
                 self._after(at, other)
             self.flag, self.exact = at, []
@@ -220,7 +236,7 @@ class _Order:
             self.hard = self.hard if kind == "narrow" else at
 
     def _kind(self, op: Op) -> str:
-        """As `_kind`; SFPPOPC gives more lanes back, unless all were enabled since the push."""
+        """Flag effect as `_kind` says; SFPPOPC gives lanes back, unless all were enabled since the push."""
         kind = _kind(op)
         if kind == "push":
             self.levels.append(False)
@@ -244,7 +260,9 @@ class _Order:
 
 
 def _kind(op: Op) -> str:
-    """`narrow`, `widen`, `change` and `push` of flags; else whether the lanes matter: `exact`, `loose`, `none`."""
+    """Class of an instruction by flags: `narrow`, `widen`, `change` and `push` of flags; else whether the lanes matter:
+    `exact`, `loose`, `none`.
+    """
     name, mode = op.shape.row_name, op.immediate("instr_mod1")
     match name:
         case "SFPSETCC":
@@ -273,7 +291,7 @@ def _is_drawn(op: Op) -> bool:
 
 
 def _meet(op: Op, earlier: Op) -> bool:
-    """Whether the order of two accesses to Dst matters, as far as is known."""
+    """Alias test: whether the order of two accesses to Dst matters, as far as is known."""
     if op.shape.name == earlier.shape.name == "SFPLOAD":
         return False
     one, other = (each.immediate("dest_reg_addr") for each in (op, earlier))
@@ -285,8 +303,10 @@ def _meet(op: Op, earlier: Op) -> bool:
 
 
 def _is_wide(op: Op) -> bool | None:
-    """Whether rows are of 32 bits; None where the format of Dst decides."""
+    """Whether rows are of 32 bits; None where the format of Dst decides (ISA documentation, page of `SFPLOAD`,
+    modes)."""
     mode = op.immediate("instr_mod0")
+    # Mode 0 is resolved by the configuration of Dst when the kernel runs.
     if mode == 0:
         return None
     return mode in _WIDE or (op.shape.name == "SFPSTORE" and mode in (7, 9))

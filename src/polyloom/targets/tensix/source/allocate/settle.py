@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A local search for an order of a block in which few enough values are live at once.
+"""Local search (hill climbing) for an order of a block in which few enough values are live at once.
 
 Instructions move down to what needs them first, or up to what they need last, together with what only they need, as
-long as that lowers the excess: by how much, summed over the block, more values are live than there may be.
+long as that lowers the excess: by how much, summed over the block, more values are live than there may be. It ends,
+since each move lowers a natural number.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ LONGEST: Final = 300
 
 
 def settle(items: Sequence[Item], after: Bits, member: Member, most: int) -> list[Item]:
-    """The order found; the given one where there is no better."""
+    """Order found; the given one where there is no better."""
     order = list(items)
     while True:
         lives = _lives_of(order, after, most)
         moves = _moves(order, member, lives.crowd) if any(lives.excess) else ()
+        # First improvement, not the best one: each move is checked over the span that it reorders, and there are many
+        # moves.
         found = next((move for move in moves if lives.is_better(move)), None)
         if found is None:
             return order
@@ -36,7 +39,7 @@ def settle(items: Sequence[Item], after: Bits, member: Member, most: int) -> lis
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """From `first` on, the instructions at `positions` stand in this order; outside of them nothing changes."""
+    """A move: from `first` on, the instructions at `positions` stand in this order; outside of them nothing changes."""
 
     first: int
     positions: tuple[int, ...]
@@ -44,8 +47,9 @@ class _Move:
 
 @dataclass(frozen=True, slots=True)
 class _Lives:
-    """By position what an instruction writes and reads, what is live behind it, and how many more than there may be;
-    `crowd` is what is live where too many are."""
+    """Live ranges of an order: by position what an instruction writes and reads, what is live behind it, and how many
+    more than there may be; `crowd` is what is live where too many are.
+    """
 
     most: int
     is_op: list[bool]
@@ -56,9 +60,11 @@ class _Lives:
     crowd: Bits
 
     def is_better(self, move: _Move) -> bool:
-        """Whether less is in excess. What is live before and behind the instructions that a move reorders stays the
-        same, since all that use a register keep their order."""
+        """Whether a move lowers the excess. What is live before and behind the instructions that a move reorders stays
+        the same, since all that use a register keep their order.
+        """
         last = move.first + len(move.positions)
+        # The sum may stop as soon as the new order has used up what the old one had.
         budget = sum(self.excess[move.first : last])
         alive = self.behind[last - 1]
         for at in reversed(move.positions):
@@ -88,11 +94,12 @@ def _lives_of(order: Sequence[Item], after: Bits, most: int) -> _Lives:
 
 
 def peak(items: Sequence[Item], after: Bits) -> int:
-    """As many values as are live at once, counting what an instruction writes beside what lives on."""
+    """Peak register pressure, counting what an instruction writes beside what lives on."""
     return max(_live(items, after), default=0)
 
 
 def excess(items: Sequence[Item], after: Bits, most: int) -> int:
+    """Excess pressure, summed over the block."""
     return sum(max(0, count - most) for count in _live(items, after))
 
 
@@ -104,7 +111,7 @@ def _live(items: Sequence[Item], after: Bits) -> Iterator[int]:
 
 
 def _moves(order: Sequence[Item], member: Member, crowd: Bits) -> Iterator[_Move]:
-    """Moves of an instruction that has to do with the crowd."""
+    """Candidate moves of an instruction that has to do with the crowd."""
     earlier = ordering(order, member)
     behind: list[set[int]] = [set() for _ in order]
     for at, found in enumerate(earlier):
@@ -112,6 +119,7 @@ def _moves(order: Sequence[Item], member: Member, crowd: Bits) -> Iterator[_Move
             behind[other].add(at)
     users = _users(order)
     for at, item in enumerate(order):
+        # Moves of instructions whose registers are not crowded cannot lower the excess.
         if not isinstance(item, Op) or not any(crowd >> r & 1 for r in (*item.writes, *item.reads)):
             continue
         for group in _groups(at, users):
@@ -124,7 +132,9 @@ def _moves(order: Sequence[Item], member: Member, crowd: Bits) -> Iterator[_Move
 
 
 def _groups(at: int, users: Sequence[set[int]]) -> Iterator[list[int]]:
-    """An instruction, then with what only it needs, and so on: pieces of an expression that can move as one."""
+    """Movable groups: an instruction, then with what only it needs, and so on: pieces of an expression that can move as
+    one.
+    """
     group = [at]
     yield group
     while len(group) < _GREATEST:
@@ -137,7 +147,7 @@ def _groups(at: int, users: Sequence[set[int]]) -> Iterator[list[int]]:
 
 
 def _users(order: Sequence[Item]) -> list[set[int]]:
-    """By position those that read what it writes."""
+    """Readers by position of what an instruction writes."""
     found: list[set[int]] = [set() for _ in order]
     writer: dict[int, int] = {}
     for at, item in enumerate(order):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spilling of variables to rows of a 32-bit Dst, for kernels that do not fit otherwise and whose user allows it.
 
-A spilled variable is stored where it is written and loaded where it is read. Mode 10 of SFPLOAD and SFPSTORE takes all
-lanes, whatever is enabled, and all 32 bits; of the counter that `dst_reg++` moves it adds the two low bits, so 0 or 2,
-of which 2 changes between even and odd columns. Where a word of the source may move the counter, a variable is so
-stored three times, two before and two behind its place as well: it is at its place whatever the counter was and is.
+A spilled variable is stored where it is written and loaded where it is read (Chaitin 1982). Mode 10 of SFPLOAD and
+SFPSTORE takes all lanes, whatever is enabled, and all 32 bits; of the counter that `dst_reg++` moves it adds the two
+low bits, so 0 or 2, of which 2 changes between even and odd columns (ISA documentation, page of `SFPLOAD`). Where a
+word of the source may move the counter, a variable is so stored three times, two before and two behind its place as
+well: it is at its place whatever the counter was and is.
 """
 
 from __future__ import annotations
@@ -41,8 +42,10 @@ _STILL: Final = {"wormhole": 3, "blackhole": 7}
 
 @dataclass(slots=True)
 class Spilling:
-    """Mutable: the code, and what is in Dst. Variables that are never live at once share a place (`places`: those of
-    each); `small` are what spilling adds, which is not worth it. `neighbours` is of the code as it was first."""
+    """Spilling in work. Mutable: the code, and what is in Dst. Variables that are never live at once share a place
+    (`places`: those of each); `small` are what spilling adds, which is not worth it. `neighbours` is of the code as it
+    was first.
+    """
 
     code: Code
     member: Member
@@ -52,19 +55,20 @@ class Spilling:
     small: frozenset[Register] = frozenset()
 
     def more(self) -> bool:
-        """Spills one more variable; whether there was one, and a place."""
+        """Spilling of one more variable; whether there was one, and a place."""
         chosen, code = _chosen(self.code, self.small), self.code
         row = None if chosen is None else self._row(chosen)
         if chosen is None or row is None:
             return False
         writer = _Writer(chosen, row, self.member, _moves(code, self.member), code.variables)
         items = tuple(tuple(new for item in found for new in writer.item(item)) for found in code.items)
+        # The short lives that spilling makes would be chosen again and again.
         self.small |= frozenset(range(code.variables, writer.next))
         self.code = replace(code, items=items, variables=writer.next)
         return True
 
     def _row(self, chosen: Register) -> int | None:
-        """The first of the variable's place; None where rows are full."""
+        """First row of the variable's place; None where rows are full."""
         size = rows_of(self.code, self.member)
         first = -(-self.rows.start // _ROWS) * _ROWS  # the two low bits of an address choose columns
         at = next((k for k, held in enumerate(self.places) if not held & self.neighbours[chosen]), len(self.places))
@@ -78,7 +82,7 @@ class Spilling:
 
 
 def spilling(code: Code, member: Member, rows: range) -> Spilling:
-    """Nothing is spilled yet."""
+    """Start of spilling: nothing is spilled yet."""
     return Spilling(code, member, rows, interference(code).neighbours)
 
 
@@ -88,7 +92,9 @@ def rows_of(code: Code, member: Member) -> int:
 
 
 def _chosen(code: Code, small: frozenset[Register]) -> Register | None:
-    """That with the fewest uses for the length of its life, of those that live where the most do."""
+    """Spill candidate: that with the fewest uses for the length of its life, of those that live where the most do
+    (Chaitin 1982: cost over degree).
+    """
     uses = Counter(r for items in code.items for i in items if isinstance(i, Op) for r in (*i.reads, *i.writes))
     lengths: Counter[Register] = Counter()
     crowd: tuple[int, Bits] = (0, 0)
@@ -121,7 +127,7 @@ def _may_move(item: Item, member: Member) -> bool:
 
 
 class _Writer:
-    """Mutable: the number of the next variable."""
+    """Rewriting of one spilled variable. Mutable: the number of the next variable."""
 
     def __init__(self, chosen: Register, row: int, member: Member, moves: bool, variables: int) -> None:
         self.chosen, self.mode, self.next = chosen, _STILL[member], variables
@@ -132,6 +138,7 @@ class _Writer:
         if not isinstance(item, Op) or self.chosen not in (*item.reads, *item.writes):
             yield item
             return
+        # Each access has a variable of its own, so that the lives that are left are as short as can be.
         own, self.next = self.next, self.next + 1
         if self.chosen in item.reads:
             yield Op(shapes()["SFPLOAD"], (own,), (), self._at(0), (), item.place, SPILLED)

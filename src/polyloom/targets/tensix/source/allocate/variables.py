@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Out of SSA form, for vectors: values become variables, arguments of jumps copies, and so does what an instruction
-overwrites or has in a fixed register.
+"""Out-of-SSA translation of vectors: values become variables, arguments of jumps copies, and so does what an
+instruction overwrites or has in a fixed register.
 
 A copy takes all lanes whatever is enabled, so that it is right under every condition. Most of them go in allocation.
+Method: Sreedhar et al. 1999; critical edges are split and parallel copies sequentialized (Boissinot et al. 2009).
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def leave_ssa(function: Function, member: Member) -> Code:
 
 
 def _split(function: Function) -> Function:
-    """Each edge with vectors from a block that jumps to several to one that several jump to gets a block."""
+    """Critical edge splitting: each edge with vectors from a block that jumps to several to one that several jump to
+    gets a block.
+    """
     fresh = names(function)
     parameters = {block.name: block.parameters for block in function.blocks}
     arrivals: dict[str, int] = {}
@@ -75,7 +78,7 @@ def _split(function: Function) -> Function:
 
 @dataclass(slots=True)
 class _Leaving:
-    """Mutable: variables by name of their values, and the items of the block in work."""
+    """Translation in work. Mutable: variables by name of their values, and the items of the block in work."""
 
     function: Function
     member: Member
@@ -106,6 +109,7 @@ class _Leaving:
             self.items = []
             for instruction, enabled in zip(block.instructions, known.before[block.name], strict=False):
                 self._instruction(instruction, enabled == ALL)
+            # Pinned registers are read by whoever called the kernel, so that they live to its end.
             if isinstance(block.terminator, Return) and self.pinned:
                 self.items.append(Op(EXIT_SHAPE, kept=self.pinned))
             found.append((*heads[block.name], *self.items, *tails[block.name]))
@@ -115,7 +119,8 @@ class _Leaving:
     def _jumps(
         self, block: Block, parameters: dict[str, tuple[Value, ...]], heads: dict[str, list[Item]]
     ) -> list[Item]:
-        """Copies at the end of a block that jumps to one, else at the beginning of those that it jumps to."""
+        """Copies of an edge, at the end of a block that jumps to one, else at the beginning of those that it jumps
+        to."""
         edges = edges_of(block.terminator)
         own: list[Item] = []
         for edge in edges:
@@ -149,6 +154,7 @@ class _Leaving:
             self.items.append(instruction)
 
     def _raw(self, bits: Constant, is_everywhere: bool, place: Place) -> Op:
+        """Raw word of the source, with the registers that its instruction reads and writes."""
         found = decode(bits.value & 0xFFFFFFFF, self.member)
         if found is None or found.row.unit != "vector":
             return Op(RAW, immediates=(bits,), place=place, note="raw")
@@ -164,6 +170,7 @@ class _Leaving:
             self.items.append(copy(self._register(result), number, place, _note(result)))
 
     def _machine(self, taken: Machine, place: Place) -> None:
+        """Machine instruction with its tied, kept and fixed registers, which copies around it provide."""
         shape = taken.shape
         note = ", ".join(map(_note, taken.results))
         results = [
@@ -183,6 +190,7 @@ class _Leaving:
             if slot.isdecimal():
                 copies.append((int(slot), operands[position]))
                 operands[position] = int(slot)
+        # SFPSTORE of L12 and above would become a template of SFPLOADMACRO (page of `SFPLOADMACRO`).
         if shape.name == "SFPSTORE" and operands[0] >= _UNSTORED and operands[0] < FIRST_VARIABLE:
             copies.append((self.next(), operands[0]))
             operands[0] = copies[-1][0]
@@ -210,7 +218,9 @@ class _Leaving:
 def parallel(
     pairs: Sequence[tuple[Register, Register]], fresh: Callable[[], Register], place: Place = NOWHERE
 ) -> Iterator[Op]:
-    """Copies one after the other that have the effect of all at once."""
+    """Sequentialization of a parallel copy: copies one after the other that have the effect of all at once (Boissinot
+    et al. 2009).
+    """
     left: list[tuple[Register, Register]] = [(to, source) for to, source in pairs if to != source]
     while left:
         ready = next((pair for pair in left if all(pair[0] != source for _, source in left)), None)
@@ -226,7 +236,7 @@ def parallel(
 
 
 def _scalar(block: Block, parameters: dict[str, tuple[Value, ...]]) -> Block:
-    """Without vectors among parameters and arguments, and without instructions."""
+    """Block without vectors among parameters and arguments, and without instructions."""
 
     def edge(found: Edge) -> Edge:
         kept = zip(parameters[found.block], found.arguments, strict=True)
@@ -237,7 +247,7 @@ def _scalar(block: Block, parameters: dict[str, tuple[Value, ...]]) -> Block:
 
 
 def _last(instruction: Instruction) -> int:
-    """The number of a register among the operands."""
+    """Number of a register among the operands."""
     operand = next(o for o in instruction.operands if isinstance(o, Constant) and o.type != VECTOR)
     return operand.value
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of a kernel, with what is known of them at run time alone: instructions after allocation, encoded.
+"""Encoding of a kernel's instructions after allocation, with what is known of them at run time alone.
 
 A field whose value is computed takes the low bits of a scalar. The kernel's own raw words stand between as they are.
 """
@@ -23,7 +23,7 @@ WHOLE: Final = Field("word", 0, 32)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A field that takes the low bits of a scalar."""
+    """A run-time field: it takes the low bits of a scalar."""
 
     value: Operand
     field: Field
@@ -31,7 +31,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """`bits` has zeros where `parts` go; `is_raw` says that the source has the word."""
+    """A word. `bits` has zeros where `parts` go; `is_raw` says that the source has the word."""
 
     bits: int
     parts: tuple[Part, ...] = ()
@@ -50,7 +50,9 @@ Line = Word | Instruction
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`function` has blocks, parameters and terminators, `lines` by block words and scalar instructions."""
+    """Words of a kernel. `function` has blocks, parameters and terminators, `lines` by block words and scalar
+    instructions.
+    """
 
     function: Function
     lines: tuple[tuple[Line, ...], ...]
@@ -65,16 +67,17 @@ def encode(code: Code, member: Member) -> Listing:
 
 
 def word(name: str, member: Member, note: str, **fields: int) -> Word:
-    """One of the compiler's own, by names of fields."""
+    """Word of the compiler's own, by names of fields."""
     row = named(member)[key(name)]
     bits = row.opcode << 24
     for field in row.fields:
+        # The compiler's own words are known to fit; user's text goes through the assembler, which checks.
         bits |= fields.get(field.name, 0) << field.shift & field.mask
     return Word(bits, note=note)
 
 
 def decoded(line: Word, member: Member) -> Decoded | None:
-    """The instruction; None where it is not known."""
+    """Instruction of a word; None where it is not known."""
     return decode(line.bits, member) if line.is_known else None
 
 
@@ -99,6 +102,7 @@ def _word(op: Op, member: Member) -> Word:
     ):
         if not slot.isdecimal():
             bits |= register << op.shape.place(slot, member)
+    # An instruction with a fixed result still names it in its VD field, but for SFPTRANSP.
     if op.shape.results and op.shape.results[0].isdecimal() and op.shape.name != "SFPTRANSP":
         bits |= op.results[0] << op.shape.place("d", member)
     parts: list[Part] = []
@@ -113,7 +117,7 @@ def _word(op: Op, member: Member) -> Word:
 
 
 def show(listing: Listing) -> str:
-    """For `--print-after`: a line per word or scalar instruction."""
+    """Text for `--print-after`: a line per word or scalar instruction."""
     lines: list[str] = []
     for block, found in zip(listing.function.blocks, listing.lines, strict=True):
         lines += [f"{block.name}:", *(f"    {told(line, listing.member)}" for line in found)]

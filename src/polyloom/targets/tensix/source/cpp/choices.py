@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choices between two vectors, which the machine has not, as branches; and copies of vectors, which are left out.
+"""Branches for choices between two vectors, which the machine does not have; and copies of vectors, which are left out.
 
 %r = select %c, %a, %b   becomes   branch %c, then, else; then: jump next(%a); else: jump next(%b); next(%r): ...
 """
@@ -17,7 +17,7 @@ from polyloom.transform.ssa.editing import with_operands
 
 
 def branched(function: Function) -> Function:
-    """The function without choices and copies of vectors."""
+    """Function without choices and copies of vectors."""
     taken = {block.name for block in function.blocks}
     blocks = [part for block in function.blocks for part in _split(block, taken)]
     copies = {
@@ -42,7 +42,7 @@ def _without(block: Block, copied: Container[str]) -> Block:
 
 
 def _split(block: Block, taken: set[str]) -> Iterator[Block]:
-    """The block, ended before each choice of a vector."""
+    """Block, ended before each choice of a vector."""
     name, parameters = block.name, block.parameters
     made: list[Instruction] = []
     for i in block.instructions:
@@ -50,6 +50,7 @@ def _split(block: Block, taken: set[str]) -> Iterator[Block]:
             made.append(i)
             continue
         condition, then, orelse = i.operands
+        # Both arms need a block of their own: an edge cannot be told from another one between the same two blocks.
         ways = fresh(f"{block.name}.then", taken), fresh(f"{block.name}.else", taken)
         following = fresh(f"{block.name}.chosen", taken)
         yield Block(name, parameters, tuple(made), Branch(condition, Edge(ways[0]), Edge(ways[1]), i.place))

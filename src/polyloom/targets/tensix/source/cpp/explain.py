@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clang's messages about a kernel as diagnostics at the user's line.
+"""Explanation of clang's messages about a kernel, as diagnostics at the user's line.
 
 An error within our headers, or in the unit around the user's file, is placed where the first note behind it is in the
 user's files. Messages that tell of our headers' insides are said in the words of the vector language; others are passed
@@ -56,8 +56,9 @@ class _Message:
 
 @dataclass(slots=True)
 class Explainer:
-    """What makes diagnostics of clang's messages about a kernel in `source`. Mutable: `alone` collects the names that
-    have one candidate, a template."""
+    """Translator of clang's messages about a kernel in `source`. Mutable: `alone` collects the names that have one
+    candidate, a template.
+    """
 
     source: Source
     headers: tuple[str, ...]
@@ -68,6 +69,7 @@ class Explainer:
         grouped = _grouped(messages)
         self.alone.update(filter(None, map(_alone, grouped)))
         return (
+            # The first explanation that applies is the cause; the later ones tell of its consequences.
             tuple(unmatched(self.source) if _BRACES.search(messages) else ())
             or tuple(_collisions(grouped, self.headers, self.defines))
             or tuple(_diagnostics(grouped, self.source, self.headers))
@@ -76,7 +78,7 @@ class Explainer:
 
 
 def _alone(message: _Message) -> str | None:
-    """The name that the user gave, where a template is all that it can mean."""
+    """Name that the user gave, where a template is all that it can mean."""
     candidates = [note for note in message.notes if "candidate" in note]
     given = _GIVEN.search(message.text)
     if given is None or Path(message.places[0].file).name != _UNIT or len(candidates) != 1:
@@ -86,13 +88,15 @@ def _alone(message: _Message) -> str | None:
 
 def _collisions(messages: list[_Message], headers: tuple[str, ...], defines: tuple[str, ...]) -> Iterator[Diagnostic]:
     """Definitions of the command line that our headers do not stand: those in whose expansion one of their errors is,
-    or whose names stand where one is. Other errors follow from them."""
+    or whose names stand where one is. Other errors follow from them.
+    """
     known = Files()
     names = list(dict.fromkeys(name[0] for define in defines if (name := re.match(r"\w+", define))))
     within = [m for m in messages if _is_within(m.places[0].file, headers)]
     expanded = {name for m in within for name in _expanded(m, headers)}
     lines = {place for m in within if not any(_is_shown(p.file, headers) for p in m.places) for place in m.places}
     words = {word for place in lines for word in re.findall(r"\w+", known.line(place.file, place.line))}
+    # Expansion is a proof; a name that merely stands in the line is only taken where there is none.
     for name in [name for name in names if name in expanded] or [name for name in names if name in words]:
         help = f"take `-D {name}` away, or define another name: the headers of the vector library use this one"
         yield Diagnostic("PL1269", f"`-D {name}` changes the headers of the vector library", help=help)
@@ -109,7 +113,7 @@ def _expanded(message: _Message, headers: tuple[str, ...]) -> Iterator[str]:
 
 
 def said(error: PolyloomError) -> PolyloomError:
-    """What the import cannot take, where C++ has a word for it."""
+    """Error of the import, where C++ has a word for it."""
     first = error.diagnostics[0]
     if re.match(r"`(?:inttoptr|ptrtoint)` of a vector ", first.message):
         # clang copies what is in memory as integers.
@@ -123,7 +127,9 @@ def said(error: PolyloomError) -> PolyloomError:
 
 
 def _plain(mangled: str) -> str:
-    """The last of the names with which a mangled one begins: `2ns1gEi` is g."""
+    """Name of a mangled one, the last of those with which it begins: `2ns1gEi` is g (Itanium C++ ABI, section 5.1,
+    nested names).
+    """
     name = ""
     while length := re.match(r"\d+", mangled):
         end = length.end() + int(length[0])
@@ -133,6 +139,7 @@ def _plain(mangled: str) -> str:
 
 def unmatched(source: Source) -> Iterator[Diagnostic]:
     """Regions that are not closed, and what closes none."""
+    # Comments and strings become blanks of the same length, so that places stay.
     text = _BLANK.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)
     text = re.sub(r"^[ \t]*#[^\n]*", lambda match: " " * len(match[0]), text, flags=re.MULTILINE)
     opened: list[tuple[str, int]] = []
@@ -154,7 +161,7 @@ def unmatched(source: Source) -> Iterator[Diagnostic]:
 
 
 def _diagnostics(messages: list[_Message], source: Source, headers: tuple[str, ...]) -> Iterator[Diagnostic]:
-    """One for each line: what follows from an error there is left out."""
+    """Diagnostics, one for each line: what follows from an error there is left out."""
     known = Files()
     lines: set[tuple[str, int] | None] = set()
     for message in messages:
@@ -184,7 +191,7 @@ def _grouped(messages: str) -> list[_Message]:
 
 
 def _named(file: str, source: Source) -> str:
-    """The user's file by the name that the user gave."""
+    """User's file by the name that the user gave."""
     return source.name if Path(file).resolve() == Path(source.name).resolve() else file
 
 
@@ -197,7 +204,7 @@ def _is_within(file: str, headers: tuple[str, ...]) -> bool:
 
 
 def _of_name(message: _Message, source: Source) -> Diagnostic:
-    """What is wrong with the name that the user gave beside the file."""
+    """Diagnostic of what is wrong with the name that the user gave beside the file."""
     lines = source.text.split("\n")
     notes = tuple(
         dict.fromkeys(
@@ -213,6 +220,7 @@ def _of_name(message: _Message, source: Source) -> Diagnostic:
             "give the template arguments, `f<false, 8>`; a call, `f<false>(1, 2)`, chooses among functions of one name"
         )
         return Diagnostic("PL1268", f"`{name}` does not say which function it is", notes=notes, help=help)
+    # A regular expression suffices here: the list is a suggestion, and clang has refused the file.
     functions = [each for each in dict.fromkeys(_FUNCTION.findall(source.text)) if each not in _NO_FUNCTION]
     candidates = get_close_matches(name.split("::")[-1], functions, 3, 0.5) or functions
     help = "functions of the file: " + ", ".join(f"`{each}`" for each in candidates[:12]) if candidates else None
@@ -220,13 +228,13 @@ def _of_name(message: _Message, source: Source) -> Diagnostic:
 
 
 def _head(lines: list[str], line: int) -> str:
-    """The text of a function's head, with its template parameters."""
+    """Text of a function's head, with its template parameters."""
     before = lines[line - 2].strip() if line > 1 and lines[line - 2].startswith("template") else ""
     return " ".join(f"{before} {lines[line - 1]}".partition("{")[0].split())
 
 
 def _said(message: _Message) -> tuple[str, str, str | None]:
-    """Code, message and help."""
+    """Code, message and help of an error."""
     for pattern, code, said, help in WORDS:
         if match := re.search(pattern, message.text):
             return code, match.expand(said), match.expand(help)
@@ -238,7 +246,7 @@ def _said(message: _Message) -> tuple[str, str, str | None]:
 
 
 def _assigned(message: _Message) -> tuple[str, str, str]:
-    """What clang says of an assignment stands in its notes."""
+    """Explanation of an assignment; what clang says of it stands in its notes."""
     pairs = [found for note in message.notes if (found := re.search(KNOWN, note))]
     if pairs and "Datums" not in pairs[0][2]:
         given, wanted = pairs[0][1], pairs[0][2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an imported kernel becomes before passes see it, and what it may not contain.
+"""Legalization of an imported kernel before passes see it, and what it may not contain.
 
 The operation with four results comes as a token and its parts. Parameters that are floats are given as their bits.
 Vectors in memory, calls that were not inlined, and scalar floats that are computed at run time are errors, at the
@@ -44,18 +44,19 @@ _COMPARE_HELP: Final = "compare vectors, in `v_if`, or the bits of the scalars"
 
 
 def finished(function: Function) -> Function:
-    """The function with operations of the table alone, and integers in place of scalar floats."""
+    """Function with operations of the table alone, and integers in place of scalar floats."""
     known = {PREFIX + TRANSPOSED, PREFIX + PART}
     externals = {external.name: external for external in function.externals if external.name not in known}
     if len(externals) < len(function.externals):
         row = operations()[_FOUR].external
         externals[row.name] = row
     blocks = tuple(_in_bits(_with_parts(block)) for block in function.blocks)
+    # Verified at once: an import that breaks SSA form should not be blamed on a pass.
     return verify(branched(replace(function, blocks=blocks, externals=tuple(externals.values()))))
 
 
 def _with_parts(block: Block) -> Block:
-    """A token and its parts, which follow it in the same block, as one call with four results."""
+    """Token and its parts, which follow it in the same block, as one call with four results."""
     parts: dict[tuple[str, int], Value] = {}
     for i in block.instructions:
         if i.called == PREFIX + PART:
@@ -88,6 +89,7 @@ def _of_bits(i: Instruction) -> Instruction:
     results = tuple(map(_as_bits, i.results))
     if i.operation == "bitcast":
         return replace(i, operation="copy", results=results)
+    # Changing the sign of a float needs no arithmetic, so that it is allowed in scalar code.
     if i.operation == "fneg":
         return replace(i, operation="xor", operands=(*i.operands, _SIGN), results=results)
     if i.callee == "fabs":
@@ -124,7 +126,7 @@ def _types(i: Instruction) -> Iterator[Type]:
 
 
 def refused(function: Function, source: Source) -> None:
-    """Raises PL1264 to PL1266 where the kernel has what the machine has not."""
+    """Check that raises PL1264 to PL1266 where the kernel has what the machine has not."""
     for other in function.others:
         place = next((i.place for b in function.blocks for i in b.instructions if i.called == other.name), NOWHERE)
         help = "no function of vectors can be called: take `noinline` away, and write recursion as a loop"
@@ -132,6 +134,7 @@ def refused(function: Function, source: Source) -> None:
     for i in (i for b in function.blocks for i in b.instructions):
         if _touches(i):
             raise _error("PL1264", "a vector in memory", i.place, source, MEMORY_HELP)
+        # Soft-float routines would be calls, and the cores have no floating-point unit.
         if _floating(i) and i.operation not in _MOVES and i.callee != "fabs":
             compared = i.operation.startswith("f") and i.operation not in FLOATING
             help = _COMPARE_HELP if compared else _COMPUTE_HELP
@@ -147,7 +150,7 @@ def _error(code: str, message: str, place: Place, source: Source, help: str) -> 
 
 
 def span_at(place: Place, source: Source) -> Span | None:
-    """The text of the place's line."""
+    """Span of the text of the place's line."""
     home = source if place.file in ("", source.name) else Source(place.file, text_of(place.file))
     lines = home.text.split("\n")
     text = lines[place.line - 1] if 0 < place.line <= len(lines) else ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The source's names of vectors, from the debug records of LLVM's text: `#dbg_value(ptr addrspace(1) %call2.i, !50,`
-says that the variable 50 has the value of that name.
+"""Names of vectors in the source, from the debug records of LLVM's text: `#dbg_value(ptr addrspace(1) %call2.i, !50,`
+says that the variable 50 has the value of that name (LLVM's manual, Source Level Debugging).
 
 Variables of our own headers are left out. Where several variables have a value, the first one names it.
 """

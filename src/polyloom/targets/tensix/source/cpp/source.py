@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector kernels in C++, as functions of the form: `load`.
+"""Frontend of vector kernels in C++, as functions in SSA form: `load`.
 
 A unit is made around the user's file, in which every function is inlined, and read by `frontend.c.llvm` with the table
 of operations. The function is named by a C++ expression, `ns::f<false, 8>`, whose parameters are those of the form, or
 by a call, `silly(true)`, which binds them; a template whose arguments all have defaults is named without them. Where
 arrays of vectors stay in memory, loops are unrolled and it is read again; what then still is there is an error.
+Language and headers: docs/sfpi.md.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ HERE: Final = Path(__file__).parents[2] / "sfpi"
 HEADERS: Final = (*(str(HERE / name) for name in ("include", "include/std", "include/ckernel")), include())
 """Before the user's own folders: what of the vendor's system a kernel includes is found here."""
 _FLAGS: Final = ("-march=rv32im", "-mabi=ilp32", "-g", "-Xclang", "-no-enable-noundef-analysis")
+# Unrolling of all counted loops turns constant indices into scalars; run-time counts are left, for they would only
+# multiply code.
 _UNROLLED: Final = (
     "-funroll-loops",
     *("-mllvm", "-unroll-runtime=0", "-mllvm", "-unroll-allow-partial=0", "-mllvm", "-unroll-threshold=100000"),
@@ -70,7 +73,7 @@ def load(
     includes: tuple[str, ...] = (),
     member: Member = "wormhole",
 ) -> Forms:
-    """The form of a function of the file and of its initialization. Errors: PL0104, PL0150, PL1260 to PL1269."""
+    """Form of a function of the file and of its initialization. Errors: PL0104, PL0150, PL1260 to PL1269."""
     names = (function,) if init is None else (function, init)
     found = load_several(path, names, defines, includes, member)
     return Forms(found.functions[0], found.functions[1] if init is not None else None, found.source, found.variables)
@@ -92,21 +95,23 @@ def load_several(
     includes: tuple[str, ...] = (),
     member: Member = "wormhole",
 ) -> Several:
-    """The forms of functions of a file, read at once. Errors: as `load`."""
+    """Forms of functions of a file, read at once by one call of clang. Errors: as `load`."""
     source = Source(path, read_source(path, ".h").decode("utf-8", "replace"))
     options = Options(includes=(*HEADERS, *includes), defines=(f"{_ARCHITECTURES[member]}=1", *defines))
     found, module = _read(path, names, source, options)
     for each in found:
         refused(each, source)
+    # Assignments outside of conditions are replaced last, when the operations are those of the table.
     return Several(tuple(replaced(finished(each)) for each in found), source, variables(module, HEADERS))
 
 
 def _read(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[tuple[Function, ...], str]:
-    """The functions, and the module; with loops unrolled where vectors are in memory otherwise."""
+    """Functions, and the module; with loops unrolled where vectors are in memory otherwise."""
     unit, module = _compiled(path, names, source, options)
     try:
         found = _imported(module, source)
     except PolyloomError as error:
+        # Only vectors in memory are cured by unrolling; other errors would come again.
         if error.diagnostics[0].code != "PL1264":
             raise
     else:
@@ -117,8 +122,9 @@ def _read(path: str, names: tuple[str, ...], source: Source, options: Options) -
 
 
 def _compiled(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[str, str]:
-    """The unit and its module. C++ has no name for a template with defaults but `f<>`, which is tried where it is all
-    that a name can mean."""
+    """Unit and its module. C++ has no name for a template with defaults but `f<>`, which is tried where it is all that
+    a name can mean.
+    """
     unit, explained = _unit(path, names), Explainer(source, HEADERS, options.defines)
     try:
         return unit, _module(unit, explained, options)
@@ -130,6 +136,7 @@ def _compiled(path: str, names: tuple[str, ...], source: Source, options: Option
         try:
             return unit, _module(unit, Explainer(source, HEADERS, options.defines), options)
         except PolyloomError as second:
+            # The second attempt's errors are of interest only if it found the function.
             nameless = any(each.code == "PL1268" for each in second.diagnostics)
             raise (first if nameless else second) from None
 
@@ -146,7 +153,7 @@ def _imported(module: str, source: Source) -> tuple[Function, ...]:
 
 
 def table() -> Externals:
-    """All operations, and the pair of functions that stands for the one with four results."""
+    """Externals: all operations, and the pair of functions that stands for the one with four results."""
     known = externals(HEADERS)
     four = External(PREFIX + TRANSPOSED, (VECTOR,) * 4, (VECTOR,), ("ordered",))
     part = External(PREFIX + PART, (VECTOR, I32), (VECTOR,), ("ordered",))
@@ -154,7 +161,7 @@ def table() -> Externals:
 
 
 def _unit(path: str, names: tuple[str, ...]) -> str:
-    """A call becomes a function without parameters."""
+    """Text of the unit; a call becomes a function without parameters."""
     calls = "".join(
         f"static void __polyloom_call_{k}() {{ {name}; }}\n" for k, name in enumerate(names) if _CALL.match(name)
     )

@@ -14,7 +14,7 @@ from polyloom.targets.tensix.source.language.values import operand as operand_of
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Stands in a `with` of a kernel, whose text is rewritten; used otherwise it is an error."""
+    """A marker in a `with` of a kernel, whose text is rewritten; used otherwise it is an error."""
 
     name: str
     takes: int
@@ -43,14 +43,15 @@ v_block = Marker("v_block", 0, "with pl.v_block():")
 
 
 def v_and(given: object) -> None:
-    """Narrows the lanes until the innermost condition or block ends."""
+    """Narrowing of the lanes until the innermost condition or block ends."""
     if not current().depth:
         raise wrong("PL1252", "`v_and` outside of `v_if` and `v_block`", "open a block: `with pl.v_block():`")
     current().effect("and_", condition(given).value)
 
 
 class Chain:
-    """A frame, left on any way. (A generator would be a file of Python's between here and the user's line.)"""
+    """Context of a frame, left on any way. (A generator would be a file of Python's between here and the user's
+    line.)"""
 
     def __enter__(self) -> None:
         tracer = current()
@@ -76,7 +77,7 @@ def else_() -> None:
 
 
 def assign(name: str, old: Callable[[], object], new: object) -> object:
-    """What a name has after an assignment: within a condition, a merge of what it had and the new value."""
+    """Assignment to a name: within a condition, a merge of what it had and the new value."""
     made = _assigned(old, settled(new))
     if isinstance(made, Vector):
         current().names.setdefault(made.value.name, name)
@@ -88,6 +89,7 @@ def _assigned(old: Callable[[], object], new: object) -> object:
         return new
     try:
         was = settled(old())
+    # The old value is read by a lambda, so that a name without one raises here, and not in the user's code.
     except NameError:  # a definition
         return new
     if not isinstance(was, Vector) and not isinstance(new, Vector):
@@ -101,6 +103,7 @@ def _merged(was: object, new: object) -> object:
     if not isinstance(was, Vector):
         if not isinstance(was, int | float):
             return new
+        # A number becomes a vector when a vector is assigned to its name under a condition.
         was = type(new)(was) if isinstance(new, Vector) else was
     assert isinstance(was, Vector)
     kind = vfloat if isinstance(was, vfloat) else type(was)
@@ -110,5 +113,5 @@ def _merged(was: object, new: object) -> object:
 
 
 def assign_all(names: Sequence[str], old: Sequence[Callable[[], object]], new: Sequence[object]) -> tuple[object, ...]:
-    """Of a tuple of names."""
+    """Assignments to a tuple of names."""
     return tuple(assign(name, was, value) for name, was, value in zip(names, old, new, strict=True))

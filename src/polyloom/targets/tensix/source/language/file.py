@@ -21,14 +21,14 @@ from polyloom.targets.tensix.source.locate import error
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A name, None for the only one, and constants, those without a name first."""
+    """Name of a kernel, None for the only one, and constants, those without a name first."""
 
     name: str | None
     positional: tuple[object, ...] = ()
     named: Mapping[str, object] = field(default_factory=dict[str, object])
 
     def constants(self, kernel: VectorKernel) -> Mapping[str, object]:
-        """By name. Errors: PL1253 where there are more than the kernel has."""
+        """Constants by name. Errors: PL1253 where there are more than the kernel has."""
         names = kernel.constants
         if len(self.positional) > len(names):
             help = f"its constants are {', '.join(names)}" if names else "it has none"
@@ -49,11 +49,12 @@ def is_vector_file(path: str, function: str | None) -> bool:
     name = _base(function or of_path)
     if name is not None and name in decorated:
         return decorated[name] == "tensix.kernel"
+    # A file with kernels of both kinds needs a name to tell which is meant.
     return "tensix.kernel" in decorated.values() and "pl.kernel" not in decorated.values()
 
 
 def apart(path: str) -> tuple[str, str | None]:
-    """The file, and the name of `FILE:NAME`."""
+    """Path and name of `FILE:NAME`."""
     file = file_of(path)
     return file, path[len(file) + 1 :] or None
 
@@ -75,7 +76,7 @@ def _base(text: str | None) -> str | None:
 
 
 def wanted(text: str | None) -> Wanted:
-    """Of `name`, `name(1.5, other=True)` or nothing; PL0801 for what is neither."""
+    """Kernel name of `name`, `name(1.5, other=True)` or nothing; PL0801 for what is neither."""
     if text is None:
         return Wanted(None)
     try:
@@ -92,7 +93,7 @@ def wanted(text: str | None) -> Wanted:
 
 
 def load(path: str, name: str | None = None) -> VectorKernel:
-    """The vector kernel of a file, or the one of this name; raises PL0131 and PL1253."""
+    """Vector kernel of a file, or the one of this name; raises PL0131 and PL1253."""
     found = {k: v for k, v in executed(path).items() if isinstance(v, VectorKernel)}
     if name is None and len(found) == 1:
         return next(iter(found.values()))

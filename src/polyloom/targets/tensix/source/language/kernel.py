@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`@pl.tensix.kernel`: a Python function over Dst that is traced into the form of vector kernels.
+"""Tracing of Python kernels, `@pl.tensix.kernel`: a Python function over Dst is executed once and becomes the SSA form
+of a vector kernel.
 
     kernel.trace(slope=0.1) -> Function
 
@@ -35,7 +36,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """The form, its warnings, and the names of variables by those of values."""
+    """Result of tracing: the form, its warnings, and the names of variables by those of values."""
 
     function: Function
     warnings: tuple[Diagnostic, ...]
@@ -67,9 +68,10 @@ class VectorKernel:
 
     @cached_property
     def parameters(self) -> tuple[inspect.Parameter, ...]:
-        """Behind Dst."""
+        """Parameters behind Dst."""
         try:
             signature = inspect.signature(self.function, eval_str=True)
+        # A postponed annotation may name what the module does not have at run time.
         except NameError:  # of an annotation as text
             signature = inspect.signature(self.function)
         found = tuple(signature.parameters.values())
@@ -81,25 +83,27 @@ class VectorKernel:
 
     @property
     def runtime(self) -> tuple[str, ...]:
-        """The parameters that are known when the kernel runs, integers and bits of floats, in their order."""
+        """Run-time parameters, integers and bits of floats, in their order."""
         return tuple(p.name for p in self.parameters if p.annotation in _ELEMENTS)
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """The names of the other parameters, in their order."""
+        """Names of the other parameters, in their order."""
         return tuple(p.name for p in self.parameters if p.name not in self.runtime)
 
     def trace(self, member: Member = "wormhole", **constants: object) -> Function:
-        """The form, verified; its parameters are those of `runtime`."""
+        """Form of the kernel, verified; its parameters are those of `runtime`."""
         return self.traced(member, constants).function
 
     def traced(self, member: Member, constants: Mapping[str, object]) -> Traced:
+        """Trace of the kernel, with warnings and names."""
         given = self._bound(constants)
         builder = Builder(self.name, tuple((name, I32) for name in self.runtime), self.place)
         values = dict(zip(self.runtime, builder.entry, strict=True))
         for p in self.parameters:
             if p.annotation in _ELEMENTS:
                 given[p.name] = Runtime(values[p.name], p.annotation is f32)
+        # A kernel may be traced many times, with other constants or for another member.
         tracer = Tracer(builder, member)
         with tracing(tracer):
             self._run(given)
@@ -107,6 +111,7 @@ class VectorKernel:
         return Traced(function, verify(function, member), dict(tracer.names))
 
     def _bound(self, constants: Mapping[str, object]) -> dict[str, Any]:
+        """Binding of the constants. Errors: PL1253 for an unknown or a missing one."""
         names = self.constants
         for name in constants:
             if name not in names:
@@ -121,6 +126,7 @@ class VectorKernel:
         return dict(constants)
 
     def _run(self, given: dict[str, Any]) -> None:
+        """Recording run of the function; whatever it raises becomes PL1254 at the user's last line."""
         try:
             result = self._rewritten(Dst(), **given)
         except PolyloomError:
@@ -136,7 +142,7 @@ class VectorKernel:
 
 
 def _place(trace: TracebackType | None, path: str) -> Place | None:
-    """The last place of the file in a traceback."""
+    """Last place of the file in a traceback."""
     found = None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == path:
@@ -146,16 +152,17 @@ def _place(trace: TracebackType | None, path: str) -> Place | None:
 
 
 def kernel(function: Callable[..., None]) -> VectorKernel:
-    """Under it a function is a vector kernel."""
+    """Decorator of a vector kernel."""
     return VectorKernel(_defined(function))
 
 
 def function(given: Callable[P, R]) -> Callable[P, R]:
-    """Under it a function that kernels call may use conditions and assign within them."""
+    """Decorator of a function that kernels call, which may use conditions and assign within them."""
     plain = _defined(given)
     made: list[FunctionType] = []
 
     def call(*arguments: P.args, **named: P.kwargs) -> R:
+        # Names that are defined below the function are not known when the decorator runs.
         if not made:  # at the first call: what follows it in its file is known then
             made.append(rewritten(plain))
         return cast(R, made[0](*arguments, **named))

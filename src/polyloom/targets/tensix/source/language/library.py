@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions on vectors in Python, with the names and the compositions of the C++ library: `pl.tensix.exexp(x)`.
+"""Library of functions on vectors in Python, with the names and the compositions of the C++ library (the public SFPI
+headers): `pl.tensix.exexp(x)`.
 
 Where C++ has a mode as an enumeration, Python has a keyword. Roundings are "nearest" (ties away from zero, of casts to
-even), "stochastic", and on Blackhole "zero".
+even), "stochastic", and on Blackhole "zero" (docs/sfpi.md).
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ from polyloom.targets.tensix.source.operations import operations
 
 V = TypeVar("V", bound=Vector)
 _ROUNDINGS: Final = {"nearest": 0, "stochastic": 1, "zero": 2}
+# Modes of SFP_STOCH_RND (ISA documentation, page of `SFPSTOCHRND`).
 _NARROW: Final = {"fp16a": 0, "fp16b": 1, "uint8": 2, "int8": 3, "uint16": 6, "int16": 7}
 
 
 def as_(kind: type[V], x: Vector) -> V:
-    """The same bits as another type."""
+    """Bit cast: the same bits as another type."""
     return bits_of(kind, _vector(x))
 
 
@@ -72,7 +74,7 @@ def exexp(x: vfloat, biased: bool = False) -> vint:
 
 
 def exman(x: vfloat, hidden: bool = False) -> vint:
-    """The mantissa, with the hidden bit where asked."""
+    """Mantissa, with the hidden bit where asked."""
     return _call(vint, "sfpexman", _float(x), int(not hidden))
 
 
@@ -116,7 +118,7 @@ def lz(x: Vector, ignore_sign: bool = False) -> vint:
 
 
 def shft(x: V, amount: vint | int | Runtime, arithmetic: bool = False) -> V:
-    """To the left by a positive amount, to the right by a negative one."""
+    """Shift to the left by a positive amount, to the right by a negative one."""
     if isinstance(amount, int | Runtime):
         return _call(_kind(x), "sfpshft_i", _any(x), _number(amount), 2 * int(arithmetic))
     return _call(_kind(x), "sfpshft_v", _any(x), operand(vint, amount), 2 * int(arithmetic))
@@ -139,7 +141,9 @@ def is_zero(x: vfloat) -> Condition:
 
 
 def min_max(a: V, b: V | float) -> tuple[V, V]:
-    """The smaller and the larger in each lane, in the total order -NaN < -Inf < ... < -0 < +0 < ... < +NaN."""
+    """Smaller and larger in each lane, in the total order -NaN < -Inf < ... < -0 < +0 < ... < +NaN (ISA documentation,
+    page of `SFPSWAP`).
+    """
     return _swapped(a, b, 1)
 
 
@@ -160,7 +164,7 @@ def symmetric_clamp(x: vfloat, bound: vfloat | float) -> vfloat:
 
 
 def swap(a: V, b: V) -> tuple[V, V]:
-    """`a, b = pl.tensix.swap(a, b)`"""
+    """Exchange: `a, b = pl.tensix.swap(a, b)`"""
     return _swapped(a, b, 0)
 
 
@@ -174,14 +178,17 @@ def _swapped(a: V, b: V | float, mode: int) -> tuple[V, V]:
 
 
 def round(x: vfloat) -> tuple[vfloat, vint]:
-    """To the nearest integer, of magnitudes below 2^22: as a float and as an integer."""
+    """Rounding to the nearest integer, of magnitudes below 2^22: as a float and as an integer."""
+    # At 1.5 * 2^23 a float has no fraction: the addition rounds, and its low bits are the integer.
     magic = vfloat(1.5 * 2**23)
     shifted = x + magic
     return shifted - magic, as_(vint, shifted) - as_(vint, magic)
 
 
 def polynomial(x: vfloat, *coefficients: vfloat | float) -> vfloat:
-    """c0 + c1·x + c2·x² + ..., by Horner's rule."""
+    """Polynomial c0 + c1·x + c2·x² + ..., by Horner's rule (Knuth, The Art of Computer Programming, volume 2, section
+    4.6.4).
+    """
     *others, last = coefficients
     found = vfloat(last)
     for coefficient in reversed(others):
@@ -190,12 +197,16 @@ def polynomial(x: vfloat, *coefficients: vfloat | float) -> vfloat:
 
 
 def lut(x: vfloat, l0: vuint, l1: vuint, l2: vuint, update_sign: bool = False) -> vfloat:
-    """slope·|x| + offset, of 8 bits each, in three intervals of |x|; with x's sign unless told otherwise."""
+    """Lookup table slope·|x| + offset, of 8 bits each, in three intervals of |x|; with x's sign unless told otherwise
+    (ISA documentation, page of `SFPLUT`).
+    """
     return _call(vfloat, "sfplut", _any(l0), _any(l1), _any(l2), _float(x), 0 if update_sign else 4)
 
 
 def lut2(x: vfloat, *entries: Vector, update_sign: bool = False, last_at_four: bool = False) -> vfloat:
-    """The same of three registers with halves of FP16; of six with floats; or, as `vuint`, six intervals of FP16."""
+    """Lookup table of three registers with halves of FP16; of six with floats; or, as `vuint`, six intervals of FP16
+    (ISA documentation, page of `SFPLUTFP32`).
+    """
     given = [_any(entry) for entry in entries]
     sign = 0 if update_sign else 4
     if len(given) == 3:
@@ -207,12 +218,12 @@ def lut2(x: vfloat, *entries: Vector, update_sign: bool = False, last_at_four: b
 
 
 def lut8(slope: float, offset: float) -> vuint:
-    """An entry of `lut`; PL1251 where eight bits do not hold one of the numbers."""
+    """Entry of `lut`; PL1251 where eight bits do not hold one of the numbers."""
     return _entry(slope, offset, "lut8")
 
 
 def lut16(slope: float, offset: float) -> vuint:
-    """An entry of `lut2` of three registers."""
+    """Entry of `lut2` of three registers."""
     return _entry(slope, offset, "fp16a")
 
 
@@ -230,14 +241,14 @@ def _entry(slope: float, offset: float, form: Form) -> vuint:
 
 
 def subvec_transp(a: V, b: V, c: V, d: V) -> tuple[V, V, V, V]:
-    """Row j of the i-th vector becomes row i of the j-th."""
+    """Transposition: row j of the i-th vector becomes row i of the j-th (ISA documentation, page of `SFPTRANSP`)."""
     made = current().several("sfptransp", _any(a), _any(b), _any(c), _any(d))
     w, x, y, z = (_kind(a).of(value) for value in made)
     return w, x, y, z
 
 
 def subvec_shflror1(x: V) -> V:
-    """Each row of eight lanes moved right by one, around."""
+    """Rotation: each row of eight lanes moved right by one, around (ISA documentation, page of `SFPSHFT2`, mode 3)."""
     return _call(_kind(x), "sfpshft2_subvec_shfl1", _any(x), 3)
 
 
@@ -252,12 +263,14 @@ def _rounding(name: str) -> int:
 
 
 def int_to_float(x: Vector, rounding: str = "nearest") -> vfloat:
-    """Of sign and magnitude."""
+    """Conversion of sign and magnitude to float (ISA documentation, page of `SFPCAST`)."""
     return _call(vfloat, "sfpcast", _any(x), _rounding(rounding))
 
 
 def convert(x: vfloat, to: str, rounding: str = "nearest") -> Any:
-    """A float as `fp16a`, `fp16b` (still a float), or as `uint8`, `int8`, `uint16`, `int16` (sign and magnitude)."""
+    """Conversion of a float to `fp16a`, `fp16b` (still a float), or to `uint8`, `int8`, `uint16`, `int16` (sign and
+    magnitude).
+    """
     if to not in _NARROW:
         raise wrong("PL1251", f"there is no conversion to {to!r}", f"conversions are {', '.join(_NARROW)}")
     kind = vfloat if to.startswith("fp") else vuint if to.startswith("u") else vint
@@ -279,7 +292,7 @@ def _descaled(kind: type[V], x: Vector, descale: Vector | int, mode: int, roundi
 
 
 def rand() -> vint:
-    """The next random number of each lane (Blackhole)."""
+    """Next random number of each lane (Blackhole)."""
     return _call(vint, "rand")
 
 
@@ -292,13 +305,14 @@ def approx_exp(x: vfloat) -> vfloat:
 
 
 def fractional_mul(a: Vector, b: Vector, high: bool = False) -> vuint:
-    """The low or the high 23 bits of a product of 23 bits each (Blackhole)."""
+    """Product of 23 bits each: its low or its high 23 bits (Blackhole)."""
     return _call(vuint, "sfpmul24", _any(a), _any(b), int(high))
 
 
 def builtin(name: str) -> Callable[..., Any]:
-    """An operation of the table by its name: `pl.tensix.builtin("sfpmad")(a, b, c, 0)`; results are `vfloat` where the
-    table says floats, else `vuint`."""
+    """Operation of the table by its name: `pl.tensix.builtin("sfpmad")(a, b, c, 0)`; results are `vfloat` where the
+    table says floats, else `vuint`.
+    """
     if name not in operations():
         raise wrong("PL1251", f"there is no operation {name!r}", "docs/sfpi.md lists them")
     row = operations()[name]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python does not tell a program about itself, told by calls in its text: assignments, and chains of conditions.
+"""Source rewriting: what Python does not tell a program about itself is told by calls in its text: assignments, and
+chains of conditions.
 
     x = e                            x = _.assign("x", lambda: x, e)
     with pl.v_if(a): ...             with _.chain():
@@ -26,12 +27,14 @@ _HELP: Final = "`with pl.v_elseif(...):` and `with pl.v_else:` follow a `with pl
 
 
 def rewritten(function: FunctionType) -> FunctionType:
-    """The function that records. Raises PL0132 where the text cannot be had, PL1252 for conditions out of place."""
+    """Function that records. Raises PL0132 where the text cannot be had, PL1252 for conditions out of place."""
     text, node = definition(function)
     changed = _Rewriter(text, _names(function)).visit(node)
     assert isinstance(changed, ast.FunctionDef)
     changed.decorator_list = []
     free = [*function.__code__.co_freevars, _RUN]
+    # An outer function gives the compiled code its free variables; their cells are the original's, so that later
+    # changes are seen.
     outer = ast.FunctionDef(
         name="outer",
         args=ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, []),
@@ -54,7 +57,7 @@ def _code(code: CodeType, name: str) -> CodeType:
 
 
 def _names(function: FunctionType) -> Mapping[str, Any]:
-    """What the function sees, for names of conditions."""
+    """Names that the function sees, to recognize conditions under any alias."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     found: dict[str, Any] = dict(function.__globals__)
     for name, cell in cells:
@@ -66,7 +69,9 @@ def _names(function: FunctionType) -> Mapping[str, Any]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Functions within the kernel are rewritten with it; classes and lambdas are left alone."""
+    """Transformer of a function's tree. Functions within the kernel are rewritten with it; classes and lambdas are left
+    alone.
+    """
 
     def __init__(self, text: Text, names: Mapping[str, Any]) -> None:
         self.text, self.names = text, names
@@ -100,6 +105,7 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.target, ast.Name):
             return node
+        # `x += y` becomes `x = x + y`: vectors have no in-place operators, and the merge needs the new value alone.
         old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         value = ast.copy_location(ast.BinOp(old, node.op, node.value), node)
         return ast.copy_location(ast.Assign([node.target], self._assigned(node.target, value)), node)
@@ -114,8 +120,9 @@ class _Rewriter(ast.NodeTransformer):
         return value
 
     def _old(self, target: ast.expr) -> ast.expr:
-        """A function of no arguments that gives what a name has."""
+        """Lambda of no arguments that gives what a name has."""
         plain = isinstance(target, ast.Name) and target.id not in self.apart
+        # The name is looked up when it is called: before its first assignment that is a NameError.
         body = ast.Name(target.id, ast.Load()) if plain and isinstance(target, ast.Name) else ast.Constant(None)
         made = ast.Lambda(ast.arguments([], [], None, [], [], None, []), body)
         return ast.fix_missing_locations(ast.copy_location(made, target))
@@ -132,7 +139,7 @@ class _Rewriter(ast.NodeTransformer):
         return super().generic_visit(node)
 
     def _chained(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """Conditions that follow one another as one."""
+        """Statements in which conditions that follow one another are one chain."""
         found: list[ast.stmt] = []
         chain: ast.With | None = None
         for statement in statements:
@@ -155,7 +162,7 @@ class _Rewriter(ast.NodeTransformer):
         return self.text.error("PL1252", message, node, _HELP)
 
     def _kind(self, statement: ast.stmt) -> str | None:
-        """Which of the conditions a `with` is, if one."""
+        """Kind of condition that a `with` is, if one."""
         if not isinstance(statement, ast.With):
             return None
         kinds = [self._marker(item.context_expr) for item in statement.items]
@@ -174,7 +181,7 @@ class _Rewriter(ast.NodeTransformer):
         return found.name
 
     def _resolved(self, node: ast.expr) -> object:
-        """What a name with dots is, None for anything else."""
+        """Value of a name with dots, None for anything else."""
         if isinstance(node, ast.Name):
             return self.names.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -190,6 +197,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _arm(self, statement: ast.With, kind: str) -> list[ast.stmt]:
         at = statement.items[0].context_expr
+        # An arm begins with the complement of all conditions before it, then narrows by its own.
         orelse = ast.copy_location(ast.Expr(self._call("else_", at)), at)
         return [orelse, *(self._narrowed(at) if kind == "v_elseif" else []), *statement.body]
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recording of a kernel while its Python function runs, and places in the user's file.
+"""Recording of a kernel while its Python function runs, and places in the user's file.
 
-A place is the innermost line of the call stack that is not of this package, with its column as Python's code has it.
+A place is the innermost line of the call stack that is not of this package, with its column as Python's code has it
+(PEP 657 of 2021).
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _HERE = str(Path(__file__).parent)
 
 @dataclass(slots=True)
 class Tracer:
-    """Mutable: the kernel so far; `depth` is the number of open conditions; `names` are the user's, by values'."""
+    """Recorder of a kernel. Mutable: the kernel so far; `depth` is the number of open conditions; `names` are the
+    user's, by values'.
+    """
 
     builder: Builder
     member: Member
@@ -50,6 +53,7 @@ _CURRENT: ContextVar[Tracer | None] = ContextVar("tracer", default=None)
 
 @contextmanager
 def tracing(tracer: Tracer) -> Generator[None]:
+    """Activation of a tracer; a context variable, so that threads can trace at once."""
     token = _CURRENT.set(tracer)
     try:
         yield
@@ -58,7 +62,7 @@ def tracing(tracer: Tracer) -> Generator[None]:
 
 
 def current() -> Tracer:
-    """Raises PL1252 outside of kernels."""
+    """Active tracer. Raises PL1252 outside of kernels."""
     found = _CURRENT.get()
     if found is None:
         raise wrong(
@@ -68,18 +72,20 @@ def current() -> Tracer:
 
 
 def here() -> Place:
-    """Where the user's code stands."""
+    """Place where the user's code stands."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]: there is no other way
+    # Frames of this package are skipped, so that operators point to the expression that uses them.
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
     return NOWHERE if frame is None else place_of(frame)
 
 
 def place_of(frame: FrameType) -> Place:
+    # An instruction of Python's code takes two bytes, so its number is half of the offset.
     line, _, column, _ = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
     return Place(frame.f_code.co_filename, line or frame.f_lineno, 0 if column is None else column + 1)
 
 
 def wrong(code: str, message: str, help: str) -> PolyloomError:
-    """An error at the user's line."""
+    """Error at the user's line."""
     return error(code, message, here(), help=help)

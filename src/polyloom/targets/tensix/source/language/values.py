@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors of 32 lanes in Python: `vfloat`, `vint`, `vuint`, conditions on them, rows of Dst, and registers.
+"""Vector values of 32 lanes in Python: `vfloat`, `vint`, `vuint`, conditions on them, rows of Dst, and registers.
 
 Operators record operations of the table, as the C++ library does for the same expressions. Numbers become vectors with
-the number in each lane, floats rounded to nearest in 32 bits; no type becomes another by itself.
+the number in each lane, floats rounded to nearest in 32 bits; no type becomes another by itself (docs/sfpi.md).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ LAYOUTS: Final = {
 
 
 def float_bits(number: Number) -> int:
-    """Rounded to nearest; what is too large is infinite."""
+    """Bits of a number as FP32, rounded to nearest; what is too large is infinite."""
     with np.errstate(over="ignore"):
         return int(np.float32(number).view(np.uint32))
 
 
 class Runtime:
-    """A parameter of the kernel that is known only when it runs: an integer, or the bits of a float."""
+    """A run-time parameter of the kernel: an integer, or the bits of a float."""
 
     def __init__(self, value: Value, is_float: bool) -> None:
         self.value, self.is_float = value, is_float
@@ -47,7 +47,7 @@ class Runtime:
 
 
 class Condition:
-    """A truth per lane: for `pl.v_if`, `pl.v_elseif` and `pl.v_and`, combined by `&`, `|` and `~`."""
+    """A condition, a truth per lane: for `pl.v_if`, `pl.v_elseif` and `pl.v_and`, combined by `&`, `|` and `~`."""
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]: as of whatever compares by lane
 
@@ -72,7 +72,7 @@ class Condition:
 
 
 def condition(given: object) -> Condition:
-    """A condition, or where an integer is not 0."""
+    """Condition of a condition, or of where an integer is not 0."""
     if isinstance(given, Condition):
         return given
     if isinstance(given, Vector) and not isinstance(given, vfloat):
@@ -81,13 +81,14 @@ def condition(given: object) -> Condition:
 
 
 class Vector:
-    """What all vectors have: a value, comparisons, assignment of other types refused."""
+    """Base of all vectors: a value, comparisons, assignment of other types refused."""
 
     kind: ClassVar[str]
     compare: ClassVar[str]
     __hash__ = None  # pyright: ignore[reportAssignmentType]: as of whatever compares by lane
 
     def __init__(self, given: object = None) -> None:
+        # Read when it is made: a row of Dst may be overwritten later.
         self._value = _value(type(self), given)
 
     @property
@@ -139,6 +140,7 @@ class vfloat(Vector):
         return vfloat.of(current().call("sfpadd", operand(vfloat, other), self.value, 0))
 
     def __sub__(self, other: object) -> vfloat:
+        # A literal is negated here: the sum of its negation is one SFPADDI.
         if isinstance(other, int | float):
             return vfloat.of(current().call("sfpadd", _splat(float_bits(other) ^ 0x80000000), self.value, 0))
         return vfloat.of(current().call("sfpsub", self.value, operand(vfloat, other)))
@@ -164,7 +166,7 @@ class vfloat(Vector):
 
 
 class _Integer(Vector):
-    """What signed and unsigned integers share."""
+    """Base of signed and unsigned integers."""
 
     def _made(self, name: str, *operands: Given) -> Any:
         return type(self).of(current().call(name, *operands))
@@ -210,7 +212,9 @@ class _Integer(Vector):
         return self._made("sfpshft_v", self.value, operand(vint, amount), self._arithmetic())
 
     def _arithmetic(self) -> int:
-        """Blackhole shifts signed integers with their sign."""
+        """Shift mode: Blackhole shifts signed integers with their sign (ISA documentation of Blackhole, page of
+        `SFPSHFT`).
+        """
         return 2 if isinstance(self, vint) and current().member == "blackhole" else 0
 
 
@@ -241,7 +245,7 @@ class vuint(_Integer):
 
 
 class Row(vfloat):
-    """`dst[i]`: read as floats where it is used, each time anew; `pl.vint(dst[i])` reads integers."""
+    """A row of Dst, `dst[i]`: read as floats where it is used, each time anew; `pl.vint(dst[i])` reads integers."""
 
     def __init__(self, address: Given, mode: int | None) -> None:
         self.address, self.mode = address, mode
@@ -251,6 +255,7 @@ class Row(vfloat):
         return self.read(vfloat)
 
     def read(self, kind: type[Vector]) -> Value:
+        # Each use is a load of its own, as `dst_reg[i]` in C++ is; the compiler keeps what it can in registers.
         return current().call("load", _mode(kind, self.mode), _ADDRMOD[current().member], self.address)
 
 
@@ -258,7 +263,9 @@ _ADDRMOD: Final = {"wormhole": 3, "blackhole": 7}
 
 
 def _mode(kind: type[Vector], given: int | None) -> int:
-    """Wormhole has integers in Dst as sign and magnitude."""
+    """Mode of loads and stores by type: Wormhole has integers in Dst as sign and magnitude (ISA documentation, page of
+    `SFPLOAD`, mode 12).
+    """
     if given is not None:
         return given
     if issubclass(kind, vfloat):
@@ -267,8 +274,9 @@ def _mode(kind: type[Vector], given: int | None) -> int:
 
 
 class Dst:
-    """`dst[i]` are 32 datums: 16 a row of a face and its neighbour; `dst.mode("f16b")[i]` reads and stores another
-    layout."""
+    """Dst of a kernel: `dst[i]` are 32 datums, 16 a row of a face and its neighbour; `dst.mode("f16b")[i]` reads and
+    stores another layout.
+    """
 
     def __init__(self, layout: int | None = None) -> None:
         self._layout = layout
@@ -279,9 +287,10 @@ class Dst:
         return Dst(LAYOUTS[layout.lower()])
 
     def advance(self, rows: int = 1) -> None:
-        """What `dst_reg++` does: later indices count from here."""
+        """Advance of the counter of Dst, as `dst_reg++`: later indices count from here."""
         if not 0 < rows < 8:
             raise wrong("PL1253", f"dst advances by {rows}", "advance by 1 to 7")
+        # INCRWC, whose field for Dst has four bits; an index is two addresses.
         current().effect("word", 0x38000000 | 2 * rows << 14)
 
     def __getitem__(self, index: int | Runtime) -> Row:
@@ -298,6 +307,7 @@ class Dst:
         if isinstance(index, Runtime):
             return current().builder.scalar("shl", index.value, 1)
         if isinstance(index, int) and 0 <= index < 512:  # pyright: ignore[reportUnnecessaryIsInstance]: of a user
+            # Bit 0 of an address selects nothing and bit 1 the odd columns, so that an index is two addresses.
             return 2 * index
         raise wrong("PL1253", f"dst has no row {index!r}", "rows are 0 to 511")
 
@@ -314,7 +324,7 @@ class Register(vfloat):
 
 
 class Registers:
-    """`pl.tensix.l_reg[k]` and `pl.tensix.prgm[k]`: registers that a kernel reads and writes."""
+    """Registers that a kernel reads and writes: `pl.tensix.l_reg[k]` and `pl.tensix.prgm[k]`."""
 
     def __init__(self, name: str, count: int, first: int = 0) -> None:
         self._name, self._count, self._first = name, count, first
@@ -334,12 +344,12 @@ class Registers:
 
 
 def settled(given: object) -> object:
-    """A row or a register as the floats that it has now; anything else as it is."""
+    """Value of a row or a register as the floats that it has now; anything else as it is."""
     return vfloat.of(given.value) if isinstance(given, Row | Register) else given
 
 
 def operand(kind: Vector | type[Vector], given: object) -> Value:
-    """The value of an operand where a vector of a type is expected."""
+    """Value of an operand where a vector of a type is expected."""
     return _value(kind if isinstance(kind, type) else _plain(kind), given, required=True)
 
 
@@ -352,7 +362,7 @@ def _splat(bits: Given) -> Value:
 
 
 def _value(kind: type[Vector], given: object, required: bool = False) -> Value:
-    """What a vector of the type has, made of what was given; PL1251 where that is of another type."""
+    """Value of a vector of the type, made of what was given; PL1251 where that is of another type."""
     match given:
         case None if not required:
             return current().call("undefined")
@@ -366,6 +376,7 @@ def _value(kind: type[Vector], given: object, required: bool = False) -> Value:
             return _splat(given.value)
         case Condition() if kind is vint and not required:
             return current().call("int_of", given.value)
+        # A Python truth is an int, but a vector of it is more likely a mistake.
         case bool():
             pass
         case int() | float() if issubclass(kind, vfloat):
@@ -385,7 +396,7 @@ _ARTICLE: Final = {"vfloat": "a vfloat", "vint": "a vint", "vuint": "a vuint"}
 
 
 def told(given: object) -> str:
-    """For messages."""
+    """Words for a value's type in messages."""
     if isinstance(given, Vector):
         return _ARTICLE[_name(type(given))]
     names: dict[type, str] = {Condition: "a condition", Runtime: "a parameter of another type", type(None): "no value"}
@@ -406,7 +417,7 @@ def _advice(kind: type[Vector], given: object) -> str:
 
 
 def bits_of(kind: type[V], given: Vector) -> V:
-    """The same bits as another type."""
+    """Bit cast: the same bits as another type."""
     return kind.of(given.read(kind) if isinstance(given, Row) else given.value)
 
 

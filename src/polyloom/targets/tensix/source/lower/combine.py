@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Combination of machine instructions: literals into SFPMULI and SFPADDI, tests into what computes the tested value,
-and operands exchanged where the one that is overwritten is needed later.
+"""Instruction combining: literals into SFPMULI and SFPADDI, tests into what computes the tested value, and operands
+exchanged where the one that is overwritten is needed later.
 
 SFPMULI is the product of a BF16 literal and a register, SFPADDI literal·1 + register, both of them into that register,
 which must not be needed any more. The product is the same either way round; a sum is the same as register·1 + literal
 but for the sign of a NaN, so that it is combined where the literal comes first, or on Blackhole, which has one NaN.
-SFPIADD and SFPEXEXP narrow by the sign of their result.
+SFPIADD and SFPEXEXP narrow by the sign of their result. Source: ISA documentation, page of `SFPMULI`, `SFPADDI`,
+`SFPIADD` and `SFPEXEXP`; peephole optimization: Muchnick 1997, chapter 18.
 """
 
 from __future__ import annotations
@@ -33,8 +34,11 @@ SYMMETRIC: Final = ("SFPAND", "SFPOR", "SFPXOR", "SFPIADD")
 
 
 def combine_literals(function: Function, member: Member) -> Function:
-    """SFPMULI and SFPADDI, where the register's value dies."""
+    """Combination to SFPMULI and SFPADDI, where the register's value dies."""
+    # SFPMULI and SFPADDI overwrite their register: a value that lives on would have to be copied first, and nothing is
+    # won.
     alive = liveness(function).live_out
+    # A literal with a second use has to be loaded in any case, and then nothing is won.
     counts = Counter(o.name for b in function.blocks for _, group in uses(b) for o in group if isinstance(o, Value))
     blocks = tuple(_literals(b, after, counts, member) for b, after in zip(function.blocks, alive, strict=True))
     return replace(function, blocks=blocks)
@@ -59,7 +63,7 @@ def _literals(block: Block, after: frozenset[str], counts: Mapping[str, int], me
 
 
 def _pair(taken: Machine, loaded: Mapping[str, Instruction], member: Member) -> tuple[Operand, Value] | None:
-    """The register and the literal of a product or a sum."""
+    """Register and literal of a product or a sum, in an order that gives the same bits."""
     if taken.old is not None or taken.immediate("instr_mod1") != 0:
         return None
     a, b, c = taken.operands if len(taken.operands) == 3 else (ZERO, ZERO, ZERO)
@@ -74,10 +78,11 @@ def _pair(taken: Machine, loaded: Mapping[str, Instruction], member: Member) -> 
 
 
 def _literal(value: Value, loaded: Mapping[str, Instruction]) -> int | None:
-    """The upper half of a literal that is a number in BF16."""
+    """Upper half of a literal that is a number in BF16."""
     mode, bits = loaded[value.name].operands[-2:]
     if not isinstance(mode, Constant) or mode.value != BF16 or not isinstance(bits, Constant):
         return None
+    # NaN is left out: a NaN result keeps bits of its operands, which stand in another order in SFPMULI and SFPADDI.
     return bits.value if bits.value & 0x7FFF <= _QUIET_NAN else None
 
 
@@ -94,8 +99,9 @@ def _dies(value: Value, result: Value, behind: Sequence[Instruction], after: fro
 
 
 def combine_tests(function: Function) -> Function:
-    """Each SFPSETCC that tests the sign of a value which only it needs, or which nothing between needs, goes into the
-    instruction that computes the value."""
+    """Combination of each SFPSETCC that tests the sign of a value, and which nothing between needs, with the
+    instruction that computes the value.
+    """
     return replace(function, blocks=tuple(replace(b, instructions=tuple(_tests(b))) for b in function.blocks))
 
 
@@ -112,19 +118,24 @@ def _tests(block: Block) -> Iterator[Instruction]:
 
 
 def _computes(code: Sequence[Instruction], at: int) -> int | None:
-    """Where the tested value is computed, if neither flags change nor anything uses the value from there on."""
+    """Position where the tested value is computed, if neither flags change nor anything uses the value from there
+    on."""
     value = code[at].operands[0]
     for where in range(at - 1, -1, -1):
         instruction = code[where]
         if value in instruction.results:
             return where
         found = machine(instruction)
+        # Flags that are set earlier than they were would disable lanes of what stands between.
         if value in instruction.operands or (found is not None and sets_flags(found)):
             return None
     return None
 
 
 def _joined(computing: Instruction, test: Instruction) -> Instruction | None:
+    """Instruction that computes and tests: SFPIADD or SFPEXEXP in a mode that sets flags by the sign (page of
+    `SFPIADD`).
+    """
     found = machine(computing)
     mode = machine(test)
     wanted = None if mode is None else mode.immediate("instr_mod1")
@@ -149,7 +160,8 @@ def _with_mode(instruction: Instruction, found: Machine, mode: int) -> Instructi
 
 
 def orient(function: Function) -> Function:
-    """Instructions overwrite the operand that dies, if one does."""
+    """Operand order of commutative instructions: they overwrite the operand that dies, if one does, which saves a
+    copy."""
     alive = liveness(function).live_out
     blocks = (
         replace(b, instructions=tuple(_oriented(b, after))) for b, after in zip(function.blocks, alive, strict=True)
@@ -165,6 +177,7 @@ def _oriented(block: Block, after: frozenset[str]) -> Iterator[Instruction]:
             continue
         (tied, _), *_ = found.shape.tied
         lives = [_lives(o, block.instructions[at + 1 :], after) for o in found.operands]
+        # Exchanging the operands avoids the copy that leaving SSA form would need to keep the first.
         if lives[tied] and not lives[1 - tied]:
             operands = (*found.operands[::-1], *found.immediates)
             yield replace(instruction, operands=operands)
@@ -177,7 +190,7 @@ def is_symmetric(found: Machine) -> bool:
 
 
 def _lives(operand: Operand, behind: Sequence[Instruction], after: frozenset[str]) -> bool:
-    """A constant register lives on: to overwrite it takes a copy."""
+    """Whether an operand is live behind; a constant register always is, since overwriting it takes a copy."""
     if not isinstance(operand, Value):
         return True
     return operand.name in after or any(operand in i.operands for i in behind)

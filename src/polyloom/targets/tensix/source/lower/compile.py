@@ -41,8 +41,9 @@ SWITCHES: Final = ("contract", "combine", "flags", "schedule", "replay")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`without` is any of `SWITCHES`; `spill` the first row of a 32-bit Dst that registers may be spilled to, and the
-    one behind the last; `variables` the source's names by names of values."""
+    """Options of the passes. `without` is any of `SWITCHES`; `spill` the first row of a 32-bit Dst that registers may
+    be spilled to, and the one behind the last; `variables` the source's names by names of values.
+    """
 
     member: Member = "wormhole"
     without: frozenset[str] = frozenset()
@@ -52,8 +53,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """`function` has no vectors and calls `tensix.word`; `notes` are by number of the word, which is its second
-    operand, in the order of the text."""
+    """Result of the passes. `function` has no vectors and calls `tensix.word`; `notes` are by number of the word, which
+    is its second operand, in the order of the text.
+    """
 
     function: Function
     notes: tuple[Note, ...]
@@ -61,7 +63,7 @@ class Lowered:
 
     @property
     def spills(self) -> int:
-        """As many words as store or load what is spilled."""
+        """Spill code: as many words as store or load what is spilled."""
         return sum(note.text == SPILLED for note in self.notes)
 
 
@@ -71,7 +73,7 @@ LISTING: Final = Form(words.show, lambda value: value)
 
 
 def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
-    """The passes in their order."""
+    """Pass list in order, for the options."""
 
     def has(name: str) -> bool:
         return name not in options.without
@@ -79,15 +81,18 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
     member = options.member
     fitting = Fitting(member, has("schedule"), range(*(options.spill or (0, 0))), options.variables)
     steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
+        # First: contraction is part of the meaning, and later passes may not see separate products.
         ("contract", contract, SSA, has("contract")),
         ("prepare", prepare, SSA, True),
         ("conditions", lambda f: conditions(f, member, has("flags")), SSA, True),
         ("select", lambda f: select(f, member), SSA, True),
+        # Before placement, which turns assignments into operands that instructions overwrite.
         ("literals", lambda f: combine_literals(f, member), SSA, has("combine")),
         ("place", place, SSA, True),
         ("tests", lambda f: orient(combine_tests(f)), SSA, has("combine")),
         ("fit", lambda f: fit(f, fitting), CODE, True),
         ("words", lambda c: words.encode(c, member), LISTING, True),
+        # After the order is final, and before replay, which records NOPs along.
         ("nops", insert_nops, LISTING, True),
         ("replay", insert_replays, LISTING, has("replay")),
     ]
@@ -98,7 +103,8 @@ PASSES: Final = tuple(each.name for each in pipeline(Options()))
 
 
 def lower(function: Function, options: Options | None = None, watch: Watch | None = None) -> Lowered:
-    """The kernel's words. Errors: PL1280 where its values do not fit into the registers."""
+    """Lowering of a kernel to words. Errors: PL1280 where its values do not fit into the registers."""
+    # Each pass names the form that it leaves, which is printed by --print-after and verified by the tests.
     listing = run_passes(with_machine(function), pipeline(options or Options()), watch)
     lowered, notes = emit(listing)
     return Lowered(verify(lowered), notes, listing)

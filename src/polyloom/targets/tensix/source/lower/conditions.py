@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regions and masks become instructions on the flags of lanes and their stack.
+"""Predication: regions and masks become instructions on the lane flags and their stack.
 
 SFPSETCC narrows, SFPCOMPC gives the lanes of the stack's top that are not enabled. A frame pushes the flags that it
 begins with; one that begins with all lanes needs no push, since SFPCOMPC takes an empty stack for all lanes and SFPENCC
 enables them at the end. `a || b` is the complement of `!a && !b`. What no such order of tests gives becomes an integer
-0 or 1 first. A frame all of whose ends are followed by that of the frame around it leaves the end to that one.
+0 or 1 first. A frame all of whose ends are followed by that of the frame around it leaves the end to that one. Source:
+ISA documentation, page of `SFPSETCC`, `SFPCOMPC`, `SFPPUSHC` and `SFPPOPC`; the vendor's headers (SFPI) for `v_if` and
+`v_else`.
 """
 
 from __future__ import annotations
@@ -30,9 +32,10 @@ _MASKS: Final = frozenset({"cmp_f", "cmp_i", "cmp_u", "mask_and", "mask_or", "ma
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a narrowing may use: `is_fresh` says that what is enabled is the stack's top (all lanes if it is empty),
+    """Precondition of a narrowing: `is_fresh` says that what is enabled is the stack's top (all lanes if it is empty),
     `may_push` that entries may stay on the stack until the frame ends, `is_root` that all lanes are enabled and only
-    this frame uses the stack."""
+    this frame uses the stack.
+    """
 
     is_fresh: bool
     may_push: bool
@@ -41,8 +44,9 @@ class Room:
 
 @dataclass(slots=True)
 class _State:
-    """Of an open frame: entries of the stack beyond what the push made, whether the last of them keeps the condition of
-    the block for a later else, and what the next condition may use."""
+    """State of an open frame: entries of the stack beyond what the push made, whether the last of them keeps the
+    condition of the block for a later else, and what the next condition may use.
+    """
 
     frame: Frame
     room: Room
@@ -51,13 +55,14 @@ class _State:
 
 
 def lower_conditions(function: Function, optimize: bool = True, wide: frozenset[str] = frozenset()) -> Function:
-    """The function without masks and regions; without `optimize` each frame pushes and pops. `wide` are the results of
-    `int_of` that are needed in more lanes than are enabled there."""
+    """Lowering of masks and regions; without `optimize` each frame pushes and pops. `wide` are the results of `int_of`
+    that are needed in more lanes than are enabled there.
+    """
     return _Lowering(function, optimize, wide).run()
 
 
 class _Lowering:
-    """Mutable: the instructions of the block in work, and the open frames where each block begins."""
+    """Lowering in work. Mutable: the instructions of the block in work, and the open frames where each block begins."""
 
     def __init__(self, function: Function, optimize: bool, wide: frozenset[str]) -> None:
         self.wide, self.function, self.fresh = wide, function, names(function)
@@ -81,6 +86,7 @@ class _Lowering:
         for at, instruction in enumerate(block.instructions):
             self.place = instruction.place
             self._instruction(instruction, (name, at))
+        # The verifier has checked that all paths to a block arrive with the same frames open.
         for target in self.frames.targets[name]:
             self.entries.setdefault(target, [replace(state) for state in self.open])
         return replace(block, instructions=tuple(self.made))
@@ -110,6 +116,7 @@ class _Lowering:
         return tree_of(mask, lambda operand: self.sources.get(operand.name) if isinstance(operand, Value) else None)
 
     def _push(self, frame: Frame) -> None:
+        # Entries that stay on the stack hide the frame's own top, which an else needs.
         may_push = not frame.is_flat and not frame.elses
         self.open.append(_State(frame, Room(not frame.is_flat, may_push, frame.is_root)))
         if not frame.is_bare:
@@ -119,15 +126,18 @@ class _Lowering:
         state = self.open[-1]
         frame = state.frame
         state.extra += self._narrow(tree, state.room)
+        # `v_and` narrows the block's condition, but the else complements it before that (docs/sfpi.md).
         if frame.narrows and frame.elses:
             self._machine("SFPPUSHC")
             state.extra, state.saved = state.extra + 1, True
 
     def _else(self, site: tuple[str, int]) -> None:
+        """Else of a frame: the complement within the frame's own lanes."""
         state = self.open[-1]
         if state.saved:
             self._machine("SFPPOPC", 0)
             state.extra, state.saved = state.extra - 1, False
+        # The condition left an entry on the stack, which is not the frame's: SFPCOMPC would complement within that.
         if state.frame.is_root and state.extra and not state.frame.elses.index(site):
             self._machine("SFPPOPC", _INVERT)
         else:
@@ -144,11 +154,12 @@ class _Lowering:
             return
         for _ in range(state.extra + (not state.frame.is_bare)):
             self._machine("SFPPOPC", 0)
+        # SFPENCC restores all lanes in one word, whatever was narrowed and wherever the stack is.
         if state.frame.is_root:
             self._machine("SFPENCC", *ENABLE_ALL)
 
     def _narrow(self, tree: Tree, room: Room) -> int:
-        """Enables only the lanes of the tree; the entries that it leaves on the stack."""
+        """Narrowing to the lanes of a tree; returns the entries that it leaves on the stack."""
         match tree:
             case Leaf(test, value):
                 self._machine("SFPSETCC", 0, MODES[test], operands=(self._value(value),))
@@ -164,6 +175,9 @@ class _Lowering:
                 return self._either(parts, room)
 
     def _either(self, parts: tuple[Tree, ...], room: Room) -> int:
+        """Narrowing to a disjunction by De Morgan's laws, as the vendor's compiler does: SETCC of all complements, then
+        SFPCOMPC.
+        """
         compound = sum(isinstance(part, Both) for part in parts)
         if room.is_root and room.is_fresh and compound > 1:
             return self._union(parts)
@@ -175,12 +189,15 @@ class _Lowering:
         if room.may_push and compound < 2:
             self._machine("SFPPUSHC")
             return 1 + self._either(parts, Room(True, True))
+        # No order of tests gives it: an integer 0 or 1 is made of the tree and tested.
         number = self._number(Either(parts), False, self._new("int"))
         self._machine("SFPSETCC", 0, MODES["ne"], operands=(number,))
         return 0
 
     def _union(self, parts: tuple[Tree, ...]) -> int:
-        """From all lanes on: each part from all lanes, and the union with those before, which the stack keeps."""
+        """Union of lanes: from all lanes on each part, and the union with those before, which the stack keeps (page of
+        `SFPPOPC`, mode 4).
+        """
         first, *others = parts
         self._narrow(first, Room(False, False))
         for part in others:
@@ -191,8 +208,10 @@ class _Lowering:
         return len(others)
 
     def _integer(self, tree: Tree, result: Value) -> None:
-        """The assignment of a value to itself marks where the integer is complete, for `integers`."""
+        """Integer of a mask. The assignment of a value to itself marks where the integer is complete, for
+        `integers`."""
         made = self._new("int")
+        # Most integers are used where they are made, and need no switch to all lanes.
         if result.name not in self.wide:
             self._number(tree, not self.open, made)
         else:
@@ -203,7 +222,8 @@ class _Lowering:
         self._emit("assign", (made, made), result)
 
     def _number(self, tree: Tree, is_root: bool, made: Value) -> Value:
-        """1 in the lanes of the tree, 0 in the other enabled ones."""
+        """Value of a mask: 1 in the lanes of the tree, 0 in the other enabled ones."""
+        # A disjunction is cheaper as the complement of a conjunction, so 0 is assigned instead of 1.
         flipped = isinstance(tree, Either) and sum(isinstance(part, Both) for part in tree.parts) < 2
         start, inside = (self._literal(int(flipped)), 1 - int(flipped))
         if not is_root:
@@ -220,12 +240,15 @@ class _Lowering:
         if not isinstance(value, Difference):
             return value
         if value.value is None:
+            # Computed at the first test that needs it: the leaves of `<=` and `>` share one subtraction.
             value.value = self._difference(value)
         return value.value
 
     def _difference(self, of: Difference) -> Value:
+        """Difference whose sign decides a comparison (docs/sfpi.md, comparisons)."""
         made = self._new("difference")
         other = self._literal(of.b) if isinstance(of.b, int) else of.b
+        # The comparison is defined by the sign of SFPMAD(a, 1, −b) (docs/sfpi.md).
         if of.kind == "float":
             # b·−1 + a would do, but for the sign of NaNs
             negative = self._emit("sfpmov", (other, Constant(I32, 1)), self._new("negative"))
@@ -234,7 +257,9 @@ class _Lowering:
         return made if of.kind == "integer" else self._borrow(of.a, other, made)
 
     def _borrow(self, a: Operand, b: Operand, difference: Value) -> Value:
-        """Where the upper bits differ, a is less just where b's is set."""
+        """Unsigned comparison by the borrow of a − b: where the upper bits differ, a is less just where b's is set
+        (Hacker's Delight, section 2-12).
+        """
         unlike = self._emit("sfpxor", (a, b), self._new("unlike"))
         self._machine("SFPPUSHC")
         self._machine("SFPSETCC", 0, MODES["lt"], operands=(unlike,))

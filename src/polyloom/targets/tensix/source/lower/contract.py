@@ -2,7 +2,8 @@
 """Contraction: a float product whose only use is one sum in its loop and its condition region becomes a SFPMAD there.
 
 The product stays where its sum cannot take it: each sum takes the first product in the order of the text. What is
-subtracted is negated first, −(a·b) is a product of −a.
+subtracted is negated first, −(a·b) is a product of −a. Meaning: docs/sfpi.md; one rounding as of IEEE 754's
+fusedMultiplyAdd.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Site = tuple[str, int]
 
 
 def contract(function: Function) -> Function:
-    """The function with sums of products contracted, blocks and their order as they were."""
+    """Contraction of sums of products, blocks and their order as they were."""
     walk = _Walk(function)
     for site in list(walk.code):
         walk.visit(site)
@@ -29,7 +30,8 @@ def contract(function: Function) -> Function:
 
 
 class _Walk:
-    """Mutable: what stands at each site now, an absent one for a product that went into its sum."""
+    """Contraction in work. Mutable: what stands at each site now, an absent one for a product that went into its
+    sum."""
 
     def __init__(self, function: Function) -> None:
         self.source, self.fresh = function, names(function)
@@ -49,12 +51,14 @@ class _Walk:
             for operand in i.operands
             if isinstance(operand, Value)
         }
+        # A sum in an inner loop would repeat the product; one in an outer loop would read only the last.
         forest = loop_forest(len(function.blocks), flow_edges(function))
         self.loops = {block.name: forest.innermost[k] for k, block in enumerate(function.blocks)}
         found = regions(function)
         self.paths = {site: _region(found.frames[site]) for site in self.code if site in found.frames}
 
     def visit(self, site: Site) -> None:
+        # A contracted sum may have a negation before it, so that the last instruction is the one that counts.
         product = self.code[site][-1]
         if _operation(product) != "sfpmul" or site not in self.paths:
             return
@@ -68,10 +72,11 @@ class _Walk:
 
     def _allows(self, site: Site, user: Site) -> bool:
         outer, inner = self.paths[site], self.paths.get(user, ())
+        # A product of another loop would be computed once per iteration; one in a wider region must not lose lanes.
         return self.loops[site[0]] == self.loops[user[0]] and user in self.paths and inner[: len(outer)] == outer
 
     def _taken(self, product: Instruction, there: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
-        """What stands for the sum; nothing where it cannot take a product."""
+        """Instructions that stand for the sum; nothing where it cannot take a product."""
         if len(there) != 1 or len(there[0].operands) < 2:
             return ()
         (sum,) = there
@@ -106,7 +111,7 @@ class _Walk:
 
 
 def _operation(instruction: Instruction) -> str:
-    """The name of what takes part, in the mode that does."""
+    """Name of the operation that takes part, in the mode that does."""
     row = called(instruction)
     if row is None or row.name not in ("sfpmul", "sfpadd", "sfpsub", "sfpmov"):
         return ""
@@ -118,7 +123,9 @@ def _operation(instruction: Instruction) -> str:
 
 
 def _region(frames: Frames) -> Path:
-    """The steps into each frame, and those since its last else: a product before it is no product behind it."""
+    """Region path: the steps into each frame, and those since its last else, for a product before it is no product
+    behind it.
+    """
     return tuple(step for f in frames for step in ((f.steps[0], *f.steps[f.arm :]) if f.arm else f.steps))
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of each vector value the lanes that somebody needs, as a set of `masks`: a backward problem over all uses.
+"""Demanded lanes of each vector value, as a set of `masks`: a backward data-flow problem over all uses.
 
 Stores and tests need the lanes enabled there. What computes lane by lane needs of its operands the lanes that are
 needed of its results; what moves lanes needs all. An argument of a jump is needed at least where the jump stands, since
-sets that are made behind it are others in each pass of a loop.
+sets that are made behind it are others in each pass of a loop. Method: iterative data-flow analysis (Kildall 1973),
+upwards in the tree of sets, whose height bounds it.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ WHATEVER_IS_ENABLED = 10
 
 
 def demand(function: Function, masks: Masks) -> Demand:
-    """By name of a value; what nobody needs is absent."""
+    """Demanded lanes by name of a value; what nobody needs is absent."""
     found: dict[str, Set] = {}
     parameters = {block.name: block.parameters for block in function.blocks}
     changed = True
     while changed:
         changed = False
+        # Uses come before definitions in a backward walk, so that few rounds suffice.
         for block in reversed(function.blocks):
             if block.name not in masks.before:
                 continue
@@ -36,6 +38,7 @@ def demand(function: Function, masks: Masks) -> Demand:
                 if not isinstance(operand, Value) or operand.type != VECTOR:
                     continue
                 old = found.get(operand.name)
+                # The union of two demands is approximated by their nearest common ancestor in the tree of sets.
                 new = lanes if old is None else masks.common(old, lanes)
                 if new != old:
                     found[operand.name], changed = new, True
@@ -55,7 +58,7 @@ def _needs(
 
 
 def needs(instruction: Instruction, enabled: Set, masks: Masks, found: Mapping[str, Set]) -> Iterator[Need]:
-    """What an instruction needs of its operands."""
+    """Lanes that an instruction needs of its operands."""
     taken = machine(instruction)
     if taken is not None:
         yield from _of_machine(taken, enabled, masks, found)
@@ -66,6 +69,7 @@ def needs(instruction: Instruction, enabled: Set, masks: Masks, found: Mapping[s
     elif row is not None and row.name == "assign" and instruction.results[0].name in found:
         wanted = found[instruction.results[0].name]
         old, new = instruction.operands
+        # An assignment replaces all lanes that are wanted, so that the old value is not needed.
         if masks.covers(enabled, wanted):
             yield new, wanted
         else:
@@ -80,6 +84,7 @@ def _of_machine(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, 
     if taken.old is not None:
         yield taken.old, wanted
         inside = wanted if masks.covers(enabled, wanted) else enabled
+    # These read lanes of other columns or rows, so that every lane may be needed.
     if taken.shape.row_name in _CROSSING and taken.shape.name != "SFPSHFT2.v":
         inside = ALL
     elif is_drawn(taken):
@@ -88,9 +93,10 @@ def _of_machine(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, 
 
 
 def wanted_of(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, Set]) -> Set | None:
-    """The lanes that an instruction must compute; None where nobody needs it."""
+    """Lanes that an instruction must compute; None where nobody needs it."""
     wanted = [found[result.name] for result in taken.results if result.name in found]
     if sets_flags(taken) or not taken.results:
+        # Mode 10 stores all lanes whatever the flags are (page of `SFPSTORE`).
         everywhere = taken.shape.name == "SFPSTORE" and taken.immediate("instr_mod0") == WHATEVER_IS_ENABLED
         wanted.append(ALL if everywhere else enabled)
     if not wanted:
@@ -102,7 +108,7 @@ def wanted_of(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, Se
 
 
 def is_drawn(taken: Machine) -> bool:
-    """Whether it takes random numbers, in the enabled lanes: it stays just where it stands."""
+    """Whether an instruction takes random numbers, in the enabled lanes: it stays just where it stands."""
     match taken.shape.row_name:
         case "SFPMOV":
             return taken.shape.name == "SFPMOV.random"

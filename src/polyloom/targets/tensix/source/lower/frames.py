@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The frames of predication of a vector kernel: which push opened what is open at each place, and what each needs.
+"""Frames of predication of a vector kernel: which push opened what is open at each place, and what each needs.
 
-Frames follow control flow: where paths meet, the frames that are open on them are one. Depths agree there, as the
-verifier has checked.
+Frames follow control flow: where paths meet, the frames that are open on them are one (union-find). Depths agree there,
+as the verifier has checked.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ Site = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """`elses` are the sites of its else, in their order. A root frame begins with all lanes enabled, and an empty
-    stack; `is_bare` says that its push takes no word, `is_flat` that its end takes none either; `narrows` that `and_`
-    stands in it."""
+    """A frame. `elses` are the sites of its else, in their order. A root frame begins with all lanes enabled, and an
+    empty stack; `is_bare` says that its push takes no word, `is_flat` that its end takes none either; `narrows` that
+    `and_` stands in it.
+    """
 
     is_root: bool
     is_bare: bool
@@ -33,7 +34,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """By site of a push its frame; blocks by name in an order in which one stands behind one that jumps to it."""
+    """Frames by site of a push; blocks by name in an order in which one stands behind one that jumps to it."""
 
     pushed: Mapping[Site, Frame]
     order: Sequence[str]
@@ -42,7 +43,7 @@ class Frames:
 
 
 def frames_of(function: Function, optimize: bool) -> Frames:
-    """Without `optimize` every frame pushes and pops."""
+    """Frames of a function. Without `optimize` every frame pushes and pops."""
     found = _Walk(function)
     pushed = {site: _frame(found, number, optimize) for site, number in found.numbers.items()}
     return Frames(pushed, found.order, found.blocks, found.targets)
@@ -54,13 +55,14 @@ def _frame(found: _Walk, number: int, optimize: bool) -> Frame:
     is_root = optimize and found.depths[number] == 0
     pops = [site for site, n in found.pops if n in same]
     ends = all(found.is_followed_by_pop(site) for site in pops) and found.depths[number] > 0
+    # The outer frame's end restores the lanes anyway, so that this frame's own pop can be left out.
     is_flat = optimize and not elses and bool(pops) and ends
     narrows = any(n in same for n in found.narrowed)
     return Frame(is_root, is_root or is_flat, is_flat, narrows, elses)
 
 
 class _Walk:
-    """Mutable: frames by number, joined where paths meet, with what stands in them."""
+    """Walk over the blocks. Mutable: frames by number, joined where paths meet, with what stands in them."""
 
     def __init__(self, function: Function) -> None:
         self.blocks = {block.name: block for block in function.blocks}
@@ -77,6 +79,7 @@ class _Walk:
             left = self._block(name, list(entries[name]))
             for target in self.targets[name]:
                 for one, other in zip(entries.setdefault(target, left), left, strict=True):
+                    # Frames that are open on two ways to one block are the same frame, wherever it was pushed.
                     self.parents[self.leader(other)] = self.leader(one)
 
     def leader(self, number: int) -> int:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regions to flags, once more where that shows an integer of a condition to be needed beyond its region.
+"""Fixed point of lowering conditions: once more where an integer of a condition is needed beyond its region.
 
 `int_of` under a condition gives its integer in the enabled lanes. Where others need it, it is made with all lanes
 enabled; which those are is known only when the flags are, so that the lowering is repeated until nothing new turns up.
+Each round widens an integer more, so that it ends.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from polyloom.targets.tensix.words.isa import Member
 
 
 def conditions(function: Function, member: Member, optimize: bool) -> Function:
-    """As `lower_conditions`, with every integer in lanes enough."""
+    """Lowering of conditions, with every integer in lanes enough."""
     made = frozenset(i.results[0].name for b in function.blocks for i in b.instructions if _name(i) == "int_of")
     wide: frozenset[str] = frozenset()
     while True:
         lowered = lower_conditions(function, optimize, wide)
+        # Selection shows which instructions consume the integer, and thereby the lanes that they run in.
         more = frozenset(_too_narrow(select(lowered, member), made - wide)) if made else made
         if not more:
             return lowered

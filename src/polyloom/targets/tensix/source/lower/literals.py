@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a literal gets into all lanes: from a constant register, by one SFPLOADI, or by two.
+"""Materialization of literals in all lanes: from a constant register, by one SFPLOADI, or by two.
 
 SFPLOADI widens 16 bits: as BF16 to the upper half, as FP16 by moving the exponent, unsigned, or signed. Its FP16 knows
-neither denormals nor infinities, so that what it loads is exact just where the exponent is one of 112 to 143.
+neither denormals nor infinities, so that what it loads is exact just where the exponent is one of 112 to 143. Source:
+ISA documentation, page of `SFPLOADI`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ _LOST: Final = 0x1FFF
 def loads(bits: int) -> Sequence[tuple[int, int]]:
     """Modes and immediates of one SFPLOADI, or of two, that load the bits."""
     low, high = bits & 0xFFFF, bits >> 16 & 0xFFFF
+    # The order of trials decides the form of literals that several modes can load; listings depend on it.
     if low == 0:
         return ((BF16, high),)
     if (half := _half(bits)) is not None:
         return ((FP16, half),)
     if high == 0:
+        # The unsigned form clears the high half, which the second instruction fills.
         return ((UNSIGNED, low),)
     if high == 0xFFFF and low >> 15:
         return ((SIGNED, low),)
@@ -32,7 +35,7 @@ def loads(bits: int) -> Sequence[tuple[int, int]]:
 
 
 def _half(bits: int) -> int | None:
-    """The FP16 that SFPLOADI widens to the bits."""
+    """FP16 that SFPLOADI widens to the bits; None where there is none."""
     exponent = (bits >> 23 & 255) - _REBIAS
     if bits & _LOST or not 0 <= exponent < 32:
         return None
@@ -40,7 +43,7 @@ def _half(bits: int) -> int | None:
 
 
 def loaded(mode: int, immediate: int) -> int:
-    """What one SFPLOADI gives."""
+    """Value that one SFPLOADI gives (ISA documentation, page of `SFPLOADI`)."""
     match mode:
         case 0:
             return immediate << 16

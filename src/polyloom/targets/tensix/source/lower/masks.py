@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lanes are enabled at each instruction, as names of sets of lanes in a tree: a set is within its parent.
+"""Mask analysis: which lanes are enabled at each instruction, as names of sets of lanes in a tree: a set is within its
+parent.
 
 The root is all lanes. An instruction that narrows makes a set below the one before it, SFPCOMPC one below the stack's
 top. Where paths meet with different sets, the set there is below their nearest common one. A set is thus known by the
-place that makes it; in a loop one place makes many, each of which is gone when the next is made.
+place that makes it; in a loop one place makes many, each of which is gone when the next is made. Method: forward
+data-flow analysis to a fixed point (Kildall 1973).
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ Stack = tuple[Set, ...]
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """`before` has by block the enabled set before each instruction, and last that at the end; `depth` is the greatest
-    number of entries on the stack, which `deepest` first has."""
+    """Result of the analysis. `before` has by block the enabled set before each instruction, and last that at the end;
+    `depth` is the greatest number of entries on the stack, which `deepest` first has.
+    """
 
     parents: Mapping[Set, Set]
     before: Mapping[str, Sequence[Set]]
@@ -41,19 +44,23 @@ class Masks:
         return inner == outer
 
     def common(self, one: Set, other: Set) -> Set:
-        """The nearest set that has the lanes of both."""
+        """Least common ancestor: the nearest set that has the lanes of both."""
         while not self.covers(one, other):
             one = self.parents[one]
         return one
 
 
 def masks(function: Function) -> Masks:
-    """Of a function whose flags are set by machine instructions; blocks that nothing reaches are left out."""
+    """Mask analysis of a function whose flags are set by machine instructions; blocks that nothing reaches are left
+    out.
+    """
     return _Walk(function).found()
 
 
 class _Walk:
-    """Mutable: numbers of the places that make sets, their parents, and the stacks at the beginning of blocks."""
+    """Analysis in work. Mutable: numbers of the places that make sets, their parents, and the stacks at the beginning
+    of blocks.
+    """
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -79,6 +86,7 @@ class _Walk:
         for at, instruction in enumerate(block.instructions):
             before.append(stack[-1])
             stack = self._after(instruction, stack, (name, "at", at))
+            # The hardware's stack has eight entries; the deepest place is where the message about it stands.
             if len(stack) - 1 > self.depth:
                 self.depth, self.deepest = len(stack) - 1, instruction.place
         before.append(stack[-1])
@@ -88,6 +96,7 @@ class _Walk:
 
     def _arrive(self, name: str, stack: Stack) -> None:
         known = self.entries.get(name)
+        # The first way to a block is taken as it is; later ones can only move its sets towards the root.
         if known is None:
             self.entries[name], self.changed = stack, True
             return
@@ -96,10 +105,12 @@ class _Walk:
             self.entries[name], self.changed = met, True
 
     def _meet(self, name: str, slot: int, old: Set, new: Set) -> Set:
+        """Meet of two sets where paths join: a set of the place, below the nearest common one."""
         key = (name, "from", slot)
         merged = self.numbers.get(key)
         if old == new or (merged == old and self._covers(old, new)):
             return old
+        # Parents only move up the tree, which is why the iteration ends.
         below = self._common(self.parents[old] if merged == old else old, new)
         return self._made(key, below)
 
@@ -116,6 +127,7 @@ class _Walk:
         return Masks(self.parents, {}, 0).common(one, other)
 
     def _after(self, instruction: Instruction, stack: Stack, key: tuple[str, str, int]) -> Stack:
+        """Transfer function of an instruction on the stack of sets."""
         change = _change(instruction)
         if change is None:
             return stack
@@ -133,6 +145,7 @@ class _Walk:
                 return below or (ALL,)
             case "SFPPOPC", 1:
                 return (*below, top)
+            # A union lies within what both lie within; nothing closer is known of it.
             case "SFPPOPC", 4:
                 return (*below, self._made(key, self._common(last, top)))
             case "SFPPOPC", _:
@@ -144,8 +157,9 @@ class _Walk:
 
 
 def _change(instruction: Instruction) -> tuple[str, int] | None:
-    """What an instruction, or a word of the source, does to flags: its name, and the mode of SFPPOPC, or 1 for a
-    SFPENCC that enables all lanes. None for what leaves them alone."""
+    """Effect of an instruction, or a word of the source, on flags: its name, and the mode of SFPPOPC, or 1 for a
+    SFPENCC that enables all lanes. None for what leaves them alone.
+    """
     taken, row = machine(instruction), called(instruction)
     if taken is not None:
         name = taken.shape.row_name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement: each assignment becomes part of what computes the new value, and each operation runs in lanes enough.
+"""Placement of assignments: each becomes part of what computes the new value, and each operation runs in lanes enough.
 
 An instruction under a condition leaves the disabled lanes of its register alone, which is what an assignment asks for:
 where the new value is computed in just the lanes of its assignment, and for that alone, it is computed into the old
@@ -27,10 +27,12 @@ _STACK: Final = 8
 
 
 def place(function: Function) -> Function:
-    """The function without assignments; every instruction computes all lanes that are needed of it. Errors: PL1281
-    where flags are nested too deeply."""
+    """Function without assignments; every instruction computes all lanes that are demanded of it. Errors: PL1281 where
+    flags are nested too deeply.
+    """
     known = masks(function)
     merged = _Merge(function, known, demand(function, known)).run()
+    # Widening computes what is left, so that dead instructions go before it and after it.
     placed = sweep(_widened(sweep(merged)))
     found = masks(placed)
     if found.depth > _STACK:
@@ -40,7 +42,7 @@ def place(function: Function) -> Function:
 
 
 def sweep(function: Function) -> Function:
-    """Without machine instructions that nobody needs."""
+    """Dead code elimination of machine instructions that nobody needs (Muchnick 1997, section 18.10)."""
     counts = _counts(function)
     while True:
         kept = tuple(
@@ -64,6 +66,7 @@ def _stays(instruction: Instruction, counts: Counter[str]) -> bool:
         return False
     if found is None:
         return instruction.operation != "call" or not instruction.results
+    # A load whose address mode advances the counter of Dst has an effect even if its value is not used.
     moves = found.shape.name == "SFPLOAD" and found.immediate("sfpu_addr_mode") not in _STILL
     # mode 3 of SFPSHFT2 leaves in the unit what mode 4 shifts in
     return not found.results or sets_flags(found) or is_drawn(found) or moves or found.shape.name == "SFPSHFT2"
@@ -75,7 +78,8 @@ _STILL: Final = (3, 7)
 
 @dataclass(slots=True)
 class _Merge:
-    """Mutable: the instructions of the block in work by position, and what values turned out to be."""
+    """Placement in work. Mutable: the instructions of the block in work by position, and what values turned out to
+    be."""
 
     function: Function
     masks: Masks
@@ -109,23 +113,27 @@ class _Merge:
         wanted = self.demand.get(result.name)
         if wanted is None or isinstance(new, Undef) or old == new:
             return self._alias(result, old)
+        # Every wanted lane is replaced, so that the assignment is a copy.
         if self.masks.covers(before[at], wanted):
             return self._alias(result, new)
         chain = self._chain(new, old, at, before)
         if chain is None:
+            # The general form: a copy under the condition.
             return [make("SFPMOV", (new,), (0,), (result,), old=old, place=instruction.place)]
         self._fold(chain, old, result)
         return []
 
     def _alias(self, result: Value, same: Operand) -> list[Instruction]:
-        """No instruction: what uses the result uses the other value from now on."""
+        """Alias, no instruction: what uses the result uses the other value from now on."""
         self.known[result.name] = same
         if isinstance(same, Value):
             self.counts[same.name] += self.counts[result.name] - 1
         return []
 
     def _chain(self, new: Operand, old: Operand, at: int, before: Sequence[Set]) -> list[int] | None:
-        """The positions of the instructions that compute `new` into `old`, the last one first."""
+        """Positions of the instructions that compute `new` into `old`, the last one first; None where it cannot be
+        merged.
+        """
         if not isinstance(new, Value) or self.counts[new.name] != 1:
             return None
         found = self._defined(new, at, before)
@@ -144,7 +152,7 @@ class _Merge:
         return None if rest is None else [where, *rest]
 
     def _defined(self, value: Value, at: int, before: Sequence[Set]) -> tuple[int, Machine] | None:
-        """Where a value is computed with the lanes enabled that are enabled at a position."""
+        """Definition of a value with the lanes enabled that are enabled at a position."""
         for where in range(at - 1, -1, -1):
             for instruction in self.code[where]:
                 if value in instruction.results:
@@ -161,7 +169,7 @@ class _Merge:
         return not is_used and not any(old in i.results for i in between)
 
     def _other(self, taken: Machine, tied: int) -> Operand | None:
-        """The operand that may stand for the one that is overwritten."""
+        """Operand that may stand for the one that is overwritten, of a commutative instruction."""
         return self._operand(taken.operands[1 - tied]) if is_symmetric(taken) else None
 
     def _fold(self, chain: list[int], old: Operand, result: Value) -> None:
@@ -176,6 +184,7 @@ class _Merge:
                 if self._operand(operands[tied]) != old and self._other(taken, tied) == old:
                     operands.reverse()
                 first = operands[tied]
+            # The old value becomes an operand: the allocator sees that the instruction reads it.
             merged = (first, *operands, *taken.immediates)
             called = f"@{taken.shape.name}{INTO}"
             self.code[where] = [replace(instruction, operands=merged, results=(result,), callee=called)]
@@ -187,7 +196,9 @@ class _Merge:
 
 
 def _obeys_flags(taken: Machine) -> bool:
-    """Whether disabled lanes of the result stay: one mode of SFPLOAD writes all."""
+    """Whether disabled lanes of the result stay: one mode of SFPLOAD writes all (ISA documentation, page of `SFPLOAD`,
+    mode 10).
+    """
     return taken.shape.name != "SFPLOAD" or taken.immediate("instr_mod0") != WHATEVER_IS_ENABLED
 
 
@@ -199,7 +210,7 @@ def _widened(function: Function) -> Function:
 
 
 def _wide(block: Block, known: Masks, wanted: Demand) -> Iterator[Instruction]:
-    """Neighbours that need more lanes share the switch to all of them."""
+    """Widening: neighbours that need more lanes share the switch to all of them."""
     is_open = False
     for at, instruction in enumerate(block.instructions):
         needs_more = block.name in known.before and _needs_more(
@@ -218,6 +229,7 @@ def _wide(block: Block, known: Masks, wanted: Demand) -> Iterator[Instruction]:
 
 def _needs_more(instruction: Instruction, enabled: Set, known: Masks, wanted: Mapping[str, Set]) -> bool:
     taken = machine(instruction)
+    # What keeps old lanes, or draws random numbers, means the enabled lanes and must not get more.
     if instruction.called == PINNED or taken is None or taken.old is not None or is_drawn(taken):
         return False
     lanes = wanted_of(taken, enabled, known, wanted)

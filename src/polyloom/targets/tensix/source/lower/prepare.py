@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scalar code does with vectors and masks, in terms of the other passes: copies go, a choice between two vectors
-becomes a branch, and a mask that jumps pass on becomes an integer 0 or 1.
+"""Legalization of what scalar code does with vectors and masks, in terms of the other passes: copies go, a choice
+between two vectors becomes a branch, and a mask that jumps pass on becomes an integer 0 or 1.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from polyloom.transform.ssa.editing import names, reached, with_operands
 
 
 def prepare(function: Function) -> Function:
+    # In this order: a choice of masks becomes a parameter of a block, which the last step turns into an integer.
     return _without_masks(_without_choices(_without_copies(reached(function))))
 
 
 def _without_copies(function: Function) -> Function:
+    """Copy propagation of vectors and masks (Muchnick 1997, section 12.5)."""
     known = {
         i.results[0].name: i.operands[0]
         for block in function.blocks
@@ -56,7 +58,7 @@ def _without_choices(function: Function) -> Function:
 
 
 def _chosen(block: Block, fresh: Callable[[str], str]) -> Iterator[Block]:
-    """The block up to its first choice, and what follows as blocks with the choice as a parameter."""
+    """Block up to its first choice, and what follows as blocks with the choice as a parameter."""
     for at, instruction in enumerate(block.instructions):
         if instruction.operation == "select" and instruction.results[0].type in (VECTOR, MASK):
             condition, then, orelse = instruction.operands
@@ -72,7 +74,8 @@ def _chosen(block: Block, fresh: Callable[[str], str]) -> Iterator[Block]:
 
 
 def _without_masks(function: Function) -> Function:
-    """An argument that is a mask becomes an integer at the end of the block that jumps, and a mask again behind it."""
+    """Mask arguments: each becomes an integer at the end of the block that jumps, and a mask again behind it."""
+    # Flags are state of the machine: no mask can be kept over a jump but as a value.
     if not any(p.type == MASK for block in function.blocks for p in block.parameters):
         return function
     fresh = names(function)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selection: each operation of a vector kernel becomes machine instructions of `shapes`, `assign` excepted.
+"""Instruction selection: each operation of a vector kernel becomes machine instructions of `shapes`, `assign` excepted.
 
 Immediates that an instruction cannot hold become literals in registers. What is known only at run time is computed by
 scalar code beside; fields of words take its low bits. Values that turn out to be others (copies, exchanges, constant
-registers) are replaced.
+registers) are replaced. Encodings and modes: ISA documentation, one page per instruction.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SIMPLE: Final[Mapping[str, str]] = {
 
 
 def select(function: Function, member: Member) -> Function:
-    """The function with machine instructions."""
+    """Instruction selection of a function."""
     selection = _Selection(function, member)
     blocks = tuple([selection.block(block) for block in function.blocks])
     changed = tuple(with_operands(block, selection.operand) for block in blocks)
@@ -53,7 +53,7 @@ def select(function: Function, member: Member) -> Function:
 
 @dataclass(slots=True)
 class _Selection:
-    """Mutable: the instructions of the block in work, and what values turned out to be."""
+    """Selection in work. Mutable: the instructions of the block in work, and what values turned out to be."""
 
     function: Function
     member: Member
@@ -80,6 +80,7 @@ class _Selection:
 
     def _instruction(self, instruction: Instruction) -> None:
         row = called(instruction)
+        # Assignments wait for placement; words and prints are in their final form already.
         if row is None or row.name in ("assign", "word") or row.group == "printing":
             self.made.append(instruction)
             return
@@ -95,6 +96,7 @@ class _Selection:
             self._emit_plain(row.name, operands, results)
         elif not results:
             self._effect(row.name, operands)
+        # A plain exchange needs no instruction: the two names change places.
         elif row.name == "sfpswap":
             self.known[results[0].name], self.known[results[1].name] = operands[1], operands[0]
         elif count == 0:
@@ -123,7 +125,7 @@ class _Selection:
             self.known[result.name] = found
 
     def _source(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:
-        """What makes a value of none."""
+        """Selection of an operation without vector operands."""
         match name:
             case "splat" if isinstance(operands[0], Constant):
                 self._alias(result, self._literal(operands[0].value & 0xFFFFFFFF, result))
@@ -132,6 +134,7 @@ class _Selection:
             case "sfploadi":
                 self._emit("SFPLOADI", (), (operands[1], operands[0]), result)
             case "undefined":
+                # Lanes without a value may hold anything, so that no instruction is needed to make one.
                 self.known[result.name] = Undef(VECTOR)
             case "rand":
                 self._emit("SFPMOV.random", (), (9, 8), result)
@@ -206,7 +209,7 @@ class _Selection:
             self._emit("SFPSHFT.i", (a,), (amount, mode | 1), result)
 
     def _amount(self, by: Operand) -> Operand:
-        """The low five bits of a magnitude, with its sign."""
+        """Shift amount: the low five bits of a magnitude, with its sign (ISA documentation, page of `SFPSHFT`)."""
         if isinstance(by, Constant):
             return integer(I32, by.value & 31 if by.value >= 0 else -(-by.value & 31))
         zero, most = Constant(I32, 0), Constant(I32, 31)
@@ -220,10 +223,11 @@ class _Selection:
         if bits is None:
             self._emit("SFPMAD", (b, MINUS_ONE, a), (0,), result)
         else:
+            # A literal is negated at compile time; the sum then needs no constant register for −1.
             self._emit("SFPADD", (ONE, a, self._literal(bits ^ _SIGN, self._new())), (0,), result)
 
     def _difference(self, a: Operand, b: Operand, result: Value) -> None:
-        """a - b of integers."""
+        """Integer difference a - b."""
         bits = self._bits(b)
         if bits is not None and _fits(-_signed(bits)):
             self._emit("SFPIADD.i", (a,), (-_signed(bits), 5), result)
@@ -231,6 +235,7 @@ class _Selection:
             self._emit("SFPIADD", (a, b), (6,), result)
 
     def _sum(self, a: Operand, b: Operand, result: Value) -> None:
+        # SFPIADD with a 12-bit immediate saves the load of a literal and a register.
         for one, other in (a, b), (b, a):
             bits = self._bits(other)
             if bits is not None and _fits(_signed(bits)):
@@ -257,6 +262,7 @@ class _Selection:
         return value
 
     def _literal(self, bits: int, result: Value) -> Operand:
+        # Constant registers cost neither a word nor a register.
         if bits in CONSTANTS:
             return constant(bits)
         self.literals[result.name] = bits

@@ -7,7 +7,7 @@ A shape names the registers that its operands and results stand in (`a` to `d` a
 registers) and the fields of its immediates, which follow. A letter on both sides is one register: the instruction
 overwrites that operand. `.into` behind the name of a shape with one result says that disabled lanes keep what the first
 operand, which is added, has; where the instruction overwrites an operand, that is this one again. Vector constants are
-the constant registers L8 to L11.
+the constant registers L8 to L11. Source: ISA documentation, one page per instruction.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ REGISTER: Final = "register"
 """`register k` is what register k holds, from entry on if nothing wrote it; it takes no word unless copied."""
 PINNED: Final = "pin"
 """`pin v, k` puts the enabled lanes of v into register k, where it stays."""
+# SFPTRANSP transposes L4 to L7 along with L0 to L3 (page of `SFPTRANSP`).
 CLOBBERS: Final[Mapping[str, tuple[int, ...]]] = {"SFPTRANSP": (4, 5, 6, 7), "SFPLUTFP32.3": ()}
 """Registers that an instruction changes beyond its results."""
 _SHIFT: Final = {"a": 16, "b": 12, "c": 8}
@@ -92,7 +93,7 @@ _SHIFT: Final = {"a": 16, "b": 12, "c": 8}
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`operands` and `results` are registers: a letter of a field, or the digit of a fixed one."""
+    """A shape: `operands` and `results` are registers, a letter of a field or the digit of a fixed one."""
 
     name: str
     operands: tuple[str, ...]
@@ -108,7 +109,7 @@ class Shape:
 
     @property
     def tied(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of an operand and a result that are one register, by letter."""
+        """Tied operands: pairs of an operand and a result that are one register, by letter."""
         return tuple(
             (self.operands.index(slot), k)
             for k, slot in enumerate(self.results)
@@ -121,7 +122,7 @@ class Shape:
         return self.results == ("d",)
 
     def place(self, slot: str, member: Member) -> int:
-        """The lowest bit of a register's field."""
+        """Lowest bit of a register's field."""
         if slot != "d":
             return _SHIFT[slot]
         field = self.row(member).field("vd")
@@ -131,6 +132,7 @@ class Shape:
     def externals(self) -> tuple[External, ...]:
         immediates = (I32,) * len(self.immediates)
         results = (VECTOR,) * len(self.results)
+        # "ordered" keeps the general passes of SSA form from moving or merging machine instructions.
         made = External(self.name, ((VECTOR,) * len(self.operands)) + immediates, results, ("ordered",))
         if not self.is_mergeable:
             return (made,)
@@ -140,7 +142,7 @@ class Shape:
 
 @cache
 def shapes() -> Mapping[str, Shape]:
-    """By name, in the order of the table."""
+    """Shapes by name, in the order of the table."""
     return {shape.name: shape for shape in map(_shape, filter(None, _TABLE.split("\n")))}
 
 
@@ -153,7 +155,7 @@ def _shape(line: str) -> Shape:
 
 @cache
 def machine_externals() -> tuple[External, ...]:
-    """What a function of machine instructions may call."""
+    """Externals that a function of machine instructions may call."""
     own = (
         External(REGISTER, (I32,), (VECTOR,), ("ordered",)),
         External(PINNED, (VECTOR, I32), (), ("ordered",)),
@@ -180,9 +182,10 @@ class Machine:
 
 
 def machine(instruction: Instruction) -> Machine | None:
-    """None for what is no machine instruction."""
+    """Machine instruction of a call; None for what is none."""
     name = instruction.called
     is_merging = name.endswith(INTO)
+    # Called for every instruction by most passes: the table is cached.
     shape = shapes().get(name.removesuffix(INTO)) if name else None
     if shape is None:
         return None
@@ -200,7 +203,7 @@ def make(
     old: Operand | None = None,
     place: Place = NOWHERE,
 ) -> Instruction:
-    """The call of a machine instruction; immediates may be numbers."""
+    """Call of a machine instruction; immediates may be numbers."""
     numbers = tuple(Constant(I32, i) if isinstance(i, int) else i for i in immediates)
     first = () if old is None else (old,)
     called = f"@{name}{'' if old is None else INTO}"
@@ -208,7 +211,9 @@ def make(
 
 
 def sets_flags(found: Machine) -> bool:
-    """Whether it changes which lanes are enabled."""
+    """Whether an instruction changes which lanes are enabled (ISA documentation, page of `SFPIADD`, `SFPEXEXP` and
+    `SFPLZ` for their modes).
+    """
     name, mode = found.shape.row_name, found.immediate("instr_mod1") or 0
     match name:
         case "SFPSETCC" | "SFPPOPC" | "SFPCOMPC" | "SFPENCC":
@@ -222,18 +227,18 @@ def sets_flags(found: Machine) -> bool:
 
 
 def constant(bits: int) -> Constant:
-    """A vector constant, its bits taken as signed as SSA form has them."""
+    """Vector constant, its bits taken as signed as SSA form has them."""
     low = bits & 0xFFFFFFFF
     return Constant(VECTOR, low - (1 << 32) if low >> 31 else low)
 
 
 def register_of(operand: Constant) -> int:
-    """The constant register that holds it."""
+    """Constant register that holds a constant."""
     return CONSTANTS[operand.value & 0xFFFFFFFF]
 
 
 def with_machine(function: Function) -> Function:
-    """The function, which may call machine instructions and every operation."""
+    """Function that may call machine instructions and every operation."""
     externals = {
         e.name: e for e in (*function.externals, *(o.external for o in operations().values()), *machine_externals())
     }

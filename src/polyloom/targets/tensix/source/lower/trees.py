@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions as trees of what SFPSETCC tests: the sign of a value, and whether it is zero.
+"""Condition trees of what SFPSETCC tests: the sign of a value, and whether it is zero.
 
 Comparisons with a literal 0 test the operand itself, others a difference, which is computed where it is tested: that of
 floats is a·1 − b, that of integers wraps. `<=` is `<` or `==`, `>` its complement. Unsigned comparisons are exact: the
-difference decides where the operands' upper bits agree, else the upper bit of b does.
+difference decides where the operands' upper bits agree, else the upper bit of b does (Hacker's Delight, section 2-12).
+Meaning of comparisons: docs/sfpi.md.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ _OPPOSITE: Final[dict[Test, Test]] = {"lt": "ge", "ge": "lt", "eq": "ne", "ne": 
 
 @dataclass(slots=True)
 class Difference:
-    """`a - b`, of unsigned numbers a value that is negative where a is less; `b` may be bits. Mutable, because leaves
-    of one comparison share the value once it is computed."""
+    """A difference `a - b`, of unsigned numbers a value that is negative where a is less; `b` may be bits. Mutable,
+    because leaves of one comparison share the value once it is computed.
+    """
 
     kind: Literal["float", "integer", "unsigned"]
     a: Operand
@@ -34,7 +36,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Lanes where the value passes the test against 0."""
+    """A test: lanes where the value passes it against 0."""
 
     test: Test
     value: Operand | Difference
@@ -57,7 +59,7 @@ Defining = Callable[[Operand], Instruction | None]
 
 
 def negated(tree: Tree) -> Tree:
-    """By De Morgan's laws."""
+    """Negation by De Morgan's laws."""
     match tree:
         case Leaf(test, value):
             return Leaf(_OPPOSITE[test], value)
@@ -68,7 +70,7 @@ def negated(tree: Tree) -> Tree:
 
 
 def tree_of(mask: Operand, defining: Defining) -> Tree:
-    """What a mask tests; one that no comparison defines is refused by the verifier before."""
+    """Condition tree of a mask; one that no comparison defines is refused by the verifier before."""
     found = defining(mask)
     row = None if found is None else called(found)
     assert found is not None and row is not None, f"{mask} is no mask that an operation makes"
@@ -85,7 +87,7 @@ def tree_of(mask: Operand, defining: Defining) -> Tree:
 
 
 def literal(operand: Operand, defining: Defining) -> int | None:
-    """The bits of a literal in every lane."""
+    """Bits of a literal in every lane."""
     found = defining(operand)
     row = None if found is None else called(found)
     if found is None or row is None or row.name != "splat":
@@ -95,13 +97,13 @@ def literal(operand: Operand, defining: Defining) -> int | None:
 
 
 def _joined(kind: type[Both] | type[Either], parts: tuple[Tree, ...]) -> Tree:
-    """Flat: no part is of the same kind."""
+    """Conjunction or disjunction without parts of the same kind."""
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,))]
     return kind(tuple(flat))
 
 
 def _comparison(name: str, operands: tuple[Operand, ...], defining: Defining) -> Tree:
-    """A call of `cmp_f`, `cmp_i` or `cmp_u`."""
+    """Tree of a call of `cmp_f`, `cmp_i` or `cmp_u`."""
     number, a, b = operands
     assert isinstance(number, Constant)
     condition = CONDITIONS[number.value]
@@ -125,9 +127,10 @@ def _signed(condition: str, value: Operand | Difference) -> Tree:
 
 
 def _unsigned(condition: str, a: Operand, b: Operand, bits: int | None) -> Tree:
-    """`b` has the bits, where they are known."""
+    """Tree of an unsigned comparison; `b` has the bits, where they are known."""
     if condition in ("eq", "ne"):
         return _signed(condition, a if bits == 0 else Difference("integer", a, b))
+    # Nothing is above the greatest number, and bits + 1 below would wrap to 0.
     if bits == _MOST and condition in ("gt", "le"):
         return _constant(a, condition == "le")
     if condition in ("lt", "ge"):
@@ -139,11 +142,12 @@ def _unsigned(condition: str, a: Operand, b: Operand, bits: int | None) -> Tree:
 
 
 def _below(a: Operand, b: Operand | int, bits: int | None) -> Tree:
-    """a < b. Where the upper bits are equal the wrapping difference is negative just then."""
+    """Tree of a < b, unsigned: where the upper bits are equal the wrapping difference is negative just then."""
     if bits is None:
         return Leaf("lt", Difference("unsigned", a, b))
     if bits == 0:
         return _constant(a, False)
+    # With a known b the sign of a alone decides where the upper bits differ.
     difference = Leaf("lt", Difference("integer", a, b))
     return Either((Leaf("ge", a), difference)) if bits >> 31 else Both((Leaf("ge", a), difference))
 

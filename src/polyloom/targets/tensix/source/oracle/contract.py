@@ -3,7 +3,8 @@
 
 In the order of the program: the first product that a sum can take, it takes. The sum must stand in the product's loop,
 and in its condition region or one inside of it. a − b·c and −(a·b) negate the product's first operand, b·c − a the
-other one. The interpreter does this by itself, apart from the compiler's pass.
+other one. The interpreter does this by itself, apart from the compiler's pass (docs/sfpi.md); the C standard's section
+6.5 permits contraction, here it is required, so that results are defined.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SUMS = ("sfpadd", "sfpsub", "sfpmov")
 
 @dataclass(slots=True)
 class _Body:
-    """Mutable: by block and position the instructions that stand for the one that was there."""
+    """Instructions in work. Mutable: by block and position those that stand for the one that was there."""
 
     code: dict[Spot, list[Instruction]]
     made: int = 0
@@ -41,6 +42,7 @@ def contracted(function: Function) -> Function:
     uses = Counter(operand for block in function.blocks for operand in _used(block))
     users = _users(function)
     loops = _innermost(function)
+    # A snapshot of the sites: the loop changes the code at them, but adds none.
     for spot in [spot for spot in body.code if spot in known.frames]:
         product = body.code[spot][-1]
         user = users.get(product.results[0].name) if _is(product, "sfpmul") and uses[product.results[0]] == 1 else None
@@ -55,12 +57,15 @@ def contracted(function: Function) -> Function:
 
 
 def _path(known: Regions, spot: Spot) -> Path:
-    """Of each frame its number and the steps since the last `else_`."""
+    """Path of a site through its frames: of each its number and the steps since the last `else_`."""
     frames = known.frames[spot]
     return tuple(step for f in frames for step in ((f.steps[0], *f.steps[f.arm :]) if f.arm else f.steps))
 
 
 def _is(instruction: Instruction, name: str) -> bool:
+    """Whether an instruction is an operation in the mode that contracts: sums and products in mode 0, SFPMOV as a
+    negation.
+    """
     row = called(instruction)
     if row is None or row.name != name:
         return False
@@ -80,7 +85,7 @@ def _used(block: Block) -> Iterator[Operand]:
 
 
 def _users(function: Function) -> Mapping[str, Spot]:
-    """By value a place among the instructions where it is used."""
+    """Use sites: by value a place among the instructions where it is used."""
     return {
         operand.name: (block.name, k)
         for block in function.blocks
@@ -96,8 +101,9 @@ def _innermost(function: Function) -> Mapping[str, int]:
 
 
 def _joined(product: Instruction, there: list[Instruction], body: _Body) -> list[Instruction] | None:
-    """What takes the place of a sum, or a negation, that uses the product; None for any other user."""
+    """Instructions that take the place of a sum, or a negation, that uses the product; None for any other user."""
     total = there[-1]
+    # A sum that has taken a product already has its negation in front; it takes no second one.
     if len(there) > 1 or not any(_is(total, name) for name in _SUMS):
         return None
     value = product.results[0]

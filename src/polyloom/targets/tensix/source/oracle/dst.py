@@ -4,6 +4,7 @@
 A datum is kept in Dst's order of bits (sign, mantissa, exponent). Lane k is row k // 8, column 2·(k % 8), or the next
 one where bit 1 of the address says so; datums of 32 bits have their low half eight rows below the high one. Which bits
 a store defined is kept beside: what holds no value is not compared. Tiles run side by side along the first axis.
+Source: ISA documentation, page of `SFPLOAD`, `SFPSTORE` and `Dst`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LANE: Final = np.arange(32)
 
 @dataclass(slots=True)
 class Dst:
-    """Mutable. `bits` and `known` are (tiles, 1024, 16)."""
+    """Dst of several tiles. Mutable. `bits` and `known` are (tiles, 1024, 16)."""
 
     bits: NDArray[np.uint16]
     known: Truths = field(init=False)
@@ -35,7 +36,7 @@ class Dst:
         self.known = np.ones(self.bits.shape, np.bool_)
 
     def load(self, mode: int, address: int) -> tuple[Words, Truths]:
-        """The lanes' bits, and whether they have a value."""
+        """SFPLOAD: the lanes' bits, and whether they have a value (ISA documentation, page of `SFPLOAD`)."""
         rows, columns = _places(address)
         if mode in WIDE_LOADS:
             rows = _wide(rows)
@@ -46,7 +47,9 @@ class Dst:
         return _loaded(mode, found), self.known[:, rows, columns] | (mode == ZERO)
 
     def store(self, mode: int, address: int, value: Words, known: Truths, enabled: Truths, certain: Truths) -> None:
-        """The enabled lanes; `certain` says where it is known whether they are."""
+        """SFPSTORE of the enabled lanes; `certain` says where it is known whether they are (ISA documentation, page of
+        `SFPSTORE`).
+        """
         rows, columns = _places(address)
         made = _stored(mode, np.broadcast_to(value, (len(self.bits), 32)))
         if mode not in WIDE_STORES:
@@ -61,20 +64,22 @@ class Dst:
     ) -> None:
         old, was = self.bits[:, rows, columns], self.known[:, rows, columns]
         self.bits[:, rows, columns] = np.where(on, made & 0xFFFF, old)
+        # Where it is not known whether a lane stores, neither the old nor the new value is certain.
         self.known[:, rows, columns] = np.where(on, known, was) & certain
 
 
 def _places(address: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns by lane."""
+    """Rows and columns by lane (ISA documentation, page of `SFPLOAD`, addressing)."""
     return (address & 0x3FC) + _LANE // 8, _LANE % 8 * 2 + (address >> 1 & 1)
 
 
 def _wide(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Row of the high half of a 32-bit datum (ISA documentation, page of `Dst`: adjusted row)."""
     return (rows & 0x1F8) << 1 | rows & 0x207
 
 
 def _float_order(v: Words) -> Words:
-    """16 bits as sign, exponent, mantissa of 7 bits; the reverse is `_dst_order`."""
+    """Order of bits of a float: 16 bits as sign, exponent, mantissa of 7 bits; the reverse is `_dst_order`."""
     return (v & 0x8000) | (v & 0xFF) << 7 | v >> 8 & 0x7F
 
 
@@ -88,6 +93,7 @@ def _loaded_wide(mode: int, v: Words) -> Words:
 
 
 def _loaded(mode: int, v: Words) -> Words:
+    """Conversion of 16 bits on a load, by mode (ISA documentation, page of `SFPLOAD`)."""
     sign = (v & 0x8000) << 16
     match mode:
         case 1:  # FP16
@@ -110,7 +116,8 @@ def _loaded(mode: int, v: Words) -> Words:
 
 
 def _stored(mode: int, v: Words) -> Words:
-    """The low 16 bits, or all 32 where the mode is wide."""
+    """Conversion on a store: the low 16 bits, or all 32 where the mode is wide (ISA documentation, page of
+    `SFPSTORE`)."""
     match mode:
         case 1:  # FP16
             return _half(v)
@@ -121,6 +128,7 @@ def _stored(mode: int, v: Words) -> Words:
             return _dst_order(made >> 16) << 16 | (made & 0xFFFF)
         case 5 | 13:  # INT8, INT8_COMP
             made = _signed_magnitude(v) if mode == INT8_COMP else v
+            # INT8 lies in Dst as an FP16 whose exponent field is 16 (page of `SFPSTORE`).
             return (made >> 16 & 0x8000) | (made & 0x3FF) << 5 | 16
         case 8:  # INT16
             return (v >> 16 & 0x8000) | (v & 0x7FFF)
@@ -135,7 +143,7 @@ def _stored(mode: int, v: Words) -> Words:
 
 
 def _half(v: Words) -> Words:
-    """Truncated: what is too small becomes a zero with its sign, what is too large the largest pattern."""
+    """Truncation to FP16: what is too small becomes a zero with its sign, what is too large the largest pattern."""
     exponent = (v >> 23 & 0xFF).astype(np.int64) - 112
     sign = v >> 16 & 0x8000
     normal = (v & FRACTION) >> 13 << 5 | (exponent & 31).astype(np.uint32)
@@ -148,5 +156,5 @@ def _complemented(v: Words) -> Words:
 
 
 def _signed_magnitude(v: Words) -> Words:
-    """The reverse; the least integer loses its magnitude."""
+    """Two's complement to sign and magnitude; the least integer loses its magnitude."""
     return np.where(v >> 31, np.uint32(SIGN) | ((np.uint32(0) - v) & np.uint32(0x7FFFFFFF)), v).astype(np.uint32)

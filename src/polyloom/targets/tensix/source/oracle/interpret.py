@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle of vector kernels: runs the imported form over a state, whatever its scalar code does.
+"""Interpreter of vector kernels, their oracle: runs the imported form over a state, whatever its scalar code does.
 
     state = State(tiles=64)
     interpret(kernel, (arguments,), state)        # state.dst, state.registers and state.text are what it left
@@ -7,7 +7,7 @@
 A vector expression computes all lanes; conditions act on assignments, stores, constants and registers. Contraction is
 applied first, by code of its own (`oracle/contract.py`). Scalar code runs in the interpreter of SSA form. Tiles that
 run side by side must need neither another's random numbers nor registers: `State(tiles=1)`, call after call, is exact
-for all kernels.
+for all kernels. The language is that of docs/sfpi.md.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Kernel:
 
 
 def prepared(function: Function, contract: bool = True) -> Kernel:
-    """To be run many times."""
+    """Preparation of a function that is run many times."""
     return Kernel(_rewritten(contracted(function) if contract else function))
 
 
@@ -74,7 +74,8 @@ def interpret(
     contract: bool = True,
     steps: int = STEPS,
 ) -> State:
-    """The state after the kernel; the given one is changed. Registers that it does not write are unknown then.
+    """Interpretation of a kernel: the state after it; the given one is changed. Registers that it does not write are
+    unknown then.
 
     Raises PL0972 where scalar code does what is undefined, PL0974 after `steps`, PL1244 for what is not modelled.
     """
@@ -82,6 +83,7 @@ def interpret(
     function = (kernel if isinstance(kernel, Kernel) else prepared(kernel, contract)).function
     run = _Run(state)
     evaluate(function, arguments, steps, externals=run.hooks())
+    # The contract of a call leaves registers to the compiler, so nothing may be expected of them.
     for k in range(8):
         if k not in run.written:
             state.registers[k] = UNDEFINED
@@ -89,7 +91,7 @@ def interpret(
 
 
 class _Run:
-    """The operations over a state, as functions of SSA form's interpreter."""
+    """Operations over a state, as functions of SSA form's interpreter."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -124,15 +126,17 @@ class _Run:
             own[_ZERO + name] = _compared_with_zero
         printing = {"print_text": self._print, "print_int": self._print_signed, "print_unsigned": self._print_unsigned}
         found = {name: self._hook(name, own[name]) for name in own}
+        # All other operations have no state of their own: their meaning is in meaning.py, by the names of the table.
         others = [name for name in operations() if name not in own]
         found |= {name: self._hook(name, partial(self._computed, name)) for name in others}
         return {PREFIX + name: hook for name, hook in (found | printing).items()}
 
     def _hook(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """For SSA form's interpreter: without the memory. What a recording holds must be words."""
+        """Adapter for SSA form's interpreter: without the memory. What a recording holds must be words."""
 
         def call(memory: Memory, *operands: Any) -> Any:
             del memory
+            # While REPLAY records, the machine takes the compiler's words, which the interpreter does not have.
             if self.state.recording[1] and name not in ("word", _DEVICE):
                 raise unsupported("vector operations within a recording of REPLAY")
             return function(*(_operand(operand) for operand in operands))
@@ -154,6 +158,7 @@ class _Run:
 
     def _cond(self, mask: Mask) -> None:
         enabled, (outer, _) = self.state.enabled, self.state.frames[-1]
+        # The second mask of a frame collects the lanes that its else will enable.
         self.state.frames[-1] = outer, both(enabled, inverse(mask))
         self.state.enabled = both(enabled, mask)
 
@@ -182,11 +187,16 @@ class _Run:
         state.advance(addrmod)
 
     def _address(self, mode: int, address: int) -> int:
+        """Address of an access: mode 10 ignores all but the two low bits of the counter (ISA documentation, page of
+        `SFPLOAD`).
+        """
         moving = self.state.counter & 3 if mode == INT32_ALL else self.state.counter
         return (address + moving) & 0x3FF
 
     def _configure(self, k: int, value: Vector) -> None:
-        """Columns that are enabled in the first row of lanes, into all rows."""
+        """SFPCONFIG of a constant register: columns that are enabled in the first row of lanes, into all rows (ISA
+        documentation, page of `SFPCONFIG`).
+        """
         state = self.state
         on = lanes.first_lanes(state.lanes)
         state.registers[k] = chosen(on, lanes.first_row(value), state.registers[k])
@@ -199,7 +209,7 @@ class _Run:
         self.written |= execute(self.state, bits & 0xFFFFFFFF)
 
     def _device(self, address: int, value: int) -> None:
-        """What stores to registers of the tile do. Errors: PL1244 for those that the state does not have."""
+        """Store to a register of the tile. Errors: PL1244 for those that the state does not have."""
         address &= 0xFFFFFFFF
         if address == _PORT:
             self._word(value)
@@ -235,7 +245,7 @@ def _int_of(mask: Mask) -> Vector:
 
 
 def _operand(operand: Any) -> Any:
-    """A scalar without a value is a fault."""
+    """Operand of a hook; a scalar without a value is a fault."""
     if isinstance(operand, Poison):
         raise Undefined(str(operand))
     if isinstance(operand, tuple):  # a constant of SSA form, or an undefined value
@@ -251,7 +261,7 @@ def _compared_with_zero(condition: int, a: Vector) -> Mask:
 
 
 def _rewritten(function: Function) -> Function:
-    """Comparisons with a literal 0, and stores to constant addresses, become operations of their own."""
+    """Rewriting: comparisons with a literal 0, and stores to constant addresses, become operations of their own."""
     instructions = [i for block in function.blocks for i in block.instructions]
     zeros = {i.results[0] for i in instructions if _is_splat(i) and i.operands[0] == _CONSTANT}
     addresses = {
@@ -272,7 +282,7 @@ def _is_splat(instruction: Instruction) -> bool:
 
 
 def _stored(instruction: Instruction, addresses: Mapping[Value, int]) -> Instruction:
-    """Memory has no object at an address that is a number: what is stored there goes to a device."""
+    """Store to a device: memory has no object at an address that is a number."""
     if instruction.operation != "store":
         return instruction
     value, pointer = instruction.operands[:2]
@@ -289,6 +299,7 @@ _CONSTANT: Final = Constant(operations()["splat"].operands[0].type, 0)
 
 
 def _compared(instruction: Instruction, zeros: set[Value]) -> Instruction:
+    """Comparison with a literal 0, on either side: the raw bits of the other operand decide (docs/sfpi.md)."""
     row = called(instruction)
     if row is None or row.name not in ("cmp_f", "cmp_i"):
         return instruction

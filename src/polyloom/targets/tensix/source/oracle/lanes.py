@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations of `meaning.py` over vectors, of which some lanes may have no value: a result lane has one where all lanes
-that it is made of have."""
+"""Vector operations over partly defined lanes (meaning.py computes the bits): a result lane has a value where all lanes
+that it is made of have one.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +19,28 @@ Truths = NDArray[np.bool_]
 
 
 def apply(state: State, name: str, operands: Sequence[Any]) -> tuple[Vector, ...]:
-    """The results over the state, of which only the generators are used, and go on where the operation draws."""
+    """Results of an operation over the state, of which only the generators are used, and go on where the operation
+    draws.
+    """
     vectors = [operand for operand in operands if isinstance(operand, Vector)]
     shape = np.broadcast_shapes(*(v.bits.shape for v in vectors))
     given = [whole(operand, shape) if isinstance(operand, Vector) else operand for operand in operands]
+    # Lanes move between registers: the flags of definedness take the same way.
     if name == "sfptransp" and known_of(*vectors) is not None:
         flags = [np.broadcast_to(lanes_known(v), shape).astype(np.uint32) for v in vectors]
         known = meaning.compute(name, flags, state.member)
         made = meaning.compute(name, given, state.member)
         return tuple(valued(bits, lanes != 0) for bits, lanes in zip(made, known, strict=True))
+    # Generators go on in executing lanes alone, and only where the operation takes a number.
     drawn = state.drawn() if meaning.draws(name, given) else None
     known = known_of(*vectors, *([_only(state.lanes)] if drawn is not None else []))
     return tuple(valued(bits, known) for bits in meaning.compute(name, given, state.member, drawn))
 
 
 def moved(state: State, a: Vector, mode: int) -> Vector:
-    """SFPSHFT2's moves of rows by one. Wormhole's mode 4 shifts in what the last move around saw."""
+    """Rotation of rows of lanes by one, SFPSHFT2 modes 3 and 4. Wormhole's mode 4 shifts in what the last rotation saw,
+    a bug of the machine (ISA documentation, page of `SFPSHFT2`).
+    """
     first = a
     if mode == 4:
         first = state.exchanged if state.member == "wormhole" else Vector(np.zeros_like(a.bits))
@@ -53,7 +60,7 @@ def compared(state: State, name: str, condition: int, a: Vector, b: Vector) -> M
 
 
 def valued(bits: Any, known: Truths | None) -> Vector:
-    """Lanes without a value hold 0."""
+    """Vector of bits and their definedness; lanes without a value hold 0."""
     if known is None or known.all():
         return Vector(bits)
     return Vector(np.where(known, bits, np.uint32(0)), known)
@@ -68,7 +75,7 @@ def lanes_known(value: Vector | Mask) -> Truths:
 
 
 def first_row(value: Vector) -> Vector:
-    """The first eight lanes in each row."""
+    """First eight lanes in each row."""
     known = None if value.known is None else np.concatenate([value.known[..., :8]] * 4, axis=-1)
     return Vector(np.concatenate([value.bits[..., :8]] * 4, axis=-1), known)
 
@@ -79,5 +86,5 @@ def first_lanes(mask: Mask) -> Mask:
 
 
 def _only(mask: Mask) -> Mask:
-    """As what has a value only where the mask is set."""
+    """Mask as what has a value only where it is set."""
     return Mask(mask.truth, mask.truth if mask.known is None else mask.truth & mask.known)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operations on vectors make of lanes: exact integers over arrays of patterns whose last axis is the 32 lanes.
+"""Semantics of the operations on vectors: exact integers over arrays of patterns whose last axis is the 32 lanes.
 
     compute("sfpmad", [a, b, c, 0], "wormhole") -> (a·b + c,)
 
 Operands are arrays of uint32 and numbers, in the order of the table; results are a tuple. What acts on state (regions,
-Dst, registers) is in interpret.py. Source: the public description of the instruction set, as docs/targets/tensix.md has
-it; no code is shared with the native model, nor with the compiler's passes.
+Dst, registers) is in interpret.py. Source: the public ISA documentation of the vector unit, one page per instruction,
+as docs/targets/tensix.md has it; no code is shared with the native model, nor with the compiler's passes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def draws(name: str, operands: Sequence[Any]) -> bool:
 def compute(
     name: str, operands: Sequence[Any], member: Member, random: Words | None = None
 ) -> tuple[NDArray[np.uint32], ...]:
-    """The results of an operation that has no state; `random` are the numbers drawn, where `draws` says so."""
+    """Results of an operation that has no state; `random` are the numbers drawn, where `draws` says so."""
     made = _computed(name, operands, member, random)
     return tuple(bits.astype(np.uint32, copy=False) for bits in (made if isinstance(made, tuple) else (made,)))
 
@@ -61,12 +61,14 @@ def _computed(name: str, operands: Sequence[Any], member: Member, random: Words 
 
 
 def filled(bits: int) -> Words:
-    """One value in 32 lanes."""
+    """Splat: one value in 32 lanes."""
     return np.full(32, bits & 0xFFFFFFFF, np.uint32)
 
 
 def immediate(bits: int, mode: int) -> int:
-    """What SFPLOADI makes of 16 bits: BF16, FP16 (of exponents alone), unsigned, signed."""
+    """Value of SFPLOADI's 16 bits: BF16, FP16 (of exponents alone), unsigned, signed (ISA documentation, page of
+    `SFPLOADI`).
+    """
     bits &= 0xFFFF
     if mode == 0:
         return bits << 16
@@ -76,20 +78,23 @@ def immediate(bits: int, mode: int) -> int:
 
 
 def next_random(state: Words) -> Words:
-    """A generator's next state: the parity of four bits, inverted, comes in from the left."""
+    """Linear-feedback shift register of a lane: the parity of four bits, inverted, comes in from the left (ISA
+    documentation, page of `SFPMOV`, random numbers).
+    """
     taps = state & np.uint32(0x80200003)
     parity = (taps >> 31) ^ (taps >> 21) ^ (taps >> 1) ^ taps
     return (state >> 1) | ((~parity & np.uint32(1)) << 31)
 
 
 def seeds(value: int) -> Words:
-    """By lane the seed rotated left by the lane's number."""
+    """Seeds of the generators: by lane the seed rotated left by the lane's number."""
     return np.array([(value << k | value >> (32 - k)) & 0xFFFFFFFF for k in range(32)], np.uint32)
 
 
 def compared(name: str, condition: int, a: Words, b: Words, member: Member) -> Truths:
-    """`cmp_f`, `cmp_i` and `cmp_u`: of floats the sign and the bits of SFPMAD(a, 1, −b) decide, of integers those of
-    the wrapping difference; unsigned ones exactly."""
+    """Comparisons `cmp_f`, `cmp_i` and `cmp_u`: of floats the sign and the bits of SFPMAD(a, 1, −b) decide, of integers
+    those of the wrapping difference; unsigned ones exactly.
+    """
     if name == "cmp_u":
         return _decided(condition, a < b, a == b)
     difference = a - b
@@ -100,7 +105,7 @@ def compared(name: str, condition: int, a: Words, b: Words, member: Member) -> T
 
 
 def compared_with_zero(condition: int, bits: Words) -> Truths:
-    """The raw bits decide: the sign, and whether there is any."""
+    """Comparison with 0 by the raw bits: the sign, and whether there is any (ISA documentation, page of `SFPSETCC`)."""
     return _decided(condition, bits >> 31 != 0, bits == 0)
 
 
@@ -115,6 +120,7 @@ def _number(value: Words | int) -> Words:
 
 
 def _mad(blackhole: bool, a: Words, b: Words, c: Words, mod: int = 0) -> Words:
+    """SFPMAD, with negated operands by mode on Blackhole (ISA documentation, page of `SFPMAD`)."""
     a = a ^ np.uint32(SIGN) if mod & 1 else a
     c = c ^ np.uint32(SIGN) if mod & 2 else c
     return multiply_add(a, b, c, blackhole)
@@ -125,17 +131,20 @@ def _constant(like: Words, bits: int) -> Words:
 
 
 def _absolute(a: Words, mod: int) -> Words:
+    """SFPABS: integer in mode 0, float in mode 1, where a negative NaN stays (ISA documentation, page of `SFPABS`)."""
     return np.where(a > 0xFF800000, a, a & ~np.uint32(SIGN)) if mod else rounding.magnitude(a)
 
 
 def _approximate(a: Words, mod: int) -> Words:
-    """1/a in mode 0, e to the |a| in mode 2; both with a's sign."""
+    """SFPARECIP: 1/a in mode 0, e to the |a| in mode 2; both with a's sign (Blackhole)."""
     magnitude = (a & ~np.uint32(SIGN)).astype(np.int64)
     return words(_exponential(magnitude) if mod else _reciprocal(magnitude)) | (a & np.uint32(SIGN))
 
 
 def _reciprocal(magnitude: Numbers) -> Numbers:
-    """Seven bits of 1/x, of the middle of an interval of x, rounded; infinite and zero beyond the exponents."""
+    """Reciprocal table: seven bits of 1/x, of the middle of an interval of x, rounded; infinite and zero beyond the
+    exponents.
+    """
     divisor = 257 + 2 * (magnitude >> 16 & 127)
     mantissa = (2 * 128 * 512 + divisor) // (2 * divisor) - 128
     made = ((253 - (magnitude >> 23)) << 23) + (mantissa << 16)
@@ -147,7 +156,7 @@ _FIRST, _BEYOND = 0x3C80, 0x4000
 
 @cache
 def _powers() -> Numbers:
-    """The upper halves of e to the x, cut off, by the upper half of x from 1/64 to 2."""
+    """Table of e to the x: upper halves, truncated, by the upper half of x from 1/64 to 2."""
     found: list[int] = []
     for upper in range(_FIRST, _BEYOND):
         x = Fraction(128 + (upper & 127), 128) * Fraction(2) ** ((upper >> 7) - 127)
@@ -158,7 +167,7 @@ def _powers() -> Numbers:
 
 
 def _exponential(magnitude: Numbers) -> Numbers:
-    """The lower half stays as it is; beyond the table the ends are repeated."""
+    """Exponential by the table: the lower half stays as it is; beyond the table the ends are repeated."""
     upper = magnitude >> 16
     power = _powers()[np.clip(upper, _FIRST, _BEYOND - 1) - _FIRST]
     power = np.where(upper < _FIRST, 0x3F81, np.where(upper >= _BEYOND, 0x4080, power))
@@ -166,34 +175,45 @@ def _exponential(magnitude: Numbers) -> Numbers:
 
 
 def _exponent(a: Words, mod: int) -> Words:
+    """SFPEXEXP: the exponent without its bias, or raw in mode 1 (ISA documentation, page of `SFPEXEXP`)."""
     return (a >> 23 & np.uint32(255)) - np.uint32(0 if mod else 127)
 
 
 def _mantissa(a: Words, mod: int) -> Words:
+    """SFPEXMAN: the mantissa with its hidden bit, or without it in mode 1 (ISA documentation, page of `SFPEXMAN`)."""
     return (a & np.uint32(FRACTION)) | np.uint32(0 if mod else FRACTION + 1)
 
 
 def _set_exponent(a: Words, exponent: Words | int, mod: int) -> Words:
+    """SFPSETEXP: sign and mantissa of one operand, exponent of another, or a number (ISA documentation, page of
+    `SFPSETEXP`).
+    """
     given = _number(exponent) >> 23 if mod & 2 else _number(exponent)
     return (a & np.uint32(SIGN | FRACTION)) | (given & np.uint32(255)) << 23
 
 
 def _set_mantissa(a: Words, mantissa: Words | int) -> Words:
+    """SFPSETMAN (ISA documentation, page of `SFPSETMAN`)."""
     return (a & ~np.uint32(FRACTION)) | (_number(mantissa) & np.uint32(FRACTION))
 
 
 def _set_sign(a: Words, sign: Words) -> Words:
+    """SFPSETSGN (ISA documentation, page of `SFPSETSGN`)."""
     return (a & ~np.uint32(SIGN)) | (sign & np.uint32(SIGN))
 
 
 def _divide(a: Words, exponent: int, mod: int) -> Words:
+    """SFPDIVP2: the exponent replaced, or added to modulo 256 unless it is 255 (ISA documentation, page of
+    `SFPDIVP2`)."""
     old = a >> 23 & np.uint32(255)
     made = np.where(old == 255, old, old + _number(exponent)) if mod else _number(exponent)
     return (a & np.uint32(SIGN | FRACTION)) | (made & np.uint32(255)).astype(np.uint32) << 23
 
 
 def _shift(a: Words, amount: Words | int, mod: int) -> Words:
-    """By the low five bits of the amount or of its negation."""
+    """SFPSHFT by the low five bits of the amount or of its negation (ISA documentation, page of `SFPSHFT`); arithmetic
+    to the right in Blackhole's mode 2.
+    """
     by = np.broadcast_to(_number(amount), a.shape)
     right = (np.uint32(0) - by) & np.uint32(31)
     down = (a.view(np.int32) >> right.view(np.int32)).view(np.uint32) if mod & 2 else a >> right
@@ -201,23 +221,28 @@ def _shift(a: Words, amount: Words | int, mod: int) -> Words:
 
 
 def _zeros(a: Words, mod: int) -> Words:
+    """SFPLZ: leading zeros, of the magnitude in mode 4 (ISA documentation, page of `SFPLZ`)."""
     seen = a.astype(np.int64) & (0x7FFFFFFF if mod & 4 else 0xFFFFFFFF)
     return words(32 - bit_length(seen))
 
 
 def _product(a: Words, b: Words, mod: int) -> Words:
+    """SFPMUL24 of Blackhole: low or high 23 bits of a product of 23-bit integers."""
     whole = (a.astype(np.int64) & FRACTION) * (b.astype(np.int64) & FRACTION)
     return words(whole >> (23 if mod else 0) & FRACTION)
 
 
 def _ordered(a: Words) -> NDArray[np.int32]:
-    """−NaN < −Inf < … < −0 < +0 < … < +NaN."""
+    """Total order of sign and magnitude: −NaN < −Inf < … < −0 < +0 < … < +NaN (ISA documentation, page of
+    `SFPSWAP`)."""
     signed = a.view(np.int32)
     return np.where(signed < 0, signed ^ np.int32(0x7FFFFFFF), signed)
 
 
 def _swap(a: Words, b: Words, mod: int) -> tuple[Words, Words]:
-    """The first result is SFPSWAP's VD, which the first operand is."""
+    """SFPSWAP: the first result is VD, which the first operand is; named rows get the minimum there (ISA documentation,
+    page of `SFPSWAP`).
+    """
     if mod == 0:
         return b, a
     smaller = _ordered(b) < _ordered(a)
@@ -227,7 +252,7 @@ def _swap(a: Words, b: Words, mod: int) -> tuple[Words, Words]:
 
 
 def _transposed(registers: Sequence[Words]) -> tuple[Words, ...]:
-    """Row j of register i is exchanged with row i of register j."""
+    """SFPTRANSP: row j of register i is exchanged with row i of register j (ISA documentation, page of `SFPTRANSP`)."""
     stack = np.stack([r.reshape(*r.shape[:-1], _ROWS, 8) for r in registers], axis=-3)
     return tuple(
         np.ascontiguousarray(made).reshape(registers[0].shape)
@@ -236,7 +261,9 @@ def _transposed(registers: Sequence[Words]) -> tuple[Words, ...]:
 
 
 def moved(value: Words, first: Words) -> Words:
-    """Each row of lanes moved right by one; its first lane gets the row's last of `first`."""
+    """Row rotation of SFPSHFT2: each row of lanes moved right by one; its first lane gets the row's last of `first`
+    (ISA documentation, page of `SFPSHFT2`).
+    """
     rows, wrapped = (v.reshape(*v.shape[:-1], _ROWS, 8) for v in (value, first))
     return np.concatenate([wrapped[..., 7:], rows[..., :7]], axis=-1).reshape(value.shape)
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""x·y + z as both members of the vector unit compute it, over arrays of exact integers, step by step as the model of
-the vendor's simulator has them: one rounding, three more bits of the product and what is lost beyond, denormals
-flushed. The native model works on halves and masks."""
+"""Fused multiply-add: x·y + z as both members of the vector unit compute it, over arrays of exact integers, step by
+step as the vendor's simulator (ttsim, 2026) has it: one rounding, three more bits of the product and what is lost
+beyond, denormals flushed. The native model works on halves and masks. Specification: ISA documentation, page of
+`SFPMAD`; docs/targets/tensix.md.
+"""
 
 from typing import Any
 
@@ -23,30 +25,34 @@ def _unpacked(word: Words) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _down(value: Numbers, by: Numbers) -> Numbers:
-    """Shifted right: lost bits leave the lowest bit set, unless nothing but them was there."""
+    """Right shift with a sticky bit: lost bits leave the lowest bit set, unless nothing but them was there."""
     by = np.minimum(by, 62)
     kept = value >> by
     return np.where((kept != 0) & (kept << by != value), kept | 1, kept)
 
 
 def _bits(value: Numbers) -> Numbers:
-    """The number of bits, as `int.bit_length`; exact, since all values are below 2^53."""
+    """Numbers of bits, as `int.bit_length`; exact, since all values are below 2^53."""
     return np.frexp(value.astype(np.float64))[1].astype(np.int64)
 
 
 def _rounded(kept: Numbers, exponent: Numbers) -> Numbers:
-    """To nearest even by the three lowest bits; a carry moves into the exponent."""
+    """Rounding to nearest even by the three lowest bits; a carry moves into the exponent."""
     packed = (exponent << 23) + (kept >> 3 & 0x7FFFFF)
     rest = kept & 7
     return packed + ((rest > 4) | ((rest == 4) & (packed & 1 == 1)))
 
 
 def multiply_add(x: Words, y: Words, z: Words, blackhole: bool) -> NDArray[np.uint32]:
+    """SFPMAD of both members: x·y + z, denormals as zero, on Wormhole without a sign of zero (ISA documentation, page
+    of `SFPMAD`).
+    """
     x_sign, x_exponent, x_mantissa = _unpacked(x)
     y_sign, y_exponent, y_mantissa = _unpacked(y)
     z_sign, z_exponent, z_mantissa = _unpacked(z)
     sign = x_sign ^ y_sign
     whole = x_mantissa * y_mantissa
+    # 48 bits of product keep 24, three more, and the rest as one sticky bit.
     product = (whole >> 20) | (whole & 0xFFFFF != 0)
     exponent = x_exponent + y_exponent - 127
 
@@ -67,6 +73,7 @@ def multiply_add(x: Words, y: Words, z: Words, blackhole: bool) -> NDArray[np.ui
     nothing = (product == 0) | (exponent < 0)
     product, exponent = np.where(nothing, 0, product), np.where(nothing, 0, exponent)
 
+    # Both addends are aligned to the larger exponent.
     top = np.maximum(exponent, z_exponent)
     p, c = _down(product, top - exponent), _down(z_mantissa << 3, top - z_exponent)
     total = np.where(sign == z_sign, p + c, np.abs(p - c))
@@ -77,6 +84,7 @@ def multiply_add(x: Words, y: Words, z: Words, blackhole: bool) -> NDArray[np.ui
     if blackhole:
         over, at = over + low, np.where(low, 0, at)
     right = np.maximum(over, 0)
+    # Wormhole looks at the lowest bit only when it normalizes to the right; Blackhole at all lost bits.
     lost = total & ((1 << right) - 1 if blackhole else right > 0)
     kept = np.where(over > 0, (total >> right) | (lost != 0), total << np.maximum(-over, 0))
     packed = _rounded(kept, np.maximum(at, 0))

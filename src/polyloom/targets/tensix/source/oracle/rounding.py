@@ -2,7 +2,8 @@
 """Conversions of the vector unit over arrays of patterns: SFPCAST and SFP_STOCH_RND.
 
 SFPCAST rounds to nearest, ties to even; SFP_STOCH_RND compares what is dropped, aligned to 23 bits, with a half (ties
-away from zero), with 23 random bits, or, toward zero, with more than it can be.
+away from zero), with 23 random bits, or, toward zero, with more than it can be. Source: ISA documentation, page of
+`SFPCAST` and page of `SFPSTOCHRND`.
 """
 
 from __future__ import annotations
@@ -22,21 +23,24 @@ NEAREST, STOCHASTIC, TO_ZERO = 0, 1, 2
 
 
 def bit_length(value: Numbers) -> Numbers:
-    """Of numbers below 2^53, as `int.bit_length`."""
+    """Bit length of numbers below 2^53, as `int.bit_length`: the exponent of a double is exact there."""
     return np.frexp(value.astype(np.float64))[1].astype(np.int64)
 
 
 def words(value: Numbers) -> Words:
-    """Modulo 2^32."""
+    """Numbers modulo 2^32."""
     return (value & 0xFFFFFFFF).astype(np.uint32)
 
 
 def floated(value: Words, random: Words | None) -> Words:
-    """Sign and magnitude to float: of 31 bits 24 stay, to nearest even, or up with a chance where numbers are given."""
+    """SFPCAST of sign and magnitude to float: of 31 bits 24 stay, to nearest even, or up with a chance where numbers
+    are given (ISA documentation, page of `SFPCAST`).
+    """
     wide = value.astype(np.int64)
     magnitude, sign = wide & ~SIGN, wide & SIGN
     normal = magnitude << (32 - bit_length(magnitude))  # the highest bit is bit 31
     exponent = 157 - 32 + bit_length(magnitude)
+    # The hidden bit of the mantissa adds one to the exponent, which is one too small for that.
     made = (exponent << 23) + (normal >> 8)
     if random is None:
         dropped = normal & 0xFF
@@ -47,18 +51,21 @@ def floated(value: Words, random: Words | None) -> Words:
 
 
 def magnitude(value: Words) -> Words:
-    """Of two's complement; the least integer stays."""
+    """Magnitude of two's complement; the least integer stays."""
     return np.where(value >> 31, ~value + np.uint32(1), value).astype(np.uint32)
 
 
 def cast(value: Words, mode: int, random: Words | None) -> Words:
+    """SFPCAST by mode; modes 2 and 3, integer magnitude and sign-magnitude, are Blackhole's."""
     if mode < 2:
         return floated(value, random if mode else None)
     return magnitude(value) if mode == 2 else (value & np.uint32(SIGN)) | magnitude(value)
 
 
 def rounded(value: Words, descale: Words, mode: int, rounding: int, random: Words) -> Words:
-    """SFP_STOCH_RND; `mode` without its bit 3: `descale` is by how much integers are shifted right."""
+    """SFP_STOCH_RND; `mode` without its bit 3: `descale` is by how much integers are shifted right (ISA documentation,
+    page of `SFPSTOCHRND`).
+    """
     wide = value.astype(np.int64)
     if rounding == STOCHASTIC:
         threshold = random.astype(np.int64) & FRACTION
@@ -74,6 +81,7 @@ def rounded(value: Words, descale: Words, mode: int, rounding: int, random: Word
     most = (0xFFFF if mode & 4 else 0xFF) >> signed
     exponent = (wide >> 23 & 255) - 127
     scaled = ((wide & FRACTION) | FRACTION + 1) << np.clip(exponent, 0, 16)
+    # Numbers from a half to one still round up; smaller ones are zero below.
     scaled = np.where(exponent < 0, scaled >> 1, scaled)
     made = _integer(sign, scaled, threshold, most)
     made = np.where(exponent >= 16, words(sign | most), made)
@@ -81,7 +89,7 @@ def rounded(value: Words, descale: Words, mode: int, rounding: int, random: Word
 
 
 def _narrowed(wide: Numbers, threshold: Numbers, kept: int) -> Numbers:
-    """A float with `kept` bits of mantissa: denormals become +0, NaNs infinite."""
+    """Float with `kept` bits of mantissa: denormals become +0, NaNs infinite."""
     exponent = wide >> 23 & 255
     dropped = wide & (FRACTION >> kept)
     made = wide - dropped + (((dropped << kept) >= threshold).astype(np.int64) << (23 - kept))
@@ -89,6 +97,6 @@ def _narrowed(wide: Numbers, threshold: Numbers, kept: int) -> Numbers:
 
 
 def _integer(sign: Numbers, scaled: Numbers, threshold: Numbers, most: int) -> Words:
-    """A magnitude with 23 bits behind its point, limited; zero has no sign."""
+    """Integer of a magnitude with 23 bits behind its point, saturating; zero has no sign."""
     made = np.minimum((scaled >> 23) + ((scaled & FRACTION) >= threshold), most)
     return words(np.where(made == 0, 0, sign | made))

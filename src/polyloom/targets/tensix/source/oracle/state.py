@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a vector kernel changes: registers, flags and their frames, Dst, the generators of random numbers.
+"""State of the vector unit that a kernel changes: registers, flags and their frames, Dst, the generators of random
+numbers.
 
 Values are vectors of bits with, where not all are, the lanes that have a value; lanes without one hold 0. Several tiles
-run side by side: arrays are (tiles, 32), or (32,) where all tiles agree, and scalars are the same for all.
+run side by side: arrays are (tiles, 32), or (32,) where all tiles agree, and scalars are the same for all. Power-on
+values: ISA documentation, page of `LReg` and page of `SFPCONFIG`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ IMPLIED: Final = {"fp16": 1, "bf16": 2, "fp32": 3}
 
 @dataclass(frozen=True, slots=True)
 class Vector(Opaque):
-    """`known` is None where all lanes have a value."""
+    """A vector; `known` is None where all lanes have a value."""
 
     bits: Words
     known: Truths | None = None
@@ -38,7 +40,7 @@ class Vector(Opaque):
 
 @dataclass(frozen=True, slots=True)
 class Mask(Opaque):
-    """A truth per lane; `known` as of vectors."""
+    """A mask: a truth per lane; `known` as of vectors."""
 
     truth: Truths
     known: Truths | None = None
@@ -50,7 +52,7 @@ UNDEFINED: Final = Vector(filled(0), NONE.truth)
 
 
 def known_of(*parts: Vector | Mask) -> Truths | None:
-    """The lanes in which all of them have a value."""
+    """Lanes in which all parts have a value."""
     found: Truths | None = None
     for part in parts:
         if part.known is not None:
@@ -71,7 +73,7 @@ def inverse(a: Mask) -> Mask:
 
 
 def chosen(where: Mask, then: Vector, orelse: Vector) -> Vector:
-    """By lane; known where it is known which, and that one is. Lanes without a value are 0."""
+    """Choice by lane; known where it is known which, and that one is. Lanes without a value are 0."""
     bits = np.where(where.truth, then.bits, orelse.bits)
     if where.known is None and then.known is None and orelse.known is None:
         return Vector(bits)
@@ -82,9 +84,10 @@ def chosen(where: Mask, then: Vector, orelse: Vector) -> Vector:
 
 @dataclass(slots=True)
 class State:
-    """Mutable. `dst` are the bits of (tiles, 1024, 16), in Dst's order; `format` is what mode 0 of loads and stores
-    stands for; `counter` is what is added to addresses, `carriage` what it returns to. `text`
-    collects what the kernel prints."""
+    """State of the vector unit. Mutable. `dst` are the bits of (tiles, 1024, 16), in Dst's order; `format` is what mode
+    0 of loads and stores stands for; `counter` is what is added to addresses, `carriage` what it returns to. `text`
+    collects what the kernel prints.
+    """
 
     member: Member = "wormhole"
     tiles: int = 1
@@ -113,23 +116,28 @@ class State:
 
     @property
     def lanes(self) -> Mask:
-        """Those that execute: enabled, or all where flags are not in use."""
+        """Executing lanes: enabled, or all where flags are not in use (ISA documentation, `LaneEnabled`, page of
+        `LReg`).
+        """
         if self.used is ALL:
             return self.enabled
         return Mask(self.enabled.truth | ~self.used.truth, known_of(self.enabled, self.used))
 
     def drawn(self) -> Words:
-        """The next number of each generator; those of lanes that execute go on."""
+        """Next number of each generator; those of lanes that execute go on."""
         found = self.random
         self.random = np.where(self.lanes.truth, next_random(found), found)
         return found
 
     def write(self, register: int, value: Vector) -> None:
-        """The executing lanes of a register."""
+        """Write to the executing lanes of a register."""
         self.registers[register] = chosen(self.lanes, value, self.registers[register])
 
     def advance(self, addrmod: int) -> None:
-        """Adds to the counter of Dst what a mode of addressing says; nothing where it was not configured."""
+        """Address modifier: adds to the counter of Dst what a mode of addressing says; nothing where it was not
+        configured (ISA documentation, register window counters, page of `SETRWC`).
+        """
+        # ADDR_MOD_SET_Base selects the other four modes of a thread.
         upper = 4 if self.member == "wormhole" and self.thread_config.get(2, 0) & 1 else 0
         step = self.thread_config.get(_STEPS[self.member] + addrmod + upper, 0)
         by = step & 0x3FF

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Piecewise linear functions of the vector unit, SFPLUT and SFPLUTFP32: slope·|a| + offset, where |a| says which.
+"""Lookup tables of the vector unit, SFPLUT and SFPLUTFP32: piecewise linear functions, slope·|a| + offset, where |a|
+says which.
 
 Intervals are [0, 1), [1, 2) and the rest, NaN included; six intervals cut each in two, at 0.5, 1.5 and 3 or 4. Bit
-patterns of magnitudes order as their floats do.
+patterns of magnitudes order as their floats do. Source: ISA documentation, page of `SFPLUT` and page of `SFPLUTFP32`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _third(magnitude: Words, entries: Sequence[Words]) -> Words:
 
 
 def _half(magnitude: Words, entry: Words, last: int) -> Words:
-    """The low half below the middle of the interval."""
+    """Low half of an entry below the middle of the interval, else the high half."""
     cut = np.where(magnitude < _ONE, _HALF, np.where(magnitude < _TWO, _THREE_HALVES, last))
     return _of_16_bits(np.where(magnitude < cut, entry & 0xFFFF, entry >> 16).astype(np.uint32))
 
@@ -59,7 +60,9 @@ def _of_8_bits(v: Words) -> Words:
 
 
 def _of_16_bits(v: Words) -> Words:
-    """There is neither zero nor a denormal; exponent 31 is the least."""
+    """Value of 16 bits of an entry: there is neither zero nor a denormal; exponent 31 stands for zero (ISA
+    documentation, page of `SFPLUTFP32`).
+    """
     exponent = v >> 10 & 31
     return ((v & 0x8000) << 16 | np.where(exponent == 31, 0, exponent + 112) << 23 | (v & 0x3FF) << 13).astype(
         np.uint32

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Raw instructions of a kernel, as far as they act on the state that the interpreter has: the vector unit's, but for
+"""Interpreter of raw instructions of a kernel, as far as they act on the state that it has: the vector unit's, but for
 SFPLOADMACRO, the counter of Dst, REPLAY, and modes of addressing. What waits or does nothing is accepted.
 
     execute(state, word) -> the registers that it wrote
+
+Source: ISA documentation, one page per instruction; encodings are those of words/instructions.txt.
 """
 
 from __future__ import annotations
@@ -28,12 +30,13 @@ from polyloom.targets.tensix.source.oracle.state import (
 )
 from polyloom.targets.tensix.words.isa import Instruction, table
 
+# One thread alone has nobody to wait for: the interpreter has no time.
 _IDLE: Final = frozenset({"NOP", "SFPNOP", "STALLWAIT", "DMANOP", "SEMWAIT", "SEMPOST", "SEMGET", "FLUSHDMA"})
 _FLAGS: Final = frozenset({"SFPSETCC", "SFPPUSHC", "SFPPOPC", "SFPENCC", "SFPCOMPC"})
 
 
 def execute(state: State, word: int) -> set[int]:
-    """Raises PL1244 for what is not modelled."""
+    """Execution of a word, recorded where a REPLAY records. Raises PL1244 for what is not modelled."""
     start, left, passes = state.recording
     if left:
         state.replay[start % 32] = word
@@ -57,6 +60,7 @@ def _one(state: State, word: int) -> set[int]:
     if row.unit != "vector" or row.name not in _KNOWN:
         raise unsupported(row.mnemonic)
     target = word >> 20 & 15 if row.field("lreg_ind") is not None else word >> 4 & 15
+    # Backdoor load, see the page of `SFPLOADMACRO`: the instruction becomes a template and does nothing.
     if target >= 12 and row.name != "SFPCONFIG":
         return set()  # a template of SFPLOADMACRO
     if row.name in _FLAGS:
@@ -68,6 +72,7 @@ def _one(state: State, word: int) -> set[int]:
 
 
 def _replay(state: State, word: int) -> set[int]:
+    """REPLAY: recording or playback (ISA documentation, page of `REPLAY`)."""
     start, length = word >> 14 & 31, word >> 4 & 63
     length = length or 64
     if word & 1:
@@ -80,6 +85,7 @@ def _replay(state: State, word: int) -> set[int]:
 
 
 def _increment(state: State, word: int) -> None:
+    """INCRWC of the counter of Dst (ISA documentation, page of `INCRWC`)."""
     by = word >> 14 & 15
     if word >> 20 & 1:
         state.counter = state.carriage = (state.carriage + by) & 0x3FF
@@ -88,6 +94,7 @@ def _increment(state: State, word: int) -> None:
 
 
 def _set(state: State, word: int) -> None:
+    """SETRWC of the counter of Dst (ISA documentation, page of `SETRWC`)."""
     to_carriage = word >> 21 & 1
     if word & 4 or to_carriage:
         start = state.counter if to_carriage else state.carriage if word >> 20 & 1 else 0
@@ -106,6 +113,9 @@ _COUNTERS: Final[dict[str, Callable[[State, int], None]]] = {
 
 
 def _flags(state: State, name: str, word: int) -> None:
+    """Lane flags: SFPSETCC narrows in enabled lanes, SFPPUSHC and SFPPOPC act on all, SFPCOMPC complements within the
+    top (ISA documentation, page of `SFPSETCC`, `SFPENCC` and `SFPCOMPC`).
+    """
     mode, immediate = word & 15, word >> 12 & 0xFFF
     flags, used = state.enabled, state.used
     if name == "SFPSETCC":
@@ -113,6 +123,7 @@ def _flags(state: State, name: str, word: int) -> None:
         on = state.lanes
         state.enabled = either(both(both(holds, used), on), both(flags, inverse(on)))
     elif name == "SFPPUSHC":
+        # A full stack drops its bottom entry.
         state.stack = [*state.stack[-7:], (flags, used)]
     elif name == "SFPPOPC":
         _pop(state, mode)
@@ -135,6 +146,9 @@ def _decided(value: Vector, mode: int, immediate: int) -> Mask:
 
 
 def _pop(state: State, mode: int) -> None:
+    """SFPPOPC: mode 0 pops, others combine the flags with the top entry and leave it (ISA documentation, page of
+    `SFPPOPC`).
+    """
     top, used = state.stack[-1] if state.stack else (NONE, NONE)
     if mode == 0:
         state.enabled, state.used = top, used
@@ -167,6 +181,7 @@ def _load(state: State, row: Instruction, word: int) -> set[int]:
     target, mode, address, addrmod = _access(state, row, word)
     moving = state.counter & 3 if mode == 10 else state.counter
     old = state.registers[target]
+    # Loads into constant registers are without effect, but the counter advances all the same.
     if target < 8:
         bits, known = state.dst.load(mode, (address + moving) & 0x3FF)
         value = lanes.valued(bits, None if known.all() else known)
@@ -194,7 +209,7 @@ def _access(state: State, row: Instruction, word: int) -> tuple[int, int, int, i
 
 
 def _halves(old: Vector, new: Vector, mode: int) -> Vector:
-    """A load into the low half of a register (14), or into the high one."""
+    """Load into the low half of a register (14), or into the high one."""
     low, high = (new, old) if mode == 14 else (old, new)
     shifted = np.uint32(16) if mode == 15 else np.uint32(0)
     bits = (high.bits << shifted) & np.uint32(0xFFFF0000) | (low.bits & np.uint32(0xFFFF))
@@ -220,10 +235,15 @@ def _load_immediate(state: State, row: Instruction, word: int) -> set[int]:
 
 
 def _config(state: State, row: Instruction, word: int) -> set[int]:
+    """SFPCONFIG: an immediate sets the power-on constant, else lanes of L0; mode 8 restricts the columns (ISA
+    documentation, page of `SFPCONFIG`).
+    """
     del row
     target, mode, immediate = word >> 4 & 15, word & 15, word >> 8 & 0xFFFF
     if (target, mode, immediate) == (15, 1, 0):
         return set()  # LaneConfig becomes 0, which it is
+    # Templates and sequences of SFPLOADMACRO, and LaneConfig, are not modelled: a kernel that sets them would be
+    # misread.
     if target not in range(11, 15):
         raise unsupported(f"SFPCONFIG of {target}")
     constant = CONSTANTS[target - 8]
@@ -258,6 +278,9 @@ def _transpose(state: State, row: Instruction, word: int) -> set[int]:
 
 
 def _shuffle(state: State, row: Instruction, word: int) -> set[int]:
+    """SFPSHFT2 by mode: registers up by one, rows rotated, or a shift by a vector or a number (ISA documentation, page
+    of `SFPSHFT2`).
+    """
     del row
     mode, source, target = word & 15, state.registers[word >> 8 & 15], word >> 4 & 15
     if mode > 6:
@@ -332,10 +355,13 @@ _INDIRECT: Final = frozenset({"SFPMAD", "SFPADD", "SFPMUL", "SFPMULI", "SFPADDI"
 
 
 def _deliver(state: State, target: int, value: Vector, indirect: bool) -> set[int]:
-    """To the register, or in each lane to the one that the low four bits of L7 name."""
+    """Result to the register, or in each lane to the one that the low four bits of L7 name (ISA documentation, page of
+    `SFPMAD`, indirect destination).
+    """
     if not indirect:
         return _put(state, target, value)
     named, on = state.registers[7], state.lanes
+    # Each lane may name another register; those from 8 on are not written.
     for k in range(8):
         here = Mask(named.bits & 15 == k, named.known)
         state.registers[k] = chosen(both(on, here), value, state.registers[k])
@@ -343,7 +369,7 @@ def _deliver(state: State, target: int, value: Vector, indirect: bool) -> set[in
 
 
 def _operands(state: State, name: str, word: int, mode: int) -> tuple[str, list[Any]]:
-    """The operation of the table that an instruction is, and its operands."""
+    """Operation of the table that an instruction is, and its operands."""
     c, d, immediate = state.registers[word >> 8 & 15], state.registers[word >> 4 & 15], word >> 12 & 0xFFF
     match name:
         case "SFPMAD" | "SFPADD" | "SFPMUL":
@@ -422,7 +448,7 @@ def _shift(state: State, c: Vector, d: Vector, immediate: int, mode: int) -> tup
 
 
 def _gathered(state: State) -> Vector:
-    """By lane from the register that the low four bits of L7 name."""
+    """Indirect source: by lane from the register that the low four bits of L7 name."""
     named = state.registers[7]
     found = Vector(meaning.filled(0))
     for k in range(16):
@@ -431,7 +457,8 @@ def _gathered(state: State) -> Vector:
 
 
 def _set_flags(state: State, name: str, word: int, value: Vector) -> None:
-    """What SFPIADD, SFPEXEXP and SFPLZ do with the flags of executing lanes."""
+    """Flags of executing lanes as SFPIADD, SFPEXEXP and SFPLZ set them, by mode (ISA documentation, page of
+    `SFPIADD`)."""
     mode = word & 15
     negative = Mask(value.bits >> 31 != 0, value.known)
     if name == "SFPIADD":

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in L1: as which matrix of tiles, of which datums, at which address."""
+"""Placement of arrays in L1: each array as a matrix of tiles, of which datums, at which address.
+
+Layout of a tile: four faces behind a header of 16 bytes (docs/targets/tensix-loops.md, and the ISA documentation's page
+of `UNPACR`, whose input address skips the header).
+"""
 
 from __future__ import annotations
 
@@ -18,10 +22,13 @@ from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, Elements, el
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic, Format
 
 Array = NDArray[Any]
+# The most negative i8 would be -128, but a tile's i8 is a sign and 7 bits of magnitude.
 _I8: Final = 127
 CODE: Final = 0x6000
 """Where T0 starts after a reset; T1's and T2's programs follow."""
+# Programs end below DATA; the meeting words, scalars and arrays of a program follow from there.
 DATA: Final = 0x8000
+# The end of Wormhole's L1, 0x0 to 0x16FFFF; nothing else owns a part of it on a tile without a NoC.
 END: Final = 0x170000
 MEETING: Final = 16
 """Bytes of the words by which cores meet."""
@@ -31,8 +38,9 @@ Held = Literal["factor", "sum", "elements"]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An array as a matrix of tiles at an address: its shape, and what `Matrix` says. `wrapped`: the matrix is as many
-    rows of a tile's side as the elements of a vector fill."""
+    """An array placed in L1 as a matrix of tiles at an address in bytes: its shape, and the axes that make rows and
+    columns (`Matrix`). `wrapped`: the array is a vector, laid in rows of a tile's side so that whole tiles are filled.
+    """
 
     matrix: Matrix
     shape: tuple[int, ...]
@@ -42,7 +50,8 @@ class Placed:
 
     @property
     def extents(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Rows and columns of the matrix, in datums."""
+        # A vector as one row of a matrix would leave 31 of 32 rows of each tile empty.
         if self.wrapped:
             return -(-prod(self.shape) // tiles.SIDE), tiles.SIDE
         rows, columns = (prod(self.shape[n] for n in axes) for axes in (self.matrix.rows, self.matrix.columns))
@@ -50,19 +59,22 @@ class Placed:
 
     @property
     def size(self) -> int:
-        """Bytes in L1."""
+        """Bytes in L1, tiles padded and headers included."""
         rows, columns = self.extents
+        # Tiles are whole even at the edges of the matrix: unpackers read 1024 datums in any case.
         return tiles.count(rows) * tiles.count(columns) * tiles.pitch(self.width)
 
     def flat(self, array: Array) -> Array:
-        """The array as a matrix."""
+        """Matricization: the array with its axes permuted and merged into rows and columns; a wrapped vector is
+        zero-padded to whole rows.
+        """
         made = array.transpose(*self.matrix.rows, *self.matrix.columns)
         if self.wrapped:
             made = np.pad(made.ravel(), (0, -made.size % tiles.SIDE))
         return made.reshape(self.extents)
 
     def unflat(self, matrix: Array) -> Array:
-        """The inverse of `flat`."""
+        """Inverse of `flat`: the array of a matrix, without its padding."""
         order = (*self.matrix.rows, *self.matrix.columns)
         back = matrix.ravel()[: prod(self.shape)].reshape([self.shape[n] for n in order])
         # `ascontiguousarray` makes an array of one dimension of a scalar.
@@ -71,7 +83,9 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """An array in L1: of each dimension of `placed.shape`, which one of the array's own it is, or -1."""
+    """An array in L1 and the axes it stands for: of each dimension of `placed.shape`, the array's own axis, or -1 where
+    the array is broadcast.
+    """
 
     placed: Placed
     axes: tuple[int, ...]
@@ -79,6 +93,7 @@ class Area:
 
     @property
     def key(self) -> Key:
+        # Areas that differ in nothing but the address hold the same bytes, so they can share one place.
         return replace(self.placed, address=0), self.axes, self.held
 
 
@@ -86,27 +101,31 @@ Key = tuple[Placed, tuple[int, ...], Held]
 
 
 def element_format(how: Arithmetic) -> Elements:
-    """What formulas work in beside products of this arithmetic."""
+    """Element format of the formulas that run beside products of this arithmetic."""
     return ELEMENTS[elements_of(how.format)]
 
 
 def width(held: Held, how: Arithmetic) -> int:
-    """Bytes of a datum."""
+    """Width of a datum in bytes, by the role of its array."""
     if held == "elements":
         return element_format(how).width
     return how.factors.width if held == "factor" else how.sums.width
 
 
 def spread(array: Array, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
-    """An input in the result's shape."""
+    """Broadcast of an input to the result's shape; an axis of -1 is a dimension that the input lacks."""
+    # The input's axes are brought into the order of the result's dimensions first; the missing ones then become axes of
+    # length 1, which broadcasting repeats.
     own = [axis for axis in axes if axis >= 0]
     at = tuple(slice(None) if axis >= 0 else None for axis in axes)
     return np.broadcast_to(array.transpose(own)[at], shape)
 
 
 def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
-    """An operand as a matrix of datums. Errors: PL1234."""
+    """Operand of a product as a matrix of encoded datums. Errors: PL1234 for an integer beyond -127 .. 127."""
     matrix = placed.flat(inputs[placed.matrix.array])
+    # Floats saturate quietly, as formats do; an integer that wraps or saturates would be a wrong result without a sign
+    # of it.
     if f.name == "i8" and (beyond := np.argwhere(np.abs(matrix.astype(np.int64)) > _I8)).size:
         value = matrix[tuple(beyond[0])]
         message = f"`{placed.matrix.array}` has the value {value}, which i8 does not hold"

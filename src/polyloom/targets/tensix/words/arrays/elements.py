@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formats of element-wise programs: what datums are in L1 and Dst, how vector loads and stores change their bits.
+"""Element formats of element-wise programs: datums in L1 and Dst, and how vector loads and stores convert them.
 
-FP32 and INT32 go through a Dst of 32 bits as they are (integers as sign and magnitude), BF16 and FP16 through one of
-16, where a store cuts mantissas off and the packer makes 0 of -0.
+FP32 and INT32 go through a Dst of 32 bits unchanged (integers as sign and magnitude). BF16 and FP16 go through one of
+16 bits, where a store truncates mantissas and the packer turns -0 into 0. Source: ISA documentation, page of `SFPLOAD`
+and page of `SFPSTORE`, modes 1, 2, 3 and 12.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """`code` is the data format's, `mode` that of SFPLOAD and SFPSTORE; `rounding` and `least` are a datum's relative
-    and absolute errors, `storing` is a result's."""
+    """An element format. `code` is the data format's code in the configuration, `mode` that of SFPLOAD and SFPSTORE;
+    `rounding` and `least` are the relative and absolute error of a datum, `storing` is the relative error of a result.
+    """
 
     element: ElementType
     code: int
@@ -49,10 +51,16 @@ def _load_bf16(datums: Array) -> Array:
 
 
 def _store_bf16(bits: Array) -> Array:
+    """Truncation to BF16; denormals become +0, as the packer flushes them (ISA documentation, page of `SFPSTORE`, mode
+    2).
+    """
     return (np.where(bits & 0x7F800000, bits, 0) >> 16).astype(np.uint16)
 
 
 def _load_fp16(datums: Array) -> Array:
+    """FP16 to FP32 by rebiasing the exponent by 112. A zero exponent stays zero, so denormals become tiny FP32
+    denormals (ISA documentation, page of `SFPLOAD`, mode 1).
+    """
     x = datums.astype(np.uint32)
     exponent = x >> 10 & 31
     wide = np.where(exponent > 0, exponent + 112, 0).astype(np.uint32)
@@ -60,17 +68,23 @@ def _load_fp16(datums: Array) -> Array:
 
 
 def _store_fp16(bits: Array) -> Array:
+    """FP32 to FP16 by truncation; underflow gives a signed zero, overflow the largest magnitude 0x7FFF (ISA
+    documentation, page of `SFPSTORE`, mode 1).
+    """
     x = bits.astype(np.int64)
     exponent, sign = (x >> 23 & 255) - 112, x >> 16 & 0x8000
     size = np.where(exponent > 31, 0x7FFF, np.where(exponent <= 0, 0, exponent << 10 | x >> 13 & 0x3FF))
+    # Below the least normal number the packer leaves +0: neither denormals nor -0 reach L1.
     return np.where(size < 0x400, 0, sign | size).astype(np.uint16)
 
 
 def _load_i32(datums: Array) -> Array:
+    """Sign and magnitude to two's complement (ISA documentation, page of `SFPLOAD`, mode 12)."""
     return formats.to_i32(datums).view(np.uint32)
 
 
 def _store_i32(bits: Array) -> Array:
+    """Two's complement to sign and magnitude (ISA documentation, page of `SFPSTORE`, mode 12)."""
     x = bits.view(np.int32).astype(np.int64)
     return (np.where(x < 0, 1 << 31, 0) | (np.abs(x) & 0x7FFFFFFF)).astype(np.uint32)
 
@@ -97,11 +111,11 @@ _OF_FORMAT: Final[dict[Name, str]] = {"tf32": "fp32", "bf16": "bf16", "fp16": "f
 
 
 def elements_of(format: Name) -> str:
-    """The name of what formulas work in beside products of a format."""
+    """Name of the element format that formulas work in beside products of a factor format."""
     return _OF_FORMAT[format]
 
 
 def vectors(array: Array) -> Array:
-    """Bits in rows of 32, as many as are needed; the rest is zero."""
+    """Rows of 32 lanes, zero-padded to a whole number of vectors."""
     flat = array.ravel()
     return np.pad(flat, (0, -len(flat) % 32)).reshape(-1, 32)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The formats that `--format` names: what operands are in L1 and in Src, and what Dst and results are with them.
+"""Number formats of `--format`: operands in L1 and Src, and the accumulators and results that go with them.
 
-Numbers become datums to nearest even, and go beyond the largest to the largest. TF32 lies in L1 as FP32; the unpacker
-cuts it to 10 bits of mantissa. Results have the format of Dst: FP32 or INT32 of 32 bits, BF16 or FP16 of 16.
+Numbers are rounded to nearest even, and saturate at the largest magnitude. TF32 lies in L1 as FP32; the unpacker
+truncates it to 10 bits of mantissa. Results have the format of Dst: FP32 or INT32 of 32 bits, BF16 or FP16 of 16. Codes
+and conversions: ISA documentation, pages of the unpackers and of the packers, "Format conversion";
+docs/targets/tensix.md.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ FP32, FP16, TF32, BF16, INT32, INT8 = 0, 1, 4, 5, 8, 14
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`in_l1` and `in_src` are codes; `width` is a datum's bytes in L1, `held` those that an address in Src counts."""
+    """A factor format. `in_l1` and `in_src` are format codes; `width` is a datum's bytes in L1, `held` those that an
+    address in Src counts.
+    """
 
     name: Name
     element: ElementType
@@ -38,8 +42,9 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`code` is the format of the packer, in L1 and before; `decode` makes numbers of datums, `encode` datums of
-    numbers."""
+    """Format of a result. `code` is the packer's format, in L1 and before; `decode` makes numbers of datums, `encode`
+    datums of numbers.
+    """
 
     code: int
     width: int
@@ -48,24 +53,30 @@ class Result:
 
 
 def of_f32(values: Array) -> Array:
-    """FP32: the bits."""
+    """FP32 encoding: the bits of the number."""
     return np.ascontiguousarray(values, np.float32).view(np.uint32)
 
 
 def of_bf16(values: Array) -> Array:
-    """BF16, to nearest even; NaN and what is too large become infinite, as on the tile there is no NaN."""
+    """BF16 encoding, to nearest even; NaN and overflow become infinite, since the tile's matrix unit has no NaN."""
     bits = of_f32(values).astype(np.uint64)
+    # Round to nearest even by adding half an ulp less one plus the last kept bit (Hacker's Delight, rounding by
+    # addition).
     rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
     large = (rounded & 0x7FFF) > 0x7F80
     return np.where(large, rounded & 0x8000 | 0x7F80, rounded).astype(np.uint16)
 
 
 def of_fp16(values: Array) -> Array:
-    """FP16, to nearest even; the largest exponent is one as all others, so that numbers go up to 131008."""
+    """FP16 encoding, to nearest even. The largest exponent is an ordinary one on the tile, so numbers go up to 131008
+    (ISA documentation, page of `SFPLOAD`: no infinity unless LaneConfig enables it).
+    """
     single = np.ascontiguousarray(values, np.float32)
     size = np.abs(single.astype(np.float64))
     with np.errstate(over="ignore", invalid="ignore"):
         plain = size.astype(np.float16).view(np.uint16).astype(np.uint32)
+        # Numbers of the highest exponent are rounded at half their size, where NumPy's FP16 still has them, and one
+        # exponent is added.
         halved = (size / 2).astype(np.float16).view(np.uint16).astype(np.uint32) + 0x400
     bits = np.where(size < 65520, plain, np.where(size / 2 < 65504, halved, 0x7FFF)).clip(0, 0x7FFF)
     return (bits | np.signbit(single).astype(np.uint32) << 15).astype(np.uint16)
@@ -78,7 +89,7 @@ def of_i8(values: Array) -> Array:
 
 
 def of_i32(values: Array) -> Array:
-    """Sign and magnitude of 31 bits."""
+    """Sign and magnitude of 31 bits, saturating."""
     wide = np.asarray(values).astype(np.int64)
     return (np.minimum(np.abs(wide), 0x7FFFFFFF) | np.where(wide < 0, 1 << 31, 0)).astype(np.uint32)
 
@@ -92,7 +103,7 @@ def to_bf16(bits: Array) -> Array:
 
 
 def to_fp16(bits: Array) -> Array:
-    """As the tile reads it: no infinities."""
+    """FP16 decoding as the tile reads it: exponent 31 is a number like the others, there are no infinities."""
     x = bits.astype(np.int64)
     exponent, mantissa = x >> 10 & 31, x & 0x3FF
     size = np.where(
@@ -102,7 +113,7 @@ def to_fp16(bits: Array) -> Array:
 
 
 def to_i32(bits: Array) -> Array:
-    """Of sign and magnitude."""
+    """Two's complement of sign and magnitude."""
     x = bits.astype(np.int64)
     return np.where(x >> 31 & 1, -(x & 0x7FFFFFFF), x).astype(np.int32)
 
@@ -116,16 +127,22 @@ FORMATS: Final[dict[Name, Format]] = {
 
 
 def _ties_away(bits: Array, kept: int) -> Array:
-    """Of FP32, mantissas rounded as the packers do: denormals become zero, NaN infinite."""
+    """Rounding of FP32 mantissas to `kept` bits, to nearest with ties away from zero, as the packers' early conversion
+    does; denormals become zero, NaN infinite (ISA documentation, page of `PACR`).
+    """
     cut, size = 23 - kept, bits.astype(np.int64) & 0x7FFFFFFF
+    # NaN patterns are clamped to infinity first: their payload would carry into the sign.
     rounded = np.minimum(size, 0x7F800000) + (1 << (cut - 1)) >> cut << cut
     return np.where(rounded < 0x800000, 0, bits.astype(np.int64) & 1 << 31 | rounded)
 
 
 def narrow(bits: Array, name: str) -> Array:
-    """Datums of 16 bits of a Dst of 32, as the packers make them: BF16 at once, FP16 by way of TF32."""
+    """Packer conversion of a 32-bit Dst to datums of 16 bits: BF16 in one rounding, FP16 by way of TF32 (ISA
+    documentation, page of `PACR`: early and late conversion).
+    """
     if name == "bf16":
         return (_ties_away(bits, 7) >> 16).astype(np.uint16)
+    # Both FP16 and TF32 have 10 bits of mantissa, so the second step rounds nothing but clips the exponent.
     x = _ties_away(bits, 10)
     exponent, sign = (x >> 23 & 255) - 112, x >> 16 & 0x8000
     size = np.where(exponent > 31, 0x7FFF, np.where(exponent < 0, 0, exponent << 10 | x >> 13 & 0x3FF))
@@ -133,7 +150,7 @@ def narrow(bits: Array, name: str) -> Array:
 
 
 def result_of(name: Name, dest: Dest) -> Result:
-    """What a tile of Dst is."""
+    """Format of a tile of Dst, by factor format and bits of Dst."""
     if name == "i8":
         return Result(INT32, 4, to_i32, of_i32)
     if dest == 32:
@@ -143,8 +160,9 @@ def result_of(name: Name, dest: Dest) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """What a program computes in: the format of factors, bits of Dst, fidelity phases; and the bits of Dst whose format
-    sums have in L1."""
+    """Arithmetic of a program: factor format, bits of Dst, fidelity phases (1 to 4), and the bits of Dst whose format
+    sums have in L1.
+    """
 
     format: Name
     dest: Dest
@@ -157,10 +175,10 @@ class Arithmetic:
 
     @property
     def accumulated(self) -> Result:
-        """What a sum is in Dst."""
+        """Format of a sum in Dst."""
         return result_of(self.format, self.dest)
 
     @property
     def sums(self) -> Result:
-        """What a sum is in L1, where later stages read it."""
+        """Format of a sum in L1, where later stages read it."""
         return result_of(self.format, self.stored)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The note in the executable of loops: what it takes and gives, its stages, and where arrays lie in L1
-(docs/formats.md). The text is one JSON object with sorted keys, so that equal programs have equal files."""
+"""Note in the executable of loops: arguments, stages, and places of arrays in L1 (docs/formats.md). The text is one
+JSON object with sorted keys, so that equal programs have equal files.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 
 TARGET: Final = "tensix"
 FORM: Final = "stages"
+# Version 2 joined the forms of version 1: a product or an element-wise program is a program of one stage.
 VERSION: Final = 2
 _OLD_FORMS: Final = ("product", "elementwise")
 """Others of version 1."""
@@ -29,7 +31,7 @@ _HELD: Final[tuple[Held, ...]] = ("factor", "sum", "elements")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a report says of a stage: the array, the line of its statement or 0, its tiles."""
+    """Report line of a stage: the array, what it computes, the line of its statement or 0, its numbers of tiles."""
 
     label: str
     what: str
@@ -39,8 +41,9 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An output: what a stage made, and for each dimension of that the array's own one, or -1 - n where it is fixed at
-    n."""
+    """An output: the area that a stage filled, and for each of its dimensions the output's own axis, or -1 - n where it
+    is fixed at n.
+    """
 
     array: str
     area: Area
@@ -49,7 +52,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Cores meet at `meeting`, scalars lie behind."""
+    """Content of the note. Cores meet at the address `meeting`; scalars lie behind it."""
 
     signature: Signature
     how: Arithmetic
@@ -61,7 +64,7 @@ class Note:
 
 
 def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
-    """The text; `lines` are the places of words by address."""
+    """Serialization of the note as JSON (docs/formats.md); `lines` are the places of words by address."""
     return notes.text(
         {
             "version": VERSION,
@@ -97,13 +100,15 @@ def _text(area: Area) -> dict[str, object]:
 
 
 def decode(data: bytes) -> Note | None:
-    """The note of an ELF file; None where it has none of this form. Errors: PL0703 for another version."""
+    """Note of an ELF file; None where it has none of this form. Errors: PL0703 for another version
+    (docs/formats.md)."""
+    # The version is read first, on its own: the fields of another version may not be readable at all.
     _check_version(notes.read(data, _version))
     return notes.read(data, lambda made: _note(made) if _is_own(made) and _has_threads(data) else None)
 
 
 def _version(made: dict[str, Any]) -> int | None:
-    """That of loops on a tile; notes of vector kernels have no form."""
+    """Version of a note of loops on a tile; None for notes of vector kernels, which have no form."""
     return int(made["version"]) if made["target"] == TARGET and made["form"] in (FORM, *_OLD_FORMS) else None
 
 
@@ -120,11 +125,12 @@ def _is_own(made: dict[str, Any]) -> bool:
 
 
 def _has_threads(data: bytes) -> bool:
-    """Whether the file says where the three programs begin. Errors: PL0910 for broken tables."""
+    """Whether the symbol table names the entries of the three threads. Errors: PL0910 for broken tables."""
     return set(THREADS) <= set(symbols.read(data).names.values())
 
 
 def _note(made: dict[str, Any]) -> Note | None:
+    """Validated note of the parsed JSON; None where a value is outside of what a tile has."""
     if made["format"] not in FORMATS or made["dest"] not in (16, 32) or made["fidelity"] not in (1, 2, 3, 4):
         return None
     if made["sums"] not in (16, 32):
@@ -135,8 +141,10 @@ def _note(made: dict[str, Any]) -> Note | None:
     scalars = tuple(map(str, made["scalars"]))
     stages = tuple(_told(*each) for each in map(tuple, made["stages"]))
     written = {w.array for w in outputs}
+    # A program may name an argument that no stage reads: it stays an input, since a caller has to give it.
     read = {area.placed.matrix.array for area in inputs} | {*scalars}
     found = of_json(made)
+    # The common reader cannot know which arguments are only written; the areas of the note say it.
     arguments = tuple(replace(a, is_input=a.name in read or a.name not in written) for a in found.arguments)
     note = Note(Signature(found.name, (), (), arguments), how, int(made["meeting"]), stages, inputs, scalars, outputs)
     return note if stages and _fits(note) else None
@@ -147,9 +155,12 @@ def _told(label: str, what: str, line: int, tiles: Any) -> Told:
 
 
 def _fits(note: Note) -> bool:
-    """Whether the signature has what the note names, and L1 has room for it."""
+    """Validation of the note: aligned places that lie in L1 behind the scalars, and arguments of the shapes and types
+    that the areas have.
+    """
     begin = note.meeting + MEETING + 4 * len(note.scalars)
     whole = [*note.inputs, *(w.area for w in note.outputs)]
+    # Unpackers and packers address L1 in units of 16 bytes.
     if note.meeting % 16 or note.meeting < DATA or begin > END:
         return False
     if any(p.address % 16 or not begin <= p.address <= END - p.size for p in (area.placed for area in whole)):
@@ -160,14 +171,19 @@ def _fits(note: Note) -> bool:
 
 
 def _is_array(signature: Signature, name: str, shape: tuple[int, ...], *, is_input: bool) -> bool:
-    """Whether an argument is such an array, or a scalar, of f32 or i32; a signature with sizes has none."""
+    """Whether the signature has an argument of this shape (a scalar: no dimensions) of f32 or i32. A program of a tile
+    is compiled for fixed sizes, so a signature with sizes has none.
+    """
     found = signature.argument(name)
+    # The two types of the tile's formulas, f32 and i32, as NumPy writes them in little-endian order.
     if found is None or signature.sizes or found.dtype.str not in ("<f4", "<i4"):
         return False
     return (found.is_input or not is_input) and found.extents({}) == shape
 
 
 def _reads(note: Note, area: Area) -> bool:
+    """Whether an input of the signature has the shape that an area reads: each own axis once, -1 where it is
+    broadcast."""
     own = sorted((axis, extent) for axis, extent in zip(area.axes, area.placed.shape, strict=True) if axis >= 0)
     if [axis for axis, _ in own] != list(range(len(own))) or min(area.axes, default=0) < -1:
         return False
@@ -175,10 +191,15 @@ def _reads(note: Note, area: Area) -> bool:
 
 
 def _writes(note: Note, written: Written) -> bool:
+    """Whether an output of the signature has the shape that a stage writes: each own axis once, the others fixed within
+    their extent.
+    """
+    # Dimensions that are fixed hold one index of the output's stage; the rest must be the output's own axes, each once.
     places = sorted((at, extent) for at, extent in zip(written.at, written.area.placed.shape, strict=True) if at >= 0)
     fixed = [(-1 - at, extent) for at, extent in zip(written.at, written.area.placed.shape, strict=True) if at < 0]
     if [at for at, _ in places] != list(range(len(places))) or any(n >= extent for n, extent in fixed):
         return False
+    # Factors are operands in the unpacker's format; no packer writes them as a result.
     if written.area.held == "factor":
         return False
     shape = tuple(extent for _, extent in places)
@@ -189,6 +210,7 @@ def _writes(note: Note, written: Written) -> bool:
 def _area(made: dict[str, Any], how: Arithmetic) -> Area:
     rows, columns, shape, axes = (_numbers(made[key]) for key in ("rows", "columns", "shape", "axes"))
     if sorted((*rows, *columns)) != list(range(len(shape))) or len(axes) != len(shape) or min(shape, default=0) < 0:
+        # The common reader of notes takes ValueError for a note that is not one.
         raise ValueError
     held: Held | None = next((known for known in _HELD if known == made["held"]), None)
     if held is None:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrices as tiles in L1 and back: 32 x 32 datums each, four row-major faces of 16 x 16 behind a header of 16 bytes;
-what is beyond the matrix is zero."""
+"""Tilize and untilize: matrices as tiles in L1 and back. A tile is 32 x 32 datums, four row-major faces of 16 x 16
+behind a header of 16 bytes; what is beyond the matrix is zero.
+
+Source: the vendor's tile layout, as the ISA documentation's page of `UNPACR` reads it (input address plus header, then
+faces back to back).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ SIDE: Final = 32
 FACE: Final = 16
 HEADER: Final = 16
 DATUMS: Final = SIDE * SIDE
+# Dst of 32 bits has 512 rows of 16 datums, that is 8 tiles.
 BLOCK: Final = 8
 """Rows of tiles of a product that are computed together: as many as Dst holds of 32 bits."""
 Order = Literal["rows", "columns"]
@@ -25,37 +30,40 @@ def count(extent: int) -> int:
 
 
 def pitch(width: int) -> int:
-    """Bytes from tile to tile, of datums of `width` bytes."""
+    """Bytes from one tile to the next, of datums of `width` bytes."""
     return HEADER + DATUMS * width
 
 
 def padded(matrix: Array) -> Array:
-    """With zeros up to whole tiles."""
+    """Zero-padded matrix of whole tiles."""
     rows, columns = matrix.shape
     return np.pad(matrix, ((0, count(rows) * SIDE - rows), (0, count(columns) * SIDE - columns)))
 
 
 def order(rows: int, columns: int, by: Order) -> Array:
-    """The tiles of a matrix, by their number along rows, in the order in which they lie in L1: along rows, or along
-    columns."""
+    """Permutation of the tiles of a matrix into their order in L1: row-major or column-major."""
     numbers = np.arange(rows * columns).reshape(rows, columns)
     return numbers.ravel() if by == "rows" else numbers.T.ravel()
 
 
 def lay(datums: Array, by: Order = "rows") -> NDArray[np.uint8]:
-    """The bytes of a matrix of datums, tile after tile."""
+    """Tilized bytes of a matrix of datums, tile after tile, each with an empty header."""
     whole = padded(datums)
     rows, columns = (extent // SIDE for extent in whole.shape)
+    # Axes: tile row, half, row, tile column, half, column; faces go in the order top left, top right, bottom left,
+    # bottom right.
     faces = whole.reshape(rows, 2, FACE, columns, 2, FACE).transpose(0, 3, 1, 4, 2, 5)
     flat = np.ascontiguousarray(faces).reshape(rows * columns, DATUMS)[order(rows, columns, by)].view(np.uint8)
     return np.pad(flat, ((0, 0), (HEADER, 0))).ravel()
 
 
 def take(data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.generic], by: Order = "rows") -> Array:
-    """The inverse of `lay`: datums of a matrix."""
+    """Matrix of datums of tilized bytes: the inverse of `lay`."""
     rows, columns = count(shape[0]), count(shape[1])
     tiles = data.reshape(rows * columns, HEADER + DATUMS * np.dtype(dtype).itemsize)[:, HEADER:]
     flat = np.empty((rows * columns, DATUMS), dtype)
+    # The permutation that was read when the matrix was laid is written here, which inverts it without computing the
+    # inverse.
     flat[order(rows, columns, by)] = np.ascontiguousarray(tiles).view(dtype)
     whole = flat.reshape(rows, columns, 2, 2, FACE, FACE).transpose(0, 2, 4, 1, 3, 5)
     return whole.reshape(rows * SIDE, columns * SIDE)[: shape[0], : shape[1]]
