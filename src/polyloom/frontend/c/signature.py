@@ -67,10 +67,12 @@ def _factors(tree: ast.expr) -> Iterator[ast.expr]:
         yield tree
 
 
-def given_shapes(shapes: Sequence[str], arrays: Sequence[str]) -> dict[str, list[str]]:
-    """Extents that `--shape A=n,m` gives, by array; raises PL0155 for texts of another form and for unknown arrays."""
-    result = dict[str, list[str]]()
-    for shape in shapes:
+def given_shapes(shapes: Sequence[str], written: Mapping[str, str]) -> dict[str, list[str]]:
+    """Extents that `--shape A=n,m` gives, by array; `written` are the arrays, with how C writes them: `S->taps` for
+    `S_taps`. Raises PL0155 for texts of another form and for unknown arrays.
+    """
+    result, arrays = dict[str, list[str]](), list(written)
+    for shape in map(flat_name, shapes):
         name, equals, value = shape.partition("=")
         if not equals or not all(part.strip() for part in value.split(",")):
             raise _wrong(f"`{shape}` is not a shape", "write the array and its extents, as in --shape A=n,m")
@@ -83,6 +85,11 @@ def given_shapes(shapes: Sequence[str], arrays: Sequence[str]) -> dict[str, list
             raise _wrong(f"the shape of `{name.strip()}` is given twice", f"give --shape {name.strip()} once")
         result[name.strip()] = [part.strip() for part in value.split(",")]
     return result
+
+
+def flat_name(text: str) -> str:
+    """Names of fields as those of the parameters that they become: `S->taps` and `S.taps` as `S_taps`."""
+    return re.sub(r"(?<=\w)(?:->|\.)(?=[^\W\d])", "_", text)
 
 
 def _wrong(message: str, help: str | None) -> PolyloomError:

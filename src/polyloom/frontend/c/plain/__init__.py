@@ -16,6 +16,7 @@ from polyloom.frontend.c.plain.countdowns import counting_down
 from polyloom.frontend.c.plain.headers import single_headers
 from polyloom.frontend.c.plain.helpers import expanded
 from polyloom.frontend.c.plain.labels import unlabelled
+from polyloom.frontend.c.plain.promotion import Promoted, promoted
 from polyloom.frontend.c.plain.structs import Fields, taken_apart
 from polyloom.frontend.c.plain.tables import filled
 from polyloom.frontend.c.plain.walks import counted
@@ -30,19 +31,25 @@ RESULT: Final = "@return"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """File-scope declarations of a function's file: functions and tables by identity, structures of scalars by type."""
+    """File-scope declarations of a function's file: functions, tables and variables by identity, structures of scalars
+    by type.
+    """
 
     functions: Mapping[str, Node] = field(default_factory=dict[str, Node])
     tables: Mapping[str, Node] = field(default_factory=dict[str, Node])
     records: Mapping[str, Fields] = field(default_factory=dict[str, Fields])
+    variables: Mapping[str, Node] = field(default_factory=dict[str, Node])
 
 
-def plain(function: Node, file: File) -> Node:
-    """Canonicalization of a function's body; what it returns is assigned to the variable `RESULT`."""
-    body = function.inner[-1]
-    body = unlabelled(body)
+def plain(function: Node, file: File) -> tuple[Node, tuple[Promoted, ...]]:
+    """Canonicalization of a function, and what has become a parameter of it; what it returns is assigned to the
+    variable `RESULT`. Raises PL0153, PL0161.
+    """
+    body = unlabelled(function.inner[-1])
     # Inlining first: pointers, structures and tables of callees are then the function's own.
     body = expanded(body, {name: _without_labels(found) for name, found in file.functions.items()})
+    function, places = promoted(replace(function, inner=(*function.inner[:-1], body)), file.variables)
+    body = function.inner[-1]
     body = returning(body, result(function)) or body
     body = filled(body, file.tables)
     body = taken_apart(body, file.records)
@@ -51,7 +58,7 @@ def plain(function: Node, file: File) -> Node:
     body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
     # Last: without `continue`, what a header counts may move to the end of the body.
     body = single_headers(without_continue(body))
-    return replace(function, inner=(*function.inner[:-1], body))
+    return replace(function, inner=(*function.inner[:-1], body)), places
 
 
 def result(function: Node) -> Node | None:
