@@ -18,6 +18,7 @@ from polyloom.frontend.c.plain.helpers import expanded
 from polyloom.frontend.c.plain.labels import unlabelled
 from polyloom.frontend.c.plain.promotion import Promoted, promoted
 from polyloom.frontend.c.plain.structs import Fields, taken_apart
+from polyloom.frontend.c.plain.subscripts import without_wrapping
 from polyloom.frontend.c.plain.tables import filled
 from polyloom.frontend.c.plain.walks import counted
 from polyloom.frontend.loops.effects import separated
@@ -55,6 +56,7 @@ def plain(function: Node, file: File) -> tuple[Node, tuple[Promoted, ...]]:
     body = taken_apart(body, file.records)
     body = counting_down(body)
     body = separated(body)
+    body = without_wrapping(body)
     body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
     # Last: without `continue`, what a header counts may move to the end of the body.
     body = single_headers(without_continue(body))
