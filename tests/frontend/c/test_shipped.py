@@ -29,10 +29,17 @@ def test_functions_as_shipped(file: str, golden: Golden) -> None:
     path = FOLDER / f"{file}.c"
     rows = FUNCTION.findall(path.read_text(encoding="utf-8"))
     with one_reading():
-        found = {name: verdict(str(path), Options(name, shapes=tuple(shapes.split()))) for shapes, name in rows}
+        found = {name: verdict(str(path), options(name, words.split())) for words, name in rows}
     equal = sum(text == "equal" for text in found.values())
     lines = [f"{equal} of {len(rows)} accepted and equal", *(f"{name}: {text}" for name, text in found.items())]
     golden(file, "\n".join([*lines, ""]))
+
+
+def options(name: str, words: list[str]) -> Options:
+    """Options that the comment above a function names: shapes, and what is left out."""
+    ignored = [word.removeprefix("ignore:").split(",") for word in words if word.startswith("ignore:")]
+    shapes = tuple(word for word in words if not word.startswith("ignore:"))
+    return Options(name, shapes=shapes, ignore=tuple(name for names in ignored for name in names))
 
 
 def verdict(path: str, options: Options) -> str:

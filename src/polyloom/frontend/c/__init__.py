@@ -18,7 +18,7 @@ from polyloom.frontend.c.recursion import check_recursion
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.c.tree import aliases
-from polyloom.frontend.included import included
+from polyloom.frontend.included import own_files
 from polyloom.frontend.loops.affine import Scope, callee
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
@@ -40,7 +40,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 @deeply
 def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     unit = syntax_tree(path, options)
-    headers = included(path, options.includes)
+    headers = own_files(path, options)
     function, functions = choose(path, unit, options.function, headers)
     check_recursion(function, functions)
     # Constants of the file come first: extents and bounds of the function may name them.

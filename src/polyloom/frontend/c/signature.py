@@ -17,6 +17,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.c.tree import ctype
 from polyloom.frontend.loops.shapes import NAME
 from polyloom.frontend.names import suggestion
+from polyloom.names import field_name
 
 
 def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str]:
@@ -72,7 +73,7 @@ def given_shapes(shapes: Sequence[str], written: Mapping[str, str]) -> dict[str,
     `S_taps`. Raises PL0155 for texts of another form and for unknown arrays.
     """
     result, arrays = dict[str, list[str]](), list(written)
-    for shape in map(flat_name, shapes):
+    for shape in map(field_name, shapes):
         name, equals, value = shape.partition("=")
         if not equals or not all(part.strip() for part in value.split(",")):
             raise _wrong(f"`{shape}` is not a shape", "write the array and its extents, as in --shape A=n,m")
@@ -85,11 +86,6 @@ def given_shapes(shapes: Sequence[str], written: Mapping[str, str]) -> dict[str,
             raise _wrong(f"the shape of `{name.strip()}` is given twice", f"give --shape {name.strip()} once")
         result[name.strip()] = [part.strip() for part in value.split(",")]
     return result
-
-
-def flat_name(text: str) -> str:
-    """Names of fields as those of the parameters that they become: `S->taps` and `S.taps` as `S_taps`."""
-    return re.sub(r"(?<=\w)(?:->|\.)(?=[^\W\d])", "_", text)
 
 
 def _wrong(message: str, help: str | None) -> PolyloomError:

@@ -30,6 +30,7 @@ static void clear(float *row, int n) { for (int j = 0; j < n; j++) row[j] = 0.0f
 static int width(void) { return M; }
 static float first_of(const float *p) { return p[0] + p[1]; }
 
+/* shapes ignore:start,dummy,t */
 float s000(void) {
   start();
   for (int t = 0; t < TIMES; t++) {
@@ -65,6 +66,7 @@ void clears(void) { for (int i = 0; i < M; i++) clear(&aa[i][1], M - 1); }
 void widths(void) { for (int i = 0; i < width(); i++) flat[i] = first_of(flat + i) + first_of(&a[i]); }
 void counts(void) { count_of = 0; for (int i = 0; i < N; i++) if (a[i] > b[i]) count_of++; }
 void steps(void) { static float scale[3] = {0.5f, 0.25f, 0.125f}; static int skip = 3; for (int i = 1; i < N - 1; i++) a[i] = scale[0] * b[i - 1] + scale[1] * b[i] + scale[2] * b[i + 1] + skip; }
+/* shapes ignore:clock,printf,t */
 void prints(void) {
   clock_t begin = clock();
   for (int t = 0; t < 1000; t++)

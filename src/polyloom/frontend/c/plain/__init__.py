@@ -17,6 +17,7 @@ from polyloom.frontend.c.plain.headers import single_headers
 from polyloom.frontend.c.plain.helpers import expanded
 from polyloom.frontend.c.plain.labels import unlabelled
 from polyloom.frontend.c.plain.promotion import Promoted, promoted
+from polyloom.frontend.c.plain.statics import automatic
 from polyloom.frontend.c.plain.structs import Fields, taken_apart
 from polyloom.frontend.c.plain.subscripts import without_wrapping
 from polyloom.frontend.c.plain.tables import filled
@@ -46,13 +47,10 @@ def plain(function: Node, file: File) -> tuple[Node, tuple[Promoted, ...]]:
     """Canonicalization of a function, and what has become a parameter of it; what it returns is assigned to the
     variable `RESULT`. Raises PL0153, PL0161.
     """
-    body = unlabelled(function.inner[-1])
-    # Inlining first: pointers, structures and tables of callees are then the function's own.
-    body = expanded(body, {name: _without_labels(found) for name, found in file.functions.items()})
-    function, places = promoted(replace(function, inner=(*function.inner[:-1], body)), file.variables)
+    function, places = promoted(inlined(function, file.functions), file.variables)
     body = function.inner[-1]
     body = returning(body, result(function)) or body
-    body = filled(body, file.tables)
+    body = filled(automatic(body), file.tables)
     body = taken_apart(body, file.records)
     body = counting_down(body)
     body = separated(body)
@@ -61,6 +59,13 @@ def plain(function: Node, file: File) -> tuple[Node, tuple[Promoted, ...]]:
     # Last: without `continue`, what a header counts may move to the end of the body.
     body = single_headers(without_continue(body))
     return replace(function, inner=(*function.inner[:-1], body)), places
+
+
+def inlined(function: Node, functions: Mapping[str, Node]) -> Node:
+    """Inlining, before all else: pointers, structures and tables of callees are then the function's own."""
+    body = unlabelled(function.inner[-1])
+    body = expanded(body, {name: _without_labels(found) for name, found in functions.items()})
+    return replace(function, inner=(*function.inner[:-1], body))
 
 
 def result(function: Node) -> Node | None:

@@ -9,7 +9,7 @@ size; one that is written becomes a pointer. The structure itself must not be us
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -89,10 +89,16 @@ def is_record(ctype: str) -> bool:
     return _RECORD.fullmatch(ctype.strip()) is not None
 
 
-def promoted(function: Node, variables: Mapping[str, Node]) -> tuple[Node, tuple[Promoted, ...]]:
-    """Promotion of a function's structures and of the file's `variables`, by identity. Raises PL0153, PL0161."""
+def promoted(
+    function: Node, variables: Mapping[str, Node], only: Collection[str] | None = None
+) -> tuple[Node, tuple[Promoted, ...]]:
+    """Promotion of a function's structures and of the file's `variables`, by identity; of those that have a name in
+    `only`, if that is given. Raises PL0153, PL0161.
+    """
     parameters, body = function.inner[:-1], function.inner[-1]
-    pointers = {p.symbol: p for p in parameters if p.ctype.endswith("*") and is_record(p.ctype[:-1])}
+    structures = [p for p in parameters if p.ctype.endswith("*") and is_record(p.ctype[:-1])]
+    pointers = {p.symbol: p for p in structures if only is None or p.name in only}
+    variables = {name: node for name, node in variables.items() if only is None or node.name in only}
     roots = _with_aliases(Roots(pointers, variables), body)
     body = _without_tests(body, roots)
     body = with_statements(body, lambda node: _without_aliases(node, roots))
