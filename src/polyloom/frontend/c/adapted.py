@@ -19,6 +19,7 @@ from polyloom.frontend.c.adapter import NAME, PREFIX, adapter_text
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
+from polyloom.frontend.c.growth import is_small
 from polyloom.frontend.c.plain import inlined
 from polyloom.frontend.c.plain.promotion import Promoted, promoted
 from polyloom.frontend.c.signature import declarators
@@ -40,6 +41,10 @@ def adapted(path: str, options: Options, target: str) -> tuple[Options, str]:
     headers = own_files(path, options)
     function, functions = choose(path, unit, options.function, headers, calls=True)
     found = _changeable(unit, functions, headers)
+    points = any(n.kind == "parameter" and n.ctype.startswith("struct") for n in function.inner)
+    # Beyond the budget of inlining, nothing tells which fields are used.
+    if not (points or found) or not is_small(function, {f.name: f for f in functions.values()}):
+        return options, function.name
     body = inlined(function, functions)
     try:
         # Unions and others that cannot be arguments are left to who compiles the function as it is.

@@ -98,6 +98,8 @@ def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
     parameters = [n for n in function.inner if n.kind == "parameter"]
     # Substituted as an expression by loops/values.py, so that it may stand in conditions and bounds, too.
     expression = len(body) == 1 and body[0].kind == "return" and not any("*" in p.ctype for p in parameters)
+    # A call in it that needs statements makes it one of statements, too.
+    expression = expression and not _calls(body[0], functions, around | {function.name})
     return None if expression or len(parameters) != len(node.inner) - 1 else function
 
 
