@@ -49,7 +49,7 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
     tables, records = declarations(unit)
     file = File(narrowed(functions), tables, records, variables(unit, outside, tables, headers))
-    canonical, places = plain(function, file)
+    canonical, places = plain(function, file, options.shapes)
     own = [n for n in function.inner if n.kind == "parameter"]
     found = nest(canonical, {n.name: text for n, text in zip(own, declared, strict=True)}, outside, options)
     # In C's order, which the nest's parameters and storage no longer tell.

@@ -21,12 +21,12 @@ from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.growth import is_small
 from polyloom.frontend.c.plain import inlined
-from polyloom.frontend.c.plain.promotion import Promoted, promoted
+from polyloom.frontend.c.plain.promotion import Promoted, is_record, promoted
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.c.tree import aliases
 from polyloom.frontend.included import own_files
 from polyloom.frontend.loops.affine import Scope
-from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.tree import Node, strip
 from polyloom.frontend.source import Options
 
 ADAPTED: Final = f"{PREFIX}function"
@@ -48,9 +48,17 @@ def adapted(path: str, options: Options, target: str) -> tuple[Options, str]:
     body = inlined(function, functions)
     try:
         # Unions and others that cannot be arguments are left to who compiles the function as it is.
-        _, every = promoted(body, found)
-        roots = {name for name in {p.root for p in every} if _needs([p for p in every if p.root == name], unit)}
-        made, places = promoted(body, found, roots)
+        _, every = promoted(body, found, options.shapes)
+        wanted = _given(function, options)
+        roots = {
+            name
+            for name in {p.root for p in every}
+            if name in wanted or _needs([p for p in every if p.root == name], unit)
+        }
+        # Structures are all fields, or all what they are: one that is passed through would be of unknown length.
+        structures = {p.name for p in function.inner if p.kind == "parameter" and is_record(p.ctype.removesuffix("*"))}
+        roots |= structures if roots & structures else set()
+        made, places = promoted(body, found, options.shapes, roots)
     except PolyloomError:
         return options, function.name
     if not places:
@@ -60,15 +68,23 @@ def adapted(path: str, options: Options, target: str) -> tuple[Options, str]:
     own = {p.name: text for p, text in zip(function.inner, declared, strict=False)}
     text = read_source(path, ".c").decode("utf-8", "surrogateescape")
     before = dict(options.instead).get(path, text)
-    unit_text = (
-        f"{before}\n{adapter_text(function, declared, parameters, places)}{_outer(made, parameters, own, places)}"
-    )
-    return replace(options, function=ADAPTED, instead=(*options.instead, (path, unit_text))), function.name
+    behind = adapter_text(function, declared, parameters, places) + _outer(made, parameters, own, places)
+    others = [(name, other) for name, other in options.instead if name != path]
+    return replace(options, function=ADAPTED, instead=(*others, (path, f"{before}\n{behind}"))), function.name
 
 
 def _changeable(unit: Mapping[str, Any], functions: Mapping[str, Node], headers: Any) -> dict[str, Node]:
     constants = with_constants(unit, Scope({}, {}, functions))
     return variables(unit, constants, declarations(unit)[0], headers)
+
+
+def _given(function: Node, options: Options) -> set[str]:
+    """Structures that extents name, or that are passed on: as one argument they would be refused."""
+    kept = {id(strip(n.inner[0])) for n in function if n.opcode == "*" or (n.kind == "member" and n.arrow)}
+    passed = {
+        n.name for n in function if n.kind == "name" and is_record(n.ctype.removesuffix("*")) and id(n) not in kept
+    }
+    return passed | {name for shape in options.shapes for name in re.findall(r"(\w+)(?:->|\.)", shape)}
 
 
 def _needs(places: Sequence[Promoted], unit: Mapping[str, Any]) -> bool:
@@ -85,7 +101,7 @@ def _needs(places: Sequence[Promoted], unit: Mapping[str, Any]) -> bool:
 def _outer(made: Node, parameters: Sequence[Node], own: Mapping[str, str], places: Sequence[Promoted]) -> str:
     """The function that calls the adapter, with the parameters' own names: macros of these names end here."""
     found = {p.parameter.name: p for p in places}
-    result = re.split(r" ?\(", made.ctype)[0]
+    result = _valued(re.split(r" ?\(", made.ctype)[0])
     heads = [_declarator(found[p.name]) if p.name in found else own[p.name] for p in parameters]
     call = f"{NAME}({', '.join(f'(void *){p.name}' if '*' in p.ctype else p.name for p in parameters)})"
     ends = "".join(f"#undef {p.name}\n" for p in parameters)

@@ -38,11 +38,11 @@ status fully_connected_f32(const activation *range, const dims *in_dims, const f
   return STATUS_OK;
 }
 
-/* shapes in=d->h,d->w,d->c k=f->n,f->h,f->w,d->c bias=f->n out=o->h,o->w,f->n q->multiplier=f->n q->shift=f->n */
+/* shapes in=d->h,d->w,d->c k=f->n,f->h,f->w,d->c bias=f->n out=d->h-f->h+1,d->w-f->w+1,f->n q->multiplier=f->n q->shift=f->n */
 void convolve_s8(const conv_params *p, const per_channel *q, const dims *d, const q7 *in, const dims *f, const q7 *k,
-                 const q31 *bias, const dims *o, q7 *out) {
-  for (int32_t y = 0; y < o->h; y++)
-    for (int32_t x = 0; x < o->w; x++)
+                 const q31 *bias, q7 *out) {
+  for (int32_t y = 0; y < d->h - f->h + 1; y++)
+    for (int32_t x = 0; x < d->w - f->w + 1; x++)
       for (int32_t c = 0; c < f->n; c++) {
         q31 sum = bias[c];
         for (int32_t r = 0; r < f->h; r++)
@@ -51,7 +51,7 @@ void convolve_s8(const conv_params *p, const per_channel *q, const dims *d, cons
               sum += (in[((y + r) * d->w + x + s) * d->c + i] + p->input_offset) *
                      k[((c * f->h + r) * f->w + s) * d->c + i];
         sum = requantize(sum, q->multiplier[c], q->shift[c]) + p->output_offset;
-        out[(y * o->w + x) * f->n + c] = (q7)clamp(sum, &p->range);
+        out[(y * (d->w - f->w + 1) + x) * f->n + c] = (q7)clamp(sum, &p->range);
       }
 }
 
@@ -67,7 +67,7 @@ void max_pool_s8(const q7 *in, int32_t h, int32_t w, int32_t c, const activation
       }
 }
 
-/* shapes in=2*h,2*w,c out=h,w,c */
+/* shapes in=2*h,8,3 out=h,4,3 */
 void average_pool_s8(const q7 in[][2 * 4][3], int32_t h, const activation *range, q7 out[][4][3]) {
   for (int32_t y = 0; y < h; y++)
     for (int32_t x = 0; x < 4; x++)
@@ -112,16 +112,16 @@ void elementwise_multiply_s8(const q7 *a, const q7 *b, const fc_params *p, const
   }
 }
 
-/* shapes in=d->h,d->w,d->c k=3,3,d->c out=o->h,o->w,d->c */
-void depthwise_s8(const conv_params *p, const dims *d, const q7 *in, const q7 *k, const dims *o, q7 *out) {
-  for (int32_t y = 0; y < o->h; y++)
-    for (int32_t x = 0; x < o->w; x++)
+/* shapes in=d->h,d->w,d->c k=3,3,d->c out=d->h-2,d->w-2,d->c */
+void depthwise_s8(const conv_params *p, const dims *d, const q7 *in, const q7 *k, q7 *out) {
+  for (int32_t y = 0; y < d->h - 2; y++)
+    for (int32_t x = 0; x < d->w - 2; x++)
       for (int32_t c = 0; c < d->c; c++) {
         q31 sum = 0;
         for (int32_t r = 0; r < 3; r++)
           for (int32_t s = 0; s < 3; s++)
             sum += (in[((y + r) * d->w + x + s) * d->c + c] + p->input_offset) * k[(r * 3 + s) * d->c + c];
-        out[(y * o->w + x) * d->c + c] = (q7)saturate(sum >> 8, 8);
+        out[(y * (d->w - 2) + x) * d->c + c] = (q7)saturate(sum >> 8, 8);
       }
 }
 

@@ -8,7 +8,7 @@ What a rewriting does not understand it leaves as it was, and whoever meets it r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -43,11 +43,11 @@ class File:
     variables: Mapping[str, Node] = field(default_factory=dict[str, Node])
 
 
-def plain(function: Node, file: File) -> tuple[Node, tuple[Promoted, ...]]:
+def plain(function: Node, file: File, shapes: Collection[str] = ()) -> tuple[Node, tuple[Promoted, ...]]:
     """Canonicalization of a function, and what has become a parameter of it; what it returns is assigned to the
     variable `RESULT`. Raises PL0153, PL0161.
     """
-    function, places = promoted(inlined(function, file.functions), file.variables)
+    function, places = promoted(inlined(function, file.functions), file.variables, shapes)
     body = function.inner[-1]
     body = returning(body, result(function)) or body
     body = filled(automatic(body), file.tables)

@@ -20,6 +20,7 @@ from polyloom.frontend.loops.tree import Node, refuse, strip
 from polyloom.names import fresh
 
 _RECORD: Final = re.compile(r"(?:struct|union) [^*\[]*")
+_FIELD: Final = re.compile(r"\b([^\W\d]\w*)((?:(?:->|\.)\w+)+)")
 _ASSIGNS: Final = ("=", "++", "--")
 
 
@@ -90,10 +91,10 @@ def is_record(ctype: str) -> bool:
 
 
 def promoted(
-    function: Node, variables: Mapping[str, Node], only: Collection[str] | None = None
+    function: Node, variables: Mapping[str, Node], shapes: Collection[str] = (), only: Collection[str] | None = None
 ) -> tuple[Node, tuple[Promoted, ...]]:
-    """Promotion of a function's structures and of the file's `variables`, by identity; of those that have a name in
-    `only`, if that is given. Raises PL0153, PL0161.
+    """Promotion of a function's structures and of the file's `variables`, by identity, with the fields that `shapes`
+    name; of those that have a name in `only`, if that is given. Raises PL0153, PL0161.
     """
     parameters, body = function.inner[:-1], function.inner[-1]
     structures = [p for p in parameters if p.ctype.endswith("*") and is_record(p.ctype[:-1])]
@@ -103,6 +104,8 @@ def promoted(
     body = _without_tests(body, roots)
     body = with_statements(body, lambda node: _without_aliases(node, roots))
     uses = dict(_uses(body, roots))
+    for access, node in _sizes(shapes, pointers.values()):
+        uses.setdefault(access, node)
     if not uses:
         return function, ()
     _check_whole(body, roots, uses)
@@ -175,6 +178,16 @@ def _uses(body: Node, roots: Roots) -> Iterator[tuple[Access, Node]]:
 def _plain(access: Access) -> Access:
     """`(*p).x` as `p->x`."""
     return replace(access, path=access.path.replace("*.", "->"))
+
+
+def _sizes(shapes: Collection[str], pointers: Collection[Node]) -> Iterator[tuple[Access, Node]]:
+    """Fields that extents name, whether or not the function uses them: sizes, which are integers."""
+    named = {p.name: p for p in pointers}
+    for name, path in (found for shape in shapes for found in _FIELD.findall(shape.partition("=")[2])):
+        if (root := named.get(name)) is not None:
+            # Of a pointer to a structure the first dot is an arrow: shells do not like that.
+            access = Access(root.symbol, re.sub(r"^\.", "->", path))
+            yield access, Node("member", root.span, "int", name=access.path, qualified="int")
 
 
 def _check_whole(body: Node, roots: Roots, uses: Mapping[Access, Node]) -> None:
