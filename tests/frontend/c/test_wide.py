@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,13 @@ from polyloom.ir.numbers import NUMPY
 z3: Any = pytest.importorskip("z3")
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
+STATEMENTS = HERE / "shipped" / "wide.c"
 FILE = HERE / "shipped" / "intrinsics.c"
-NAMES = re.findall(r"^void (\w+)\(", FILE.read_text(encoding="utf-8"), re.MULTILINE)
+CASES = [
+    (path, name)
+    for path in (FILE, STATEMENTS)
+    for name in re.findall(r"^void (\w+)\(.*\{", path.read_text(encoding="utf-8"), re.MULTILINE)
+]
 EDGES = (
     -(2**31),
     -(2**31) + 1,
@@ -53,9 +59,9 @@ EDGES = (
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_bits_at_the_ends_of_types(name: str) -> None:
-    nest, reference = c.load(str(FILE), Options(name))
+@pytest.mark.parametrize(("path", "name"), CASES)
+def test_bits_at_the_ends_of_types(path: Path, name: str) -> None:
+    nest, reference = c.load(str(path), Options(name))
     random = np.random.default_rng(5)
     few = np.array([(a, b) for a in EDGES for b in EDGES], np.int64).T
     many = random.integers(-(2**31), 2**31, (2, 200))

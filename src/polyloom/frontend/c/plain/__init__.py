@@ -22,6 +22,7 @@ from polyloom.frontend.c.plain.structs import Fields, taken_apart
 from polyloom.frontend.c.plain.subscripts import without_wrapping
 from polyloom.frontend.c.plain.tables import filled
 from polyloom.frontend.c.plain.walks import counted
+from polyloom.frontend.c.plain.wide_values import narrow_values
 from polyloom.frontend.loops.effects import separated
 from polyloom.frontend.loops.jumps import without_continue
 from polyloom.frontend.loops.returns import returning
@@ -63,8 +64,9 @@ def plain(function: Node, file: File, shapes: Collection[str] = ()) -> tuple[Nod
 
 def inlined(function: Node, functions: Mapping[str, Node]) -> Node:
     """Inlining, before all else: pointers, structures and tables of callees are then the function's own."""
-    body = unlabelled(function.inner[-1])
-    body = expanded(body, {name: _without_labels(found) for name, found in functions.items()})
+    named = {f.name: f for f in functions.values()}
+    body = narrow_values(unlabelled(function.inner[-1]), named)
+    body = expanded(body, {name: _without_labels(found, named) for name, found in functions.items()})
     return replace(function, inner=(*function.inner[:-1], body))
 
 
@@ -85,5 +87,6 @@ def result(function: Node) -> Node | None:
     )
 
 
-def _without_labels(function: Node) -> Node:
-    return replace(function, inner=(*function.inner[:-1], unlabelled(function.inner[-1])))
+def _without_labels(function: Node, functions: Mapping[str, Node]) -> Node:
+    body = narrow_values(unlabelled(function.inner[-1]), functions)
+    return replace(function, inner=(*function.inner[:-1], body))

@@ -23,7 +23,7 @@ from polyloom.frontend.loops.tree import CASTS, Node, strip
 Value = Term | Pair
 Names = dict[str, Value]
 _RESULT: Final = "@result"
-_TYPES: Final = {
+WIDTHS: Final = {
     "_Bool": (1, False),
     "char": (8, True),
     "signed char": (8, True),
@@ -41,7 +41,7 @@ _TYPES: Final = {
 _BINARY: Final = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "shl"}
 
 
-class _Unknown(Exception):
+class Unknown(Exception):
     """What symbolic execution does not follow."""
 
 
@@ -61,13 +61,13 @@ def result_term(function: Node, functions: Mapping[str, Node]) -> Term | None:
     """
     parameters = [n for n in function.inner if n.kind == "parameter"]
     narrow = all(
-        _TYPES.get(each, (64, True))[0] <= 32 for each in (_returned(function), *(p.ctype for p in parameters))
+        WIDTHS.get(each, (64, True))[0] <= 32 for each in (_returned(function), *(p.ctype for p in parameters))
     )
-    if not narrow or not any(_TYPES.get(n.ctype, (0, False))[0] == 64 for n in function.inner[-1]):
+    if not narrow or not any(WIDTHS.get(n.ctype, (0, False))[0] == 64 for n in function.inner[-1]):
         return None
     try:
         found = _called(function, [("var", p.symbol) for p in parameters], functions, (function.name,))
-    except (_Unknown, RecursionError):
+    except (Unknown, RecursionError):
         return None
     assert not isinstance(found, Pair)
     return found
@@ -88,23 +88,23 @@ def _called(function: Node, arguments: list[Value], functions: Mapping[str, Node
     """The value that a function returns for arguments."""
     parameters = [n for n in function.inner if n.kind == "parameter"]
     if len(path) > 16 or len(parameters) != len(arguments):
-        raise _Unknown
+        raise Unknown
     result = Node("variable", function.span, _returned(function), name="result", symbol=_RESULT)
     body = returning(function.inner[-1], result)
     if body is None:
-        raise _Unknown
+        raise Unknown
     names = dict(zip((p.symbol for p in parameters), arguments, strict=True))
     # `returning` moves what stands behind a `return` under `else`: every path assigns the result.
-    _Execution(functions, path).statement(body, names)
+    Execution(functions, path).statement(body, names)
     if _RESULT not in names:
-        raise _Unknown
+        raise Unknown
     return names[_RESULT]
 
 
-class _Execution:
+class Execution:
     """Symbolic execution in one function; `path` are the functions that are being executed."""
 
-    def __init__(self, functions: Mapping[str, Node], path: tuple[str, ...]) -> None:
+    def __init__(self, functions: Mapping[str, Node], path: tuple[str, ...] = ()) -> None:
         self.functions, self.path = functions, path
 
     def statement(self, node: Node, names: Names) -> None:
@@ -114,8 +114,8 @@ class _Execution:
                 self.statement(child, names)
         elif bare.kind == "declare":
             for declaration in bare.inner:
-                if declaration.storage or declaration.ctype not in _TYPES:
-                    raise _Unknown
+                if declaration.storage or declaration.ctype not in WIDTHS:
+                    raise Unknown
                 names.pop(declaration.symbol, None)
                 if declaration.initial:
                     names[declaration.symbol] = self.value(declaration.inner[-1], names)
@@ -128,11 +128,11 @@ class _Execution:
         elif bare.kind == "update":
             self._update(bare, names)
         elif bare.kind == "unary" and bare.opcode in ("++", "--"):
-            one = const(1) if _TYPES[bare.ctype][0] < 64 else pairs.wide_const(1)
+            one = const(1) if WIDTHS[bare.ctype][0] < 64 else pairs.wide_const(1)
             value = self._binary(bare.opcode[0], self.value(bare.inner[0], names), one, bare.ctype)
-            self._assign(bare.inner[0], _converted(value, bare.ctype, bare.ctype), names)
+            self._assign(bare.inner[0], converted(value, bare.ctype, bare.ctype), names)
         else:
-            raise _Unknown
+            raise Unknown
 
     def _branch(self, node: Node, names: Names) -> None:
         test = self.truth(node.inner[0], names)
@@ -145,34 +145,34 @@ class _Execution:
             names[name] = _chosen(test, first[name], second[name])
         # What only one branch assigns has no value behind both: a `return` in each of them is one.
         if _RESULT in first.keys() ^ second.keys():
-            raise _Unknown
+            raise Unknown
 
     def _assign(self, target: Node, value: Value, names: Names) -> None:
         target = strip(target)
-        if target.kind != "name" or target.ctype not in _TYPES:
-            raise _Unknown
+        if target.kind != "name" or target.ctype not in WIDTHS:
+            raise Unknown
         names[target.symbol] = value
 
     def _update(self, node: Node, names: Names) -> None:
         target, computed = node.inner[0], node.types[0] if node.types else node.ctype
-        left = _converted(self.value(target, names), target.ctype, computed)
+        left = converted(self.value(target, names), target.ctype, computed)
         right = self.value(node.inner[1], names)
         value = self._operation(node.opcode[:-1], left, right, computed, node.inner[1].ctype)
-        self._assign(target, _converted(value, computed, target.ctype), names)
+        self._assign(target, converted(value, computed, target.ctype), names)
 
     def value(self, node: Node, names: Names) -> Value:
         node = strip(node)
-        if node.ctype not in _TYPES:
-            raise _Unknown
+        if node.ctype not in WIDTHS:
+            raise Unknown
         if node.kind in ("integer", "character"):
             assert isinstance(node.value, int | str)
             number = int(node.value)
-            return const(number) if _TYPES[node.ctype][0] < 64 else pairs.wide_const(number)
+            return const(number) if WIDTHS[node.ctype][0] < 64 else pairs.wide_const(number)
         if node.kind == "name" and node.symbol in names:
             return names[node.symbol]
         if node.kind in CASTS and node.opcode in ("IntegralCast", "IntegralToBoolean", "NoOp"):
             inner = node.inner[0]
-            return _converted(self.value(inner, names), strip(inner).ctype, node.ctype)
+            return converted(self.value(inner, names), strip(inner).ctype, node.ctype)
         if node.kind == "choose":
             test = self.truth(node.inner[0], names)
             return _chosen(test, self.value(node.inner[1], names), self.value(node.inner[2], names))
@@ -185,16 +185,16 @@ class _Execution:
             return self._operation(node.opcode, left, right, node.ctype, node.inner[1].ctype)
         if node.kind == "call" and (called := self.functions.get(callee(node))) is not None:
             if callee(node) in self.path:
-                raise _Unknown
+                raise Unknown
             given = [self.value(argument, names) for argument in node.inner[1:]]
             return _called(called, given, self.functions, (*self.path, callee(node)))
-        raise _Unknown
+        raise Unknown
 
     def _unary(self, node: Node, names: Names) -> Value:
         if node.opcode == "!":
             return pairs.inverted(self.truth(node.inner[0], names))
         if node.opcode not in ("+", "-", "~"):
-            raise _Unknown
+            raise Unknown
         value = self.value(node.inner[0], names)
         zero: Value = pairs.wide_const(0) if isinstance(value, Pair) else const(0)
         ones: Value = pairs.wide_const(-1) if isinstance(value, Pair) else const(-1)
@@ -204,29 +204,29 @@ class _Execution:
 
     def _operation(self, opcode: str, left: Value, right: Value, ctype: str, of: str) -> Value:
         """An arithmetic operation of a type; `of` is the type of the right operand, which is a shift's own."""
-        width, signed = _TYPES[ctype]
+        width, signed = WIDTHS[ctype]
         if opcode in ("<<", ">>"):
             amount = right.low if isinstance(right, Pair) else right
             if isinstance(left, Pair):
                 if amount[0] != "const" or not 0 <= amount[1] < 64:
-                    raise _Unknown
+                    raise Unknown
                 return pairs.shl(left, amount[1]) if opcode == "<<" else pairs.shr(left, amount[1], signed)
             return op("shl" if opcode == "<<" else "ashr" if signed else "lshr", left, amount)
         if opcode == "/" and isinstance(left, Pair) and isinstance(right, Pair) and signed:
             return pairs.divide_by_power(left, _power(right))
         if opcode == "/" and width == 32 and signed and not isinstance(left, Pair):
-            found = pairs.divide_by_power(pairs.extended(left, signed=True), _power(_converted(right, of, "long")))
+            found = pairs.divide_by_power(pairs.extended(left, signed=True), _power(converted(right, of, "long")))
             return found.low
         return self._binary(opcode, left, right, ctype)
 
     def _binary(self, opcode: str, left: Value, right: Value, ctype: str) -> Value:
         if opcode not in ("+", "-", "*", "&", "|", "^"):
-            raise _Unknown
+            raise Unknown
         if isinstance(left, Pair) and isinstance(right, Pair):
             whole = {"+": pairs.add, "-": pairs.sub, "*": pairs.mul}
             return whole[opcode](left, right) if opcode in whole else pairs.bitwise(_BINARY[opcode], left, right)
         if isinstance(left, Pair) or isinstance(right, Pair):
-            raise _Unknown
+            raise Unknown
         return op(_BINARY[opcode], left, right)
 
     def truth(self, node: Node, names: Names) -> Term:
@@ -248,13 +248,13 @@ class _Execution:
 
 
 def _compared(opcode: str, a: Value, b: Value, ctype: str) -> Term:
-    signed = _TYPES.get(ctype, (32, True))[1] or _TYPES[ctype][0] < 32
+    signed = WIDTHS.get(ctype, (32, True))[1] or WIDTHS[ctype][0] < 32
     if opcode in ("==", "!="):
         both = isinstance(a, Pair) and isinstance(b, Pair)
         found = pairs.equal(a, b) if both and isinstance(a, Pair) and isinstance(b, Pair) else None
         if found is None:
             if isinstance(a, Pair) or isinstance(b, Pair):
-                raise _Unknown
+                raise Unknown
             found = op("eq", a, b)
         return found if opcode == "==" else pairs.inverted(found)
     if opcode in (">", "<="):
@@ -268,7 +268,7 @@ def _less(a: Value, b: Value, signed: bool) -> Term:
     if isinstance(a, Pair) and isinstance(b, Pair):
         return pairs.less(a, b, signed)
     if isinstance(a, Pair) or isinstance(b, Pair):
-        raise _Unknown
+        raise Unknown
     return op("slt" if signed else "ult", a, b)
 
 
@@ -276,32 +276,32 @@ def _chosen(test: Term, a: Value, b: Value) -> Value:
     if isinstance(a, Pair) and isinstance(b, Pair):
         return pairs.wide_ite(test, a, b)
     if isinstance(a, Pair) or isinstance(b, Pair):
-        raise _Unknown
+        raise Unknown
     return pairs.ite(test, a, b)
 
 
 def _power(value: Value) -> int:
     """The exponent of a constant power of two."""
     if not isinstance(value, Pair) or value.low[0] != "const" or value.high[0] != "const":
-        raise _Unknown
+        raise Unknown
     number = (value.high[1] << 32) | (value.low[1] & 0xFFFFFFFF)
     if number <= 0 or number & (number - 1):
-        raise _Unknown
+        raise Unknown
     return number.bit_length() - 1
 
 
-def _converted(value: Value, source: str, to: str) -> Value:
+def converted(value: Value, source: str, to: str) -> Value:
     """Conversion between integers (C17, section 6.3.1.3); those of fewer than 32 bits are kept extended."""
-    if source not in _TYPES or to not in _TYPES:
-        raise _Unknown
-    (_, signed), (width, keeps) = _TYPES[source], _TYPES[to]
+    if source not in WIDTHS or to not in WIDTHS:
+        raise Unknown
+    (_, signed), (width, keeps) = WIDTHS[source], WIDTHS[to]
     if to == "_Bool":
         zero: Value = pairs.wide_const(0) if isinstance(value, Pair) else const(0)
         return _compared("!=", value, zero, source)
     if width == 64:
         return value if isinstance(value, Pair) else pairs.extended(value, signed)
     low = value.low if isinstance(value, Pair) else value
-    if width == 32 or (width, keeps) == _TYPES[source]:
+    if width == 32 or (width, keeps) == WIDTHS[source]:
         return low
     if not keeps:
         return op("and", low, const((1 << width) - 1))
