@@ -12,7 +12,7 @@ from tests.conftest import Golden
 from polyloom import api
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import c
-from polyloom.frontend.c.ignored import notes, without_ignored
+from polyloom.frontend.c.calls.ignored import notes, remove_ignored
 from polyloom.frontend.source import Options
 from polyloom.ir.nest_interpret import interpret
 
@@ -55,7 +55,7 @@ def timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_text_without_what_is_ignored(timed: str, golden: Golden) -> None:
     options = Options("timed", ignore=("stop", "STOP", "printf", "turn"))
-    text = dict(without_ignored(timed, options).instead)[timed]
+    text = dict(remove_ignored(timed, options).instead)[timed]
     assert text.count("\n") == TIMED.count("\n")
     shown = "\n".join(line.rstrip() for line in text.split("\n"))
     golden("ignored", "\n\n".join([shown, *(note.render() for note in notes(timed, options))]) + "\n")

@@ -19,9 +19,9 @@ from tests.frontend.python.helpers import assert_same, meaning
 from polyloom.frontend import c
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import one_reading, syntax_tree
-from polyloom.frontend.c.plain import pairs
-from polyloom.frontend.c.plain.pairs import Pair, Term
-from polyloom.frontend.c.plain.wide import narrowed, result_term, with_result
+from polyloom.frontend.c.narrow import pairs
+from polyloom.frontend.c.narrow.functions import narrow_functions, result_term, with_result
+from polyloom.frontend.c.narrow.pairs import Pair, Term
 from polyloom.frontend.included import included
 from polyloom.frontend.loops.affine import callee
 from polyloom.frontend.loops.tree import CASTS, Node, strip
@@ -130,14 +130,14 @@ def test_sums_and_bits_of_pairs() -> None:
     proved(whole(pairs.wide_ite(("var", "t"), A, B)) == z3.If(HALVES["t"] != 0, X, Y))
     for value in (0, -1, 1 << 31, -(1 << 31), (1 << 32) + 5, -(1 << 63)):
         proved(whole(pairs.wide_const(value)) == z3.BitVecVal(value, 64))
-    proved(whole(pairs.extended(("var", "xl"), signed=True)) == z3.SignExt(32, HALVES["xl"]))
-    proved(whole(pairs.extended(("var", "xl"), signed=False)) == z3.ZeroExt(32, HALVES["xl"]))
+    proved(whole(pairs.extend(("var", "xl"), signed=True)) == z3.SignExt(32, HALVES["xl"]))
+    proved(whole(pairs.extend(("var", "xl"), signed=False)) == z3.ZeroExt(32, HALVES["xl"]))
 
 
 def test_comparisons_of_pairs() -> None:
-    proved((bits(pairs.less(A, B, signed=True), HALVES) == 1) == (X < Y))
-    proved((bits(pairs.less(A, B, signed=False), HALVES) == 1) == z3.ULT(X, Y))
-    proved((bits(pairs.equal(A, B), HALVES) == 1) == (X == Y))
+    proved((bits(pairs.compare_less(A, B, signed=True), HALVES) == 1) == (X < Y))
+    proved((bits(pairs.compare_less(A, B, signed=False), HALVES) == 1) == z3.ULT(X, Y))
+    proved((bits(pairs.compare_equal(A, B), HALVES) == 1) == (X == Y))
 
 
 @pytest.mark.parametrize("by", range(64))
@@ -357,7 +357,7 @@ def wide_functions() -> Iterator[tuple[str, dict[str, Node], dict[str, Node]]]:
         unit = syntax_tree(str(FILE), Options())
     _, functions = choose(str(FILE), unit, "high", included(str(FILE)))
     before = {f.name: f for f in functions.values()}
-    after = {f.name: f for f in narrowed(functions).values()}
+    after = {f.name: f for f in narrow_functions(functions).values()}
     return ((name, before, after) for name in before if after[name] is not before[name])
 
 

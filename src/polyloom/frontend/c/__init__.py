@@ -7,15 +7,15 @@ from functools import partial
 
 from polyloom.deep import deeply, too_deep
 from polyloom.files import read_source
-from polyloom.frontend.c.adapter import adapter_text
+from polyloom.frontend.c.calls.adapter import adapter_text
+from polyloom.frontend.c.calls.recursion import check_recursion
 from polyloom.frontend.c.choose import choose, defined
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.function import nest
+from polyloom.frontend.c.narrow.functions import narrow_functions
 from polyloom.frontend.c.plain import File, plain
-from polyloom.frontend.c.plain.wide import narrowed
 from polyloom.frontend.c.reached import reading_reached
-from polyloom.frontend.c.recursion import check_recursion
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.c.tree import aliases
@@ -48,7 +48,7 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
     declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
     tables, records = declarations(unit)
-    file = File(narrowed(functions), tables, records, variables(unit, outside, tables, headers))
+    file = File(narrow_functions(functions), tables, records, variables(unit, outside, tables, headers))
     canonical, places = plain(function, file, options.shapes)
     own = [n for n in function.inner if n.kind == "parameter"]
     found = nest(canonical, {n.name: text for n, text in zip(own, declared, strict=True)}, outside, options)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from polyloom import temporary
 from polyloom.diagnostics import Span, input_error
-from polyloom.frontend.c.adapter import NAME
+from polyloom.frontend.c.calls.adapter import NAME
 from polyloom.frontend.c.clang import included, shared_library
 from polyloom.frontend.c.library import with_kernels
 from polyloom.frontend.source import Arrays, Options

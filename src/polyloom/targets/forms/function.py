@@ -17,7 +17,7 @@ import numpy as np
 from polyloom import frontend, transform
 from polyloom.analysis.stores import stored
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError
-from polyloom.frontend.c.adapted import adapted
+from polyloom.frontend.c.calls.adapted import adapt_function
 from polyloom.frontend.c.clang import one_reading
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
@@ -123,7 +123,7 @@ class _Oracles:
 
 def _subject(path: str, options: Options, model: Model, start: float, watch: Watch | None) -> Subject:
     with one_reading():
-        options, name = adapted(path, options, model.target)
+        options, name = adapt_function(path, options, model.target)
         function = _ssa(path, options, model, watch)
         declared = _prototype(path, options, model, function)
     # The name of the user's function, also where an adapter calls it.

@@ -12,17 +12,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from polyloom.frontend.c.narrow.values import narrow_values
 from polyloom.frontend.c.plain.countdowns import counting_down
 from polyloom.frontend.c.plain.headers import single_headers
 from polyloom.frontend.c.plain.helpers import expanded
 from polyloom.frontend.c.plain.labels import unlabelled
-from polyloom.frontend.c.plain.promotion import Promoted, promoted
+from polyloom.frontend.c.plain.promotion import PromotedPlace, promote_arguments
 from polyloom.frontend.c.plain.statics import automatic
 from polyloom.frontend.c.plain.structs import Fields, taken_apart
-from polyloom.frontend.c.plain.subscripts import without_wrapping
+from polyloom.frontend.c.plain.subscripts import unwrap_subscripts
 from polyloom.frontend.c.plain.tables import filled
 from polyloom.frontend.c.plain.walks import counted
-from polyloom.frontend.c.plain.wide_values import narrow_values
 from polyloom.frontend.loops.effects import separated
 from polyloom.frontend.loops.jumps import without_continue
 from polyloom.frontend.loops.returns import returning
@@ -44,18 +44,18 @@ class File:
     variables: Mapping[str, Node] = field(default_factory=dict[str, Node])
 
 
-def plain(function: Node, file: File, shapes: Collection[str] = ()) -> tuple[Node, tuple[Promoted, ...]]:
+def plain(function: Node, file: File, shapes: Collection[str] = ()) -> tuple[Node, tuple[PromotedPlace, ...]]:
     """Canonicalization of a function, and what has become a parameter of it; what it returns is assigned to the
     variable `RESULT`. Raises PL0153, PL0161.
     """
-    function, places = promoted(inlined(function, file.functions), file.variables, shapes)
+    function, places = promote_arguments(inlined(function, file.functions), file.variables, shapes)
     body = function.inner[-1]
     body = returning(body, result(function)) or body
     body = filled(automatic(body), file.tables)
     body = taken_apart(body, file.records)
     body = counting_down(body)
     body = separated(body)
-    body = without_wrapping(body)
+    body = unwrap_subscripts(body)
     body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
     # Last: without `continue`, what a header counts may move to the end of the body.
     body = single_headers(without_continue(body))

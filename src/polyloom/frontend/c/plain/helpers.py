@@ -48,7 +48,7 @@ def _inside(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
 def _hoisted(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
     """An expression with variables for results; what computes these goes to `before`."""
     if node.kind == "choose" and any(_calls(arm, functions, around) for arm in node.inner[1:]):
-        return _chosen(node, functions, around, before)
+        return _choice_branch(node, functions, around, before)
     if node.kind in _CONDITIONAL or node.opcode in ("&&", "||"):
         return node
     inner = [_hoisted(child, functions, around, before) for child in node.inner]
@@ -69,7 +69,7 @@ def _calls(node: Node, functions: Mapping[str, Node], around: frozenset[str]) ->
     return any(_called(part, functions, around) is not None for part in node)
 
 
-def _chosen(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
+def _choice_branch(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
     """A conditional expression as a branch that assigns a variable: each arm's calls stay in it (C17, section
     6.5.15)."""
     declared = make.variable("chosen", node.ctype, f"{node.span.start}-{node.span.end}@", node)
@@ -139,11 +139,11 @@ def _with_own_pointers(body: Node, call: Node) -> Node | None:
     if call.macro is not None:
         return None
 
-    def renamed(node: Node) -> Node | None:
-        inner = tuple([make.changed(child, renamed) for child in node.inner])
+    def rename_pointers(node: Node) -> Node | None:
+        inner = tuple([make.changed(child, rename_pointers) for child in node.inner])
         return replace(node, symbol=found[node.symbol], inner=inner) if node.symbol in found else None
 
-    return make.changed(body, renamed)
+    return make.changed(body, rename_pointers)
 
 
 def _argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
@@ -151,10 +151,10 @@ def _argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
     expressions.
     """
     if node.kind == "unary" and node.opcode == "*" and (given := _given(node.inner[0], passed)) is not None:
-        return given.inner[0] if _is_address(given) else _moved(given, make.number(0, node), node)
+        return given.inner[0] if _is_address(given) else _shifted_element(given, make.number(0, node), node)
     if node.kind == "element" and (given := _given(node.inner[0], passed)) is not None:
         index = make.changed(node.inner[1], lambda part: _argument(part, passed))
-        return _moved(given, index, node)
+        return _shifted_element(given, index, node)
     if node.kind == "member" and node.arrow and (given := _given(node.inner[0], passed)) is not None:
         if _is_address(given):
             return replace(node, arrow=False, inner=given.inner)
@@ -172,16 +172,16 @@ def _is_offset(node: Node) -> bool:
     return node.kind == "binary" and node.opcode == "+" and "*" in strip(node.inner[0]).ctype + node.inner[0].ctype
 
 
-def _moved(given: Node, index: Node, at: Node) -> Node | None:
+def _shifted_element(given: Node, index: Node, at: Node) -> Node | None:
     """Element of a part of an array: `p[k]` of `A + e` and of `&A[e]` is `A[e + k]` (C17, section 6.5.6)."""
     given = strip(given)
     if _is_address(given):
         element = strip(given.inner[0])
         if element.kind != "element":
             return None
-        return _moved(element.inner[0], _sum(element.inner[1], index, at), at)
+        return _shifted_element(element.inner[0], _sum(element.inner[1], index, at), at)
     if _is_offset(given):
-        return _moved(given.inner[0], _sum(given.inner[1], index, at), at)
+        return _shifted_element(given.inner[0], _sum(given.inner[1], index, at), at)
     return make.element(given, index, at)
 
 

@@ -34,8 +34,8 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Promoted:
-    """Promoted place: its access path as C writes it from its `root`, a name, and the parameter that it has become.
+class PromotedPlace:
+    """PromotedPlace place: its access path as C writes it from its `root`, a name, and the parameter that it has become.
     `kind` is that of the place: a scalar, a pointer or an array; `written` says that the function stores to it;
     `external` that the root is defined in another file.
     """
@@ -90,9 +90,9 @@ def is_record(ctype: str) -> bool:
     return _RECORD.fullmatch(ctype.strip()) is not None
 
 
-def promoted(
+def promote_arguments(
     function: Node, variables: Mapping[str, Node], shapes: Collection[str] = (), only: Collection[str] | None = None
-) -> tuple[Node, tuple[Promoted, ...]]:
+) -> tuple[Node, tuple[PromotedPlace, ...]]:
     """Promotion of a function's structures and of the file's `variables`, by identity, with the fields that `shapes`
     name; of those that have a name in `only`, if that is given. Raises PL0153, PL0161.
     """
@@ -101,24 +101,24 @@ def promoted(
     pointers = {p.symbol: p for p in structures if only is None or p.name in only}
     variables = {name: node for name, node in variables.items() if only is None or node.name in only}
     roots = _with_aliases(Roots(pointers, variables), body)
-    body = _without_tests(body, roots)
-    body = with_statements(body, lambda node: _without_aliases(node, roots))
+    body = _fold_null_tests(body, roots)
+    body = with_statements(body, lambda node: _remove_aliases(node, roots))
     uses = dict(_uses(body, roots))
     for access, node in _sizes(shapes, pointers.values()):
         uses.setdefault(access, node)
     if not uses:
         return function, ()
-    _check_whole(body, roots, uses)
+    _check_escapes(body, roots, uses)
     taken = {n.name for n in function if n.kind in ("parameter", "variable")}
-    stores = frozenset(_stored(body, roots))
-    found = {access: _promoted(access, nodes, roots, access in stores, taken) for access, nodes in uses.items()}
-    body = make.changed(body, lambda node: _replaced(node, roots, found))
-    inner = [q for p in parameters for q in (_of_root(p.symbol, found) if p.symbol in pointers else (p,))]
-    own = [q for root in {v.symbol: v for v in variables.values()} for q in _of_root(root, found)]
+    stores = frozenset(_stored_accesses(body, roots))
+    found = {access: _promote_place(access, nodes, roots, access in stores, taken) for access, nodes in uses.items()}
+    body = make.changed(body, lambda node: _parameter_reference(node, roots, found))
+    inner = [q for p in parameters for q in (_root_parameters(p.symbol, found) if p.symbol in pointers else (p,))]
+    own = [q for root in {v.symbol: v for v in variables.values()} for q in _root_parameters(root, found)]
     return replace(function, inner=(*inner, *own, body)), tuple(found.values())
 
 
-def _of_root(symbol: str, found: Mapping[Access, Promoted]) -> Iterator[Node]:
+def _root_parameters(symbol: str, found: Mapping[Access, PromotedPlace]) -> Iterator[Node]:
     return (each.parameter for access, each in found.items() if access.root == symbol)
 
 
@@ -133,20 +133,20 @@ def _with_aliases(roots: Roots, body: Node) -> Roots:
     return roots
 
 
-def _without_aliases(node: Node, roots: Roots) -> Statements:
+def _remove_aliases(node: Node, roots: Roots) -> Statements:
     if node.kind == "declare" and any(d.symbol in roots.aliases for d in node.inner):
         kept = tuple([d for d in node.inner if d.symbol not in roots.aliases])
         return (replace(node, inner=kept),) if kept else ()
     # `(void)S;` says that a parameter is not used.
     if node.kind == "cast" and node.ctype == "void" and roots.access(node.inner[0]) is not None:
         return ()
-    return (with_statements(node, lambda child: _without_aliases(child, roots)),)
+    return (with_statements(node, lambda child: _remove_aliases(child, roots)),)
 
 
-def _without_tests(body: Node, roots: Roots) -> Node:
-    """Comparisons with the null pointer, decided: what is passed to a run is never null."""
+def _fold_null_tests(body: Node, roots: Roots) -> Node:
+    """Comparisons with the null pointer, fold_test: what is passed to a run is never null."""
 
-    def decided(node: Node) -> Node | None:
+    def fold_test(node: Node) -> Node | None:
         if node.opcode in ("==", "!=") and len(node.inner) == 2:
             pointers = [side for side in node.inner if side.ctype.endswith("*")]
             known = [side for side in pointers if roots.access(side) is not None]
@@ -156,7 +156,7 @@ def _without_tests(body: Node, roots: Roots) -> Node:
             return make.number(0, node)
         return None
 
-    return make.changed(body, decided)
+    return make.changed(body, fold_test)
 
 
 def _is_null(node: Node) -> bool:
@@ -172,10 +172,10 @@ def _uses(body: Node, roots: Roots) -> Iterator[tuple[Access, Node]]:
             continue
         found = roots.access(node)
         if found is not None:
-            yield _plain(found), node
+            yield _canonical_access(found), node
 
 
-def _plain(access: Access) -> Access:
+def _canonical_access(access: Access) -> Access:
     """`(*p).x` as `p->x`."""
     return replace(access, path=access.path.replace("*.", "->"))
 
@@ -190,7 +190,7 @@ def _sizes(shapes: Collection[str], pointers: Collection[Node]) -> Iterator[tupl
             yield access, Node("member", root.span, "int", name=access.path, qualified="int")
 
 
-def _check_whole(body: Node, roots: Roots, uses: Mapping[Access, Node]) -> None:
+def _check_escapes(body: Node, roots: Roots, uses: Mapping[Access, Node]) -> None:
     """Escape analysis: of a structure only its fields are used. Raises PL0161."""
     bases = {id(strip(n.inner[0])) for n in body if n.kind == "member" or n.opcode in ("*", "&")}
     known = {access.root for access in uses}
@@ -202,14 +202,14 @@ def _check_whole(body: Node, roots: Roots, uses: Mapping[Access, Node]) -> None:
             raise refuse("PL0161", message, node, help)
 
 
-def _stored(body: Node, roots: Roots) -> Iterator[Access]:
+def _stored_accesses(body: Node, roots: Roots) -> Iterator[Access]:
     for node in body:
         assigns = node.opcode in _ASSIGNS or node.kind == "update" or (node.kind == "unary" and node.opcode == "&")
         if assigns and node.inner and (found := roots.access(node.inner[0])) is not None:
-            yield _plain(found)
+            yield _canonical_access(found)
 
 
-def _promoted(access: Access, node: Node, roots: Roots, written: bool, taken: set[str]) -> Promoted:
+def _promote_place(access: Access, node: Node, roots: Roots, written: bool, taken: set[str]) -> PromotedPlace:
     root = roots.pointers.get(access.root) or roots.variables[access.root]
     text = f"{root.name}{access.path}"
     _check(node, text)
@@ -218,7 +218,7 @@ def _promoted(access: Access, node: Node, roots: Roots, written: bool, taken: se
     name = fresh(base, taken)
     made = Node("parameter", node.span, ctype, name=name, symbol=f"{access.root}{access.path}", text=text)
     made = replace(made, qualified=node.ctype, macro=node.macro)
-    return Promoted(root.name, access.path, made, kind, written, root.storage == "extern")
+    return PromotedPlace(root.name, access.path, made, kind, written, root.storage == "extern")
 
 
 def _argument_type(ctype: str, written: bool) -> tuple[str, str]:
@@ -255,11 +255,11 @@ def is_volatile(node: Node, name: str) -> PolyloomError:
     return refuse("PL0153", f"`{name}` is volatile", node, help)
 
 
-def _replaced(node: Node, roots: Roots, found: Mapping[Access, Promoted]) -> Node | None:
+def _parameter_reference(node: Node, roots: Roots, found: Mapping[Access, PromotedPlace]) -> Node | None:
     """A place as the parameter, or as what its pointer points to."""
     if node.kind not in ("name", "member") or (access := roots.access(node)) is None:
         return None
-    each = found.get(_plain(access))
+    each = found.get(_canonical_access(access))
     if each is None:
         return None
     name = make.named(each.parameter, node)

@@ -14,7 +14,7 @@ from polyloom.frontend.loops.tree import Node, strip
 
 def automatic(body: Node) -> Node:
     """Rewriting of the static variables of a body that keep their initial values."""
-    changed = set(_changed(body))
+    changed = set(_changed_variables(body))
 
     def rewritten(node: Node) -> Node | None:
         is_constant = node.kind == "variable" and node.storage == "static" and node.symbol not in changed
@@ -23,7 +23,7 @@ def automatic(body: Node) -> Node:
     return make.changed(body, rewritten)
 
 
-def _changed(body: Node) -> Iterator[str]:
+def _changed_variables(body: Node) -> Iterator[str]:
     """Variables that are assigned, or whose address may be known elsewhere: an array's is, unless an element is read
     of it.
     """

@@ -17,7 +17,7 @@ from polyloom.frontend.loops.tree import Node, strip
 _RING = ("+", "-", "*")
 
 
-def without_wrapping(body: Node) -> Node:
+def unwrap_subscripts(body: Node) -> Node:
     """Rewriting of subscripts and of offsets of pointers."""
     return make.changed(body, _subscript)
 

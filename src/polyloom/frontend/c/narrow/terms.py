@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from polyloom.frontend.c.plain.pairs import Term
+from polyloom.frontend.c.narrow.pairs import Term
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.tree import Node
 

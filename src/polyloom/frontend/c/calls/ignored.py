@@ -25,7 +25,7 @@ from polyloom.frontend.loops.tree import Node, refuse, strip, written
 from polyloom.frontend.source import Options
 
 
-def without_ignored(path: str, options: Options) -> Options:
+def remove_ignored(path: str, options: Options) -> Options:
     """Options that read the file without what `options.ignore` names. Raises PL0152, PL0157, PL0158."""
     if not options.ignore:
         return options
@@ -63,10 +63,10 @@ class _Cut:
         end, text = self.node.span.end, self.node.span.source.text
         # Of a macro with arguments the span has the name alone.
         rest = re.match(r"\s*\(", text[end:]) if self.node.macro is not None else None
-        return self.node.span.start, _closing(text, end + rest.end()) if rest is not None else end
+        return self.node.span.start, _closing_parenthesis(text, end + rest.end()) if rest is not None else end
 
 
-def _closing(text: str, start: int) -> int:
+def _closing_parenthesis(text: str, start: int) -> int:
     depth = 1
     for at, character in enumerate(text[start:], start):
         depth += (character == "(") - (character == ")")
@@ -82,14 +82,14 @@ def _cuts(path: str, options: Options) -> list[_Cut]:
     function, functions = choose(path, unit, options.function, own_files(path, options))
     found = [
         cut
-        for each in _reached(function, {f.name: f for f in functions.values()})
+        for each in _reachable_functions(function, {f.name: f for f in functions.values()})
         if each.span.source.name == function.span.source.name
         for cut in _Slice(each, frozenset(options.ignore)).cuts()
     ]
     return sorted(found, key=lambda cut: cut.node.span.start)
 
 
-def _reached(function: Node, functions: dict[str, Node]) -> list[Node]:
+def _reachable_functions(function: Node, functions: dict[str, Node]) -> list[Node]:
     found, work = {function.name: function}, [function]
     while work:
         for name in {callee(n) for n in work.pop() if n.kind == "call"} & functions.keys() - found.keys():
@@ -111,25 +111,25 @@ class _Slice:
         before = -1
         while len(self.flows) > before:
             before = len(self.flows)
-            self.flows.update(self._assigned())
+            self.flows.update(self._assigned_variables())
         found = list(self._statements(self.function.inner[-1]))
         self._check(self.function.inner[-1], {id(cut.node): cut for cut in found})
         return found
 
-    def _is_called(self, node: Node) -> bool:
+    def _is_ignored_call(self, node: Node) -> bool:
         return node.kind == "call" and callee(node) in self.names
 
     def _depends(self, node: Node) -> bool:
-        return any(self._is_called(n) or (n.kind == "name" and n.symbol in self.flows) for n in node)
+        return any(self._is_ignored_call(n) or (n.kind == "name" and n.symbol in self.flows) for n in node)
 
-    def _assigned(self) -> Iterator[str]:
+    def _assigned_variables(self) -> Iterator[str]:
         own = {n.symbol for n in self.function.inner[-1] if n.kind == "variable"}
         for node in self.function.inner[-1]:
             if node.kind == "variable" and node.initial and self._depends(node.inner[-1]):
                 yield node.symbol
             elif (node.opcode == "=" or node.kind == "update") and self._depends(node.inner[1]):
                 yield from (n.symbol for n in (strip(node.inner[0]),) if n.symbol in own)
-            elif self._is_called(node):
+            elif self._is_ignored_call(node):
                 addresses = (
                     n for argument in node.inner[1:] for n in argument if n.opcode == "&" and len(n.inner) == 1
                 )
@@ -137,7 +137,7 @@ class _Slice:
 
     def _statements(self, node: Node) -> Iterator[_Cut]:
         for statement in statements_of(node):
-            message = self._left_out(statement)
+            message = self._removal_message(statement)
             if message is not None:
                 yield _Cut(statement, message)
                 continue
@@ -146,10 +146,10 @@ class _Slice:
                 yield self._header(statement, variable)
             yield from self._statements(statement)
 
-    def _left_out(self, statement: Node) -> str | None:
+    def _removal_message(self, statement: Node) -> str | None:
         bare = strip(statement)
         bare = strip(bare.inner[0]) if bare.kind == "cast" and bare.ctype == "void" else bare
-        if self._is_called(bare):
+        if self._is_ignored_call(bare):
             return f"the call of `{callee(bare)}` is left out"
         if statement.macro in self.names:
             return f"`{statement.macro}` is left out"
@@ -171,7 +171,7 @@ class _Slice:
         cut = cuts.get(id(node))
         if cut is not None and not cut.is_header:
             return
-        if self._is_called(node) or (node.kind == "name" and node.symbol in self.flows):
+        if self._is_ignored_call(node) or (node.kind == "name" and node.symbol in self.flows):
             message = f"`{written(node)}` is left out, and this needs its value"
             raise refuse("PL0157", message, node, "give --ignore also what computes with it, or leave it in")
         for child in node.inner[-1:] if cut is not None else node.inner:

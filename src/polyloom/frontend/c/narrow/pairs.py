@@ -69,7 +69,7 @@ def ite(test: Term, a: Term, b: Term) -> Term:
     return a if a == b else ("ite", test, a, b)
 
 
-def inverted(test: Term) -> Term:
+def negation(test: Term) -> Term:
     return op("eq", test, ZERO)
 
 
@@ -91,7 +91,7 @@ class Pair:
         return self.high == sign(self.low)
 
 
-def extended(a: Term, signed: bool) -> Pair:
+def extend(a: Term, signed: bool) -> Pair:
     return Pair(a, sign(a) if signed else ZERO)
 
 
@@ -163,12 +163,12 @@ def divide_by_power(a: Pair, by: int) -> Pair:
     return shr(add(a, bias), by, signed=True)
 
 
-def less(a: Pair, b: Pair, signed: bool) -> Term:
+def compare_less(a: Pair, b: Pair, signed: bool) -> Term:
     high = op("slt" if signed else "ult", a.high, b.high)
     return op("or", high, op("and", op("eq", a.high, b.high), op("ult", a.low, b.low)))
 
 
-def equal(a: Pair, b: Pair) -> Term:
+def compare_equal(a: Pair, b: Pair) -> Term:
     return op("eq", op("or", op("xor", a.low, b.low), op("xor", a.high, b.high)), ZERO)
 
 

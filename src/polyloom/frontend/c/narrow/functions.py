@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from polyloom.frontend.c.plain import pairs
-from polyloom.frontend.c.plain.pairs import Pair, Term, const, op
-from polyloom.frontend.c.plain.terms import statements
+from polyloom.frontend.c.narrow import pairs
+from polyloom.frontend.c.narrow.pairs import Pair, Term, const, op
+from polyloom.frontend.c.narrow.terms import statements
 from polyloom.frontend.loops.affine import callee
 from polyloom.frontend.loops.returns import returning
 from polyloom.frontend.loops.tree import CASTS, Node, strip
@@ -45,7 +45,7 @@ class Unknown(Exception):
     """What symbolic execution does not follow."""
 
 
-def narrowed(functions: Mapping[str, Node]) -> dict[str, Node]:
+def narrow_functions(functions: Mapping[str, Node]) -> dict[str, Node]:
     """The functions of a file, by identity; those that compute with 64 bits in between compute with 32 bits."""
     names = {f.name: f for f in functions.values()}
     found = dict[str, Node]()
@@ -61,12 +61,12 @@ def result_term(function: Node, functions: Mapping[str, Node]) -> Term | None:
     """
     parameters = [n for n in function.inner if n.kind == "parameter"]
     narrow = all(
-        WIDTHS.get(each, (64, True))[0] <= 32 for each in (_returned(function), *(p.ctype for p in parameters))
+        WIDTHS.get(each, (64, True))[0] <= 32 for each in (_result_type(function), *(p.ctype for p in parameters))
     )
     if not narrow or not any(WIDTHS.get(n.ctype, (0, False))[0] == 64 for n in function.inner[-1]):
         return None
     try:
-        found = _called(function, [("var", p.symbol) for p in parameters], functions, (function.name,))
+        found = _call_result(function, [("var", p.symbol) for p in parameters], functions, (function.name,))
     except (Unknown, RecursionError):
         return None
     assert not isinstance(found, Pair)
@@ -76,20 +76,20 @@ def result_term(function: Node, functions: Mapping[str, Node]) -> Term | None:
 def with_result(function: Node, term: Term) -> Node:
     """The function with a body that computes a term."""
     parameters = {n.symbol: n for n in function.inner if n.kind == "parameter"}
-    body = tuple(statements(term, function, parameters, _returned(function)))
+    body = tuple(statements(term, function, parameters, _result_type(function)))
     return replace(function, inner=(*parameters.values(), replace(function.inner[-1], inner=body)))
 
 
-def _returned(function: Node) -> str:
+def _result_type(function: Node) -> str:
     return function.ctype.partition(" (")[0].partition("(")[0].strip()
 
 
-def _called(function: Node, arguments: list[Value], functions: Mapping[str, Node], path: tuple[str, ...]) -> Value:
+def _call_result(function: Node, arguments: list[Value], functions: Mapping[str, Node], path: tuple[str, ...]) -> Value:
     """The value that a function returns for arguments."""
     parameters = [n for n in function.inner if n.kind == "parameter"]
     if len(path) > 16 or len(parameters) != len(arguments):
         raise Unknown
-    result = Node("variable", function.span, _returned(function), name="result", symbol=_RESULT)
+    result = Node("variable", function.span, _result_type(function), name="result", symbol=_RESULT)
     body = returning(function.inner[-1], result)
     if body is None:
         raise Unknown
@@ -130,7 +130,7 @@ class Execution:
         elif bare.kind == "unary" and bare.opcode in ("++", "--"):
             one = const(1) if WIDTHS[bare.ctype][0] < 64 else pairs.wide_const(1)
             value = self._binary(bare.opcode[0], self.value(bare.inner[0], names), one, bare.ctype)
-            self._assign(bare.inner[0], converted(value, bare.ctype, bare.ctype), names)
+            self._assign(bare.inner[0], convert_integer(value, bare.ctype, bare.ctype), names)
         else:
             raise Unknown
 
@@ -142,7 +142,7 @@ class Execution:
             self.statement(node.inner[2], second)
         names.clear()
         for name in first.keys() & second.keys():
-            names[name] = _chosen(test, first[name], second[name])
+            names[name] = _selection(test, first[name], second[name])
         # What only one branch assigns has no value behind both: a `return` in each of them is one.
         if _RESULT in first.keys() ^ second.keys():
             raise Unknown
@@ -155,10 +155,10 @@ class Execution:
 
     def _update(self, node: Node, names: Names) -> None:
         target, computed = node.inner[0], node.types[0] if node.types else node.ctype
-        left = converted(self.value(target, names), target.ctype, computed)
+        left = convert_integer(self.value(target, names), target.ctype, computed)
         right = self.value(node.inner[1], names)
         value = self._operation(node.opcode[:-1], left, right, computed, node.inner[1].ctype)
-        self._assign(target, converted(value, computed, target.ctype), names)
+        self._assign(target, convert_integer(value, computed, target.ctype), names)
 
     def value(self, node: Node, names: Names) -> Value:
         node = strip(node)
@@ -172,10 +172,10 @@ class Execution:
             return names[node.symbol]
         if node.kind in CASTS and node.opcode in ("IntegralCast", "IntegralToBoolean", "NoOp"):
             inner = node.inner[0]
-            return converted(self.value(inner, names), strip(inner).ctype, node.ctype)
+            return convert_integer(self.value(inner, names), strip(inner).ctype, node.ctype)
         if node.kind == "choose":
             test = self.truth(node.inner[0], names)
-            return _chosen(test, self.value(node.inner[1], names), self.value(node.inner[2], names))
+            return _selection(test, self.value(node.inner[1], names), self.value(node.inner[2], names))
         if node.kind == "unary":
             return self._unary(node, names)
         if node.kind == "binary":
@@ -187,12 +187,12 @@ class Execution:
             if callee(node) in self.path:
                 raise Unknown
             given = [self.value(argument, names) for argument in node.inner[1:]]
-            return _called(called, given, self.functions, (*self.path, callee(node)))
+            return _call_result(called, given, self.functions, (*self.path, callee(node)))
         raise Unknown
 
     def _unary(self, node: Node, names: Names) -> Value:
         if node.opcode == "!":
-            return pairs.inverted(self.truth(node.inner[0], names))
+            return pairs.negation(self.truth(node.inner[0], names))
         if node.opcode not in ("+", "-", "~"):
             raise Unknown
         value = self.value(node.inner[0], names)
@@ -215,7 +215,7 @@ class Execution:
         if opcode == "/" and isinstance(left, Pair) and isinstance(right, Pair) and signed:
             return pairs.divide_by_power(left, _power(right))
         if opcode == "/" and width == 32 and signed and not isinstance(left, Pair):
-            found = pairs.divide_by_power(pairs.extended(left, signed=True), _power(converted(right, of, "long")))
+            found = pairs.divide_by_power(pairs.extend(left, signed=True), _power(convert_integer(right, of, "long")))
             return found.low
         return self._binary(opcode, left, right, ctype)
 
@@ -238,41 +238,41 @@ class Execution:
             left, right = (self.truth(child, names) for child in node.inner)
             return op("and" if node.opcode == "&&" else "or", left, right)
         if node.kind == "unary" and node.opcode == "!":
-            return pairs.inverted(self.truth(node.inner[0], names))
+            return pairs.negation(self.truth(node.inner[0], names))
         if node.kind == "binary" and node.opcode in ("<", ">", "<=", ">=", "==", "!="):
             left, right = node.inner
-            return _compared(node.opcode, self.value(left, names), self.value(right, names), strip(left).ctype)
+            return _comparison(node.opcode, self.value(left, names), self.value(right, names), strip(left).ctype)
         value = self.value(node, names)
         zero: Value = pairs.wide_const(0) if isinstance(value, Pair) else const(0)
-        return _compared("!=", value, zero, node.ctype)
+        return _comparison("!=", value, zero, node.ctype)
 
 
-def _compared(opcode: str, a: Value, b: Value, ctype: str) -> Term:
+def _comparison(opcode: str, a: Value, b: Value, ctype: str) -> Term:
     signed = WIDTHS.get(ctype, (32, True))[1] or WIDTHS[ctype][0] < 32
     if opcode in ("==", "!="):
         both = isinstance(a, Pair) and isinstance(b, Pair)
-        found = pairs.equal(a, b) if both and isinstance(a, Pair) and isinstance(b, Pair) else None
+        found = pairs.compare_equal(a, b) if both and isinstance(a, Pair) and isinstance(b, Pair) else None
         if found is None:
             if isinstance(a, Pair) or isinstance(b, Pair):
                 raise Unknown
             found = op("eq", a, b)
-        return found if opcode == "==" else pairs.inverted(found)
+        return found if opcode == "==" else pairs.negation(found)
     if opcode in (">", "<="):
-        found = _less(b, a, signed)
-        return found if opcode == ">" else pairs.inverted(found)
-    found = _less(a, b, signed)
-    return found if opcode == "<" else pairs.inverted(found)
+        found = _order_comparison(b, a, signed)
+        return found if opcode == ">" else pairs.negation(found)
+    found = _order_comparison(a, b, signed)
+    return found if opcode == "<" else pairs.negation(found)
 
 
-def _less(a: Value, b: Value, signed: bool) -> Term:
+def _order_comparison(a: Value, b: Value, signed: bool) -> Term:
     if isinstance(a, Pair) and isinstance(b, Pair):
-        return pairs.less(a, b, signed)
+        return pairs.compare_less(a, b, signed)
     if isinstance(a, Pair) or isinstance(b, Pair):
         raise Unknown
     return op("slt" if signed else "ult", a, b)
 
 
-def _chosen(test: Term, a: Value, b: Value) -> Value:
+def _selection(test: Term, a: Value, b: Value) -> Value:
     if isinstance(a, Pair) and isinstance(b, Pair):
         return pairs.wide_ite(test, a, b)
     if isinstance(a, Pair) or isinstance(b, Pair):
@@ -290,16 +290,16 @@ def _power(value: Value) -> int:
     return number.bit_length() - 1
 
 
-def converted(value: Value, source: str, to: str) -> Value:
+def convert_integer(value: Value, source: str, to: str) -> Value:
     """Conversion between integers (C17, section 6.3.1.3); those of fewer than 32 bits are kept extended."""
     if source not in WIDTHS or to not in WIDTHS:
         raise Unknown
     (_, signed), (width, keeps) = WIDTHS[source], WIDTHS[to]
     if to == "_Bool":
         zero: Value = pairs.wide_const(0) if isinstance(value, Pair) else const(0)
-        return _compared("!=", value, zero, source)
+        return _comparison("!=", value, zero, source)
     if width == 64:
-        return value if isinstance(value, Pair) else pairs.extended(value, signed)
+        return value if isinstance(value, Pair) else pairs.extend(value, signed)
     low = value.low if isinstance(value, Pair) else value
     if width == 32 or (width, keeps) == WIDTHS[source]:
         return low

@@ -15,13 +15,13 @@ from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
-from polyloom.frontend.c.adapter import NAME, PREFIX, adapter_text
+from polyloom.frontend.c.calls.adapter import NAME, PREFIX, adapter_text
 from polyloom.frontend.c.choose import choose
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.growth import is_small
 from polyloom.frontend.c.plain import inlined
-from polyloom.frontend.c.plain.promotion import Promoted, is_record, promoted
+from polyloom.frontend.c.plain.promotion import PromotedPlace, is_record, promote_arguments
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.c.tree import aliases
 from polyloom.frontend.included import own_files
@@ -33,7 +33,7 @@ ADAPTED: Final = f"{PREFIX}function"
 """The name of the function that is compiled."""
 
 
-def adapted(path: str, options: Options, target: str) -> tuple[Options, str]:
+def adapt_function(path: str, options: Options, target: str) -> tuple[Options, str]:
     """Options that read the function with an adapter where it needs one, and the name of the user's function. Raises
     PL0151, PL0152.
     """
@@ -48,8 +48,8 @@ def adapted(path: str, options: Options, target: str) -> tuple[Options, str]:
     body = inlined(function, functions)
     try:
         # Unions and others that cannot be arguments are left to who compiles the function as it is.
-        _, every = promoted(body, found, options.shapes)
-        wanted = _given(function, options)
+        _, every = promote_arguments(body, found, options.shapes)
+        wanted = _named_structures(function, options)
         roots = {
             name
             for name in {p.root for p in every}
@@ -58,7 +58,7 @@ def adapted(path: str, options: Options, target: str) -> tuple[Options, str]:
         # Structures are all fields, or all what they are: one that is passed through would be of unknown length.
         structures = {p.name for p in function.inner if p.kind == "parameter" and is_record(p.ctype.removesuffix("*"))}
         roots |= structures if roots & structures else set()
-        made, places = promoted(body, found, options.shapes, roots)
+        made, places = promote_arguments(body, found, options.shapes, roots)
     except PolyloomError:
         return options, function.name
     if not places:
@@ -78,7 +78,7 @@ def _changeable(unit: Mapping[str, Any], functions: Mapping[str, Node], headers:
     return variables(unit, constants, declarations(unit)[0], headers)
 
 
-def _given(function: Node, options: Options) -> set[str]:
+def _named_structures(function: Node, options: Options) -> set[str]:
     """Structures that extents name, or that are passed on: as one argument they would be refused."""
     kept = {id(strip(n.inner[0])) for n in function if n.opcode == "*" or (n.kind == "member" and n.arrow)}
     passed = {
@@ -87,7 +87,7 @@ def _given(function: Node, options: Options) -> set[str]:
     return passed | {name for shape in options.shapes for name in re.findall(r"(\w+)(?:->|\.)", shape)}
 
 
-def _needs(places: Sequence[Promoted], unit: Mapping[str, Any]) -> bool:
+def _needs(places: Sequence[PromotedPlace], unit: Mapping[str, Any]) -> bool:
     """Whether a root has to become arguments: a structure whose fields point, which no file can give, and a variable
     that is changed, or that has no value."""
     if all(p.path.startswith("->") for p in places):
@@ -98,26 +98,26 @@ def _needs(places: Sequence[Promoted], unit: Mapping[str, Any]) -> bool:
     )
 
 
-def _outer(made: Node, parameters: Sequence[Node], own: Mapping[str, str], places: Sequence[Promoted]) -> str:
+def _outer(made: Node, parameters: Sequence[Node], own: Mapping[str, str], places: Sequence[PromotedPlace]) -> str:
     """The function that calls the adapter, with the parameters' own names: macros of these names end here."""
     found = {p.parameter.name: p for p in places}
-    result = _valued(re.split(r" ?\(", made.ctype)[0])
+    result = _value_type(re.split(r" ?\(", made.ctype)[0])
     heads = [_declarator(found[p.name]) if p.name in found else own[p.name] for p in parameters]
     call = f"{NAME}({', '.join(f'(void *){p.name}' if '*' in p.ctype else p.name for p in parameters)})"
     ends = "".join(f"#undef {p.name}\n" for p in parameters)
     return f"{ends}{result} {ADAPTED}({', '.join(heads)}) {{ {'return ' * (result != 'void')}{call}; }}\n"
 
 
-def _declarator(place: Promoted) -> str:
+def _declarator(place: PromotedPlace) -> str:
     """Declarator of a place's parameter: an array with its extents, a scalar that is written as one of one element."""
     ctype, name = place.parameter.qualified, place.parameter.name
     if place.kind == "array":
         base, _, inner = ctype.partition("[")
         return f"{base.strip()} {name}[{inner}"
     if place.kind == "scalar" and place.written:
-        return f"{_valued(ctype)} {name}[1]"
-    return f"{_valued(ctype)} {name}"
+        return f"{_value_type(ctype)} {name}[1]"
+    return f"{_value_type(ctype)} {name}"
 
 
-def _valued(ctype: str) -> str:
+def _value_type(ctype: str) -> str:
     return "int" if ctype.startswith("enum") else ctype

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.frontend.c.plain.promotion import Promoted
+from polyloom.frontend.c.plain.promotion import PromotedPlace
 from polyloom.frontend.loops.tree import Node
 
 PREFIX: Final = "__polyloom_"
 NAME: Final = f"{PREFIX}adapted"
 
 
-def adapter_text(function: Node, declared: Sequence[str], made: Sequence[Node], found: Sequence[Promoted]) -> str:
+def adapter_text(function: Node, declared: Sequence[str], made: Sequence[Node], found: Sequence[PromotedPlace]) -> str:
     """Adapter of the C function `function`, whose parameters are `declared` as clang prints them; `made` are the
     parameters after promotion, `found` what was promoted.
     """
@@ -56,7 +56,7 @@ def adapter_text(function: Node, declared: Sequence[str], made: Sequence[Node], 
 class _Place:
     """A promoted place, and the adapter's parameter for it."""
 
-    promoted: Promoted
+    promoted: PromotedPlace
     argument: str
 
     @property
@@ -80,9 +80,9 @@ class _Objects:
 
     def __init__(self, structures: Mapping[str, tuple[str, str]], places: Sequence[_Place]) -> None:
         self.structures, self.places = structures, places
-        self.paths = self._pointed()
+        self.paths = self._structure_variables()
 
-    def _pointed(self) -> dict[tuple[str, str], str]:
+    def _structure_variables(self) -> dict[tuple[str, str], str]:
         """Structures by root and path, inner ones first, with the names of the variables that hold them."""
         found = set[tuple[str, str]]()
         for place in self.places:
