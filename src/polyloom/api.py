@@ -204,7 +204,7 @@ def _with_notes(subject: Subject, written: Written) -> Subject:
     if not written.options.ignore or written.path is None:
         return subject
     # Imported when used: clang belongs to the extra `c`, which an installation may lack.
-    from polyloom.frontend.c.calls.ignored import notes
+    from polyloom.frontend.c.calls.ignore import notes
 
     return replace(subject, warnings=(*subject.warnings, *notes(*frontend.named(written.path, written.options))))
 

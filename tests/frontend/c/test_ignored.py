@@ -12,7 +12,7 @@ from tests.conftest import Golden
 from polyloom import api
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import c
-from polyloom.frontend.c.calls.ignored import notes, remove_ignored
+from polyloom.frontend.c.calls.ignore import notes, remove_ignored
 from polyloom.frontend.source import Options
 from polyloom.ir.nest_interpret import interpret
 

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
-from polyloom.frontend.c.calls.ignored import remove_ignored
+from polyloom.frontend.c.calls.ignore import remove_ignored
 from polyloom.frontend.source import Options
 
 T = TypeVar("T")

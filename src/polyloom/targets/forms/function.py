@@ -17,7 +17,7 @@ import numpy as np
 from polyloom import frontend, transform
 from polyloom.analysis.stores import stored
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError
-from polyloom.frontend.c.calls.adapted import adapt_function
+from polyloom.frontend.c.calls.adapt_function import adapt_function
 from polyloom.frontend.c.clang import one_reading
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of 64 bits within statements: `y[i] = ((long long)a[i] * b[i]) >> 32` in 32 bits (`wide`).
+"""Values of 64 bits within statements: `y[i] = ((long long)a[i] * b[i]) >> 32` in 32 bits (`functions`).
 
-What is convert_integer from 64 bits to at most 32 is computed before its statement, of the operands of up to 32 bits. A part
+What is converted from 64 bits to at most 32 is computed before its statement, of the operands of up to 32 bits. A part
 that C evaluates conditionally (C17, sections 6.5.13 to 6.5.15) stays as it is.
 """
 

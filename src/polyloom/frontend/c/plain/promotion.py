@@ -35,7 +35,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class PromotedPlace:
-    """PromotedPlace place: its access path as C writes it from its `root`, a name, and the parameter that it has become.
+    """Promoted place: its access path as C writes it from its `root`, a name, and the parameter that it has become.
     `kind` is that of the place: a scalar, a pointer or an array; `written` says that the function stores to it;
     `external` that the root is defined in another file.
     """
