@@ -12,6 +12,7 @@ from tests.conftest import Golden
 from tests.frontend.c.helpers import HERE
 from tests.frontend.python.helpers import arguments, assert_same, meaning
 
+from polyloom import api
 from polyloom.analysis.nest_check import checked
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import c
@@ -33,6 +34,29 @@ def test_functions_as_shipped(file: str, golden: Golden) -> None:
     equal = sum(text == "equal" for text in found.values())
     lines = [f"{equal} of {len(rows)} accepted and equal", *(f"{name}: {text}" for name, text in found.items())]
     golden(file, "\n".join([*lines, ""]))
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "on"),
+    [
+        ("signal", "filter_q31_fast", "riscv"),
+        ("signal", "matrix_multiply_f32", "riscv"),
+        ("neural", "fully_connected_s8", "riscv"),
+        ("neural", "convolve_s8", "riscv"),
+        ("loops", "s000", "riscv"),
+        ("loops", "s211", "belt"),
+        ("signal", "filter_f32", "belt"),
+        ("signal", "filter_f32", "minion"),
+        ("loops", "s151", "tensix"),
+        ("loops", "s4114", "tcpa"),
+        ("intrinsics", "doubling", "tcpa"),
+    ],
+)
+def test_runs_on_machines(file: str, name: str, on: str) -> None:
+    path = FOLDER / f"{file}.c"
+    words = {n: w for w, n in FUNCTION.findall(path.read_text(encoding="utf-8"))}
+    compiled = api.compile(path, on, options=options(name, words[name].split()))
+    assert compiled.run(dict.fromkeys(compiled.signature.sizes, 4), fill="random").verified
 
 
 def options(name: str, words: list[str]) -> Options:
