@@ -17,7 +17,7 @@ from os.path import isfile
 from time import perf_counter
 from typing import Any, Final
 
-from polyloom import files
+from polyloom import files, frontend
 from polyloom.deep import deeply
 from polyloom.diagnostics import INPUT, INTERNAL, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
@@ -30,6 +30,7 @@ from polyloom.report.progress import DONE, beating
 from polyloom.run import inputs
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import File, Instance, Origin, Result, named, options_for
+from polyloom.run.structures import with_fields
 from polyloom.run.together import measure_together
 from polyloom.targets import registry
 from polyloom.targets.forms.image import ELF
@@ -128,7 +129,7 @@ class Compiled(File):
         own = {n: v for n, v in more.items() if n in _names(self.target, "simulate")}
         early = {n: v for n, v in more.items() if n in _names(self.target, "instantiate")}
         rest = {n: v for n, v in more.items() if n not in own and n not in early}
-        values, arrays = self._values(named(given, rest, "PL0230", "N=16"))
+        values, arrays = self._values(with_fields(named(given, rest, "PL0230", "N=16"), self.signature))
         return self.ready(values, early).run(arrays, seed=seed, trace=trace, fill=fill, **own)
 
     def _values(self, together: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -193,12 +194,22 @@ def subject_of(
     refused: PolyloomError | None = None
     for form in forms:
         try:
-            return form.load(written, place, own)
+            return _with_notes(form.load(written, place, own), written)
         except PolyloomError as error:
             # The error of the form that the target lists first, which is the one that it prefers.
             refused = refused or error
     assert refused is not None
     raise refused
+
+
+def _with_notes(subject: Subject, written: Written) -> Subject:
+    """What a C function is read without (`--ignore`), as notes."""
+    if not written.options.ignore or written.path is None:
+        return subject
+    # Imported when used: clang belongs to the extra `c`, which an installation may lack.
+    from polyloom.frontend.c.calls.ignore import notes
+
+    return replace(subject, warnings=(*subject.warnings, *notes(*frontend.named(written.path, written.options))))
 
 
 def _program(written: Written) -> PolyloomError | None:

@@ -208,6 +208,11 @@ CODES: dict[str, tuple[str, str]] = {
         "C function failed",
         "The compiled function ended its process: by an integer division by zero or by an access outside of an array.",
     ),
+    "PL0168": (
+        "left out when asked",
+        "A note: a call, or a loop that only repeats, is left out of the function, since `--ignore` names it. Runs are "
+        "compared with the function without it.",
+    ),
     # PL02xx: meaning of a program (frontend, analysis)
     "PL0201": (
         "not expressible by affine inequalities",

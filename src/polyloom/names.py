@@ -9,6 +9,7 @@ gensyms.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -34,6 +35,11 @@ def dotted(base: str, number: int) -> str:
 def underscored(base: str, number: int) -> str:
     """Name such as `x_2`: what C, too, can have as a name; the first one is `x` itself."""
     return f"{base}_{number + 1}"
+
+
+def field_name(text: str) -> str:
+    """Names of fields as those of the parameters that they become: `S->taps` and `S.taps` as `S_taps`."""
+    return re.sub(r"(?<=\w)(?:->|\.)(?=[^\W\d])", "_", text)
 
 
 def fresh(base: str, taken: set[str], spelled: Callable[[str, int], str] = underscored) -> str:

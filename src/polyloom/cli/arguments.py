@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, NoReturn
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
+from polyloom.names import field_name
 from polyloom.targets.options import integer
 
 
@@ -43,6 +44,8 @@ class Request(argparse.Namespace):
     includes: list[str]
     defines: list[str]
     shapes: list[str]
+    companions: list[str]
+    ignore: list[str]
     single_constants: bool
     reassociate: bool
     level: str | None
@@ -156,6 +159,21 @@ def function_options(parser: Parser) -> None:
         "--shape", dest="shapes", metavar="A=n,m", action="append", default=[], help="C: the extents of a bare pointer"
     )
     group.add_argument(
+        "--with",
+        dest="companions",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="C: a file with functions that are called",
+    )
+    group.add_argument(
+        "--ignore",
+        metavar="NAME,...",
+        action="append",
+        default=[],
+        help="C: leave out calls of these functions, such as timers and printf, and loops over these variables",
+    )
+    group.add_argument(
         "--single-constants", action="store_true", help="C: constants without a suffix are single precision"
     )
     # Sums of floats are not associative (IEEE 754-2008): changing their order needs the user's word.
@@ -258,10 +276,13 @@ def bindings(words: Sequence[str], option: str) -> dict[str, str]:
 
 
 def pairs(words: Sequence[str], what: str, example: str) -> dict[str, str]:
-    """Texts of `NAME=TEXT` words; what they give is called `what` in messages. Errors: PL0801."""
+    """Texts of `NAME=TEXT` words; what they give is called `what` in messages. A field of a structure may be named as
+    C does, `S->taps`. Errors: PL0801.
+    """
     found: dict[str, str] = {}
     for word in words:
         name, equals, text = word.partition("=")
+        name = field_name(name)
         if not equals or not name or not text:
             raise usage_error(
                 f"'{word}' gives no {what}", f"write a name, an equals sign and a value, for instance {example}"

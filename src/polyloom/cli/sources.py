@@ -25,6 +25,8 @@ def options_of(request: Request) -> Options:
         tuple(request.shapes),
         request.single_constants,
         request.reassociate,
+        tuple(request.companions),
+        tuple(name for names in request.ignore for name in names.split(",") if name),
     )
 
 

@@ -23,7 +23,7 @@ from polyloom.exploration.point_condition import Where
 from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
 from polyloom.frontend import file_of
-from polyloom.frontend.included import included
+from polyloom.frontend.included import own_files
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options
 from polyloom.ir.nest_c import print_c
@@ -73,7 +73,7 @@ def text_of(source: Any, reading: Options) -> Text:
     if path is not None:
         file = file_of(path)
         own, folder = files.read_source(file, "source"), Path(file).resolve().parent
-        others = included(file, reading.includes)
+        others = own_files(file, reading)
         # Relative names: the same folder elsewhere, or on another machine, has the same keys.
         return Text(own, tuple((relpath(other, folder), files.read(other)) for other in others))
     if isinstance(source, Kernel):

@@ -49,6 +49,8 @@ _MEANT_FOR: Final = {
     "includes": ("-I", (".c",)),
     "defines": ("-D", (".c",)),
     "shapes": ("--shape", (".c",)),
+    "companions": ("--with", (".c",)),
+    "ignore": ("--ignore", (".c",)),
     "single_constants": ("--single-constants", (".c",)),
 }
 """By field of `Options`: how it is written, and the endings of the files that it is for."""

@@ -16,6 +16,8 @@ from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Final
 
+from polyloom.frontend.source import Options
+
 _INCLUDE: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _INSTALLED: Final = ("site-packages", "dist-packages")
 
@@ -26,6 +28,14 @@ def included(path: str, folders: Sequence[str] = ()) -> tuple[Path, ...]:
     """
     found = _modules(path) if path.endswith(".py") else _headers(Path(path), [Path(folder) for folder in folders])
     return tuple(sorted(found - {Path(path).resolve()}))
+
+
+def own_files(path: str, options: Options) -> tuple[Path, ...]:
+    """Dependencies of a source that is read with `options`: those of the file, and `--with` files with theirs."""
+    found = set(included(path, options.includes))
+    for other in options.companions:
+        found.update((Path(other).resolve(), *included(other, options.includes)))
+    return tuple(sorted(found))
 
 
 def _headers(path: Path, folders: Sequence[Path]) -> set[Path]:

@@ -24,8 +24,9 @@ Reference = Callable[[Mapping[str, int], Arrays], Arrays]
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of reading a file. `shapes` are texts such as "A=n,m" for bare pointers of C; `reassociate` lets f32
-    reductions change their order; `single_constants` takes unsuffixed C constants as single precision. `instead` is
-    what is read in the place of C files: their paths and texts.
+    reductions change their order; `single_constants` takes unsuffixed C constants as single precision. `companions` are
+    other C files, whose functions may be called; `ignore` are names of calls, macros and loop variables that are left
+    out (c.calls.ignored). `instead` is what is read in the place of C files: their paths and texts.
     """
 
     function: str | None = None
@@ -34,6 +35,8 @@ class Options:
     shapes: tuple[str, ...] = ()
     single_constants: bool = False
     reassociate: bool = False
+    companions: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
     instead: tuple[tuple[str, str], ...] = ()
 
 

@@ -22,6 +22,7 @@ from polyloom.run import inputs as made
 from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
+from polyloom.run.structures import with_fields
 from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.activity import Activity
@@ -196,7 +197,7 @@ class Instance(File):
         """Inputs, and options of the target; an argument of an option's name is given in the mapping."""
         own = {n: v for n, v in more.items() if n in options_of_verb(self.target.options, "simulate")}
         rest = {n: v for n, v in more.items() if n not in own}
-        return named(arrays, rest, "PL0231", "x=numpy.ones(16)"), own
+        return with_fields(named(arrays, rest, "PL0231", "x=numpy.ones(16)"), self.signature), own
 
     def _filled(self, given: Mapping[str, object]) -> dict[str, npt.NDArray[Any]]:
         """Output arrays that are given, to be filled. Errors: PL0232."""

@@ -43,6 +43,8 @@ _FOR_C: Final = {
     "includes": "-I",
     "defines": "-D",
     "shapes": "--shape",
+    "companions": "--with",
+    "ignore": "--ignore",
     "single_constants": "--single-constants",
     "reassociate": "--reassociate",
 }

@@ -290,6 +290,8 @@ def _clang(
 ) -> str:
     """Output of clang, with the headers of a machine. Its errors become ours."""
     given = (*(f"-I{folder}" for folder in options.includes), *(f"-D{definition}" for definition in options.defines))
+    # Before the file, whose functions then see theirs declared (C17, section 6.9).
+    given = (*given, *(word for file in options.companions for word in ("-include", str(Path(file).resolve()))))
     single = ("-Xclang", "-cl-single-precision-constant") if options.single_constants else ()
     with _instead(options.instead) as overlay:
         words = (*language, *LANGUAGE, *_headers(machine), *given, *single, *overlay, *arguments)

@@ -9,14 +9,15 @@ matters only where it is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.library import operations
 from polyloom.frontend.c.plain.structs import Fields
-from polyloom.frontend.c.tree import Builder, aliases, ctype
+from polyloom.frontend.c.tree import Builder, aliases, ctype, expanded
 from polyloom.frontend.loops.affine import Scope, affine
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import TYPES
@@ -52,6 +53,33 @@ def declarations(unit: Mapping[str, Any]) -> tuple[dict[str, Node], dict[str, Fi
         elif item["kind"] == "TypedefDecl" and last and _of_record(item):
             records[item["name"]] = records[f"struct {item['name']}"] = last
     return tables, records
+
+
+def variables(
+    unit: Mapping[str, Any], constants: Scope, tables: Collection[str], headers: Collection[Path]
+) -> dict[str, Node]:
+    """Variables of the file and of the user's own `headers` that are no constants, by the identities of their
+    declarations; the first declaration stands for all of a name (C17, section 6.2.2). Its `storage` is "extern" where
+    none of them is a definition.
+    """
+    builder, known = Builder(aliases(unit)), {*constants.symbols, *constants.values, *tables}
+    items = [
+        item
+        for item in unit["inner"]
+        if item["kind"] == "VarDecl" and item["id"] not in known and _is_changeable(item["type"])
+        if "includedFrom" not in (place := expanded(item["loc"])) or Path(place.get("file", "")).resolve() in headers
+    ]
+    defined = {item["name"] for item in items if item.get("storageClass") != "extern" or "init" in item}
+    # Without their values, whose lists may have thousands of elements.
+    found = {item["name"]: builder.build({**item, "inner": ()}) for item in reversed(items)}
+    nodes = {name: replace(node, storage="" if name in defined else "extern") for name, node in found.items()}
+    return {item["id"]: nodes[item["name"]] for item in items}
+
+
+def _is_changeable(type: Mapping[str, str]) -> bool:
+    """Whether an object of a complete type may be stored to: a pointer to constants may, a constant array may not."""
+    text = type.get("desugaredQualType", type["qualType"])
+    return not re.search(r"\bconst\b", text.rpartition("*")[2]) and "[]" not in text
 
 
 def _fields(item: Mapping[str, Any], builder: Builder) -> Fields:

@@ -15,7 +15,8 @@ from dataclasses import replace
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.c.extents import bounded
 from polyloom.frontend.c.library import operations
-from polyloom.frontend.c.plain import RESULT, File, plain, result
+from polyloom.frontend.c.plain import RESULT, result
+from polyloom.frontend.c.plain.promotion import is_volatile
 from polyloom.frontend.c.signature import factors, given_shapes
 from polyloom.frontend.loops.affine import Scope
 from polyloom.frontend.loops.body import body
@@ -31,14 +32,15 @@ from polyloom.sets.normal import conjunction
 from polyloom.transform.library import written_out
 
 
-def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options, file: File) -> Nest:
-    """Nest that a function means; `declared` are its parameters as clang prints them, `outside` is what its file
-    declares. Raises PL0153 to PL0166.
+def nest(function: Node, declared: Mapping[str, str], outside: Scope, options: Options) -> Nest:
+    """Nest that a function in canonical form means; `declared` are its parameters as clang prints them, by name,
+    `outside` is what its file declares. Raises PL0153 to PL0166.
     """
-    function = operations(plain(function, file), file.functions, outside.defined)
-    functions = {name: operations(f, file.functions, outside.defined) for name, f in outside.functions.items()}
+    functions = {name: operations(f, outside.functions, outside.defined) for name, f in outside.functions.items()}
+    function = operations(function, outside.functions, outside.defined)
     outside = replace(outside, functions=functions)
     parameters = [n for n in function.inner if n.kind == "parameter"]
+    _check_declarations(function)
     for parameter in parameters:
         if parameter.ctype not in COUNTING:
             element_type(parameter)
@@ -67,33 +69,47 @@ def nest(function: Node, declared: Sequence[str], outside: Scope, options: Optio
     return written_out(replace(made, assumptions=bounded(made)))
 
 
+def _check_declarations(function: Node) -> None:
+    """What no loop nest can keep of a function's type, or of its variables' types. Raises PL0153."""
+    if "..." in function.ctype:
+        message = f"`{function.name}` takes a variable number of arguments"
+        raise refuse("PL0153", message, function, "declare each argument")
+    for node in function:
+        if node.kind in ("parameter", "variable") and re.search(r"\bvolatile\b", node.qualified):
+            raise is_volatile(node, node.name)
+        if node.kind == "parameter" and "(*)(" in node.ctype:
+            help = "call a function by its name, and choose by a number with `if`"
+            raise refuse("PL0153", f"`{node.name}` is a pointer to a function", node, help)
+
+
 def _shapes(
-    function: Node, parameters: Sequence[Node], declared: Sequence[str], options: Options
+    function: Node, parameters: Sequence[Node], declared: Mapping[str, str], options: Options
 ) -> dict[str, list[str]]:
     """Extents of every array parameter as texts, from its declarator or from `--shape`; `*p` that is never subscripted
     is a scalar, with no extents. Raises PL0155.
     """
     arrays = [p for p in parameters if is_pointer(p)]
-    given = given_shapes(options.shapes, [p.name for p in arrays])
+    given = given_shapes(options.shapes, {p.name: p.text or p.name for p in arrays})
     subscripted = {strip(n.inner[0]).symbol for n in function if n.kind == "element"}
     shapes, unknown = dict[str, list[str]](), list[Diagnostic]()
-    for parameter, declarator in zip(parameters, declared, strict=True):
-        inner, written = extents(parameter.ctype), extents(declarator)
+    for parameter in parameters:
+        # A promoted place has its extents in its own type.
+        inner, written = extents(parameter.ctype), extents(declared.get(parameter.name, parameter.qualified))
         if not is_pointer(parameter):
             continue
         if parameter.name in given and inner and len(given[parameter.name]) != len(inner) + 1:
             message = (
                 f"`{parameter.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[parameter.name])}"
             )
-            raise refuse("PL0155", message, parameter, _shape_help(parameter.name, inner))
+            raise refuse("PL0155", message, parameter, _shape_help(parameter, inner))
         if parameter.name in given:
             shapes[parameter.name] = given[parameter.name]
         elif len(written) == len(inner) + 1 and written[0] not in ("", "*"):
             # `a[n * m]` is an array of two dimensions, whose subscripts are taken apart.
             shapes[parameter.name] = written if inner else factors(written[0])
         elif parameter.symbol in subscripted or inner:
-            message = f"the outermost extent of `{parameter.name}` is not known"
-            unknown.extend(refuse("PL0155", message, parameter, _shape_help(parameter.name, inner)).diagnostics)
+            message = f"the outermost extent of `{parameter.text or parameter.name}` is not known"
+            unknown.extend(refuse("PL0155", message, parameter, _shape_help(parameter, inner)).diagnostics)
         else:
             shapes[parameter.name] = []
     # All unknown extents in one message: one run shows every `--shape` that is missing.
@@ -102,7 +118,10 @@ def _shapes(
     return shapes
 
 
-def _shape_help(name: str, inner: list[str]) -> str:
+def _shape_help(parameter: Node, inner: list[str]) -> str:
+    name = parameter.name
+    if parameter.text:  # behind a pointer, where C has no declaration with extents; `>` is the shell's, too
+        return f"give --shape '{parameter.text}={','.join(['n', *inner])}'"
     return (
         f"declare it as in `{name}[n]{''.join(f'[{text}]' for text in inner)}`, or give --shape "
         f"{name}={','.join(['n', *inner])}"

@@ -141,7 +141,7 @@ def _extents(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Extents of every pointer, with its name; `written` are the declarations of the parameters. Raises PL0155."""
     pointers = [n for n in nodes if is_pointer(n)]
-    given = given_shapes(options.shapes, [p.name for p in pointers])
+    given = given_shapes(options.shapes, {p.name: p.name for p in pointers})
     moving = set(_moving(function))
     for node, declarator in zip(nodes, written, strict=True):
         inner, outer = extents(node.ctype), extents(declarator)

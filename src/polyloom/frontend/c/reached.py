@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
+from polyloom.frontend.c.calls.ignore import remove_ignored
 from polyloom.frontend.source import Options
 
 T = TypeVar("T")
@@ -46,6 +47,7 @@ def reading_reached(path: str, function: str | None, options: Options, read: Cal
     """Reading of what is reachable: what `read` gives; where clang refuses the file for what the chosen `function` does
     not reach, without that. Errors: clang's, unless another one is about what is reached.
     """
+    options = remove_ignored(path, options)
     try:
         # The whole file first: it is the normal case, and its errors are the ones to show.
         return read(options)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from polyloom import temporary
 from polyloom.diagnostics import Span, input_error
+from polyloom.frontend.c.calls.adapter import NAME
 from polyloom.frontend.c.clang import included, shared_library
 from polyloom.frontend.c.library import with_kernels
 from polyloom.frontend.source import Arrays, Options
@@ -50,7 +51,8 @@ _ALIGNMENT = 64
 @dataclass(frozen=True, slots=True)
 class Native:
     """Native reference: calls the function of `nest` in the file `path`; `parameters` are its parameters in C's order.
-    Outputs are the written arrays. `library` are the functions of others that the file calls.
+    Outputs are the written arrays. `library` are the functions of others that the file calls; `adapter` is the text of
+    what is called where parameters are fields of structures, or variables of the file.
     """
 
     path: str
@@ -58,6 +60,7 @@ class Native:
     parameters: tuple[str, ...]
     options: Options
     library: frozenset[str] = frozenset()
+    adapter: str = ""
 
     def __call__(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         values = {s.name: _initial(s, parameters, arrays) for s in self.nest.storage if s.role == "argument"}
@@ -76,10 +79,10 @@ class Native:
 
     def _unit(self) -> str:
         passed = [_passed(self.nest, name, f"{ENTRY}{n}") for n, name in enumerate(self.parameters)]
-        call = f"{self.nest.name}({', '.join(passed)})"
+        call = f"{NAME if self.adapter else self.nest.name}({', '.join(passed)})"
         for result in self._result():
             call = f"*({TYPES[self.nest[result].dtype]} *){ENTRY}{len(passed)} = {call}"
-        unit = entry_unit(self.path, len(passed) + len(self._result()), call)
+        unit = entry_unit(self.path, len(passed) + len(self._result()), call, self.adapter)
         return with_kernels(unit, self.library, ENTRY)
 
     def _result(self) -> tuple[str, ...]:
@@ -87,10 +90,11 @@ class Native:
         return tuple(s.name for s in self.nest.storage if s.role == "argument" and s.name not in self.parameters)
 
 
-def entry_unit(path: str, count: int, call: str) -> str:
-    """The file with a function `__polyloom_entry` of `count` pointers that executes a statement."""
+def entry_unit(path: str, count: int, call: str, more: str = "") -> str:
+    """The file, `more` behind it, with a function `__polyloom_entry` of `count` pointers that executes a statement."""
     pointers = ", ".join(f"void *{ENTRY}{n}" for n in range(count)) or "void"
-    return f'{included(path)}\n__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers}) {{ {call}; }}\n'
+    head = f'__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers})'
+    return f"{included(path)}\n{more}{head} {{ {call}; }}\n"
 
 
 def called(

@@ -17,6 +17,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.c.tree import ctype
 from polyloom.frontend.loops.shapes import NAME
 from polyloom.frontend.names import suggestion
+from polyloom.names import field_name
 
 
 def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str]:
@@ -67,10 +68,12 @@ def _factors(tree: ast.expr) -> Iterator[ast.expr]:
         yield tree
 
 
-def given_shapes(shapes: Sequence[str], arrays: Sequence[str]) -> dict[str, list[str]]:
-    """Extents that `--shape A=n,m` gives, by array; raises PL0155 for texts of another form and for unknown arrays."""
-    result = dict[str, list[str]]()
-    for shape in shapes:
+def given_shapes(shapes: Sequence[str], written: Mapping[str, str]) -> dict[str, list[str]]:
+    """Extents that `--shape A=n,m` gives, by array; `written` are the arrays, with how C writes them: `S->taps` for
+    `S_taps`. Raises PL0155 for texts of another form and for unknown arrays.
+    """
+    result, arrays = dict[str, list[str]](), list(written)
+    for shape in map(field_name, shapes):
         name, equals, value = shape.partition("=")
         if not equals or not all(part.strip() for part in value.split(",")):
             raise _wrong(f"`{shape}` is not a shape", "write the array and its extents, as in --shape A=n,m")

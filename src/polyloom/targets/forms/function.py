@@ -17,6 +17,7 @@ import numpy as np
 from polyloom import frontend, transform
 from polyloom.analysis.stores import stored
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError
+from polyloom.frontend.c.calls.adapt_function import adapt_function
 from polyloom.frontend.c.clang import one_reading
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
@@ -134,9 +135,12 @@ def _subject(path: str, options: Options, model: Model, start: float, watch: Wat
     """Subject of a C function, from one reading of the file by clang."""
     # SSA form and declaration come from one run of clang, so that they cannot differ.
     with one_reading():
+        options, name = adapt_function(path, options, model.target)
         function = _ssa(path, options, model, watch)
         declared = _prototype(path, options, model, function)
-    signature = _signature(declared, _outputs(declared, function))
+    # The name of the user's function, also where an adapter calls it.
+    function = replace(function, name=name)
+    signature = replace(_signature(declared, _outputs(declared, function)), name=name)
     oracles = _Oracles(path, options, model, function, declared, signature)
     return Subject(
         "function",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-float table[10];
+extern const float table[10];
 void f(int n, float A[n]) {
   for (int i = 0; i < n; i++) A[i] = table[i];
 }

@@ -8,15 +8,19 @@ What a rewriting does not understand it leaves as it was, and whoever meets it r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from polyloom.frontend.c.narrow.values import narrow_values
 from polyloom.frontend.c.plain.countdowns import counting_down
 from polyloom.frontend.c.plain.headers import single_headers
 from polyloom.frontend.c.plain.helpers import expanded
 from polyloom.frontend.c.plain.labels import unlabelled
+from polyloom.frontend.c.plain.promotion import PromotedPlace, promote_arguments
+from polyloom.frontend.c.plain.statics import automatic
 from polyloom.frontend.c.plain.structs import Fields, taken_apart
+from polyloom.frontend.c.plain.subscripts import unwrap_subscripts
 from polyloom.frontend.c.plain.tables import filled
 from polyloom.frontend.c.plain.walks import counted
 from polyloom.frontend.loops.effects import separated
@@ -30,27 +34,39 @@ RESULT: Final = "@return"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """File-scope declarations of a function's file: functions and tables by identity, structures of scalars by type."""
+    """File-scope declarations of a function's file: functions, tables and variables by identity, structures of scalars
+    by type.
+    """
 
     functions: Mapping[str, Node] = field(default_factory=dict[str, Node])
     tables: Mapping[str, Node] = field(default_factory=dict[str, Node])
     records: Mapping[str, Fields] = field(default_factory=dict[str, Fields])
+    variables: Mapping[str, Node] = field(default_factory=dict[str, Node])
 
 
-def plain(function: Node, file: File) -> Node:
-    """Canonicalization of a function's body; what it returns is assigned to the variable `RESULT`."""
+def plain(function: Node, file: File, shapes: Collection[str] = ()) -> tuple[Node, tuple[PromotedPlace, ...]]:
+    """Canonicalization of a function, and what has become a parameter of it; what it returns is assigned to the
+    variable `RESULT`. Raises PL0153, PL0161.
+    """
+    function, places = promote_arguments(inlined(function, file.functions), file.variables, shapes)
     body = function.inner[-1]
-    body = unlabelled(body)
-    # Inlining first: pointers, structures and tables of callees are then the function's own.
-    body = expanded(body, {name: _without_labels(found) for name, found in file.functions.items()})
     body = returning(body, result(function)) or body
-    body = filled(body, file.tables)
+    body = filled(automatic(body), file.tables)
     body = taken_apart(body, file.records)
     body = counting_down(body)
     body = separated(body)
+    body = unwrap_subscripts(body)
     body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
     # Last: without `continue`, what a header counts may move to the end of the body.
     body = single_headers(without_continue(body))
+    return replace(function, inner=(*function.inner[:-1], body)), places
+
+
+def inlined(function: Node, functions: Mapping[str, Node]) -> Node:
+    """Inlining, before all else: pointers, structures and tables of callees are then the function's own."""
+    named = {f.name: f for f in functions.values()}
+    body = narrow_values(unlabelled(function.inner[-1]), named)
+    body = expanded(body, {name: _without_labels(found, named) for name, found in functions.items()})
     return replace(function, inner=(*function.inner[:-1], body))
 
 
@@ -71,5 +87,6 @@ def result(function: Node) -> Node | None:
     )
 
 
-def _without_labels(function: Node) -> Node:
-    return replace(function, inner=(*function.inner[:-1], unlabelled(function.inner[-1])))
+def _without_labels(function: Node, functions: Mapping[str, Node]) -> Node:
+    body = narrow_values(unlabelled(function.inner[-1]), functions)
+    return replace(function, inner=(*function.inner[:-1], body))

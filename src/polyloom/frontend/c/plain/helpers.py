@@ -47,6 +47,8 @@ def _inside(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
 
 def _hoisted(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
     """An expression with variables for results; what computes these goes to `before`."""
+    if node.kind == "choose" and any(_calls(arm, functions, around) for arm in node.inner[1:]):
+        return _choice_branch(node, functions, around, before)
     if node.kind in _CONDITIONAL or node.opcode in ("&&", "||"):
         return node
     inner = [_hoisted(child, functions, around, before) for child in node.inner]
@@ -63,6 +65,25 @@ def _hoisted(node: Node, functions: Mapping[str, Node], around: frozenset[str], 
     return make.named(declared.inner[0], node)
 
 
+def _calls(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> bool:
+    return any(_called(part, functions, around) is not None for part in node)
+
+
+def _choice_branch(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
+    """A conditional expression as a branch that assigns a variable: each arm's calls stay in it (C17, section
+    6.5.15)."""
+    declared = make.variable("chosen", node.ctype, f"{node.span.start}-{node.span.end}@", node)
+    name = make.named(declared.inner[0], node)
+    test = _hoisted(node.inner[0], functions, around, before)
+    arms = list[Node]()
+    for arm in node.inner[1:]:
+        inside = list[Node]()
+        value = _hoisted(arm, functions, around, inside)
+        arms.append(block((*inside, make.assignment(name, value, arm)), arm))
+    before.extend((declared, replace(node, kind="if", ctype="", inner=(test, *arms))))
+    return name
+
+
 def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
     """Function of a call that is to be written out; None for recursion, library names, and other numbers of
     arguments.
@@ -74,9 +95,11 @@ def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
     if function is None or function.name.startswith("__polyloom") or function.name in CALLS:
         return None
     body = function.inner[-1].inner
-    # Substituted as an expression by loops/values.py, so that it may stand in conditions and bounds, too.
-    expression = len(body) == 1 and body[0].kind == "return"
     parameters = [n for n in function.inner if n.kind == "parameter"]
+    # Substituted as an expression by loops/values.py, so that it may stand in conditions and bounds, too.
+    expression = len(body) == 1 and body[0].kind == "return" and not any("*" in p.ctype for p in parameters)
+    # A call in it that needs statements makes it one of statements, too.
+    expression = expression and not _calls(body[0], functions, around | {function.name})
     return None if expression or len(parameters) != len(node.inner) - 1 else function
 
 
@@ -90,11 +113,13 @@ def _body(
     if body is None:
         return None
     first, passed = list[Node](), dict[str, Node]()
+    moved = {strip(n.inner[0]).symbol for n in body if n.opcode in ("=", "++", "--") or n.kind == "update"}
     for parameter, argument in zip((n for n in function.inner if n.kind == "parameter"), call.inner[1:], strict=True):
-        if "*" in parameter.ctype:
+        if "*" in parameter.ctype and parameter.symbol not in moved:
             passed[parameter.symbol] = strip(argument)
         else:
-            # Scalars are passed by value (C17, section 6.5.2.2, paragraph 4): a copy that the body may change.
+            # Passed by value (C17, section 6.5.2.2, paragraph 4): a copy that the body may change, and a pointer that
+            # it may move.
             first.append(make.variable(parameter.name, parameter.ctype, parameter.symbol, call, argument))
     body = make.changed(body, lambda node: _argument(node, passed))
     if any(n.kind == "name" and n.symbol in passed for n in body):
@@ -102,23 +127,69 @@ def _body(
     body = expanded(body, functions, around | {function.name})
     # Arguments may themselves call functions: evaluated before the body, in order.
     given = [s for declared in first for s in _inside(declared, functions, around)]
-    return block((*given, *body.inner), call)
+    return _with_own_pointers(block((*given, *body.inner), call), call)
+
+
+def _with_own_pointers(body: Node, call: Node) -> Node | None:
+    """Renaming of an inlined body's pointers, each of which walks over what this call gives it; None where a macro
+    hides which call it is."""
+    found = {n.symbol: f"{n.symbol}@{call.span.start}" for n in body if n.kind == "variable" and n.ctype.endswith("*")}
+    if not found:
+        return body
+    if call.macro is not None:
+        return None
+
+    def rename_pointers(node: Node) -> Node | None:
+        inner = tuple([make.changed(child, rename_pointers) for child in node.inner])
+        return replace(node, symbol=found[node.symbol], inner=inner) if node.symbol in found else None
+
+    return make.changed(body, rename_pointers)
 
 
 def _argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
-    """Substitution of an argument for `*p`, `p[e]` and `p` of a parameter that is a pointer; None for other
+    """Substitution of an argument for `*p`, `p[e]`, `p->x` and `p` of a parameter that is a pointer; None for other
     expressions.
     """
     if node.kind == "unary" and node.opcode == "*" and (given := _given(node.inner[0], passed)) is not None:
-        if given.kind == "unary" and given.opcode == "&":
-            return given.inner[0]
-        return make.element(given, make.number(0, node), node)
+        return given.inner[0] if _is_address(given) else _shifted_element(given, make.number(0, node), node)
     if node.kind == "element" and (given := _given(node.inner[0], passed)) is not None:
         index = make.changed(node.inner[1], lambda part: _argument(part, passed))
-        return replace(node, inner=(given, index)) if given.opcode != "&" else None
+        return _shifted_element(given, index, node)
+    if node.kind == "member" and node.arrow and (given := _given(node.inner[0], passed)) is not None:
+        if _is_address(given):
+            return replace(node, arrow=False, inner=given.inner)
+        return replace(node, inner=(given,))
     if node.kind == "name" and (given := passed.get(node.symbol)) is not None:
-        return given if given.kind in ("name", "element") else None
+        return given if given.kind in ("name", "element", "member") or _is_address(given) or _is_offset(given) else None
     return None
+
+
+def _is_address(node: Node) -> bool:
+    return node.kind == "unary" and node.opcode == "&"
+
+
+def _is_offset(node: Node) -> bool:
+    return node.kind == "binary" and node.opcode == "+" and "*" in strip(node.inner[0]).ctype + node.inner[0].ctype
+
+
+def _shifted_element(given: Node, index: Node, at: Node) -> Node | None:
+    """Element of a part of an array: `p[k]` of `A + e` and of `&A[e]` is `A[e + k]` (C17, section 6.5.6)."""
+    given = strip(given)
+    if _is_address(given):
+        element = strip(given.inner[0])
+        if element.kind != "element":
+            return None
+        return _shifted_element(element.inner[0], _sum(element.inner[1], index, at), at)
+    if _is_offset(given):
+        return _shifted_element(given.inner[0], _sum(given.inner[1], index, at), at)
+    return make.element(given, index, at)
+
+
+def _sum(a: Node, b: Node, at: Node) -> Node:
+    """Sum of two subscripts; a constant 0 adds nothing."""
+    if b.kind == "integer" and b.value in (0, "0"):
+        return a
+    return make.binary("+", a, b, "int", at)
 
 
 def _given(node: Node, passed: Mapping[str, Node]) -> Node | None:
