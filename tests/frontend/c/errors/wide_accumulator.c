@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, const int x[n], int y[1]) {
-  for (int i = 0; i < n; i++) y[0] += (long long)x[i] * x[i];
+void f(int n, const int x[n], float y[1]) {
+  long long sum = 0;
+  for (int i = 0; i < n; i++) sum += (long long)x[i] * x[i];
+  y[0] = sum;
 }

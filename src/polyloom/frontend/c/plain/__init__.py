@@ -13,10 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.frontend.c.plain.countdowns import counting_down
+from polyloom.frontend.c.plain.do_loops import testing_alone
+from polyloom.frontend.c.plain.gotos import without_goto
 from polyloom.frontend.c.plain.headers import single_headers
 from polyloom.frontend.c.plain.helpers import expanded
-from polyloom.frontend.c.plain.labels import unlabelled
 from polyloom.frontend.c.plain.structs import Fields, taken_apart
+from polyloom.frontend.c.plain.swaps import unswapped
+from polyloom.frontend.c.plain.switches import without_switch
 from polyloom.frontend.c.plain.tables import filled
 from polyloom.frontend.c.plain.walks import counted
 from polyloom.frontend.loops.effects import separated
@@ -39,18 +42,18 @@ class File:
 
 def plain(function: Node, file: File) -> Node:
     """Canonicalization of a function's body; what it returns is assigned to the variable `RESULT`."""
-    body = function.inner[-1]
-    body = unlabelled(body)
+    body = _structured(function).inner[-1]
     # Inlining first: pointers, structures and tables of callees are then the function's own.
-    body = expanded(body, {name: _without_labels(found) for name, found in file.functions.items()})
+    body = expanded(body, {name: _structured(found) for name, found in file.functions.items()})
     body = returning(body, result(function)) or body
     body = filled(body, file.tables)
     body = taken_apart(body, file.records)
     body = counting_down(body)
     body = separated(body)
-    body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
+    parameters = tuple(n for n in function.inner if n.kind == "parameter")
+    body = counted(unswapped(body, parameters), parameters)
     # Last: without `continue`, what a header counts may move to the end of the body.
-    body = single_headers(without_continue(body))
+    body = testing_alone(single_headers(without_continue(body)))
     return replace(function, inner=(*function.inner[:-1], body))
 
 
@@ -71,5 +74,6 @@ def result(function: Node) -> Node | None:
     )
 
 
-def _without_labels(function: Node) -> Node:
-    return replace(function, inner=(*function.inner[:-1], unlabelled(function.inner[-1])))
+def _structured(function: Node) -> Node:
+    """A function without `switch` and `goto`, whose labels are identities of its own."""
+    return replace(function, inner=(*function.inner[:-1], without_goto(without_switch(function.inner[-1]))))
