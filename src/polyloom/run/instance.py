@@ -22,6 +22,7 @@ from polyloom.run import inputs as made
 from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
+from polyloom.run.overlaps import check_apart
 from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.activity import Activity
@@ -154,6 +155,8 @@ class Instance(File):
         **own: Any,
     ) -> Job:
         """What `measure` asks the target for."""
+        subject = self.origin.subject
+        check_apart(self.signature, given, None if subject is None else subject.in_place)
         values, inputs = self._inputs(given, seed, fill)
         options = replace(self.options or self.target.options(), **own)
         return Job(inputs, self.place, options, values, wanted, trace, progress)

@@ -72,7 +72,8 @@ class Subject:
     parameters, the input arrays whose elements at entry show nowhere, `ranges`, for values of scalars, between which
     values inputs must lie that are used as indices. `seconds` is how long reading took; `source` is
     what a front end gave; `watch` sees what passes make of it; `warnings` have the exit code 0. `texts` are the files
-    that operations come from, as `Provenance.file` calls them, with what they said when they were read."""
+    that operations come from, as `Provenance.file` calls them, with what they said when they were read; `in_place`
+    tells whether a result may have the memory of an array that is read."""
 
     form: str
     content: Any
@@ -87,6 +88,7 @@ class Subject:
     watch: Watch | None = None
     warnings: tuple[Diagnostic, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()
+    in_place: Callable[[str, str], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
