@@ -8,7 +8,7 @@ result than C does is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,18 @@ from polyloom.ir.signature import Signature
 InPlace = Callable[[str, str], bool]
 """Whether a result may have the whole memory of an array that is read."""
 
+_MOST: Final = 10_000
+"""Candidates for a common element that are looked at."""
+
 
 def check_apart(signature: Signature, given: Mapping[str, Any], in_place: InPlace | None) -> None:
     """No array that is written shares memory with another one, unless it is that array, and may be. Errors: PL0234."""
     written = [a.name for a in signature.outputs]
-    arrays = {name: array for name, array in given.items() if isinstance(array, np.ndarray) and array.size}
+    # Other names are refused later, as inputs that there are none of.
+    known = {a.name for a in (*signature.inputs, *signature.outputs)}
+    arrays: dict[str, npt.NDArray[Any]] = {
+        n: a for n, a in given.items() if n in known and isinstance(a, np.ndarray) and a.size
+    }
     for name in (name for name in written if name in arrays):
         for other in arrays:
             # Of two that are written each pair is looked at once.
@@ -48,7 +55,7 @@ def _overlap(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
         return False
     try:
         # Interleaved views do not; the exact answer may take exponential time, and is then not waited for.
-        return np.shares_memory(a, b, max_work=10_000)
+        return np.shares_memory(a, b, max_work=cast("Any", _MOST))
     except np.exceptions.TooHardError:
         return True
 

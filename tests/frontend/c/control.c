@@ -311,6 +311,12 @@ void lives_on(int n, int m, int a[n + m], int b[2]) {
   b[0] = i;
 }
 
+int starts_two(int n, int a[3 * n], int b[n]) {
+  int k;
+  for (int i = k = 0; i < n; ++i, k += 3) a[k] = b[i];
+  return k;
+}
+
 int16_t sixteen_bits(uint16_t rows, uint16_t cols, int16_t a[rows][cols]) {
   uint16_t row, col;
   int16_t last = 0;

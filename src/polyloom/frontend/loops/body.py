@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from polyloom.frontend.loops import refusals
@@ -17,7 +17,7 @@ from polyloom.frontend.loops.tree_form import FORM
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.loops.values import gathered
 from polyloom.frontend.strips import Parted
-from polyloom.ir.nest import Assign, If, Loop, Storage, assignments
+from polyloom.ir.nest import Assign, If, Loop, Storage, accesses, assignments
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.pla import Reference
 from polyloom.names import fresh
@@ -67,7 +67,38 @@ def body(
         fixed = dict(_fixed(where))
         scope = replace(scope, symbols={name: form.substitute(fixed) for name, form in scope.symbols.items()})
     made = _parted([n for n in nodes if assumption(n) is None], scope.within(assumptions), builder)
-    return numbered((*initial, *made), builder.taken), assumptions, tuple(builder.storage.values())
+    lowered = without_unread((*initial, *made), builder.counted)
+    unread = builder.counted - _read(lowered)
+    kept = tuple([s for s in builder.storage.values() if s.name not in unread])
+    return numbered(lowered, builder.taken), assumptions, kept
+
+
+def without_unread(nodes: Nodes, counters: Collection[str]) -> Nodes:
+    """Dead store elimination (Muchnick 1997, section 18.10) of counters that no data depend on, until all are read."""
+    unread = set(counters) - _read(nodes)
+    found = tuple(_without(nodes, unread))
+    stores = [{a.target.name for a in assignments(each)} for each in (nodes, found)]
+    return found if stores[0] == stores[1] else without_unread(found, counters)
+
+
+def _read(nodes: Nodes) -> set[str]:
+    return {reference.name for assign in assignments(nodes) for reference in accesses(assign.value)}
+
+
+def _without(nodes: Iterable[NestNode], unread: Collection[str]) -> Iterator[NestNode]:
+    for node in nodes:
+        match node:
+            case Assign() if node.target.name in unread:
+                pass
+            case Assign():
+                yield node
+            case Loop():
+                if inner := tuple(_without(node.body, unread)):
+                    yield replace(node, body=inner)
+            case If():
+                first, second = tuple(_without(node.body, unread)), tuple(_without(node.orelse, unread))
+                if first or second:
+                    yield replace(node, body=first, orelse=second)
 
 
 def _fixed(where: Condition) -> Iterator[tuple[str, Affine]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import divided, never, nonnegative, rounded
+from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope, affine
 from polyloom.frontend.loops.extremes import extremes
 from polyloom.frontend.loops.obstacles import obstacle
@@ -172,7 +173,15 @@ def _unconverted(node: Node) -> Node:
 
 
 def _conjuncts(test: Node) -> list[Node]:
-    return [t for child in test.inner for t in _conjuncts(child)] if test.opcode == "&&" else [test]
+    if test.opcode == "&&":
+        return [t for child in test.inner for t in _conjuncts(child)]
+    if test.kind == "convert" and test.opcode == "IntegralToBoolean":
+        return _conjuncts(test.inner[0])
+    # A number is a truth: whether it is not 0 (C17, section 6.8.5, paragraph 4).
+    is_number = test.kind in ("name", "convert") and test.ctype in (*COUNTING, *SHORT)
+    return (
+        [make.binary("!=", test, replace(make.number(0, test), ctype=test.ctype), "int", test)] if is_number else [test]
+    )
 
 
 def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:

@@ -72,7 +72,7 @@ class Statements:
         self.storage = {s.name: s for s in storage}
         self.parameters = frozenset(names)
         self.taken = {*self.parameters, *self.storage}
-        self.temporaries = set[str]()
+        self.temporaries, self.counted = set[str](), set[str]()
         self.uses = Counter[str]()
         self.gathers = Gathers(self.scalar) if indirect else None
 
@@ -127,6 +127,7 @@ class Statements:
         name = node.symbol if declares else target(node)
         if declares and node.ctype in TYPES:
             scope = scope.storing(node.name, name, self.local(node, scope))
+            self.counted.add(scope.storage[name].name)
 
         def part(inside: Scope) -> Nodes:
             value = affine(node.inner[-1], inside) if declares else assigned(node, inside)
@@ -286,6 +287,8 @@ class Statements:
             # An offset of 64 bits, which is for subscripts alone.
             return (), replace(scope, products={**scope.products, declaration.symbol: product})
         storage = self.local(declaration, scope)
+        if declaration.symbol in self.roles.counters:
+            self.counted.add(storage.name)
         scope = scope.storing(declaration.name, declaration.symbol, storage)
         if known:
             scope = replace(scope, products={**scope.products, declaration.symbol: product})
