@@ -344,6 +344,13 @@ CODES: dict[str, tuple[str, str]] = {
         "integer division by zero",
         "An integer division by zero has no result. Guard the divisor: `a / select(b == 0, 1, b)`.",
     ),
+    "PL0234": (
+        "arrays that share memory",
+        "An array that a program writes shares memory with another one that is given. Programs are compiled for arrays "
+        "that are apart; the\n"
+        "array that is written may be one that is read, as a whole, where no element is read behind a write of it.\n"
+        "    k.run(x=a[1:], y=a[:-1])       write    k.run(x=a[1:].copy(), y=a[:-1])",
+    ),
     "PL0240": (
         "subscript outside the array",
         "For some values of the sizes an access of a loop nest leaves its array; the message names the smallest such "

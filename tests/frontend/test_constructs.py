@@ -173,7 +173,6 @@ ROWS = {
     "counter": Row(
         "int at = 0; for (int i = 0; i < n; i += 2) { b[at] = 1; at += 2; }",
         "at = 0\nfor i in range(0, n, 2):\n    b[at] = 1\n    at += 2",
-        "C's counter is a variable, too, which could be read as data",
     ),
     "local scalar": Row(
         "float sum = 0; for (int i = 0; i < n; i++) sum += x[i]; x[0] = sum;",

@@ -97,7 +97,9 @@ def _turns(value: Affine, by: Affine, domain: Condition) -> int | None:
 
 def rounded(length: Affine, size: int) -> Affine | None:
     """Trip count of a loop of some length and step: ceil(length / size), where that is an affine form."""
-    return Affine((), -(-length.constant // size)) if length.is_constant else divided(length, size)
+    if any(c % size for _, c in length.terms):
+        return None
+    return Affine.of({name: c // size for name, c in length.terms}, -(-length.constant // size))
 
 
 def divided(value: Affine, by: int) -> Affine | None:

@@ -190,15 +190,16 @@ def sized(periods: Iterable[Period]) -> Size | None:
 @dataclass(frozen=True, slots=True)
 class Parted:
     """A parameter as `size * whole + rest`: two loops, of which one iteration has its value, around what divides it.
-    Of many rests each has a copy instead."""
+    Of many rests each has a copy instead, and of all if `unrolls`."""
 
     parameter: str
     size: int
     whole: str
     rest: str
+    unrolls: bool = False
 
     def loops(self, body: Body, span: Span | None) -> tuple[Node, ...]:
-        if self.size > MOST_PIECES:
+        if self.unrolls or self.size > MOST_PIECES:
             inner = tuple(node for n in range(self.size) for node in self._at(Affine((), n), body, span))
         else:
             made = self._at(Affine.symbol(self.rest), body, span)

@@ -81,7 +81,8 @@ class Subject:
 
     `seconds` is how long reading took; `source` is what a front end gave; `watch` sees what passes make of it;
     `warnings` have the exit code 0. `texts` are the files that operations come from, as `Provenance.file` calls them,
-    with what they said when they were read.
+    with what they said when they were read. `in_place` tells whether a result may have the memory of an array that is
+    read.
     """
 
     form: str
@@ -98,6 +99,7 @@ class Subject:
     watch: Watch | None = None
     warnings: tuple[Diagnostic, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()
+    in_place: Callable[[str, str], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.c.tree import Builder, aliases, expanded
+from polyloom.frontend.c.tree import Builder, aliases, enumerations, expanded
 from polyloom.frontend.loops.affine import callee
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.names import suggestion
@@ -27,7 +27,8 @@ def choose(
     """Chosen function, and by the identities of their declarations all functions of the file that calls may name, with
     those that they call of the user's own `headers`. Raises PL0152.
     """
-    builder = Builder(aliases(unit))
+    # A processor's own C says what an enumeration is there, which `prototype` asks.
+    builder = Builder(aliases(unit) if calls else {**aliases(unit), **enumerations(unit)})
     items = list(_definitions(unit))
     nodes = [builder.build(item) for item in items]
     exported = [

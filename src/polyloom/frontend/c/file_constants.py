@@ -17,7 +17,7 @@ from typing import Any, Final
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c.library import operations
 from polyloom.frontend.c.plain.structs import Fields
-from polyloom.frontend.c.tree import Builder, aliases, ctype, expanded
+from polyloom.frontend.c.tree import Builder, aliases, ctype, enumerations, expanded
 from polyloom.frontend.loops.affine import Scope, affine
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import TYPES
@@ -27,7 +27,7 @@ from polyloom.sets import Affine
 
 def with_constants(unit: Mapping[str, Any], scope: Scope) -> Scope:
     """`scope` with the constants of a translation unit, by clang's identities."""
-    builder = Builder(aliases(unit))
+    builder = _builder(unit)
     for item in unit["inner"]:
         if item["kind"] == "EnumDecl":
             found = {identity: Affine((), value) for identity, value in _enumerators(item)}
@@ -39,7 +39,7 @@ def with_constants(unit: Mapping[str, Any], scope: Scope) -> Scope:
 
 def declarations(unit: Mapping[str, Any]) -> tuple[dict[str, Node], dict[str, Fields]]:
     """File-scope tables, by identity, and structures of scalars, by type (`struct T`, and the name of a `typedef`)."""
-    builder = Builder(aliases(unit))
+    builder = _builder(unit)
     # clang lists the structure of `typedef struct {...} T` right before the typedef, without a name: hence `last`.
     tables, records, last = dict[str, Node](), dict[str, Fields](), ()
     for item in unit["inner"]:
@@ -62,7 +62,7 @@ def variables(
     declarations; the first declaration stands for all of a name (C17, section 6.2.2). Its `storage` is "extern" where
     none of them is a definition.
     """
-    builder, known = Builder(aliases(unit)), {*constants.symbols, *constants.values, *tables}
+    builder, known = _builder(unit), {*constants.symbols, *constants.values, *tables}
     items = [
         item
         for item in unit["inner"]
@@ -74,6 +74,10 @@ def variables(
     found = {item["name"]: builder.build({**item, "inner": ()}) for item in reversed(items)}
     nodes = {name: replace(node, storage="" if name in defined else "extern") for name, node in found.items()}
     return {item["id"]: nodes[item["name"]] for item in items}
+
+
+def _builder(unit: Mapping[str, Any]) -> Builder:
+    return Builder({**aliases(unit), **enumerations(unit)})
 
 
 def _is_changeable(type: Mapping[str, str]) -> bool:

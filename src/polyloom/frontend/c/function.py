@@ -18,16 +18,17 @@ from polyloom.frontend.c.library import operations
 from polyloom.frontend.c.plain import RESULT, result
 from polyloom.frontend.c.plain.promotion import is_volatile
 from polyloom.frontend.c.signature import factors, given_shapes
+from polyloom.frontend.c.wide import as_pairs
 from polyloom.frontend.loops.affine import Scope
 from polyloom.frontend.loops.body import body
 from polyloom.frontend.loops.roles import assumption, roles
 from polyloom.frontend.loops.shapes import affine_text, extents, names_in
 from polyloom.frontend.loops.tree import Node, refuse, strip
-from polyloom.frontend.loops.types import COUNTING, element_type, is_pointer
+from polyloom.frontend.loops.types import COUNTING, RANGE, element_type, is_pointer
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest, Storage
 from polyloom.ir.nest_c import assumed
-from polyloom.sets import Affine
+from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction
 from polyloom.transform.library import written_out
 
@@ -46,9 +47,10 @@ def nest(function: Node, declared: Mapping[str, str], outside: Scope, options: O
             element_type(parameter)
     # Extents decide which integers are parameters of sizes: they must be affine symbols, not data.
     shapes = _shapes(function, parameters, declared, options)
-    found = roles(
-        function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols
-    )
+    sized = {name for texts in shapes.values() for text in texts for name in names_in(text)}
+    found = roles(function, sized, outside.symbols)
+    function = replace(function, inner=(*function.inner[:-1], as_pairs(function.inner[-1], found)))
+    found = roles(function, sized, outside.symbols)
     symbols = {p.symbol: Affine.symbol(p.name) for p in parameters if p.symbol in found.parameters}
     storage = {p.symbol: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.symbol not in symbols}
     returned = result(function)
@@ -59,7 +61,7 @@ def nest(function: Node, declared: Mapping[str, str], outside: Scope, options: O
             raise refuse("PL0153", message, function, "return a number")
         storage[RESULT] = Storage(returned.name, element_type(returned), (), "argument", True, function.span)
     names = tuple(a.terms[0][0] for a in symbols.values())
-    domain = assumed(names, storage.values())
+    domain = conjunction(assumed(names, storage.values()), _ranges(parameters, symbols))
     named = {p.name: symbols[p.symbol] for p in parameters if p.symbol in symbols}
     scope = replace(
         outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=named
@@ -80,6 +82,12 @@ def _check_declarations(function: Node) -> None:
         if node.kind == "parameter" and "(*)(" in node.ctype:
             help = "call a function by its name, and choose by a number with `if`"
             raise refuse("PL0153", f"`{node.name}` is a pointer to a function", node, help)
+
+
+def _ranges(parameters: Sequence[Node], symbols: Mapping[str, Affine]) -> Condition:
+    """Sizes of 8 and 16 bits are in the range of their types."""
+    short = [(RANGE[p.ctype][1], symbols[p.symbol]) for p in parameters if p.ctype in RANGE and p.symbol in symbols]
+    return Condition((Polyhedron(tuple(-form + most for most, form in short)),))
 
 
 def _shapes(

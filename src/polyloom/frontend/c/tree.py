@@ -23,7 +23,7 @@ def ctype(type: Mapping[str, str], aliases: Mapping[str, str]) -> str:
     section 6.2.7).
     """
     text = _QUALIFIER.sub("", type.get("desugaredQualType", type.get("qualType", ""))).strip()
-    while (alias := re.match(r"[A-Za-z_]\w*", text)) and alias[0] in aliases:
+    while (alias := re.match(r"(?:enum )?[A-Za-z_]\w*", text)) and alias[0] in aliases:
         text = _aliased(aliases[alias[0]], text[alias.end() :].strip())
     return re.sub(r"^bool\b", "_Bool", text)  # clang writes `bool` where <stdbool.h> is included
 
@@ -45,6 +45,32 @@ def aliases(unit: Mapping[str, Any]) -> dict[str, str]:
         for t in unit["inner"]
         if t["kind"] == "TypedefDecl" and ctype(t["type"], {}) != t["name"]
     }
+
+
+def enumerations(unit: Mapping[str, Any]) -> dict[str, str]:
+    """The integer types of a unit's enumerations, by their names (C17, section 6.7.2.2, paragraph 4): clang's are
+    `unsigned int` where no constant is negative, else `int`.
+    """
+    found, last = dict[str, str](), ""
+    for item in unit["inner"]:
+        if item["kind"] == "EnumDecl" and "inner" in item:
+            # A packed one, or one of a given type, is narrower: its variables are refused.
+            if "fixedUnderlyingType" in item or any(each["kind"] != "EnumConstantDecl" for each in item["inner"]):
+                last = ""
+                continue
+            last = "int" if any(_is_negative(each) for each in item["inner"]) else "unsigned int"
+            if "name" in item:
+                found[f"enum {item['name']}"] = last
+        elif item["kind"] == "TypedefDecl" and last and item["type"]["qualType"] == f"enum {item['name']}":
+            # clang prints an enumeration without a name by that of the typedef behind it.
+            found.setdefault(f"enum {item['name']}", last)
+            found.setdefault(item["name"], found[f"enum {item['name']}"])
+    return found
+
+
+def _is_negative(item: Mapping[str, Any]) -> bool:
+    value = str(item.get("value", "")) if item.get("kind") == "ConstantExpr" else ""
+    return value.startswith("-") or any(_is_negative(child) for child in item.get("inner", ()))
 
 
 KINDS: Final = {
@@ -75,6 +101,8 @@ KINDS: Final = {
     "IndirectGotoStmt": "computed goto",
     "LabelStmt": "label",
     "SwitchStmt": "switch",
+    "CaseStmt": "case",
+    "DefaultStmt": "default",
     "NullStmt": "nothing",
     "AttributedStmt": "attributed",
     "MemberExpr": "member",
@@ -125,7 +153,7 @@ class Builder:
             inner,
             raw.get("opcode", raw.get("castKind", "")),
             named.get("name", ""),
-            named.get("id", ""),
+            raw.get("declId", raw.get("targetLabelDeclId", named.get("id", ""))),
             raw.get("value"),
             tuple(ctype(each, self.aliases) for each in computes),
             text,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from polyloom.frontend.known import floored, never, nonnegative, quotient
 from polyloom.frontend.loops.gathers import Gathers
 from polyloom.frontend.loops.tree import Node, strip
-from polyloom.frontend.loops.types import COUNTING, NARROW
+from polyloom.frontend.loops.types import COUNTING, NARROW, RANGE
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -113,6 +113,11 @@ def affine(node: Node, scope: Scope) -> Affine | None:
         case "convert" | "cast" if node.opcode == "IntegralCast" and _keeps(node):
             value = affine(node.inner[0], scope)
             return None if value is None else in_type(value, node, scope)
+        case "convert" | "cast" if node.opcode == "IntegralCast" and node.ctype in RANGE:
+            value = affine(node.inner[0], scope)
+            least, most = RANGE[node.ctype]
+            fits = value is not None and nonnegative(value - least, scope.domain)
+            return value if fits and value is not None and nonnegative(-value + most, scope.domain) else None
         case "choose":
             # A conditional that the loops decide is one of its arms: no branch remains.
             holds = _everywhere(node.inner[0], scope)

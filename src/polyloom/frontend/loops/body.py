@@ -3,23 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, condition
+from polyloom.frontend.loops.counters import uses
 from polyloom.frontend.loops.roles import Roles, assumption
-from polyloom.frontend.loops.statements import Nodes, Statements, uses
+from polyloom.frontend.loops.size_quotients import divided_parameter
+from polyloom.frontend.loops.statements import Nodes, Statements, with_parts
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import FORM
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.loops.values import gathered
-from polyloom.ir.nest import Assign, If, Loop, Storage, assignments
+from polyloom.frontend.strips import Parted
+from polyloom.ir.nest import Assign, If, Loop, Storage, accesses, assignments
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.pla import Reference
 from polyloom.names import fresh
 from polyloom.passes import Watch
-from polyloom.sets import Condition
+from polyloom.sets import Affine, Condition
 from polyloom.sets.normal import conjunction
 
 
@@ -60,8 +63,63 @@ def body(
         if where is None:
             raise refusals.assertion(asserted)
         assumptions = conjunction(assumptions, where)
-    made = builder.block([n for n in nodes if assumption(n) is None], scope.within(assumptions))
-    return numbered((*initial, *made), builder.taken), assumptions, tuple(builder.storage.values())
+        # A parameter of one value is a constant: its products are affine, and it may be a step.
+        fixed = dict(_fixed(where))
+        scope = replace(scope, symbols={name: form.substitute(fixed) for name, form in scope.symbols.items()})
+    made = _parted([n for n in nodes if assumption(n) is None], scope.within(assumptions), builder)
+    lowered = without_unread((*initial, *made), builder.counted)
+    unread = builder.counted - _read(lowered)
+    kept = tuple([s for s in builder.storage.values() if s.name not in unread])
+    return numbered(lowered, builder.taken), assumptions, kept
+
+
+def without_unread(nodes: Nodes, counters: Collection[str]) -> Nodes:
+    """Dead store elimination (Muchnick 1997, section 18.10) of counters that no data depend on, until all are read."""
+    unread = set(counters) - _read(nodes)
+    found = tuple(_without(nodes, unread))
+    stores = [{a.target.name for a in assignments(each)} for each in (nodes, found)]
+    return found if stores[0] == stores[1] else without_unread(found, counters)
+
+
+def _read(nodes: Nodes) -> set[str]:
+    return {reference.name for assign in assignments(nodes) for reference in accesses(assign.value)}
+
+
+def _without(nodes: Iterable[NestNode], unread: Collection[str]) -> Iterator[NestNode]:
+    for node in nodes:
+        match node:
+            case Assign() if node.target.name in unread:
+                pass
+            case Assign():
+                yield node
+            case Loop():
+                if inner := tuple(_without(node.body, unread)):
+                    yield replace(node, body=inner)
+            case If():
+                first, second = tuple(_without(node.body, unread)), tuple(_without(node.orelse, unread))
+                if first or second:
+                    yield replace(node, body=first, orelse=second)
+
+
+def _fixed(where: Condition) -> Iterator[tuple[str, Affine]]:
+    """The symbols that a condition gives one value each."""
+    forms = set(where.pieces[0].constraints) if len(where.pieces) == 1 else set[Affine]()
+    for form in forms:
+        if len(form.terms) == 1 and form.terms[0][1] == 1 and -form in forms:
+            yield form.terms[0][0], Affine((), -form.constant)
+
+
+def _parted(nodes: Sequence[Node], scope: Scope, builder: Statements) -> Nodes:
+    """Lowering of the body; around it, loops that take parameters apart whose quotients are bounds."""
+    names = {
+        form.terms[0][0] for name, form in scope.symbols.items() if name in builder.roles.parameters and form.terms
+    }
+    found = divided_parameter(nodes, scope, names - scope.parted.keys(), builder.roles)
+    if found is None:
+        return builder.block(nodes, scope)
+    name, size = found
+    parted = Parted(name, size, builder.fresh(name), builder.fresh(name))
+    return parted.loops(lambda f, w: _parted(nodes, with_parts(scope, name, f).within(w), builder), nodes[0].span)
 
 
 def numbered(nodes: Sequence[NestNode], taken: set[str]) -> Nodes:

@@ -10,19 +10,24 @@ symbols.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import nonnegative
-from polyloom.frontend.loops.affine import Scope, affine, condition
+from polyloom.frontend.loops.affine import Polynomial, Scope, affine, condition
+from polyloom.frontend.loops.elements import polynomial, times, total
 from polyloom.frontend.loops.headers import Header, from_values, header
-from polyloom.frontend.loops.shape import statements_of
+from polyloom.frontend.loops.shape import flat, statements_of
 from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.types import RANGE
 from polyloom.names import hidden
-from polyloom.sets import Affine
+from polyloom.sets import Affine, Condition, Polyhedron
 
-Values = Mapping[str, Affine | None]
+Form = Affine | Polynomial
+"""A value over loops and parameters; a sum of products where it is not affine."""
+Values = Mapping[str, Form | None]
 """By identity; None is not known."""
 
 
@@ -39,6 +44,24 @@ def changed(node: Node, counters: frozenset[str]) -> frozenset[str]:
     return counters & found if found else frozenset()
 
 
+def uses(nodes: Iterable[Node]) -> Counter[str]:
+    """Use counts of variables in statements."""
+    return Counter(n.symbol for node in nodes for n in node if n.kind == "name")
+
+
+def assigned_first(name: str, statements: Iterable[Node]) -> bool:
+    """Whether statements assign a variable before they read it: its value before them is not live."""
+    first = next((part for part in statements if uses((part,))[name] or _declares(part, name)), None)
+    if first is None or _declares(first, name):
+        return True
+    assigns = first.kind == "binary" and first.opcode == "=" and target(first) == name
+    return assigns and not uses(first.inner[1:])[name]
+
+
+def _declares(node: Node, name: str) -> bool:
+    return node.kind == "declare" and any(declaration.symbol == name for declaration in node.inner)
+
+
 def assigned(node: Node, scope: Scope) -> Affine | None:
     """Symbolic execution of an assignment: the affine form that its variable gets; None where that is not known."""
     if node.opcode == "=":
@@ -50,61 +73,173 @@ def assigned(node: Node, scope: Scope) -> Affine | None:
     if node.opcode == "*=":
         return before * by.constant if by.is_constant else None
     value = before + by if node.opcode[0] == "+" else before - by
+    if (bounds := RANGE.get(node.inner[0].ctype)) is not None:
+        inside = (value - bounds[0], -value + bounds[1])
+        return value if all(nonnegative(form, scope.domain) for form in inside) else None
     # An unsigned variable that is not negative stays so when it grows; else it must be known.
     grows = node.opcode[0] == "+" and nonnegative(by, scope.domain)
     unsigned = node.inner[0].ctype.startswith("unsigned")
     return value if not unsigned or grows or nonnegative(value, scope.domain) else None
 
 
+def assigned_product(node: Node, scope: Scope) -> Polynomial | None:
+    """Symbolic execution of an assignment: the sum of products that its variable gets, where that is known."""
+    if node.opcode == "=":
+        return polynomial(node.inner[1], scope)
+    before = polynomial(node.inner[0], scope)
+    by = {(): 1} if node.kind == "unary" else polynomial(node.inner[1], scope)
+    # What wraps below 0 has no value here: see `assigned`.
+    if before is None or by is None or node.opcode not in ("++", "--", "+=", "-="):
+        return None
+    if node.opcode[0] == "-" and node.inner[0].ctype.startswith("unsigned"):
+        return None
+    return total(before, times(by, {(): 1 if node.opcode[0] == "+" else -1}))
+
+
 def with_values(scope: Scope, values: Values) -> Scope:
     """The scope in which variables have other values."""
-    known = {name: value for name, value in values.items() if value is not None}
-    symbols = {**{k: v for k, v in scope.symbols.items() if k not in values}, **known}
-    return replace(scope, symbols=symbols, products={k: v for k, v in scope.products.items() if k not in values})
+    symbols = {k: v for k, v in scope.symbols.items() if k not in values}
+    products = {k: v for k, v in scope.products.items() if k not in values}
+    for name, value in values.items():
+        if isinstance(value, Affine):
+            symbols[name] = value
+        elif value is not None:
+            products[name] = value
+    return replace(scope, symbols=symbols, products=products)
+
+
+def value_in(scope: Scope, name: str) -> Form | None:
+    """What is known of a variable."""
+    return scope.symbols.get(name, scope.products.get(name))
+
+
+def _grown(first: Form, turn: Affine, step: Affine) -> Form:
+    """The value of a variable that grows by the same amount in every turn."""
+    if isinstance(first, Affine) and (turn.is_constant or step.is_constant):
+        return first + (step * turn.constant if turn.is_constant else turn * step.constant)
+    grown = total(monomials(first), times(monomials(turn), monomials(step)))
+    # Where the product cancels or is of constants, the sum is affine again.
+    if all(len(m) <= 1 for m in grown):
+        return Affine.of({m[0]: c for m, c in grown.items() if m}, grown.get((), 0))
+    return grown
+
+
+def monomials(form: Form) -> Polynomial:
+    """A form as a sum of products."""
+    if not isinstance(form, Affine):
+        return form
+    return {(name,): c for name, c in form.terms} | ({(): form.constant} if form.constant else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
     """Course of a loop's induction variables: how often the loop runs, as an affine form where that is known, and by
-    how much each variable grows in a turn.
+    how much each variable grows in a turn. `carried` are wrap-around variables (Gerlek, Stoltz and Wolfe 1995, section
+    4.2): each has behind a turn a form that does not depend on itself, over hidden names of the others before that turn
+    and over `own`, the loop's variable; `depth` are the turns after which all of them do.
     """
 
     count: Affine | None
-    steps: Mapping[str, int | None]
+    steps: Mapping[str, Affine | None]
+    carried: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
+    depth: int = 0
+    own: Affine = field(default_factory=Affine)
+    step: int = 1
 
     def at(self, turn: Affine | None, scope: Scope) -> Values:
-        """The values before a turn, counted from 0, where they were those of `scope` before the loop."""
-        found = dict[str, Affine | None]()
+        """The values before a turn, counted from 0, where they were those of `scope` before the loop; those of
+        wrap-around variables hold from turn `depth` on.
+        """
+        found = dict[str, Form | None]()
         for name, step in self.steps.items():
-            first = scope.symbols.get(name)
-            known = first is not None and step is not None and turn is not None
-            found[name] = first + turn * step if known and first is not None and turn is not None and step else None
-            if known and step == 0:
+            first = value_in(scope, name)
+            if first is None or step is None:
+                found[name] = None
+            elif step == Affine():
                 found[name] = first
+            else:
+                found[name] = None if turn is None else _grown(first, turn, step)
         return found
+
+    def before(self, turn: Affine | None, value: Affine, scope: Scope) -> Values:
+        """The values before a turn in which the loop's variable has a value."""
+        found = dict(self.at(turn, scope))
+        if turn is None or not self.carried or len(self.own.terms) != 1 or self.own.terms[0][1] not in (1, -1):
+            return found
+        earlier = self.at(turn - 1, scope)
+        for name in self.carried:
+            found[name] = self._carried(name, turn - 1, value - self.step, earlier, scope)
+        return found
+
+    def _carried(self, name: str, turn: Affine, value: Affine, at: Values, scope: Scope) -> Affine | None:
+        """The form of a wrap-around variable behind a turn."""
+        form, symbol = self.carried[name], self.own.terms[0]
+        known: dict[str, Affine] = {symbol[0]: (value - self.own.constant) * symbol[1]}
+        for other in self.steps:
+            if hidden(other) not in form.symbols:
+                continue
+            if other in self.carried:
+                inner = self._carried(other, turn - 1, value - self.step, self.at(turn - 1, scope), scope)
+            else:
+                inner = at[other]
+            if not isinstance(inner, Affine):
+                return None
+            known[hidden(other)] = inner
+        return form.substitute(known)
 
 
 def course(
-    body: Iterable[Node], count: Affine | None, inside: Scope, counters: frozenset[str], test: Node | None = None
+    body: Iterable[Node],
+    count: Affine | None,
+    inside: Scope,
+    counters: frozenset[str],
+    test: Node | None = None,
+    found: Header | None = None,
 ) -> Course:
     """Induction variables of a loop with a body (Gerlek, Stoltz and Wolfe 1995); `inside` is the scope in it, `test`
-    what holds at the head of each turn.
+    what holds at the head of each turn, `found` its header where that is known.
     """
     statements = tuple(body)
     names = frozenset[str]().union(*(changed(node, counters) for node in statements))
     # One turn from unknown values: a variable whose difference is a constant then grows by it in every turn.
     symbols = {name: Affine.symbol(hidden(name)) for name in names}
-    scope = with_values(inside, symbols)
+    own = inside.symbols.get(found.identity) if found is not None else None
+    scope = with_values(inside, symbols).within(_unsigned(statements, symbols))
     # What holds at the head of each turn may decide a branch in the body.
     holds = condition(test, scope) if test is not None else None
     behind = after(statements, scope if holds is None else scope.within(holds), counters)
-    steps = {name: _difference(behind.symbols.get(name), symbols[name]) for name in sorted(names)}
-    return Course(count, steps)
+    # What the loop's variable is in changes from turn to turn.
+    moving = {*map(hidden, names), *(own.symbols if own is not None else ())}
+    steps = {name: _difference(behind.symbols.get(name), symbols[name], moving) for name in sorted(names)}
+    live = {name for name in names if not assigned_first(name, [part for node in statements for part in flat(node)])}
+    carried = {name: behind.symbols[name] for name in live if steps[name] is None and name in behind.symbols}
+    if found is None or own is None or found.identity in names:
+        return Course(count, steps)
+    depths = {name: depth for name in carried if (depth := _depth(name, carried, ())) is not None}
+    kept = {name: carried[name] for name in depths}
+    return Course(count, steps, kept, max(depths.values(), default=0), own, found.step)
 
 
-def _difference(a: Affine | None, b: Affine) -> int | None:
+def _unsigned(statements: Iterable[Node], symbols: Mapping[str, Affine]) -> Condition:
+    """What the types of variables say of unknown values: their ranges."""
+    types = {n.symbol: n.ctype for node in statements for n in node if n.kind == "name" and n.symbol in symbols}
+    least = [symbols[name] for name, ctype in sorted(types.items()) if ctype.startswith("unsigned")]
+    most = [-symbols[name] + RANGE[ctype][1] for name, ctype in sorted(types.items()) if ctype in RANGE]
+    return Condition((Polyhedron((*least, *most)),))
+
+
+def _depth(name: str, carried: Mapping[str, Affine], path: tuple[str, ...]) -> int | None:
+    """After how many turns a wrap-around variable has its form; None where it depends on itself."""
+    if name in path:
+        return None
+    others = [_depth(n, carried, (*path, name)) for n in carried if hidden(n) in carried[name].symbols]
+    found = [depth for depth in others if depth is not None]
+    return None if len(found) < len(others) else 1 + max(found, default=0)
+
+
+def _difference(a: Affine | None, b: Affine, moving: Collection[str]) -> Affine | None:
     found = None if a is None else a - b
-    return found.constant if found is not None and found.is_constant else None
+    return found if found is not None and not found.symbols & set(moving) else None
 
 
 def after(statements: Iterable[Node], scope: Scope, counters: frozenset[str]) -> Scope:
@@ -122,7 +257,8 @@ def _behind(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     if not names:
         return scope
     if target(node):
-        return with_values(scope, {target(node): assigned(node, scope)})
+        form = assigned(node, scope)
+        return with_values(scope, {target(node): assigned_product(node, scope) if form is None else form})
     if node.kind == "block":
         return after(node.inner, scope, counters)
     if node.kind == "if":
@@ -132,7 +268,23 @@ def _behind(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
         return with_values(scope, {n: v for n in names for v in [_agreed([side.get(n) for side in sides])]})
     if node.kind == "for":
         return behind_loop(node, scope, counters)
+    if node.kind == "while":
+        return _behind_while(node, scope, counters)
     return with_values(scope, dict.fromkeys(names))
+
+
+def _behind_while(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
+    """Forward propagation across a counted `while`."""
+    test, body = node.inner[0], node.inner[-1]
+    try:
+        found = counted(node, scope.still(), counters)
+    except PolyloomError:
+        found = None
+    if found is None:
+        return with_values(scope, dict.fromkeys(changed(node, counters)))
+    symbol = Affine.symbol(hidden(found.identity))
+    inside = with_values(scope, {found.identity: symbol}).within(found.domain(symbol))
+    return ended(found, course((body,), found.count(scope), inside, counters, test), scope)
 
 
 def _agreed(values: list[Affine | None]) -> Affine | None:
@@ -148,14 +300,18 @@ def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
         return with_values(scope, dict.fromkeys(names))
     name = hidden(found.identity)
     inside = with_values(scope, {found.identity: Affine.symbol(name)}).within(found.domain(Affine.symbol(name)))
-    run = course((node.inner[4],), found.count(scope), inside, counters)
+    run = course((node.inner[4],), found.count(scope), inside, counters, found=found)
     return ended(found, run, scope)
 
 
 def ended(found: Header, run: Course, scope: Scope) -> Scope:
     """The scope behind a loop: what ran along has grown, the loop's own variable stands past its end."""
     final = found.final(run.count)
-    return with_values(scope, {**run.at(run.count, scope), found.identity: final})
+    values = dict(run.at(run.count, scope))
+    # Behind at least as many turns as they need, wrap-around variables have their forms, too.
+    if final is not None and run.count is not None and nonnegative(run.count - run.depth, scope.domain):
+        values = dict(run.before(run.count, final, scope))
+    return with_values(scope, {**values, found.identity: final})
 
 
 def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None:
@@ -166,9 +322,10 @@ def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None
     bounds = with_values(scope, dict.fromkeys(changed(body, counters)))
     steps = course((body,), None, bounds, counters, test).steps
     for part in test:
-        if part.kind != "name" or not (step := steps.get(part.symbol)):
+        step = steps.get(part.symbol) if part.kind == "name" else None
+        if step is None or not step.is_constant or not step.constant:
             continue
         first = scope.symbols.get(part.symbol)
         # Where the counter's first value is data, so is the number of turns.
-        return None if first is None else from_values(part, step, (first,), test, bounds)
+        return None if first is None else from_values(part, step.constant, (first,), test, bounds)
     return None

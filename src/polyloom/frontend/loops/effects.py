@@ -28,7 +28,14 @@ def _statements(node: Node) -> Statements:
         return _declared(node)
     if strip(node).kind in (*_ASSIGNS, "unary"):
         return _effects(strip(node))
-    return (with_statements(node, _statements),)
+    node = with_statements(node, _statements)
+    if node.kind == "for" and node.inner[0].kind in ("declare", *_ASSIGNS) and node.inner[0].opcode != ",":
+        # `for (int i = k = 0; ...)`: what else the first part does stands before the loop.
+        *before, first = _statements(node.inner[0])
+        if before and first.kind == node.inner[0].kind:
+            loop = replace(node, inner=(first, *node.inner[1:]))
+            return (*before, loop)
+    return (node,)
 
 
 def _declared(node: Node) -> Statements:

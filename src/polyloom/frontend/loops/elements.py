@@ -13,8 +13,9 @@ from typing import Final
 
 from polyloom.frontend.known import nonnegative
 from polyloom.frontend.loops import refusals
-from polyloom.frontend.loops.affine import Monomial, Scope, affine
-from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.affine import Monomial, Polynomial, Scope, affine
+from polyloom.frontend.loops.tree import CASTS, Node
+from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.ir.nest import Storage
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -146,24 +147,33 @@ def polynomial(node: Node, scope: Scope) -> dict[Monomial, int] | None:
         return {(name,): c for name, c in known.terms} | ({(): known.constant} if known.constant else {})
     if node.kind == "name" and node.symbol in scope.products:
         return dict(scope.products[node.symbol])
+    # What is negative in an unsigned type is outside of every array, and so is its value in a wider one.
+    if (
+        node.kind in CASTS
+        and node.opcode == "IntegralCast"
+        and {node.ctype, node.inner[0].ctype} <= {*COUNTING, *NARROW}
+    ):
+        return polynomial(node.inner[0], scope) if node.ctype in COUNTING else None
     if node.kind != "binary" or node.opcode not in ("+", "-", "*"):
         return None
     a, b = (polynomial(child, scope) for child in node.inner)
     if a is None or b is None:
         return None
     sign = -1 if node.opcode == "-" else 1
-    return _product(a, b) if node.opcode == "*" else _sum(a, {m: sign * c for m, c in b.items()})
+    return times(a, b) if node.opcode == "*" else total(a, {m: sign * c for m, c in b.items()})
 
 
-def _sum(a: dict[Monomial, int], b: dict[Monomial, int]) -> dict[Monomial, int]:
-    total = {m: a.get(m, 0) + b.get(m, 0) for m in (*a, *b)}
+def total(a: Polynomial, b: Polynomial) -> dict[Monomial, int]:
+    """Sum of polynomials."""
+    found = {m: a.get(m, 0) + b.get(m, 0) for m in (*a, *b)}
     # No zero coefficients: equal polynomials are equal mappings.
-    return {m: c for m, c in total.items() if c}
+    return {m: c for m, c in found.items() if c}
 
 
-def _product(a: dict[Monomial, int], b: dict[Monomial, int]) -> dict[Monomial, int]:
-    total = dict[Monomial, int]()
+def times(a: Polynomial, b: Polynomial) -> dict[Monomial, int]:
+    """Product of polynomials."""
+    found = dict[Monomial, int]()
     for m, c in a.items():
         for n, d in b.items():
-            total = _sum(total, {tuple(sorted((*m, *n))): c * d})
-    return total
+            found = total(found, {tuple(sorted((*m, *n))): c * d})
+    return found

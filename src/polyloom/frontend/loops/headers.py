@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import divided, never, nonnegative, rounded
+from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope, affine
 from polyloom.frontend.loops.extremes import extremes
 from polyloom.frontend.loops.obstacles import obstacle
 from polyloom.frontend.loops.roles import identity, loop_variable
-from polyloom.frontend.loops.tree import Node, refuse
-from polyloom.frontend.loops.types import COUNTING
+from polyloom.frontend.loops.tree import Node, refuse, written
+from polyloom.frontend.loops.types import COUNTING, NARROW, RANGE, SHORT
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -61,8 +62,10 @@ class Header:
         """Trip count, where that is an affine form."""
         lengths = self.lengths()
         # max(0, length) is no affine form unless it is known which one it is.
-        if len(lengths) != 1 or not nonnegative(lengths[0], scope.domain):
+        if len(lengths) != 1:
             return None
+        if not nonnegative(lengths[0] + (abs(self.step) - 1), scope.domain):
+            return Affine() if nonnegative(-lengths[0], scope.domain) else None
         return rounded(lengths[0], abs(self.step))
 
     def final(self, count: Affine | None) -> Affine | None:
@@ -75,15 +78,31 @@ def header(loop: Node, scope: Scope) -> Header:
     variable, step = loop_variable(loop), _step(loop.inner[3], scope)
     if (
         variable is None
-        or variable.ctype not in COUNTING
+        or variable.ctype not in (*COUNTING, *SHORT)
         or step is None
         or not loop.inner[2].kind
         or _names(loop.inner[3].inner[0]) != identity(variable)
     ):
         # The message points at what is wrong: the variable, else the step, else the whole loop.
+        amount = loop.inner[3].inner[1] if len(loop.inner[3].inner) == 2 and variable is not None else None
+        counts = variable is not None and variable.ctype in (*COUNTING, *SHORT)
+        if amount is not None and counts and loop.inner[3].kind == "update" and affine(amount, scope) is None:
+            found = obstacle(amount, scope)
+            raise refuse("PL0159", f"the step of the loop {found.reason}", found.part, found.help)
+        if (
+            amount is not None
+            and counts
+            and loop.inner[3].kind == "update"
+            and not (affine(amount, scope) or _NONE).is_constant
+        ):
+            message = f"the step of the loop depends on a parameter: `{written(amount)}`"
+            raise refuse("PL0159", message, amount, f"compile for one value: write `assert({written(amount)} == 2);`")
         part = next((n for n in (variable, loop.inner[3]) if n is not None and n.kind), loop)
         raise refuse("PL0158", "this is not a loop that counts an int by a constant", part, _FORM)
     return counting(variable, step, _initial(loop), loop.inner[2], scope)
+
+
+_NONE = Affine()
 
 
 def counting(variable: Node, step: int, initial: Node, test: Node, scope: Scope) -> Header:
@@ -107,6 +126,13 @@ def from_values(variable: Node, step: int, first: tuple[Affine, ...], test: Node
     ):
         help = f"count with an `int`, or write `{_written(variable)}-- > 0` as the condition and no step"
         raise refuse("PL0158", f"`{variable.ctype}` is never below 0, so that the loop may not end", test, help)
+    least, most = RANGE.get(variable.ctype, (None, None))
+    # Behind its loop a variable of 16 bits is up to a step past its end, if it does not wrap before.
+    if most is not None and step > 0 and not all(nonnegative(-e + (most - step + 1), scope.domain) for e in ends):
+        help = f"assert that the bound is at most {most - step + 1}, or count with an `int`"
+        raise refuse("PL0158", f"`{variable.ctype}` may wrap before the loop ends", test, help)
+    if least and step < 0 and not all(nonnegative(e + (step - least), scope.domain) for e in ends):
+        raise refuse("PL0158", f"`{variable.ctype}` may wrap before the loop ends", test, "count with an `int`")
     return Header(variable, first, tuple(dict.fromkeys(ends)), step)
 
 
@@ -142,11 +168,20 @@ def _names(node: Node) -> str:
 def _unconverted(node: Node) -> Node:
     """A counter that is not negative keeps its value where it is compared with a size of another type."""
     is_cast = node.kind == "convert" and node.opcode == "IntegralCast"
-    return node.inner[0] if is_cast and node.ctype in COUNTING and node.inner[0].ctype in COUNTING else node
+    integers = (*COUNTING, *NARROW)
+    return node.inner[0] if is_cast and node.ctype in COUNTING and node.inner[0].ctype in integers else node
 
 
 def _conjuncts(test: Node) -> list[Node]:
-    return [t for child in test.inner for t in _conjuncts(child)] if test.opcode == "&&" else [test]
+    if test.opcode == "&&":
+        return [t for child in test.inner for t in _conjuncts(child)]
+    if test.kind == "convert" and test.opcode == "IntegralToBoolean":
+        return _conjuncts(test.inner[0])
+    # A number is a truth: whether it is not 0 (C17, section 6.8.5, paragraph 4).
+    is_number = test.kind in ("name", "convert") and test.ctype in (*COUNTING, *SHORT)
+    return (
+        [make.binary("!=", test, replace(make.number(0, test), ctype=test.ctype), "int", test)] if is_number else [test]
+    )
 
 
 def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:

@@ -46,7 +46,10 @@ def element(array: Node, index: Node, at: Node) -> Node:
     """Element of an array, `array[index]`, with the type that C gives it: the outermost extent, or the pointer, taken
     off (C17, section 6.5.2.1).
     """
-    ctype = array.ctype
+    # A pointer to a row, `int (*)[m]`, is subscripted to the row.
+    ctype = array.ctype.replace(" (*)", "*") if "(*)" in array.ctype else array.ctype
+    if "*[" in ctype:
+        return _at(at, "element", ctype.replace("*[", "[", 1), (array, index))
     inner = ctype.partition("[")[0] + "[".join(["", *ctype.split("[")[2:]]) if "[" in ctype else ctype.removesuffix("*")
     return _at(at, "element", inner.strip(), (array, index))
 

@@ -17,15 +17,27 @@ _STATEMENTS = {
         "a `while` loop has no bounds that are known before it runs",
         "compare a counter with a bound, and count it by a constant in every turn",
     ),
-    "do": ("a `do` loop has no bounds that are known before it runs", "write a `for` loop over a range"),
-    "goto": ("`goto` leaves the order of loops", "write loops and `if`"),
-    "label": ("a label is a place for `goto`, which leaves the order of loops", "write loops and `if`"),
+    "do": (
+        "a `do` loop has no bounds that are known before it runs",
+        "compare a counter with a bound, and count it by a constant in every turn",
+    ),
+    "goto": (
+        "this `goto` leaves a loop, or enters one or a branch",
+        "jump forward to a label of the same or a surrounding block, or write loops and `if`",
+    ),
+    "label": (
+        "the jumps to this label enter or leave a loop or a branch, or several go back to it",
+        "jump forward to a label of the same or a surrounding block, or write loops and `if`",
+    ),
     "break": (
         "`break` makes the number of iterations depend on data",
         "run all iterations and guard the assignments by `if`",
     ),
     "continue": ("`continue` jumps over the rest of an iteration", "put the rest of the iteration into an `if`"),
-    "switch": ("`switch` is a jump", "write `if` and `else`"),
+    "switch": (
+        "a `case` of this `switch` is a range, or in another statement",
+        "write each `case` directly in the body of its `switch`",
+    ),
     "return": (
         "`return` ends the function early or returns a value",
         "store results in array parameters, and let the function end at its end",
@@ -104,7 +116,8 @@ def width(node: Node) -> PolyloomError:
     suffix = f"write `{part.text.rstrip('lL')}` instead of `{part.text}`, or " if part is not None else ""
     unsigned = node.ctype.startswith("unsigned")
     help = (
-        f"{suffix}compute in `{'unsigned' if unsigned else 'int'}` or `double`: data have 32 bits at most as integers"
+        f"{suffix}compute in `{'unsigned' if unsigned else 'int'}` or `double`: with 64 bits there are "
+        "sums, products, shifts, `&`, `|`, `^`, comparisons, and conversions to and from narrower integers"
     )
     return refuse("PL0163", f"this is computed in `{node.ctype}`, which has 64 bits", node, help)
 

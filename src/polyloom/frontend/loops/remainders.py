@@ -31,6 +31,11 @@ _FLOOR = ("//", "mod")
 _FLOATS = ("float", "double", "long double")
 
 
+def division(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
+    """Dividend and divisor of a node, if that is a quotient or a remainder of affine forms."""
+    return _operands(node, scope) if divides(node) else None
+
+
 def _operands(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
     """Dividend and divisor of a quotient or a remainder, also of shifts and masks; None where they are not affine."""
     a, b = (affine(child, scope) for child in node.inner)

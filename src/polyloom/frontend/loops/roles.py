@@ -13,27 +13,29 @@ from dataclasses import dataclass
 
 from polyloom.frontend.loops.affine import COMPARISONS, callee
 from polyloom.frontend.loops.tree import Node, strip
-from polyloom.frontend.loops.types import COUNTING
+from polyloom.frontend.loops.types import COUNTING, SHORT
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
     """Identities of declarations: variables of `for`, integers that sizes are made of, variables that are assigned
-    (not by `for`), and of these the counters: integers of the function's own that bounds and subscripts depend on."""
+    (not by `for`), and of these the counters: integers of the function's own that bounds and subscripts depend on;
+    `sized` are all of those."""
 
     loops: frozenset[str]
     parameters: frozenset[str]
     assigned: frozenset[str]
     counters: frozenset[str] = frozenset()
+    sized: frozenset[str] = frozenset()
 
 
 def roles(function: Node, sized: Collection[str], constants: Collection[str]) -> Roles:
     """Roles by a backward closure over assignments; `sized` are the names of the integers that extents use, `constants`
     the identities of the file's.
     """
-    integers = {n.symbol for n in function.inner if n.kind == "parameter" and n.ctype in COUNTING}
+    integers = {n.symbol for n in function.inner if n.kind == "parameter" and n.ctype in (*COUNTING, *SHORT)}
     needed = {n.symbol for n in function.inner if n.kind == "parameter" and n.name in sized}
-    own = {n.symbol for n in function if n.kind == "variable" and n.ctype in COUNTING}
+    own = {n.symbol for n in function if n.kind == "variable" and n.ctype in (*COUNTING, *SHORT)}
     sources = dict[str, list[Node]]()
     for name, source in _sources(function):
         sources.setdefault(name, []).append(source)
@@ -46,7 +48,8 @@ def roles(function: Node, sized: Collection[str], constants: Collection[str]) ->
         needed.update(_names(source for name in needed & own for source in sources.get(name, ())))
         needed.update(_compared(function, loops, integers.union(constants), needed))
     assigned = frozenset(_assigned(function))
-    return Roles(loops, frozenset(needed & integers), assigned, frozenset(needed & own & assigned))
+    sizes = frozenset(needed & own)
+    return Roles(loops, frozenset(needed & integers), assigned, sizes & assigned, sizes)
 
 
 def _sources(function: Node) -> Iterator[tuple[str, Node]]:
@@ -78,7 +81,7 @@ def identity(variable: Node) -> str:
 def _variables(function: Node) -> Iterator[str]:
     for node in function:
         variable = loop_variable(node) if node.kind == "for" else None
-        if variable is not None and variable.ctype in COUNTING:
+        if variable is not None and variable.ctype in (*COUNTING, *SHORT):
             yield identity(variable)
 
 
@@ -92,8 +95,11 @@ def _positions(function: Node) -> Iterator[Node]:
         elif node.kind == "for":
             yield node.inner[0]
             yield node.inner[2]
+            yield node.inner[3]
         elif node.kind == "while":
             yield node.inner[0]
+        elif node.kind == "do":
+            yield node.inner[1]
 
 
 def assumption(node: Node) -> Node | None:

@@ -15,6 +15,9 @@ _BODIES = {
     "for": slice(4, None),
     "while": slice(-1, None),
     "do": slice(0, 1),
+    "switch": slice(-1, None),
+    "case": slice(-1, None),
+    "default": slice(-1, None),
     "label": slice(-1, None),
     "attributed": slice(-1, None),
 }

@@ -14,10 +14,25 @@ from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.convert import converted
-from polyloom.frontend.known import rounded
+from polyloom.frontend.known import nonnegative, rounded
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, affine, affine_part, condition, known
-from polyloom.frontend.loops.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
+from polyloom.frontend.loops.counters import (
+    Course,
+    after,
+    assigned,
+    assigned_first,
+    assigned_product,
+    behind_loop,
+    changed,
+    counted,
+    course,
+    ended,
+    target,
+    uses,
+    value_in,
+    with_values,
+)
 from polyloom.frontend.loops.elements import polynomial, reference
 from polyloom.frontend.loops.gathers import Gathers, not_zero
 from polyloom.frontend.loops.headers import Header, header
@@ -30,13 +45,13 @@ from polyloom.frontend.loops.tree import Node, refuse
 from polyloom.frontend.loops.types import COUNTING, TYPES, element_type, is_pointer
 from polyloom.frontend.loops.values import binary, truth, value
 from polyloom.frontend.predicate import inlines, merge
-from polyloom.frontend.strips import Interval, Parted, strips
+from polyloom.frontend.strips import COPIES, Body, Interval, Parted, strips
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, depends
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh
-from polyloom.sets import Affine, Condition
+from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction
 
 Nodes = tuple[NestNode, ...]
@@ -57,7 +72,7 @@ class Statements:
         self.storage = {s.name: s for s in storage}
         self.parameters = frozenset(names)
         self.taken = {*self.parameters, *self.storage}
-        self.temporaries = set[str]()
+        self.temporaries, self.counted = set[str](), set[str]()
         self.uses = Counter[str]()
         self.gathers = Gathers(self.scalar) if indirect else None
 
@@ -75,10 +90,12 @@ class Statements:
                     initial, scope = self.declare(declaration, scope)
                     result.extend(initial)
             elif self.changed(node):
-                if node.kind == "block":
-                    waiting = (*node.inner, *waiting)
+                if node.kind == "block" or self.once(node, scope):
+                    waiting = (*(node.inner if node.kind == "block" else node.inner[:1]), *waiting)
                 elif target(node) or (node.kind == "if" and condition(node.inner[0], scope) is not None):
                     return (*result, *self.parted(node, waiting, scope))
+                elif (parted := self.parted_count(node, waiting, scope)) is not None:
+                    return (*result, *parted)
                 else:
                     found, behind = self.changing(node, scope)
                     result.extend(found)
@@ -110,18 +127,57 @@ class Statements:
         name = node.symbol if declares else target(node)
         if declares and node.ctype in TYPES:
             scope = scope.storing(node.name, name, self.local(node, scope))
+            self.counted.add(scope.storage[name].name)
 
         def part(inside: Scope) -> Nodes:
             value = affine(node.inner[-1], inside) if declares else assigned(node, inside)
             stored = self.kept(node, name, value, inside)
             behind = with_values(inside, {name: value})
             # `row = i * n` is not affine, but `A[row + j]` is a subscript once the product is substituted.
-            product = polynomial(node.inner[-1], inside) if value is None and (declares or node.opcode == "=") else None
-            if product is not None:
+            product = polynomial(node.inner[-1], inside) if declares else assigned_product(node, inside)
+            if value is None and product is not None:
                 behind = replace(behind, products={**behind.products, name: product})
             return (*stored, *self.block(rest, behind))
 
         return self.choose(node.inner[-1] if declares else node, part, scope)
+
+    def parted_count(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes | None:
+        """A loop of whose number of turns a case decides, and what follows it, for every case: whether it has any, and
+        if it counts by more than one, what is left of a parameter. None where that is known, or nothing uses it.
+        """
+        kinds = ("for", "while", "do")
+        if node.kind not in kinds or not self.changed(node) & uses(rest).keys() or self.once(node, scope):
+            return None
+        try:
+            still = scope.still()
+            found = header(node, still) if node.kind == "for" else counted(_while(node), still, self.roles.counters)
+        except PolyloomError:
+            return None
+        if found is None or len(found.lengths()) != 1:
+            return None
+        (length,), size = found.lengths(), abs(found.step)
+        # Not those of the loops around: a turn of theirs would be another branch.
+        known = found.count(scope) is not None
+        runs = node.kind != "do" or any(nonnegative(form, scope.domain) for form in (length - 1, -length))
+        if (known and runs) or not length.symbols <= self.parameters.union(*self.whole(scope)):
+            return None
+        names = sorted(name for name, c in length.terms if c % size)
+        if names and size <= COPIES and names[0] in self.parameters:
+            parted = Parted(names[0], size, self.fresh(names[0]), self.fresh(names[0]), True)
+            return parted.loops(self.with_rest((node, *rest), names[0], scope), node.span)
+        if names:
+            return None
+        some = Condition((Polyhedron((length - 1,)),))
+        return self.sides(some, node, lambda s: self.block((node, *rest), s), scope)
+
+    @staticmethod
+    def whole(scope: Scope) -> Iterable[frozenset[str]]:
+        """The symbols that parameters are taken apart into."""
+        return (form.symbols for form in scope.parted.values())
+
+    def with_rest(self, nodes: tuple[Node, ...], parameter: str, scope: Scope) -> Body:
+        """Lowering of statements where a parameter is a form."""
+        return lambda form, where: self.block(nodes, with_parts(scope, parameter, form).within(where))
 
     def kept(self, node: Node, name: str, form: Affine | None, scope: Scope) -> Nodes:
         """Store of a counter's value as data, for those who read it where its value is not known."""
@@ -139,20 +195,28 @@ class Statements:
         """A statement that changes counters, and what is known of them behind it."""
         if node.kind == "for":
             return self.loop(node, scope), behind_loop(node, scope, self.roles.counters)
-        if node.kind == "while":
+        if node.kind in ("while", "do"):
             return self.while_loop(node, scope)
-        return self.statement(node, scope), with_values(scope, dict.fromkeys(self.changed(node)))
+        return self.statement(node, scope), after((node,), scope, self.roles.counters)
 
     def while_loop(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
-        """`while (i < n) { ... i++; }`: a loop over the counter that its condition compares."""
-        found = counted(node, scope, self.roles.counters)
+        """`while (i < n) { ... i++; }`: a loop over the counter that its condition compares. A `do` loop is one, too,
+        where its first turn would pass the test; else that turn comes before it.
+        """
+        loop = _while(node)
+        test, body = loop.inner
+        found = counted(loop, scope, self.roles.counters)
         if found is None:
             raise refusals.statement(node)
-        return self.turns(found, node.inner[-1], node, scope, node.inner[0])
+        if node.kind == "do" and not all(nonnegative(length - 1, scope.domain) for length in found.lengths()):
+            first, behind = self.changing(body, scope)
+            rest, behind = self.while_loop(loop, behind)
+            return (*first, *rest), behind
+        return self.turns(found, body, loop, scope, test)
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
         """Lowering of one statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
-        if self.changed(node) and (node.kind == "while" or target(node)):
+        if self.changed(node) and (node.kind in ("while", "do") or target(node)) and not self.once(node, scope):
             return self.block((node,), scope)
         match node.kind:
             case "block":
@@ -177,7 +241,7 @@ class Statements:
             case "parentheses":
                 return self.statement(node.inner[0], scope)
             # `do { ... } while (0)` is executed once, whatever is in it.
-            case "do" if affine(node.inner[1], scope) == Affine():  # how macros enclose statements
+            case "do" if self.once(node, scope):  # how macros enclose statements
                 return self.statement(node.inner[0], scope)
             case "cast" if node.ctype == "void" and not any(
                 n.kind in _ACTING or n.opcode in ("=", "++", "--") for n in node
@@ -187,6 +251,11 @@ class Statements:
                 return self.assignment(node, scope)
             case _:
                 raise refusals.statement(node)
+
+    @staticmethod
+    def once(node: Node, scope: Scope) -> bool:
+        """Whether a statement is `do ... while (0)`."""
+        return node.kind == "do" and affine(node.inner[1], scope) == Affine()
 
     def declare(self, declaration: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """Declaration of a local variable: its initial value, and the scope in which its name has a meaning. Raises
@@ -218,6 +287,8 @@ class Statements:
             # An offset of 64 bits, which is for subscripts alone.
             return (), replace(scope, products={**scope.products, declaration.symbol: product})
         storage = self.local(declaration, scope)
+        if declaration.symbol in self.roles.counters:
+            self.counted.add(storage.name)
         scope = scope.storing(declaration.name, declaration.symbol, storage)
         if known:
             scope = replace(scope, products={**scope.products, declaration.symbol: product})
@@ -299,31 +370,75 @@ class Statements:
         counter = Interval(found.lower, found.upper, 1 if found.step > 0 else -1)
         counter = counter if size == 1 else Interval((Affine(),), upper, 1)
         inside = _entered(scope, found, value).within(conjunction(found.domain(value), counter.holds(symbol)))
-        run = course((body,), found.count(scope), inside, self.roles.counters, test)
+        run = course((body,), found.count(scope), inside, self.roles.counters, test, found)
         turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
+
+        parts = stride(body, name, inside)
+        cut = None if parts is None else strips(counter, parts.size, scope.domain)
+        if len(found.first) != 1 or cut is not None:
+            # Strips have no first turns that could be peeled.
+            run = replace(run, carried={}, depth=0)
+
+        def within(form: Affine, where: Condition, around: Scope) -> Scope:
+            """The scope in the body where the loop's counter is a form."""
+            here = value.substitute({name: form})
+            return _entered(around, found, here).within(conjunction(found.domain(here), where))
+
+        def lowered(form: Affine, inside: Scope) -> Nodes:
+            made = self.block((body,), inside)
+            # Whether a turn is left may depend on a remainder of a size: the turns beyond are empty.
+            is_exact = size == 1 or None not in counts or not made
+            return made if is_exact else (If(found.domain(value.substitute({name: form})), made, (), node.span),)
 
         def at(form: Affine, where: Condition) -> Nodes:
             """The body where the loop's counter is a form."""
             here = value.substitute({name: form})
-            within = _entered(scope, found, here).within(conjunction(found.domain(here), where))
-            known = run.at(None if turn is None else turn.substitute({name: form}), scope)
-            made = self.block((body,), with_values(within, {n: v for n, v in known.items() if n != found.identity}))
-            # Whether a turn is left may depend on a remainder of a size: the turns beyond are empty.
-            is_exact = size == 1 or None not in counts or not made
-            return made if is_exact else (If(found.domain(here), made, (), node.span),)
+            known = run.before(None if turn is None else turn.substitute({name: form}), here, scope)
+            own = {n: v for n, v in known.items() if n != found.identity}
+            return lowered(form, with_values(within(form, where, scope), own))
 
         behind = ended(found, run, scope)
-        parts = stride(body, name, inside)
         open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "for" else []
         if parts is not None and open_:
             parted = Parted(open_[0], parts.parts, self.fresh(open_[0]), self.fresh(open_[0]))
-            return parted.loops(lambda f, w: self.loop(node, _parted(scope, open_[0], f).within(w)), node.span), behind
-        cut = None if parts is None else strips(counter, parts.size, scope.domain)
-        if parts is None or cut is None:
-            made = at(symbol, counter.holds(symbol))
-            loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span)
-            return ((loop,) if made else ()), behind
-        return cut.loops(self.fresh(found.name), None if parts.unrolls else name, at, node.span), behind
+            return parted.loops(self.with_rest((node,), open_[0], scope), node.span), behind
+        if parts is not None and cut is not None:
+            return cut.loops(self.fresh(found.name), None if parts.unrolls else name, at, node.span), behind
+        peeled, counter = self.peeled(found, run, counter, scope, (lambda f, w, s: lowered(f, within(f, w, s))), body)
+        made = at(symbol, counter.holds(symbol))
+        loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span)
+        return (*peeled, *((loop,) if made else ())), behind
+
+    def peeled(
+        self,
+        found: Header,
+        run: Course,
+        counter: Interval,
+        scope: Scope,
+        lowered: Callable[[Affine, Condition, Scope], Nodes],
+        body: Node,
+    ) -> tuple[Nodes, Interval]:
+        """Loop peeling for wrap-around variables (Wolfe 1996): the first turns, in which these are not yet what later
+        ones make them, and the interval of the others.
+        """
+        if not run.depth:
+            return (), counter
+        first = Affine() if abs(found.step) > 1 else found.first[0]
+        start = run.before(Affine(), found.first[0], scope)
+        if all(value is not None and value == value_in(scope, name) for name, value in start.items()):
+            return (), counter
+        made, current = list[NestNode](), scope
+        for n in range(run.depth):
+            form = first + n * counter.direction
+            where = counter.holds(form)
+            here = _entered(current, found, found.first[0] + n * found.step).within(where)
+            made.append(If(where, lowered(form, where, current), (), body.span))
+            behind = after((body,), here, self.roles.counters)
+            current = with_values(scope, {name: value_in(behind, name) for name in run.steps})
+        rest = first + run.depth * counter.direction
+        if counter.direction == 1:
+            return tuple(made), replace(counter, lower=(rest,))
+        return tuple(made), replace(counter, upper=(rest + 1,))
 
     def branch(self, test: Node, body: Part, orelse: Part, scope: Scope, own: frozenset[str] = frozenset()) -> Nodes:
         """Branch: `body` where `test` holds, else `orelse`; affine parts of the test become `If`, data-dependent ones
@@ -424,7 +539,12 @@ class Statements:
         return (*self.before(), Assign("", target, stored, node.span))
 
 
-def _parted(scope: Scope, parameter: str, form: Affine) -> Scope:
+def _while(node: Node) -> Node:
+    """A `do` as the loop of its later turns."""
+    return node if node.kind == "while" else replace(node, kind="while", inner=node.inner[::-1])
+
+
+def with_parts(scope: Scope, parameter: str, form: Affine) -> Scope:
     """The scope in which a parameter is a form of others."""
     to = {parameter: form}
     symbols = {name: form.substitute(to) for name, form in scope.symbols.items()}
@@ -444,11 +564,6 @@ def _assigns_loop(body: Node, found: Header) -> PolyloomError:
     return refuse("PL0165", f"`{found.name}` is a loop variable and is assigned", where, "use another variable")
 
 
-def uses(nodes: Iterable[Node]) -> Counter[str]:
-    """Use counts of variables in statements."""
-    return Counter(n.symbol for node in nodes for n in node if n.kind == "name")
-
-
 def private(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:
     """Privatizable variables of the branches of an `if`: those of the branches alone that are assigned before they are
     read.
@@ -456,12 +571,4 @@ def private(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:
     sides = [flat(side) for side in node.inner[1:]]
     inside = uses(part for side in sides for part in side)
     whole = {name for name, count in inside.items() if count == everywhere.get(name)}
-    return frozenset(name for name in whole if all(_begins(name, side) for side in sides))
-
-
-def _begins(name: str, side: Iterable[Node]) -> bool:
-    first = next((part for part in side if uses((part,))[name]), None)
-    if first is None:
-        return True
-    assigns = first.kind == "binary" and first.opcode == "=" and target(first) == name
-    return assigns and not uses(first.inner[1:])[name]
+    return frozenset(name for name in whole if all(assigned_first(name, side) for side in sides))

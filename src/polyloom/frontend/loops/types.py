@@ -31,6 +31,10 @@ COUNTING = ("int", "unsigned int", "long", "unsigned long", "long long", "unsign
 """The types of variables that count loops. No size that memory has room for leaves the range of `int`, so that a
 conversion between them keeps a value unless it is negative and becomes unsigned."""
 
+SHORT = ("unsigned char", "unsigned short", "short")
+"""Those of 8 and 16 bits that sizes and counters have: within their range, which is checked."""
+RANGE = {"unsigned char": (0, 255), "unsigned short": (0, 65535), "short": (-32768, 32767)}
+
 
 def element_type(declaration: Node) -> ElementType:
     """Element type of a variable, an array or a pointer to elements; raises PL0153."""

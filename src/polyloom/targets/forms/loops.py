@@ -26,6 +26,7 @@ from polyloom.ir.steps import warnings
 from polyloom.passes import Watch
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
+from polyloom.transform.in_place import runs_in_place
 
 EQUATIONS: Final = "equations"
 """The name of the oracle that interprets them."""
@@ -66,6 +67,7 @@ def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> S
         watch=watch,
         warnings=tuple(warnings(source.plan.body)) if form == "plan" else (),
         texts=texts(e.span for phase in source.plan.phases for e in phase.program.equations),
+        in_place=None if source.nest is None else partial(runs_in_place, source.nest),
     )
 
 

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, int A[n], int *p) {
-  for (int i = 0; i < n; i++) A[i] = *&A[0];
+void f(int n, int A[n]) {
+  for (int i = 0; i < n; i++) A[i] = (int)(long)&A[0];
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, float A[n]) {
-  for (int i = 0; i < n; i++) *(A + i) = 0.0f;
+void f(int n, int A[n], int B[n]) {
+  int *p = n > 4 ? A : B;
+  for (int i = 0; i < n; i++) *(p + i) = 0;
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, float A[n][n]) {
-  for (int i = 0; i < n; i++) *A[i] = 0.0f;
+void f(int n, float A[n][n], float B[n]) {
+  for (int i = 0; i < n; i++) {
+    float *row = A[i];
+    if (i == 1) row = B;
+    row[0] = 0.0f;
+  }
 }

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 void f(unsigned long n, const int x[n], int y[n]) {
-  for (int i = 0; i < n; i++) y[i] = x[i] < n ? x[i] : 0;
+  for (int i = 0; i < n; i++) y[i] = x[i] % n;
 }

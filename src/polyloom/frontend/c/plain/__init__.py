@@ -12,15 +12,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.frontend.c.narrow.values import narrow_values
 from polyloom.frontend.c.plain.countdowns import counting_down
+from polyloom.frontend.c.plain.do_loops import testing_alone
+from polyloom.frontend.c.plain.gotos import without_goto
 from polyloom.frontend.c.plain.headers import single_headers
 from polyloom.frontend.c.plain.helpers import expanded
-from polyloom.frontend.c.plain.labels import unlabelled
 from polyloom.frontend.c.plain.promotion import PromotedPlace, promote_arguments
 from polyloom.frontend.c.plain.statics import automatic
 from polyloom.frontend.c.plain.structs import Fields, taken_apart
 from polyloom.frontend.c.plain.subscripts import unwrap_subscripts
+from polyloom.frontend.c.plain.swaps import unswapped
+from polyloom.frontend.c.plain.switches import without_switch
 from polyloom.frontend.c.plain.tables import filled
 from polyloom.frontend.c.plain.walks import counted
 from polyloom.frontend.loops.effects import separated
@@ -56,17 +58,16 @@ def plain(function: Node, file: File, shapes: Collection[str] = ()) -> tuple[Nod
     body = counting_down(body)
     body = separated(body)
     body = unwrap_subscripts(body)
-    body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
+    parameters = tuple(n for n in function.inner if n.kind == "parameter")
+    body = counted(unswapped(body, parameters), parameters)
     # Last: without `continue`, what a header counts may move to the end of the body.
-    body = single_headers(without_continue(body))
+    body = testing_alone(single_headers(without_continue(body)))
     return replace(function, inner=(*function.inner[:-1], body)), places
 
 
 def inlined(function: Node, functions: Mapping[str, Node]) -> Node:
     """Inlining, before all else: pointers, structures and tables of callees are then the function's own."""
-    named = {f.name: f for f in functions.values()}
-    body = narrow_values(unlabelled(function.inner[-1]), named)
-    body = expanded(body, {name: _without_labels(found, named) for name, found in functions.items()})
+    body = expanded(_structured(function).inner[-1], {name: _structured(found) for name, found in functions.items()})
     return replace(function, inner=(*function.inner[:-1], body))
 
 
@@ -87,6 +88,6 @@ def result(function: Node) -> Node | None:
     )
 
 
-def _without_labels(function: Node, functions: Mapping[str, Node]) -> Node:
-    body = narrow_values(unlabelled(function.inner[-1]), functions)
-    return replace(function, inner=(*function.inner[:-1], body))
+def _structured(function: Node) -> Node:
+    """A function without `switch` and `goto`, whose labels are identities of its own."""
+    return replace(function, inner=(*function.inner[:-1], without_goto(without_switch(function.inner[-1]))))

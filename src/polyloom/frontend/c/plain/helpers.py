@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from polyloom.frontend.c.library import CALLS
+from polyloom.frontend.c.wide.words import WIDE
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import callee
 from polyloom.frontend.loops.returns import returning
@@ -98,8 +99,9 @@ def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
     parameters = [n for n in function.inner if n.kind == "parameter"]
     # Substituted as an expression by loops/values.py, so that it may stand in conditions and bounds, too.
     expression = len(body) == 1 and body[0].kind == "return" and not any("*" in p.ctype for p in parameters)
-    # A call in it that needs statements makes it one of statements, too.
+    # A call in it that needs statements makes it one of statements, too; so does what has 64 bits (`wide`).
     expression = expression and not _calls(body[0], functions, around | {function.name})
+    expression = expression and not any(n.ctype in WIDE for n in function)
     return None if expression or len(parameters) != len(node.inner) - 1 else function
 
 

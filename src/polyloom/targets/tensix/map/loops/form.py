@@ -98,12 +98,14 @@ def _arithmetic(program: Program, options: Any) -> Arithmetic:
     """Arithmetic of a program, from its types and the options. Errors: PL1232 for formats, types and a fidelity that do
     not fit.
     """
-    types = {program.types[name] for stage in program.stages for name in (stage.result, *stage.reads)}
+    types = {name: program.types[name] for stage in program.stages for name in (stage.result, *stage.reads)}
     # One format of Dst serves the whole program, so that mixed types would need conversions that no stage does.
-    kind = types.pop() if len(types) == 1 else ""
+    kind = next(iter(types.values())) if len({*types.values()}) == 1 else ""
     if kind not in ("f32", "i32"):
         help = "declare all arrays and scalars as f32, or as i32"
-        raise input_error("PL1232", "a program on a tile is all f32 or all i32", help=help)
+        other = sorted(f"`{name}` is {dtype}" for name, dtype in types.items() if dtype not in ("f32", "i32"))
+        message = f"a program on a tile is all f32 or all i32{f', and {other[0]}' if other else ''}"
+        raise input_error("PL1232", message, help=help)
     products = [stage for stage in program.stages if isinstance(stage, Product)]
     name: Name = options.format or ("tf32" if kind == "f32" else "i8")
     if FORMATS[name].element != kind:

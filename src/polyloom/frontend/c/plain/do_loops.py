@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Effects in the tests of loops: `do S while (--n > 0)` counts at the end of its body, and `for (; c; s) S` without a
+first part is `while (c) { S; s }` (C17, section 6.8.5).
+
+This comes behind the rewriting of `continue`, which would jump over what moves to the end of a body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from polyloom.frontend.loops import make
+from polyloom.frontend.loops.shape import Statements, block, flat, with_statements
+from polyloom.frontend.loops.tree import Node, strip
+
+
+def testing_alone(body: Node) -> Node:
+    """Loops of a body with tests that change nothing, and first parts in every `for`."""
+    return with_statements(body, _inside)
+
+
+def _inside(node: Node) -> Statements:
+    node = with_statements(node, _inside)
+    if any(part.kind == "continue" for part in node):
+        return (node,)
+    if node.kind == "do":
+        steps = list(_steps(node.inner[1]))
+        if not steps:
+            return (node,)
+        test = make.changed(node.inner[1], _stepped)
+        return (replace(node, inner=(block((*flat(node.inner[0]), *steps), node.inner[0]), test)),)
+    if node.kind == "for" and not node.inner[0].kind and node.inner[2].kind and node.inner[3].kind:
+        turns = block((*flat(node.inner[4]), strip(node.inner[3])), node.inner[4])
+        return (replace(node, kind="while", inner=(node.inner[2], turns)),)
+    return (node,)
+
+
+def _steps(test: Node) -> Iterator[Node]:
+    """The steps in a test, all of which are executed: not those behind `&&`, `||` and `?:`."""
+    if test.opcode in ("++", "--") and strip(test.inner[0]).kind == "name":
+        yield test
+    elif test.kind in ("parentheses", "convert", "cast") or (test.kind == "binary" and test.opcode in _COMPARISONS):
+        for child in test.inner:
+            yield from _steps(child)
+
+
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+
+
+def _stepped(node: Node) -> Node | None:
+    """The value of a step in a test, where the variable has already changed."""
+    if node.opcode not in ("++", "--") or strip(node.inner[0]).kind != "name":
+        return None
+    if not node.postfix:
+        return node.inner[0]
+    # In the variable's own type, in which it also wraps back.
+    one = replace(make.number(1, node), ctype=node.ctype)
+    return make.binary("-" if node.opcode == "++" else "+", node.inner[0], one, node.ctype, node)
