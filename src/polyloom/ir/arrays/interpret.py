@@ -235,8 +235,7 @@ def kept_before(operation: str, kind: ElementType, best: Any, new: Any) -> Any:
 def combine(operation: str, kind: ElementType, total: Any, new: Any) -> Any:
     """One more element in a reduction."""
     if operation in ("maximum", "minimum"):
-        chosen: Any = np.where(kept_before(operation, kind, total, new), total, new)
-        return chosen
+        return apply("select", kind, [kept_before(operation, kind, total, new), total, new])
     return apply(operation, kind, [total, new])
 
 
