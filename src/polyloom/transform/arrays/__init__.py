@@ -3,7 +3,7 @@
 
 Program -> Program   fusion.py: element-wise producers into their consumers
 Program -> Nest      lower.py: a loop per axis, hoisting what would be computed again (hoist.py, conflicts.py,
-                     elements.py)
+                     elements.py); loop_order.py: accumulations as one nest
 """
 
 from __future__ import annotations

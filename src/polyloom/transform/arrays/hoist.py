@@ -29,11 +29,13 @@ from polyloom.transform.arrays.elements import Place, places
 
 Keep = Callable[[Value], Value]
 """Makes a local array of a value, and gives the read of it."""
+Places = frozenset[Affine]
+"""The places that the loops around are at."""
 _CHEAP: Final = ("add", "sub", "mul", "neg", "abs", "min", "max", "and", "or", "xor", "move")
 _FEW: Final = 2
 
 
-def hoist_invariants(value: Value, at: Place, loops: frozenset[str], keep: Keep) -> Value:
+def hoist_invariants(value: Value, at: Place, loops: Places, keep: Keep) -> Value:
     """The value at a place within loops, without what is better computed before them."""
     match value:
         case View(source=source, index=index, shape=extents):
@@ -46,14 +48,15 @@ def hoist_invariants(value: Value, at: Place, loops: frozenset[str], keep: Keep)
             names, rest = [f"@{id(value)}.{n}" for n in axes], iter(at)
             own = dict(zip(axes, map(Affine.symbol, names), strict=True))
             inner = tuple(own[n] if n in own else next(rest) for n in range(len(shape(source))))
-            return with_parts(value, [hoist_invariants(source, inner, loops | {*names}, keep)])
+            within = loops | set(map(Affine.symbol, names))
+            return with_parts(value, [hoist_invariants(source, inner, within, keep)])
         case Contract(labels=labels, result=result, operands=operands):
             if not is_complete(at, loops):
                 return keep(value)
             known = dict(zip(result, at, strict=True))
             names = {n: f"@{id(value)}.{n}" for n in label_extents(labels, operands) if n not in known}
             known |= {n: Affine.symbol(name) for n, name in names.items()}
-            within = loops | {*names.values()}
+            within = loops | set(map(Affine.symbol, names.values()))
             pairs = zip(labels, operands, strict=True)
             return with_parts(
                 value, [hoist_invariants(o, tuple(known[n] for n in ls), within, keep) for ls, o in pairs]
@@ -65,11 +68,10 @@ def hoist_invariants(value: Value, at: Place, loops: frozenset[str], keep: Keep)
             return with_parts(value, made)
 
 
-def is_complete(at: Place, loops: frozenset[str]) -> bool:
-    """Whether a place is another one in every iteration: its forms are the loops themselves."""
-    found = [form.terms[0][0] for form in at if len(form.terms) == 1 and not form.constant and form.terms[0][1] == 1]
-    others = [form for form in at if len(form.terms) != 1 or form.constant or form.terms[0][1] != 1]
-    return all(form.is_constant for form in others) and loops == frozenset(found) and len(found) == len(loops)
+def is_complete(at: Place, loops: Places) -> bool:
+    """Whether a place is another one in every iteration, and all of them: its forms are those of the loops."""
+    found = [form for form in at if not form.is_constant]
+    return loops == frozenset(found) and len(found) == len(loops)
 
 
 def cost(value: Value) -> int:

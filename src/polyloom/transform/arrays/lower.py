@@ -26,6 +26,7 @@ from polyloom.ir.arrays.program import (
     Statement,
     Store,
     Value,
+    axis,
     dtype,
     label_extents,
     reads,
@@ -33,6 +34,7 @@ from polyloom.ir.arrays.program import (
     summed,
     whole,
 )
+from polyloom.ir.arrays.quotients import quotient
 from polyloom.ir.nest import Assign, Expression, Loop, Nest, Node, Storage
 from polyloom.ir.nest import If as NestIf
 from polyloom.ir.operations import FLOATS, ElementType
@@ -42,6 +44,7 @@ from polyloom.sets import Affine
 from polyloom.transform.arrays.conflicts import accesses, direction
 from polyloom.transform.arrays.elements import Place, Tree, assignment, combined, distribute, element, kept, places
 from polyloom.transform.arrays.hoist import hoist_invariants
+from polyloom.transform.arrays.loop_order import order_accumulations
 from polyloom.transform.arrays.ranges import Range, inside, loop_nest, without_loops
 
 _LETTERS = "ijklmnpqrst"
@@ -51,7 +54,7 @@ Nodes = tuple[Node, ...]
 def lower_program(program: Program) -> Nest:
     """The nest of a verified program."""
     lowering = _Lowering(program)
-    body = lowering.statements(program.body, _Around({}, tuple(_constraints(program))))
+    body = order_accumulations(lowering.statements(program.body, _Around({}, tuple(_constraints(program)))))
     storage = (*program.storage, *lowering.storage)
     numbered = _numbered(body, {*lowering.taken})
     used = {r.name for a in nest.assignments(numbered) for r in (a.target, *nest.accesses(a.value))}
@@ -101,7 +104,7 @@ class _Lowering:
 
     def store(self, store: Store, around: _Around) -> Nodes:
         """Loops over the target; before them, the arrays that the value needs."""
-        ranges, at = self.ranges(store.target.shape)
+        ranges, at = self.ranges(store.target.shape, _starts(store.target))
         before = list[Node]()
 
         def keep(value: Value) -> Value:
@@ -109,17 +112,17 @@ class _Lowering:
             before.extend(self.store(Store(local, value, store.span), around))
             return local
 
-        names = frozenset(r.name for r in ranges)
+        loops = frozenset(r.place for r in ranges)
         value = store.value
         if isinstance(value, Scan):
             # The prefix so far is a scalar, so that the axis of the scan is the innermost loop.
             axis = at[value.axis].symbols
             ranges = [*(r for r in ranges if r.name not in axis), *(r for r in ranges if r.name in axis)]
-            value = replace(value, source=hoist_invariants(value.source, at, names, keep))
+            value = replace(value, source=hoist_invariants(value.source, at, loops, keep))
         else:
-            value = hoist_invariants(value, at if shape(value) else (), names, keep)
+            value = hoist_invariants(value, at if shape(value) else (), loops, keep)
         to = places(store.target.index, at)
-        domain = (*around.domain, *(c for r in ranges for c in inside(Affine.symbol(r.name), r.extent)))
+        domain = (*around.domain, *(c for r in ranges for c in inside(r.place, r.extent)))
         found = accesses(value, store.target.name, at if shape(value) else ())
         step = direction(to, found, [r.name for r in ranges], domain)
         if step is None or (step == -1 and isinstance(value, Scan)):
@@ -136,16 +139,15 @@ class _Lowering:
             nodes = loop_nest(ranges, (*body.before, *made), store.span, step)
         return (*before, *nodes)
 
-    def ranges(self, extents: Sequence[Affine]) -> tuple[list[Range], Place]:
+    def ranges(self, extents: Sequence[Affine], starts: Sequence[Affine] | None = None) -> tuple[list[Range], Place]:
         """A loop for each extent that is not 1, and the place that they are at."""
         found, at = list[Range](), list[Affine]()
-        for extent in extents:
+        for extent, start in zip(extents, starts or [Affine()] * len(extents), strict=True):
             if extent == Affine((), 1):
                 at.append(Affine())
                 continue
-            name = self.loop()
-            found.append(Range(name, extent))
-            at.append(Affine.symbol(name))
+            found.append(Range(self.loop(), extent, start))
+            at.append(found[-1].place)
         return found, tuple(at)
 
     def loop(self) -> str:
@@ -271,6 +273,17 @@ class _Body:
         start = (Assign("", total, _identity(value.operation, kind), self.span),)
         inner = loop_nest(own, steps, self.span)
         return loop_nest([r for r in ranges if r not in own], (*start, *inner), self.span)
+
+
+def _starts(target: Read) -> list[Affine]:
+    """What loops over a view begin at, so that they are indices of its array where they can be."""
+    starts = [Affine()] * len(target.shape)
+    for form in target.index:
+        for n, extent in enumerate(target.shape):
+            start = form - axis(n)
+            if f"${n}" in form.symbols and not any(s.startswith("$") for s in start.symbols) and not quotient(extent):
+                starts[n] = start
+    return starts
 
 
 def _joined(value: Reduce, at: Place, own: Place) -> Place:

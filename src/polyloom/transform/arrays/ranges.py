@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyloom.diagnostics import Span
 from polyloom.ir.arrays.program import For
@@ -15,10 +15,16 @@ from polyloom.sets import Affine, Condition, Polyhedron
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A loop over all places of an extent."""
+    """A loop over all places of an extent, the first of which it calls `start`."""
 
     name: str
     extent: Affine
+    start: Affine = field(default_factory=Affine)
+
+    @property
+    def place(self) -> Affine:
+        """The place that the loop is at."""
+        return Affine.symbol(self.name) - self.start
 
 
 def inside(place: Affine, extent: Affine) -> tuple[Affine, ...]:
@@ -34,9 +40,9 @@ def loop_nest(ranges: Sequence[Range], body: Sequence[Node], span: Span | None, 
     for each in reversed(ranges):
         found = quotient(each.extent)
         if found is not None:
-            last = inside(Affine.symbol(each.name), each.extent)[1]
+            last = inside(each.place, each.extent)[1]
             nodes = (If(Condition((Polyhedron((last,)),)), nodes, (), span),)
-        ends = (Affine(),), (bound(each.extent),)
+        ends = (each.start,), (each.start + bound(each.extent),)
         nodes = (Loop(each.name, ends[0], ends[1], nodes, 1 if step == 1 else -1, span),)
     return nodes
 
