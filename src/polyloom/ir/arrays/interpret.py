@@ -53,7 +53,7 @@ Array = npt.NDArray[Any]
 def interpret(program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any]) -> dict[str, Array]:
     """Every argument that is stored to; locals and arguments that `arrays` leaves out begin with 0. Raises
     ZeroDivisionError for an integer division by 0, IndexError for an element outside of its array."""
-    machine = _Machine(program, parameters, arrays)
+    machine = Interpreter(program, parameters, arrays)
     with np.errstate(all="ignore"):
         machine.run(program.body, dict(parameters))
     written = {store.target.name for store in stores(program.body)}
@@ -65,7 +65,7 @@ def extents(shape: Shape, values: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(max(0, extent_value(extent, values)) for extent in shape)
 
 
-class _Machine:
+class Interpreter:
     """`arrays` are the elements as they are (mutable); `clamps` within a piecewise value."""
 
     def __init__(self, program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any]) -> None:
@@ -79,16 +79,21 @@ class _Machine:
     def run(self, statements: Sequence[Statement], values: dict[str, int]) -> None:
         for statement in statements:
             match statement:
-                case Store(target=target, value=value):
-                    found = self.value(value, values)
-                    if all(extents(target.shape, values)):
-                        self.arrays[target.name][self.index(target.name, target.index, target.shape, values)] = found
+                case Store():
+                    self.store(statement, values)
                 case For(loop=loop, lower=lower, upper=upper, body=body, step=step):
                     first, end = (max(f.evaluate(values) for f in lower), min(f.evaluate(values) for f in upper))
                     for at in range(first, end) if step == 1 else reversed(range(first, end)):
                         self.run(body, {**values, loop: at})
                 case If(condition=condition, body=body, orelse=orelse):
                     self.run(body if condition.contains(values) else orelse, values)
+
+    def store(self, store: Store, values: Mapping[str, int]) -> None:
+        """The value as a whole, then its elements in their places."""
+        target = store.target
+        found = self.value(store.value, values)
+        if all(extents(target.shape, values)):
+            self.arrays[target.name][self.index(target.name, target.index, target.shape, values)] = found
 
     def value(self, value: Value, values: Mapping[str, int]) -> Any:
         """An array of the value's shape, or a number beside such."""
@@ -192,11 +197,16 @@ class _Machine:
         before, self.clamps = self.clamps, True
         sides = [np.broadcast_to(self.value(side, values), size) for side in (value.inside, value.outside)]
         self.clamps = before
+        return np.where(self.holds(value, values), sides[0], sides[1])
+
+    def holds(self, value: Cases, values: Mapping[str, int]) -> npt.NDArray[np.bool_]:
+        """Where the condition of a piecewise value holds."""
+        size = extents(value.shape, values)
         holds = np.zeros(size, np.bool_)
         for piece in value.condition.pieces:
             inside = [np.broadcast_to(evaluate_form(c, size, values) >= 0, size) for c in piece.constraints]
             holds = holds | np.logical_and.reduce([np.ones(size, np.bool_), *inside])
-        return np.where(holds, sides[0], sides[1])
+        return holds
 
 
 def _slice(array: Array, labels: str, result: str, point: Mapping[str, int]) -> Array:

@@ -411,7 +411,8 @@ class Evaluator:
         except TypeError:
             handler = None
         if handler is not None:
-            return call_handler(handler, site, [self.data(site, g) for g in given], named)
+            found = call_handler(handler, site, [self.data(site, g) for g in given], named)
+            return _as_strong(site, function, found)
         if _is_written_in_python(function):
             return self.inline(site, function, given, named)
         raise self.unknown_call(site, function)
@@ -491,6 +492,15 @@ def as_constants(items: Any) -> list[Any] | None:
     if isinstance(items, Range) and items.first.is_constant and items.end.is_constant:
         return [Affine((), n) for n in range(items.first.constant, items.end.constant, items.step)]
     return None
+
+
+def _as_strong(site: Site, function: Any, found: Any) -> Any:
+    """What a function of NumPy's gives is of NumPy's types, also of a number of Python's."""
+    module = str(getattr(function, "__module__", None) or "numpy")
+    if module.partition(".")[0] != "numpy" or not isinstance(found, float | Data):
+        return found
+    data = site.data(found)
+    return Data(data.value, wide=data.wide, exact=data.exact, is_view=data.is_view)
 
 
 def _is_written_in_python(function: object) -> bool:

@@ -133,7 +133,7 @@ def unary(site: Site, name: str, x: Any) -> Any:
     """A function of a real number, or of any number."""
     x = to_array(site, x)
     if isinstance(x, float) and name in ("sqrt", "exp", "log", "sin", "cos", "tanh") and x > 0:
-        return float(getattr(math, name)(x))
+        return float(getattr(np, name)(x))
     data = site.data(x)
     kind = common_type([x if not isinstance(x, Data) else data])
     if name in ("neg", "abs"):

@@ -149,8 +149,9 @@ def mean(site: Site, a: Any, axis: Any = None, dtype: Any = None, out: Any = Non
 
 
 def count(site: Site, extents: Shape, over: tuple[int, ...]) -> Any:
-    """How many elements are along axes."""
-    return reduce(lambda a, b: binary(site, "*", a, b), [extents[n] for n in over], _ONE)
+    """How many elements are along axes: no array has as many as 32 bits do not hold."""
+    found = reduce(lambda a, b: binary(site, "*", a, b), [extents[n] for n in over], _ONE)
+    return Data(found.value, wide=True, exact=True) if isinstance(found, Data) else found
 
 
 def variance(
