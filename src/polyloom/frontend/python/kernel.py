@@ -18,9 +18,11 @@ import numpy as np
 
 from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.frontend.python.arrays.agreement import Agreement, agreement
 from polyloom.frontend.python.arrays.detect import is_array_function
 from polyloom.frontend.python.arrays.native import bind_arguments, call_function
 from polyloom.frontend.python.arrays.signature import ArrayFunction, read_arrays
+from polyloom.frontend.python.arrays.values import as_items
 from polyloom.frontend.python.call import bind
 from polyloom.frontend.python.execute import Executable
 from polyloom.frontend.python.function import Function, read
@@ -29,6 +31,7 @@ from polyloom.frontend.python.lower import lower
 from polyloom.frontend.python.statements import infer
 from polyloom.frontend.python.text import definition
 from polyloom.frontend.source import Arrays
+from polyloom.ir.arrays.error_bound import error_bounds
 from polyloom.ir.arrays.interpret import interpret
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
@@ -127,6 +130,17 @@ class Kernel:
             for storage in self._nest.storage
             if storage.writable and storage.role == "argument" and storage.name in written
         }
+
+    def against_numpy(self, parameters: Mapping[str, int], arrays: Arrays) -> dict[str, Agreement]:
+        """For each result of a kernel of whole arrays, how far NumPy, which runs the function itself, is from the
+        ordered meaning, and the bound of that which follows from rounding. Raises PL0812 where it is further."""
+        taken = {name: np.array(arrays[name]) for name in self.arrays.order if name in arrays}
+        sizes = {name: parameters[name] for name in self.arrays.program.parameters}
+        returned = call_function(self.function, self.arrays.program, (), {**taken, **self.arrays.fixed, **sizes})
+        ordered = self._ordered(parameters, arrays)
+        bounds = error_bounds(self.arrays.program, parameters, arrays)
+        found = {**taken, **dict(zip(self.arrays.results, as_items(returned), strict=False))}
+        return {name: agreement(name, want, found[name], bounds[name]) for name, want in ordered.items()}
 
     def _ordered(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         """The ordered meaning of whole arrays."""

@@ -183,7 +183,10 @@ def _grown(value: Apply, given: list[Any], known: list[Any], result: Any) -> Any
             return np.where(e + f > 0, np.inf, 0.0)
 
 
-def _of_choice(given: Any, known: Any) -> Any:
+def _of_choice(given: list[Any], known: list[Any]) -> Any:
     """Of a select: the distance of both values where the test may come out differently."""
-    distance = np.abs(given[1] - given[2]) + known[1] + known[2]
-    return np.where(known[0] > 0, distance, np.where(given[0] != 0, known[1], known[2]))
+    test: Bound = np.asarray(given[0])
+    first: Bound = np.asarray(known[1])
+    second: Bound = np.asarray(known[2])
+    distance: Bound = np.abs(given[1] - given[2]) + first + second
+    return np.where(np.asarray(known[0]) > 0, distance, np.where(test != 0, first, second))

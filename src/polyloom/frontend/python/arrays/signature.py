@@ -69,7 +69,9 @@ def read_arrays(function: FunctionType, called: Mapping[str, Any] | None = None)
         assert extra is not None
         raise text.error("PL0135", f"`{extra.arg}` stands for any number of arguments", extra, "name every argument")
     bound = frozenset((*(a.arg for a in arguments), *stored))
-    sizes = {n for v in namespace.values() if isinstance(v, Size) for n in v.form.symbols}
+    # Sizes that a call infers may be called as others of the module that the function does not name.
+    named = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} if called is not None else set(namespace)
+    sizes = {n for name, v in namespace.items() if isinstance(v, Size) and name in named for n in v.form.symbols}
     builder = Builder({*(a.arg for a in arguments), *sizes})
     reader = Interpreter(builder)
     frame = Frame(text, namespace, {}, bound)
