@@ -26,7 +26,7 @@ from polyloom.targets.forms.loops import close
 from polyloom.targets.forms.ssa_function import Content, better_error, interpreted, ranges, unread
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Oracle, Subject, Written
-from polyloom.transform.scratch_arguments import scratch_arguments
+from polyloom.transform.nest_to_ssa.scratch_arguments import scratch_arguments
 
 
 def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False) -> Subject:
