@@ -111,6 +111,7 @@ class _Machine(Interpreter):
         rounded = 2 * self.unit(value) * (result + grown)
         rounded = rounded if BY_NAME[value.operation].result(value.dtype) in _UNIT else 0.0
         library = _LIBRARY * self.unit(value) * result if value.operation in _TRANSCENDENTAL else 0.0
+        # The same operands give the same result: IEEE 754 leaves no choice.
         exact = np.logical_and.reduce([each == 0 for each in differs])
         return np.where(exact, 0.0, grown + rounded) + library
 
@@ -161,6 +162,7 @@ def _grown(value: Apply, given: list[Any], known: list[Any], result: Any) -> Any
             return e
         case "sqrt":
             return np.minimum(np.sqrt(e), e / np.maximum(result, 1e-300))
+        # e^(x + d) - e^x = e^x (e^d - 1), which is no less for base 2.
         case "exp" | "exp2":
             return result * np.expm1(np.minimum(e, 700.0))
         case "log":

@@ -128,6 +128,7 @@ class Interpreter:
 
     def element(self, array: Array, index: Sequence[Affine], size: Shape, values: Mapping[str, int]) -> Any:
         found = extents(size, values)
+        # Of an empty view no index is looked at: NumPy has none there either.
         if not all(found) or not array.size:
             return np.zeros(found, array.dtype)
         return array[self.places(array, index, found, values)]
@@ -139,6 +140,7 @@ class Interpreter:
         self, array: Array, index: Sequence[Affine], size: Sequence[int], values: Mapping[str, int]
     ) -> tuple[Any, ...]:
         found = tuple(evaluate_form(form, size, values) for form in index)
+        # What is read outside is not chosen; what it is does not matter.
         if self.clamps:
             return tuple(np.clip(p, 0, max(0, e - 1)) for p, e in zip(found, array.shape, strict=True))
         for places, extent in zip(found, array.shape, strict=True):
@@ -186,6 +188,7 @@ class Interpreter:
             total = rows[0]
         else:
             total = np.full(rows.shape[1:], identity(value.operation, kind), NUMPY[kind])
+        # The first row is met twice by maxima, which changes nothing.
         for row in rows:
             total = combine(value.operation, kind, total, row)
         return total
@@ -221,6 +224,7 @@ def _slice(array: Array, labels: str, result: str, point: Mapping[str, int]) -> 
             found = np.diagonal(found, axis1=first, axis2=second)
             left = left[:first] + left[first + 1 : second] + left[second + 1 :] + label
     order = [label for label in result if label in left]
+    # Axes that a factor lacks are 1 long, so that NumPy spreads it over the result.
     found = np.transpose(found, [left.index(label) for label in order])
     return found.reshape([found.shape[order.index(label)] if label in left else 1 for label in result])
 

@@ -27,6 +27,7 @@ def rounded_up(length: Affine, step: int) -> Affine:
     """ceil(length / step) as an extent: an affine form where that is one."""
     if length.is_constant:
         return Affine((), -(-length.constant // step))
+    # Multiples of the step stay affine, whatever the rest: only the constant is rounded.
     if all(factor % step == 0 for _, factor in length.terms):
         terms = tuple((name, factor // step) for name, factor in length.terms)
         return Affine(terms, -(-length.constant // step))

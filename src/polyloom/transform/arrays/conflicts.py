@@ -65,6 +65,7 @@ def direction(
 
 def _is_clear(target: Place, access: Access, loops: Sequence[str], domain: Sequence[Affine], step: int) -> bool:
     index, bounds = access
+    # Within one iteration everything is read before the store.
     if index == target:
         return True
     earlier = {name: Affine.symbol(f"@{name}") for name in loops}

@@ -108,6 +108,7 @@ def _fuses(value: Value, uses: int) -> bool:
     while waiting:
         inner.append(waiting.pop())
         waiting.extend(parts(inner[-1]))
+    # A sum in place of its name would be summed wherever the name stands.
     if any(isinstance(each, Reduce | Contract | Scan) for each in inner):
         return False
     if any(isinstance(each, Cases) for each in inner):

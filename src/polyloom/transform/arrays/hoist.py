@@ -61,6 +61,7 @@ def hoist_invariants(value: Value, at: Place, loops: Places, keep: Keep) -> Valu
             return with_parts(
                 value, [hoist_invariants(o, tuple(known[n] for n in ls), within, keep) for ls, o in pairs]
             )
+        # What is broadcast is computed once for all places that it is broadcast to.
         case Apply() if shape(value) and not is_complete(at, loops) and cost(value) > _FEW:
             return keep(value)
         case _:

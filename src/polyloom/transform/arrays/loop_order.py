@@ -49,6 +49,7 @@ def _sunk(loop: Loop) -> Loop:
     own = [inner for inner in nest[1:] if inner.name in place]
     if loop.name in place or not own or nest[1 : len(own) + 1] != own or not _accumulates(assign):
         return loop
+    # Bounds that depend on the loop would move out of its reach.
     if any(loop.name in form.symbols for inner in own for form in (*inner.lower, *inner.upper)):
         return loop
     return _nested([*own, loop, *nest[len(own) + 1 :]], assign)

@@ -125,6 +125,7 @@ class _Lowering:
         domain = (*around.domain, *(c for r in ranges for c in inside(r.place, r.extent)))
         found = accesses(value, store.target.name, at if shape(value) else ())
         step = direction(to, found, [r.name for r in ranges], domain)
+        # A scan has one direction, whatever reads what.
         if step is None or (step == -1 and isinstance(value, Scan)):
             copy = keep(value)
             return (*before, *self.store(replace(store, value=copy), around))
@@ -143,6 +144,7 @@ class _Lowering:
         """A loop for each extent that is not 1, and the place that they are at."""
         found, at = list[Range](), list[Affine]()
         for extent, start in zip(extents, starts or [Affine()] * len(extents), strict=True):
+            # A loop of one turn would hide from other passes that the index is 0.
             if extent == Affine((), 1):
                 at.append(Affine())
                 continue
@@ -204,6 +206,7 @@ class _Body:
         if value.operation in ("maximum", "minimum"):
             start = self.first(value, at, total)
             last = isinstance(term, Reference)
+            # The comparison and the choice both read the element: it is computed once.
             new = term if isinstance(term, Reference) else self.lowering.scalar(kind, "new", self.span)
             more = () if last else assignment(new, term, self.span)
             step = Assign("", total, combined(value.operation, kind, total, new, self.span), self.span)
@@ -237,6 +240,7 @@ class _Body:
             Assign("", place, nest.Apply("select", "i32", (stays, place, index), self.span), self.span),
             Assign("", best, nest.Apply("select", kind, (stays, best, new), self.span), self.span),
         )
+        # The first element is compared with itself once more, and stays: so the place begins at 0.
         start = (*self.first(value, at, best), Assign("", place, Constant(0, "i32"), self.span))
         return (*start, *loop_nest(ranges, steps, self.span))
 

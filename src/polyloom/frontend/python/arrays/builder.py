@@ -91,6 +91,7 @@ class Builder:
             if self.proves(form):
                 continue
             loops = form.symbols & self.loops.keys()
+            # Conditions on several sizes would surprise: the user has to state them.
             if loops or len(form.terms) != 1 or form.terms[0][1] < 0 or quotient(bound(form)) is not None:
                 return False
             self.assumptions.append(form)

@@ -81,6 +81,17 @@ _RELATIONS: dict[type[ast.cmpop], str] = {
 }
 
 
+_REDUCTIONS: dict[Any, tuple[Any, Any]] = {
+    np.add: (np.sum, np.cumsum),
+    np.multiply: (np.prod, np.cumprod),
+    np.maximum: (np.max, None),
+    np.minimum: (np.min, None),
+    np.logical_and: (np.all, None),
+    np.logical_or: (np.any, None),
+}
+"""What `reduce` and `accumulate` of a function of two are."""
+
+
 @dataclass(slots=True)
 class Frame:
     """A function that is being read: its text, the objects around it, what its names stand for (mutable), and which
@@ -326,6 +337,7 @@ class Evaluator:
                 help = f"write `{'&' if name == 'and' else '|'}` for arrays"
                 raise site.error("PL0147", f"`{site.written}` joins arrays by `{name}`", help)
             found.append(test if isinstance(test, bool | Condition) else site.truth(test))
+            # Python does not evaluate what is decided.
             if isinstance(test, bool) and test == (name == "or"):
                 break
         return self.joined(site, name, found)
@@ -406,6 +418,8 @@ class Evaluator:
         if function in (tuple, list) and len(given) == 1:
             listed = sequence(site, given[0])
             return given[0] if listed is None else tuple(listed)
+        if isinstance(getattr(function, "__self__", None), np.ufunc):
+            return self.ufunc_method(site, function, given, named)
         try:
             handler = FUNCTIONS.get(function)
         except TypeError:
@@ -416,6 +430,19 @@ class Evaluator:
         if _is_written_in_python(function):
             return self.inline(site, function, given, named)
         raise self.unknown_call(site, function)
+
+    def ufunc_method(self, site: Site, method: Any, given: Sequence[Any], named: dict[str, Any]) -> Any:
+        """`np.add.outer(x, y)`, and `np.maximum.reduce(x)` along the first axis."""
+        if method.__name__ == "outer" and len(given) == 2 and not named:
+            a, b = (site.data(self.data(site, g)) for g in given)
+            index = (Ellipsis, *[None] * len(b.shape))
+            return self.call(site, method.__self__, [index_array(site, a, index) if a.shape else a, b], {})
+        function = _REDUCTIONS.get(method.__self__)
+        if method.__name__ in ("reduce", "accumulate") and function is not None and given:
+            chosen = function[0 if method.__name__ == "reduce" else 1]
+            if chosen is not None:
+                return self.call(site, chosen, given, {"axis": Affine(), **named} if len(given) == 1 else named)
+        raise self.unknown_call(site, method)
 
     def method(self, site: Site, method: Bound, given: Sequence[Any], named: dict[str, Any]) -> Any:
         owner, name = method.owner, method.name

@@ -45,6 +45,7 @@ def index_array(site: Site, data: Data, index: Any) -> Data:
             forms.append(form.substitute({"$0": axis(len(extents))}))
             extents += [] if extent is None else [extent]
             n += 1
+    # NumPy's element is a copy, its view of rank 0 (`x[..., 0]` of a vector) is rare.
     is_element = not extents
     found = at(data.value, forms, tuple(extents), site.span)
     is_view = data.is_view and isinstance(found, Read) and not is_element

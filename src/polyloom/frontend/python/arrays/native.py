@@ -62,6 +62,7 @@ def with_sizes(function: FunctionType, parameters: Mapping[str, int]) -> Callabl
 
     def made(value: Any) -> Any:
         inner = getattr(value, "function", value)
+        # Outside of a compiled kernel a size is no number; here it has the value of this call.
         if isinstance(value, Size):
             form: Any = value.form
             return form.evaluate(parameters) if form.symbols <= parameters.keys() else value

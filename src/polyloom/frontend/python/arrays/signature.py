@@ -201,6 +201,7 @@ def _add(reader: Interpreter, frame: Frame, argument: ast.arg, kind: ElementType
 
 def _extent(number: int, sizes: dict[int, str], reader: Interpreter, frame: Frame) -> Affine:
     """Equal extents of a call are one size."""
+    # An extent of 1 is one that is broadcast, whatever the other sizes are.
     if number == 1:
         return Affine((), 1)
     if number not in sizes:

@@ -34,6 +34,14 @@ from polyloom.ir.pla import Constant
 from polyloom.sets import Affine
 from polyloom.transform.arrays.hoist import cost
 
+
+def _is_next(name: str, operands: Sequence[Data]) -> bool:
+    """Whether a small number is added to a whole one, such as a count, that 32 bits have room for."""
+    forms = [d.value.value for d in operands if isinstance(d.value, Form)]
+    small = any(form.is_constant and abs(form.constant) < 1 << 16 for form in forms)
+    return name in ("add", "sub") and small and all(d.exact for d in operands)
+
+
 _LOW_BITS = ("add", "sub", "mul", "neg", "and", "or", "xor", "shl")
 """Of their results the low bits depend on the low bits of operands alone."""
 
@@ -95,6 +103,7 @@ class Site:
         if data.wide and not data.weak and not data.exact and name in (*FLOATS, "bool"):
             raise self.wide(f"it becomes {name}")
         if data.weak:
+            # A number such as 2.7 that is stored to integers is cut, not refused.
             if isinstance(data.value, Constant) and name in INTEGERS and data.dtype in FLOATS:
                 return Data(converted(data.value, name))
             return Data(retyped(data.value, name))
@@ -178,7 +187,7 @@ class Site:
         if not BY_NAME[name].works_on(of):
             raise self.no_operation(name, of)
         value = self.folded(Apply(name, of, tuple(d.value for d in datas), self.span))
-        exact = wide and (isinstance(value, Form) or name not in _LOW_BITS)
+        exact = wide and (isinstance(value, Form) or name not in _LOW_BITS or _is_next(name, datas))
         return Data(value, weak=weak, wide=wide and not BY_NAME[name].compares, exact=exact)
 
     def no_operation(self, name: str, of: ElementType) -> PolyloomError:
@@ -258,6 +267,7 @@ class Site:
         while len(given) > len(extents) and given[0] == Affine((), 1):
             data = Data(at(data.value, [Affine(), *map(axis, range(len(given) - 1))], given[1:], self.span))
             given = given[1:]
+        # NumPy drops leading extents of 1 in a store, and no others.
         if len(given) > len(extents) or not all(
             e == Affine((), 1) or self.builder.same(e, extents[len(extents) - len(given) + n])
             for n, e in enumerate(given)

@@ -187,6 +187,7 @@ class Interpreter(Evaluator):
         if (items := items_of(value)) is not None:
             value = tuple(self.kept(site, v) if isinstance(v, Data) and not v.is_view else v for v in items)
         if isinstance(value, Data) and not value.is_view and not _is_fixed(value):
+            # Python evaluates now: what the value reads may change before the name is used.
             local = self.builder.local(value.value, site.span, name)
             value = Data(local, value.weak, value.wide, value.exact, bool(value.shape))
         frame.names[name] = value
@@ -262,8 +263,10 @@ class Interpreter(Evaluator):
                 continue
             read = {r.name for r in _reads(found.value)} if isinstance(found, Data) else set[str]()
             assert isinstance(cell.value, Read)
+            # A swap: storing one name would change what the other one still reads.
             new[name] = self.kept(site, found) if len(cells) > 1 and read & own - {cell.value.name} else found
         for name, found in new.items():
+            # The names change in every turn; stores that a test guards are in the values already.
             guard, self.builder.guard = self.builder.guard, None
             site.store(cells[name], self.data(site, found))
             self.builder.guard = guard
@@ -277,6 +280,7 @@ class Interpreter(Evaluator):
         if not names:
             return {}
         types: dict[str, Data] = {}
+        # Types only grow, in a lattice of this height: weak, narrow, wide, double.
         for _ in range(4):
             found = self.types_after(node, items, frame, types)
             changed = {n: self.met(site, n, types.get(n, frame.names[n]), found[n]) for n in names}
@@ -343,6 +347,7 @@ class Interpreter(Evaluator):
             return found if found is not None or not _returns(taken) else True
         returns = _returns(node.body) or _returns(node.orelse)
         first, second = list(node.body), list(node.orelse)
+        # What follows is read on the side that goes on: no nest jumps.
         if returns:
             first, second = (side if _always_returns(side) else [*side, *rest] for side in (first, second))
         if not isinstance(test, Condition):

@@ -100,6 +100,7 @@ def common_type(operands: list[Any]) -> np.dtype[Any] | None:
     found = np.result_type(*strong)
     if floats and found.kind != "f":
         return np.dtype(np.float64)
+    # NumPy's default integer: bools have none of their own.
     if integers and found.kind == "b":
         return _INT64
     return found

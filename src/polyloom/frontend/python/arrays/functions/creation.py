@@ -97,6 +97,7 @@ def linspace(site: Site, start: Any, stop: Any, num: Any = 50, endpoint: bool = 
     steps = site.typed(Data(Form(axis(0), "i32", (number,), site.span), wide=True, exact=True), work)
     found = site.apply("add", site.apply("mul", steps, step), a)
     if endpoint:
+        # NumPy stores the end itself, which the steps might miss by a rounding.
         last = Condition((Polyhedron((axis(0) - (number - 1),)),))
         found = Data(Cases(last, b.value, found.value, (number,), site.span))
     return site.typed(found, kind)
@@ -161,6 +162,7 @@ def table(site: Site, constants: Any) -> Data:
     name = site.typed(0.0 if kind.kind == "f" else Affine(), kind).dtype
     shape = tuple(Affine((), n) for n in constants.shape)
     read = site.builder.array("table", name, shape, site.span)
+    # A table is there before any test is made.
     guard, site.builder.guard = site.builder.guard, None
     for point in np.ndindex(*constants.shape):
         number = constants[point].item()

@@ -117,6 +117,7 @@ def power(site: Site, a: Any, b: Any) -> Any:
         help = f"an exponent is 0.5 or an integer up to {LARGEST_POWER}; write `np.exp(b * np.log(a))` for others"
         raise site.error("PL0133", f"`{site.written}` cannot stand in a kernel", help)
     kind = common_type([data, b]) or np.dtype(np.int64)
+    # NumPy squares by one product, too: the same bits.
     if exponent == 2:
         found = site.named(site.typed(data, kind), 0)
         return site.apply("mul", found, found)
@@ -136,6 +137,7 @@ def unary(site: Site, name: str, x: Any) -> Any:
         return float(getattr(np, name)(x))
     data = site.data(x)
     kind = common_type([x if not isinstance(x, Data) else data])
+    # These keep the type of integers.
     if name in ("neg", "abs"):
         return site.apply(name, x if isinstance(x, Data) else data)
     if name in ("floor", "ceil", "trunc", "rint") and kind is not None and kind.kind in "iu":

@@ -49,6 +49,7 @@ def matmul(site: Site, x1: Any, x2: Any, out: Any = None) -> Any:
     a, b = (site.data(to_array(site, x)) for x in (x1, x2))
     if not a.shape or not b.shape:
         raise site.error("PL0149", f"`{site.written}` multiplies a number by `@`", "multiply by `*`")
+    # A vector has no batches, and its missing axis none in the result.
     batch = max(len(a.shape), len(b.shape), 2) - 2
     letters = ascii_letters[3 : 3 + batch]
     if len(a.shape) > 2 or len(b.shape) > 2:
@@ -166,6 +167,7 @@ def _correlated(site: Site, a: Any, v: Any, mode: Any, step: int) -> Any:
         raise site.error(
             "PL0149", f"`{site.written}`: the window may be longer than the array", "assert that it is not"
         )
+    # Windows are a view: no window is copied.
     windows = at(x.value, [axis(0) + axis(1)], (length, taps), site.span)
     index = axis(0) if step > 0 else -axis(0) + (taps - 1)
     weights = at(w.value, [index], (taps,), site.span)

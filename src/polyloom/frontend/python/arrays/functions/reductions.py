@@ -52,6 +52,7 @@ def total(name: str) -> Callable[..., Any]:
         elif data.dtype not in FLOATS and data.dtype not in ("u32",):
             # Each term fits 32 bits; of the sum, the low ones are known. A count of bools is the whole number.
             exact = data.dtype == "bool" and name == "add"
+            # The sum of 32-bit terms modulo 2^32 is the low half of NumPy's.
             data = Data(site.element(data, "i32").value, wide=True, exact=exact) if not data.wide else data
             found = combined(site, name, data, axis, keepdims)
             return stored(site, out, Data(found.value, wide=True, exact=exact))

@@ -152,6 +152,7 @@ def _plan(site: Site, given: list[Affine], wanted: list[Affine]) -> Plan | None:
                 return None
             if site.builder.same(a, b):
                 break
+            # The smaller product takes the next axis; sizes tell which one that is.
             grows_left = m < len(given) and (n >= len(wanted) or site.builder.proves(b - a))
             if grows_left:
                 left.append(given[m])
