@@ -49,9 +49,10 @@ def loop_nest(ranges: Sequence[Range], body: Sequence[Node], span: Span | None, 
 
 def without_loops(extent: Affine, loops: Mapping[str, For]) -> Affine:
     """An affine form of sizes that is no less than an extent wherever the loops around it are."""
-    extent = bound(extent)
+    extent, exact = bound(extent), bound(extent)
     while names := [name for name in reversed([*loops]) if name in extent.symbols]:
         loop, factor = loops[names[0]], extent.coefficient(names[0])
         end = loop.upper[0] - 1 if factor > 0 else loop.lower[0]
         extent = extent.substitute({names[0]: end})
-    return extent
+    # A loop that never runs would leave a bound below 0.
+    return extent if extent == exact else extent + max(0, -extent.constant)

@@ -14,8 +14,8 @@ import numpy as np
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.affine import NOTHING
 from polyloom.frontend.python.arrays.builder import Builder
-from polyloom.frontend.python.arrays.evaluate import Frame
-from polyloom.frontend.python.arrays.statements import Interpreter
+from polyloom.frontend.python.arrays.interpreter import Interpreter
+from polyloom.frontend.python.arrays.names import Frame
 from polyloom.frontend.python.arrays.values import Data, as_items, element_name
 from polyloom.frontend.python.text import Text, definition
 from polyloom.frontend.python.types import NAMED, Size
