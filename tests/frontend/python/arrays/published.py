@@ -3,7 +3,7 @@
 arguments have types and sizes."""
 
 # What NumPy gives is stored to arguments that a type checker takes for elements.
-# ruff: noqa: B007, F841, RET504
+# ruff: noqa: B007, E741, F841, RET504
 # pyright: basic, reportAttributeAccessIssue=false, reportCallIssue=false, reportArgumentType=false
 # pyright: reportOperatorIssue=false, reportReturnType=false, reportAssignmentType=false, reportIndexIssue=false
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,8 +43,8 @@ _RELATIONS: dict[type[ast.cmpop], str] = {
 class Tests(Names):
     """Comparisons, their connections, and conditional expressions."""
 
-    def unary(self, site: Site, operator: ast.unaryop, operand: Any) -> Any:
-        match operator:
+    def unary(self, site: Site, sign: ast.unaryop, operand: Any) -> Any:
+        match sign:
             case ast.USub():
                 return negated(site, operand)
             case ast.UAdd():
@@ -74,10 +75,18 @@ class Tests(Names):
         if any(isinstance(v, Affine) and not v.is_constant for v in (a, b)):
             return compare(site, symbol, a, b)
         x, y = (v.constant if isinstance(v, Affine) else v for v in (a, b))
+        if type(x) is not type(y) and not all(isinstance(v, int | float) for v in (x, y)):
+            raise site.error(
+                "PL0138", f"`{site.written}` compares what are no two numbers", "compare numbers or arrays"
+            )
         found = {"==": x == y, "!=": x != y}
         if symbol in found:
             return found[symbol]
-        return bool(getattr(x, f"__{RELATIONS[symbol]}__")(y))
+        if not isinstance(x, int | float | str):
+            raise site.error(
+                "PL0138", f"`{site.written}` compares what are no two numbers", "compare numbers or arrays"
+            )
+        return bool(getattr(operator, RELATIONS[symbol])(x, y))
 
     def joined(self, site: Site, name: str, tests: Sequence[Any]) -> Any:
         """`and` or `or` of tests: of affine conditions a condition, of others data."""

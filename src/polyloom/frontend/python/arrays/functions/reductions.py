@@ -16,7 +16,7 @@ import numpy as np
 from polyloom.frontend.python.arrays.functions.elementwise import binary, square, to_array, unary
 from polyloom.frontend.python.arrays.indexing import axes_of
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, Generator, as_bool, truth
+from polyloom.frontend.python.arrays.values import Data, Generator, as_bool, items_of, truth
 from polyloom.frontend.python.types import NAMED
 from polyloom.ir.arrays.program import Reduce, Scan, Shape, at, axis
 from polyloom.ir.numbers import NUMPY
@@ -36,7 +36,7 @@ def numpy_dtype(site: Site, named: Any) -> np.dtype[Any]:
     try:
         found: np.dtype[Any] = np.dtype(known.get(named, named))
         return found
-    except TypeError:
+    except (TypeError, ValueError):
         raise site.error("PL0142", f"`{site.written}` names no element type", "write `np.float32`") from None
 
 
@@ -212,7 +212,11 @@ def of_python(site: Site, a: Any, start: Any = None) -> Any:
         else:
             found = total("add")(site, data, Affine())
         return found if start is None else binary(site, "+", found, start)
-    return reduce(lambda x, y: binary(site, "+", x, y), a, begin)
+    items = items_of(a)
+    if items is None:
+        help = "sum an array, a tuple, or `x[i] for i in range(N)`"
+        raise site.error("PL0134", f"`{site.written}` sums what is none of these", help)
+    return reduce(lambda x, y: binary(site, "+", x, y), items, begin)
 
 
 def count_nonzero(site: Site, a: Any, axis: Any = None) -> Any:

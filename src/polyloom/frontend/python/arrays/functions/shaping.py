@@ -319,9 +319,11 @@ def pad(site: Site, array: Any, pad_width: Any, mode: Any = "constant", constant
             "reflect": (moved(-inner), moved(-inner + (extent - 1) * 2)),
             "symmetric": (moved(-inner - 1), moved(-inner + extent * 2 - 1)),
             "wrap": (moved(inner + extent), moved(inner - extent)),
-        }.get(mode, (None, None))
+        }.get(mode if isinstance(mode, str) else "", (None, None))
         if low is None or high is None:
-            raise site.error("PL0134", f"`{site.written}` pads by `{mode}`", "pad by constant, edge, reflect or wrap")
+            raise site.error(
+                "PL0134", f"`{site.written}` pads by another mode", "pad by constant, edge, reflect or wrap"
+            )
         above = Condition((Polyhedron((inner - extent,)),))
         first = piecewise(site, above, high, moved(inner), shape) if mode != "constant" else moved(inner)
         inside = (inner, extent - 1 - inner) if mode == "constant" else (inner,)
@@ -333,19 +335,27 @@ def _widths(site: Site, given: Any, rank: int) -> list[tuple[Affine, Affine]]:
     """The widths before and behind each axis."""
     if isinstance(given, Affine):
         return [(given, given)] * rank
-    items = list(given)
+    items = as_items(given)
     if len(items) == 2 and all(isinstance(i, Affine) for i in items):
         return [(items[0], items[1])] * rank
-    pairs = [(i, i) if isinstance(i, Affine) else (i[0], i[-1]) for i in items]
+    pairs = [(as_items(i)[0], as_items(i)[-1]) for i in items if as_items(i)]
     pairs = pairs * rank if len(pairs) == 1 else pairs
     if len(pairs) != rank or not all(isinstance(w, Affine) and site.builder.require(w) for pair in pairs for w in pair):
         raise site.error("PL0149", f"`{site.written}` has no width for each axis", "give pairs of integers")
     return pairs
 
 
+def as_arrays(site: Site, given: Any) -> list[Data]:
+    """A tuple or a list of arrays."""
+    items = items_of(given)
+    if not items:
+        raise site.error("PL0134", f"`{site.written}` is given no arrays in a tuple or a list", "write `(a, b)`")
+    return [site.data(to_array(site, a)) for a in items]
+
+
 def concatenate(site: Site, arrays: Any, axis: Any = None) -> Any:
     """One array behind the other along an axis."""
-    datas = [site.data(to_array(site, a)) for a in arrays]
+    datas = as_arrays(site, arrays)
     kind = common_type([*datas]) or np.dtype(np.int64)
     datas = [site.typed(d, kind) for d in datas]
     (n,) = axes_of(site, Affine() if axis is None else axis, len(datas[0].shape))
@@ -385,7 +395,7 @@ def joined(site: Site, datas: Sequence[Data], n: int) -> Data:
 
 def stack(site: Site, arrays: Any, axis: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
-    datas = [site.data(to_array(site, a)) for a in arrays]
+    datas = as_arrays(site, arrays)
     kind = common_type([*datas]) or np.dtype(np.int64)
     typed = [site.typed(d, kind) for d in datas]
     (n,) = axes_of(site, Affine() if axis is None else axis, len(datas[0].shape) + 1)
@@ -399,17 +409,17 @@ def _with_axis(site: Site, data: Data, n: int) -> Data:
 
 
 def hstack(site: Site, tup: Any) -> Any:
-    rank = len(site.data(to_array(site, tup[0])).shape)
+    rank = len(as_arrays(site, tup)[0].shape)
     return concatenate(site, tup, Affine((), min(1, rank - 1)))
 
 
 def vstack(site: Site, tup: Any) -> Any:
-    datas = [site.data(to_array(site, a)) for a in tup]
+    datas = as_arrays(site, tup)
     return concatenate(site, [expand_dims(site, d, Affine()) if len(d.shape) == 1 else d for d in datas])
 
 
 def column_stack(site: Site, tup: Any) -> Any:
-    datas = [site.data(to_array(site, a)) for a in tup]
+    datas = as_arrays(site, tup)
     columns = [expand_dims(site, d, Affine((), 1)) if len(d.shape) == 1 else d for d in datas]
     return concatenate(site, columns, Affine((), 1))
 
