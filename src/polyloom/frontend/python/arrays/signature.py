@@ -239,7 +239,8 @@ def _results(reader: Interpreter, text: Text, node: ast.FunctionDef, value: Any)
         name = fresh(RESULT if len(values) == 1 else f"{RESULT}_{n}", reader.builder.taken)
         data = site.data(reader.data(site, each))
         if data.wide and not data.weak:
-            data = data if data.exact else site.typed(data, np.dtype(np.float64))
+            if not data.exact:
+                raise site.wide("it is returned")
             data = Data(data.value)
         elif data.weak:
             data = site.typed(data, np.dtype(np.float64)) if data.dtype == "f64" else Data(data.value)
