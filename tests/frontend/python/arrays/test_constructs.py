@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.frontend.python.arrays import constructs
+from tests.frontend.python.arrays import constructs, scoping
 from tests.frontend.python.helpers import assert_same
 
 import polyloom as pl
@@ -21,7 +21,7 @@ from polyloom.ir.arrays.read import read_arrays
 from polyloom.ir.arrays.text import print_arrays
 from polyloom.ir.numbers import NUMPY
 
-KERNELS = {name: value for name, value in vars(constructs).items() if isinstance(value, Kernel)}
+KERNELS = {name: value for name, value in {**vars(scoping), **vars(constructs)}.items() if isinstance(value, Kernel)}
 SIZES = {"N": 6, "M": 5, "K": 4, "T": 3}, {"N": 5, "M": 4, "K": 3, "T": 2}
 CLOSE = 2e-5
 

@@ -27,6 +27,10 @@ class Branches(Statements):
         """A branch, and the rest of its block where a side returns; True where the rest was read."""
         site = self.site(node.test, frame)
         test = self.evaluate(node.test, frame)
+        if isinstance(test, Data) and isinstance(node.test, ast.BoolOp):
+            affine = self.evaluate(node.test.values[0], frame)
+            if isinstance(affine, Condition):
+                return self.branch(_nested(node, node.test), rest, frame)
         if isinstance(test, Affine):
             test = affine_relation("!=", test, Affine())
         if isinstance(test, Condition):
@@ -107,6 +111,16 @@ class Branches(Statements):
             return self.block(nodes, frame)
         finally:
             self.builder.guard = outer
+
+
+def _nested(node: ast.If, test: ast.BoolOp) -> ast.If:
+    """A branch on the first test alone, with one on the others inside: what they read is read there only."""
+    first, *others = test.values
+    rest = others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), test)
+    inner = ast.copy_location(ast.If(rest, node.body, node.orelse), node)
+    is_and = isinstance(test.op, ast.And)
+    made = ast.If(first, [inner] if is_and else node.body, node.orelse if is_and else [inner])
+    return ast.copy_location(made, node)
 
 
 def _returns(nodes: Sequence[ast.stmt]) -> bool:

@@ -24,7 +24,7 @@ from polyloom.frontend.python.arrays.values import (
     numpy_type,
     truth,
 )
-from polyloom.ir.arrays.program import Cases
+from polyloom.ir.arrays.program import Apply, Cases
 from polyloom.ir.nest import negate
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -110,16 +110,23 @@ class Tests(Names):
         return found
 
     def tests(self, site: Site, name: str, values: Sequence[ast.expr], frame: Frame) -> Any:
-        found = list[Any]()
-        for value in values:
-            test = self.evaluate(value, frame)
-            if isinstance(test, Data) and test.shape:
-                help = f"write `{'&' if name == 'and' else '|'}` for arrays"
-                raise site.error("PL0147", f"`{site.written}` joins arrays by `{name}`", help)
-            found.append(test if isinstance(test, bool | Condition) else site.truth(test))
-            # Python does not evaluate what is decided.
-            if isinstance(test, bool) and test == (name == "or"):
-                break
+        """Tests joined by `and` or `or`: each is made where those before it do not decide."""
+        found, known = list[Any](), len(self.builder.domain)
+        try:
+            for value in values:
+                test = self.evaluate(value, frame)
+                if isinstance(test, Data) and test.shape:
+                    help = f"write `{'&' if name == 'and' else '|'}` for arrays"
+                    raise site.error("PL0147", f"`{site.written}` joins arrays by `{name}`", help)
+                found.append(test if isinstance(test, bool | Condition) else site.truth(test))
+                # Python does not evaluate what is decided.
+                if isinstance(test, bool) and test == (name == "or"):
+                    break
+                if isinstance(test, Condition):
+                    holds = test if name == "and" else negate(test)
+                    self.builder.domain += holds.pieces[0].constraints if len(holds.pieces) == 1 else ()
+        finally:
+            del self.builder.domain[known:]
         return self.joined(site, name, found)
 
     def choice(self, site: Site, test: Any, body: ast.expr, orelse: ast.expr, frame: Frame) -> Any:
@@ -130,13 +137,25 @@ class Tests(Names):
         if isinstance(test, bool | None | str | tuple):
             return self.evaluate(body if test else orelse, frame)
         a, b = (
-            self.within(test, body, frame),
-            self.within(negate(test) if isinstance(test, Condition) else None, orelse, frame),
+            self.within(site, test, body, frame),
+            self.within(site, self.opposite(site, test), orelse, frame),
         )
         return self.merged(site, test, a, b)
 
-    def within(self, test: Any, node: ast.expr, frame: Frame) -> Any:
-        """A value where an affine condition holds."""
+    def opposite(self, site: Site, test: Any) -> Any:
+        """Where a test does not hold."""
+        return negate(test) if isinstance(test, Condition) else invert_test(site, test)
+
+    def within(self, site: Site, test: Any, node: ast.expr, frame: Frame) -> Any:
+        """A value where a test holds."""
+        if isinstance(test, Data) and not test.shape:
+            outer = self.builder.guard
+            own = truth(site.truth(test).value)
+            self.builder.guard = own if outer is None else Apply("and", "i32", (outer, own), site.span)
+            try:
+                return self.evaluate(node, frame)
+            finally:
+                self.builder.guard = outer
         if not isinstance(test, Condition) or len(test.pieces) != 1:
             return self.evaluate(node, frame)
         known = len(self.builder.domain)

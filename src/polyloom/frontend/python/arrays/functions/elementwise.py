@@ -52,6 +52,10 @@ def of_data(site: Site, symbol: str, a: Any, b: Any) -> Any:
     if kind.kind == "f":
         help = f"write `np.floor(a / b)`{' and `a - np.floor(a / b) * b`' if symbol == '%' else ''}, or use integers"
         raise site.error("PL0139", f"`{symbol}` of floats cannot stand in a kernel: `{site.written}`", help)
+    guard = site.builder.guard
+    if guard is not None:
+        # The other side of a test never faults: there the divisor is 1.
+        b = site.select(Data(as_bool(guard)), b, Affine((), 1))
     return site.apply("floordiv" if symbol == "//" else "mod", a, b, kind=kind)
 
 
