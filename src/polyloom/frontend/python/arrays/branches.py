@@ -28,6 +28,7 @@ class Branches(Statements):
         site = self.site(node.test, frame)
         test = self.evaluate(node.test, frame)
         if isinstance(test, Data) and isinstance(node.test, ast.BoolOp):
+            # `i > 0 and x[i - 1] > 0` must not read x[-1] for i = 0, not even to choose otherwise.
             affine = self.evaluate(node.test.values[0], frame)
             if isinstance(affine, Condition):
                 return self.branch(_nested(node, node.test), rest, frame)

@@ -138,6 +138,7 @@ class Names:
     def name(self, site: Site, name: str, frame: Frame) -> Any:
         if name in frame.names:
             return frame.names[name]
+        # A name that the function binds anywhere is its own everywhere, as in Python.
         if name in frame.bound:
             help = "assign it in front of this; behind a loop, a name has a value only if it had one before"
             raise site.error("PL0148", f"`{name}` has no value here", help)
