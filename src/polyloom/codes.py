@@ -49,15 +49,18 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0134": (
         "call of a function",
-        "A kernel calls min, max, abs, pl.sqrt or math.sqrt, and pl.f32(...) and the like for constants. Write the "
-        "statements of other functions\n"
-        "where they would be called.",
+        "A kernel calls min, max, abs, pl.sqrt or math.sqrt, pl.f32(...) and the like for constants, the functions of "
+        "NumPy that the page of\n"
+        "arrays lists, and plain functions of Python and other kernels, which are read in the place of the call. None "
+        "may call itself.",
     ),
     "PL0135": (
         "argument without a type",
         "Every argument is annotated: `A: pl.f32[N, M + 1]` is an array whose extents are affine in the sizes of `N, "
         'M = pl.sizes("N M")`,\n'
-        "`alpha: pl.f32` a scalar, `n: int` an integer parameter. There are no default values.",
+        "`alpha: pl.f32` a scalar, `n: int` an integer parameter. A kernel of whole arrays may have default "
+        "values,\n"
+        "and take its types from the arrays of its first call.",
     ),
     "PL0136": (
         "loop whose iterations are not affine",
@@ -118,6 +121,13 @@ CODES: dict[str, tuple[str, str]] = {
         "name without a value here",
         "A loop's variable has a value in the body of its loop, and a name for an affine expression in the block that "
         "assigns it.",
+    ),
+    "PL0149": (
+        "shapes that do not fit",
+        "Shapes are checked for all sizes when a kernel of arrays is compiled: operands have equal extents, or extents "
+        "of 1; slices stay within\n"
+        "their arrays; no length depends on data.\n"
+        "    x[1:M]             write    assert M <= N    at the head of the function, where x has N elements",
     ),
     # PL015x, PL016x: C (frontend)
     "PL0150": (

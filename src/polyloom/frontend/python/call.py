@@ -33,14 +33,14 @@ def bind(
     arguments = {name: _argument(storage, values[name]) for name, storage in function.storage.items()}
     parameters = {name: _parameter(name, values[name]) for name in function.parameters if name in values}
     arrays = [(storage, arguments[storage.name].shape) for storage in function.storage.values() if storage.shape]
-    _solve(arrays, parameters)
+    solve_sizes(arrays, parameters)
     for name in function.parameters:
         if name not in parameters:
             raise _wrong(
                 f"the size `{name}` has no value",
                 f"no shape gives it: pass it by keyword, as in `{function.node.name}(..., {name}=16)`",
             )
-    _check_shapes(arrays, parameters)
+    check_shapes(arrays, parameters)
     if not assumptions.contains(parameters):
         shown = ", ".join(f"{name} = {value}" for name, value in parameters.items())
         raise _wrong(
@@ -104,7 +104,7 @@ def _parameter(name: str, value: object) -> int:
     return number
 
 
-def _solve(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: dict[str, int]) -> None:
+def solve_sizes(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: dict[str, int]) -> None:
     """Sizes from shapes: gives a value to every size that some extent determines once others are known."""
     pairs = [(extent, length) for storage, shape in arrays for extent, length in zip(storage.shape, shape, strict=True)]
     progress = True
@@ -129,7 +129,7 @@ def _determined(extent: Affine, length: int, parameters: Mapping[str, int]) -> I
             yield name, rest // factor
 
 
-def _check_shapes(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: Mapping[str, int]) -> None:
+def check_shapes(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: Mapping[str, int]) -> None:
     for storage, shape in arrays:
         if shape != tuple(extent.evaluate(parameters) for extent in storage.shape):
             raise _shape(storage, shape, parameters)

@@ -18,6 +18,11 @@ import numpy as np
 
 from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.frontend.python.arrays.agreement import Agreement, agreement
+from polyloom.frontend.python.arrays.detect import is_array_function
+from polyloom.frontend.python.arrays.native import bind_arguments, call_function
+from polyloom.frontend.python.arrays.signature import ArrayFunction, read_arrays
+from polyloom.frontend.python.arrays.values import as_items
 from polyloom.frontend.python.call import bind
 from polyloom.frontend.python.execute import Executable
 from polyloom.frontend.python.function import Function, read
@@ -26,8 +31,11 @@ from polyloom.frontend.python.lower import lower
 from polyloom.frontend.python.statements import infer
 from polyloom.frontend.python.text import definition
 from polyloom.frontend.source import Arrays
+from polyloom.ir.arrays.error_bound import error_bounds
+from polyloom.ir.arrays.interpret import interpret
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
+from polyloom.transform.arrays import lower_arrays
 from polyloom.transform.library import written_out
 
 
@@ -41,14 +49,20 @@ class Kernel:
     def __init__(self, function: FunctionType) -> None:
         self.function = function
         self.name = function.__name__
+        self.called: dict[str, object] | None = None
         # With the function's name, docstring and module, by which help and pickling find it.
         update_wrapper(cast(Callable[..., None], self), function)
 
-    def __call__(self, /, *arguments: object, **named: object) -> None:
+    def __call__(self, /, *arguments: object, **named: object) -> Any:
         """Execute on NumPy arrays, in place; sizes that no shape gives go by keyword. Raises PL0145."""
+        if self.is_array_function:
+            if self.called is None:
+                self.called = bind_arguments(self.function, arguments, self._own(named))
+            return call_function(self.function, self.arrays.program, arguments, named)
         assumptions = self._nest.assumptions
         parameters, values = bind(self._read, assumptions, arguments, named)
         self._execute(parameters, values)
+        return None
 
     @property
     def path(self) -> str:
@@ -58,23 +72,48 @@ class Kernel:
     @cached_property
     def source(self) -> str:
         """The text of the function."""
-        return ast.get_source_segment(self._read.text.source.text, self._read.node) or ""
+        text, node = definition(self.function)
+        return ast.get_source_segment(text.source.text, node) or ""
+
+    @cached_property
+    def is_array_function(self) -> bool:
+        """Whether it is read as a program of whole arrays."""
+        return is_array_function(self.function, definition(self.function)[1])
+
+    @cached_property
+    def arrays(self) -> ArrayFunction:
+        """The whole-array program that it is; where annotations are missing, with the types of its first call."""
+        return deeply(read_arrays)(self.function, self.called)
+
+    def _own(self, named: Mapping[str, object]) -> dict[str, object]:
+        code = self.function.__code__
+        known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return {name: value for name, value in named.items() if name in known}
 
     @cached_property
     def nest(self) -> Nest:
         try:
+            if self.is_array_function:
+                return deeply(lambda: written_out(lower_arrays(self.arrays.program)))()
             # On a stack of its own size: expressions may be nested deeper than Python's limit.
             return deeply(lambda: written_out(lower(self._read, self._types)))()
         except RecursionError:
-            raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
+            raise too_deep(self.path, self._line) from None
 
     @cached_property
     def indirect(self) -> Nest:
         """`nest`, in which indices, bounds of loops and branches may be data (`ir.nest.data`)."""
+        if self.is_array_function:
+            return self.nest
         try:
             return deeply(lambda: written_out(lower(self._read, self._types, indirect=True)))()
         except RecursionError:
-            raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
+            raise too_deep(self.path, self._line) from None
+
+    @property
+    def _line(self) -> Span:
+        text, node = definition(self.function)
+        return text.line(node.lineno)
 
     @property
     def _nest(self) -> Nest:
@@ -85,6 +124,8 @@ class Kernel:
         """Reference result: each array that the function assigns, from copies of `arrays` (zeros where none
         is given).
         """
+        if self.is_array_function:
+            return self._ordered(parameters, arrays)
         values = {name: self._copy(name, parameters, arrays) for name in self._read.storage}
         self._execute(parameters, values | {name: parameters[name] for name in self._read.order if name in parameters})
         written = {assign.target.name for assign in assignments(self._nest.body)}
@@ -93,6 +134,26 @@ class Kernel:
             for storage in self._nest.storage
             if storage.writable and storage.role == "argument" and storage.name in written
         }
+
+    def against_numpy(self, parameters: Mapping[str, int], arrays: Arrays) -> dict[str, Agreement]:
+        """For each result of a kernel of whole arrays, how far NumPy, which runs the function itself, is from the
+        ordered meaning, and the bound of that which follows from rounding. Raises PL0812 where it is further."""
+        taken = {name: np.array(arrays[name]) for name in self.arrays.order if name in arrays}
+        sizes = {name: parameters[name] for name in self.arrays.program.parameters}
+        returned = call_function(self.function, self.arrays.program, (), {**taken, **self.arrays.fixed, **sizes})
+        ordered = self._ordered(parameters, arrays)
+        bounds = error_bounds(self.arrays.program, parameters, arrays)
+        found = {**taken, **dict(zip(self.arrays.results, as_items(returned), strict=False))}
+        return {name: agreement(name, want, found[name], bounds[name]) for name, want in ordered.items()}
+
+    def _ordered(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
+        """The ordered meaning of whole arrays."""
+        span = self.arrays.program.span
+        try:
+            return deeply(interpret)(self.arrays.program, parameters, arrays)
+        except ZeroDivisionError:
+            help = "guard the divisor: `np.where(b != 0, b, 1)`"
+            raise input_error("PL0233", "an integer division by zero", span=span, help=help) from None
 
     def _copy(self, name: str, parameters: Mapping[str, int], arrays: Arrays) -> Any:
         storage = self._read.storage[name]
@@ -158,7 +219,7 @@ class Kernel:
         return f"<kernel {self.name}>"
 
 
-def kernel(function: Callable[..., None]) -> Kernel:
+def kernel(function: Callable[..., Any]) -> Kernel:
     """The kernel that a function is; its arguments are annotated with element types and sizes."""
     if not isinstance(function, FunctionType):
         raise input_error(

@@ -26,6 +26,7 @@ from polyloom.targets.forms.loops import close
 from polyloom.targets.forms.ssa_function import Content, better_error, interpreted, ranges, unread
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Oracle, Subject, Written
+from polyloom.transform.nest_to_ssa.scratch_arguments import scratch_arguments
 
 
 def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False) -> Subject:
@@ -33,11 +34,12 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
     of float sums where that is allowed. Errors: PL010x, PL024x.
     """
     start = perf_counter()
-    nest, reference, path = _kernel(written)
+    read, reference, path = _kernel(written)
+    nest, scratch = scratch_arguments(read)
     # Expressions may be nested deeper than Python's stack allows.
     function = deeply(frontend.nest_ssa)(nest, pointers, written.watch)
-    signature, reassociate = kernel_signature(nest), written.options.reassociate
-    oracles = _Oracles(nest, reference, function, signature)
+    signature, reassociate = kernel_signature(nest, scratch), written.options.reassociate
+    oracles = _Oracles(nest, reference, function, signature, scratch)
     bounds = close if reassociates and reassociate else None
     interpreter = Oracle("interpreter", "the interpreter of SSA form", oracles.interpreter, bounds)
     return Subject(
@@ -62,9 +64,11 @@ def _kernel(written: Written) -> tuple[Nest, Reference, str]:
     return nest, reference, str(written.path)
 
 
-def kernel_signature(nest: Nest) -> Signature:
-    """Signature of a nest: its integer parameters, which are arguments too, and its other arguments in their order."""
-    results = {assign.target.name for assign in assignments(nest.body)}
+def kernel_signature(nest: Nest, scratch: frozenset[str] = frozenset()) -> Signature:
+    """Signature of a nest: its integer parameters, which are arguments too, and its other arguments in their order;
+    what is stored to `scratch` is no result.
+    """
+    results = {assign.target.name for assign in assignments(nest.body)} - scratch
     passed = [s for s in nest.storage if s.role == "argument"]
     scalars = (*nest.parameters, *(s.name for s in passed if not s.shape))
     needed = {name for s in passed for extent in s.shape for name in extent.symbols} | nest.assumptions.symbols
@@ -85,6 +89,7 @@ class _Oracles:
     reference: Reference
     function: Function
     signature: Signature
+    scratch: frozenset[str]
 
     def interpreter(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
         del values
@@ -102,7 +107,7 @@ class _Oracles:
 
     def hidden(self, values: Mapping[str, int]) -> frozenset[str]:
         """Inputs whose elements nobody sees: those that are only written, and those that nothing reads."""
-        unused = unread(self.signature, self.function)
+        unused = unread(self.signature, self.function) | self.scratch
         is_meant = values.keys() >= set(self.nest.parameters) and self.nest.assumptions.contains(values)
         try:
             return transform.only_written(self.nest) | unused if is_meant else unused

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions: what each stands for, from the names of a function and the objects of its module."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from polyloom.frontend.python.arrays.calls import Calls
+from polyloom.frontend.python.arrays.functions.elementwise import (
+    binary,
+)
+from polyloom.frontend.python.arrays.functions.products import matmul
+from polyloom.frontend.python.arrays.iterables import Range, sequence
+from polyloom.frontend.python.arrays.names import Closure, Frame
+from polyloom.frontend.python.arrays.site import Site
+from polyloom.frontend.python.arrays.values import (
+    Generator,
+    items_of,
+)
+from polyloom.frontend.python.refuse import EXPRESSIONS, refused
+from polyloom.sets import Affine
+
+SYMBOLS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+
+
+class Evaluator(Calls):
+    """Expressions."""
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Any:
+        site = self.site(node, frame)
+        match node:
+            case ast.Constant(value=value):
+                return self.object(site, value)
+            case ast.Name(id=name):
+                return self.name(site, name, frame)
+            case ast.Attribute(value=base, attr=attribute):
+                return self.attribute(site, self.evaluate(base, frame), attribute)
+            case ast.Subscript(value=base, slice=index):
+                return self.subscript(site, self.evaluate(base, frame), self.evaluate(index, frame))
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                parts = [None if p is None else self.evaluate(p, frame) for p in (lower, upper, step)]
+                return slice(*parts)
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                return matmul(site, self.evaluate(left, frame), self.evaluate(right, frame))
+            case ast.BinOp(left=left, op=operator, right=right):
+                return binary(site, SYMBOLS[type(operator)], self.evaluate(left, frame), self.evaluate(right, frame))
+            case ast.UnaryOp(op=operator, operand=operand):
+                return self.unary(site, operator, self.evaluate(operand, frame))
+            case ast.Compare(left=left, ops=relations, comparators=others):
+                sides = [self.evaluate(side, frame) for side in (left, *others)]
+                found = [
+                    self.compare(site, relation, a, b)
+                    for relation, a, b in zip(relations, sides, sides[1:], strict=False)
+                ]
+                return self.joined(site, "and", found)
+            case ast.BoolOp(op=operator, values=values):
+                return self.tests(site, "and" if isinstance(operator, ast.And) else "or", values, frame)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.choice(site, self.evaluate(test, frame), body, orelse, frame)
+            case ast.Call():
+                return self.called(site, node, frame)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return tuple(self.items(items, frame))
+            case ast.GeneratorExp():
+                return Generator((node, frame))
+            case ast.ListComp():
+                return self.comprehension(site, node, frame)
+            case ast.Lambda():
+                return Closure(node, frame)
+            case _:
+                raise refused(frame.text, node, node, EXPRESSIONS)
+
+    def comprehension(self, site: Site, node: ast.ListComp, frame: Frame) -> Any:
+        """A list over what Python has all elements of."""
+        found = list[Any]()
+
+        def run(level: int) -> None:
+            if level == len(node.generators):
+                found.append(self.evaluate(node.elt, frame))
+                return
+            part = node.generators[level]
+            iterable = self.evaluate(part.iter, frame)
+            items = as_constants(iterable) or sequence(site, iterable)
+            if items is None or part.ifs:
+                help = "write a loop that assigns the elements of an array"
+                raise site.error("PL0133", f"`{site.written}` has as many elements as a size says", help)
+            for item in items:
+                self.assign_names(part.target, item, frame)
+                run(level + 1)
+
+        before = {**frame.names}
+        run(0)
+        frame.names = before
+        return tuple(found)
+
+    def assign_names(self, target: ast.expr, value: Any, frame: Frame) -> None:
+        """Names of a comprehension or a loop, for values that nobody changes."""
+        if isinstance(target, ast.Name):
+            frame.names[target.id] = value
+            return
+        parts, items = target.elts if isinstance(target, ast.Tuple | ast.List) else [], items_of(value)
+        if not parts or items is None or len(parts) != len(items):
+            site = self.site(target, frame)
+            raise site.error("PL0136", f"`{site.written}` does not fit what the loop gives", "name each value")
+        for part, each in zip(parts, items, strict=True):
+            self.assign_names(part, each, frame)
+
+
+def as_constants(items: Any) -> list[Any] | None:
+    """The numbers of a range between constants."""
+    if isinstance(items, Range) and items.first.is_constant and items.end.is_constant:
+        return [Affine((), n) for n in range(items.first.constant, items.end.constant, items.step)]
+    return None

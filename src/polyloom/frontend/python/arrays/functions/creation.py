@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New arrays: of one value, of steps, of constants, and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from polyloom.frontend.python.arrays.functions.reductions import numpy_dtype
+from polyloom.frontend.python.arrays.site import Site
+from polyloom.frontend.python.arrays.values import Data, as_items, converted, items_of, numpy_type
+from polyloom.ir.arrays.program import Cases, Form, Shape, Value, at, axis
+from polyloom.ir.arrays.quotients import rounded_up
+from polyloom.ir.operations import FLOATS
+from polyloom.ir.pla import Constant
+from polyloom.sets import Affine, Condition, Polyhedron
+
+MOST_ELEMENTS = 256
+"""Of an array of constants that is written out."""
+
+
+def extents(site: Site, given: Any) -> Shape:
+    """A shape as a call gives it."""
+    items = as_items(given)
+    for item in items:
+        if not isinstance(item, Affine):
+            raise site.error("PL0149", f"an extent of `{site.written}` is not affine", "use sums of sizes and integers")
+        if not site.builder.require(item):
+            raise site.error("PL0149", f"the extent {item} of `{site.written}` may be negative", f"assert {item} >= 0")
+    return items
+
+
+def full(site: Site, shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C") -> Any:
+    del order
+    value = site.data(fill_value)
+    if dtype is not None:
+        value = site.typed(value, numpy_dtype(site, dtype))
+    elif value.weak:
+        value = site.typed(value, np.dtype(np.float64 if value.dtype in FLOATS else np.int64))
+    return site.filled(value, extents(site, shape))
+
+
+def of_value(number: float) -> Callable[..., Any]:
+    """`zeros`, `ones`, and `empty`, whose elements are 0 here."""
+
+    def function(site: Site, shape: Any, dtype: Any = float, order: Any = "C") -> Any:
+        return full(site, shape, number, np.float64 if dtype is None else dtype, order)
+
+    return function
+
+
+def like(number: float | None) -> Callable[..., Any]:
+    """`zeros_like` and the like."""
+
+    def function(site: Site, a: Any, *more: Any, dtype: Any = None, shape: Any = None, fill_value: Any = None) -> Any:
+        data = site.data(a)
+        value = fill_value if fill_value is not None else more[0] if number is None else number
+        kind = numpy_dtype(site, dtype) if dtype is not None else numpy_type(data)
+        return site.filled(site.typed(value, kind), data.shape if shape is None else extents(site, shape))
+
+    return function
+
+
+def arange(site: Site, start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
+    """Steps from a start; of integers, an affine form of the axis."""
+    first, end = (Affine(), start) if stop is None else (start, stop)
+    by = Affine((), 1) if step is None else step
+    if not all(isinstance(v, Affine) for v in (first, end, by)) or not by.is_constant or not by.constant:
+        help = "give integers and a constant step; for others write `start + np.arange(n) * step`"
+        raise site.error("PL0134", f"the length of `{site.written}` is no affine form of integers", help)
+    length = end - first if by.constant > 0 else first - end
+    if not site.builder.require(length):
+        raise site.error("PL0149", f"`{site.written}` has {length} elements", f"assert that {length} >= 0")
+    number = rounded_up(length, abs(by.constant))
+    found = Data(Form(first + axis(0) * by.constant, "i32", (number,), site.span), wide=True, exact=True)
+    return found if dtype is None else site.typed(found, numpy_dtype(site, dtype))
+
+
+def linspace(site: Site, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None) -> Any:
+    """As NumPy does: start + n * ((stop - start) / (num - 1)), with the last one exactly."""
+    number = Affine((), num) if isinstance(num, int) else num
+    parts = number - 1 if endpoint else number
+    if not site.builder.require(parts - 1):
+        raise site.error("PL0149", f"`{site.written}` has too few elements", f"assert that {number} >= 2")
+    double = np.dtype(np.float64)
+    kind = numpy_dtype(site, dtype) if dtype is not None else double
+    work = kind if kind.kind == "f" else double
+    a, b = (
+        site.typed(
+            v if isinstance(v, Data) else float(v.constant) if isinstance(v, Affine) and v.is_constant else v, work
+        )
+        for v in (start, stop)
+    )
+    step = site.apply("div", site.apply("sub", b, a), site.typed(parts, work))
+    steps = site.typed(Data(Form(axis(0), "i32", (number,), site.span), wide=True, exact=True), work)
+    found = site.apply("add", site.apply("mul", steps, step), a)
+    if endpoint:
+        # NumPy stores the end itself, which the steps might miss by a rounding.
+        last = Condition((Polyhedron((axis(0) - (number - 1),)),))
+        found = Data(Cases(last, b.value, found.value, (number,), site.span))
+    return site.typed(found, kind)
+
+
+def eye(site: Site, N: Any, M: Any = None, k: Any = None, dtype: Any = float) -> Any:
+    """Ones on a diagonal."""
+    shape = extents(site, (N, N if M is None else M))
+    kind = numpy_dtype(site, dtype)
+    one, zero = (site.typed(v, kind).value for v in (1.0 if kind.kind == "f" else Affine((), 1), Affine()))
+    difference = axis(1) - axis(0) - (k if isinstance(k, Affine) else 0)
+    where = Condition((Polyhedron((difference, -difference)),))
+    return Data(Cases(where, one, zero, shape, site.span))
+
+
+def array(site: Site, object: Any, dtype: Any = None, copy: Any = True, order: Any = None) -> Any:
+    """Of nested lists: a piecewise value, or a copy of an array."""
+    del copy, order
+    if isinstance(object, Data):
+        found = Data(object.value, object.weak, object.wide, object.exact)
+        return found if dtype is None else site.typed(found, numpy_dtype(site, dtype))
+    if isinstance(object, np.ndarray):
+        return table(site, object if dtype is None else object.astype(numpy_dtype(site, dtype)))
+    items = nested(object)
+    kinds = [site.data(item) for item in flat(items)]
+    kind = numpy_dtype(site, dtype) if dtype is not None else None
+    if kind is None:
+        strong = [numpy_type(d) for d in kinds if not d.weak]
+        floats = any(d.dtype in FLOATS for d in kinds)
+        kind = np.result_type(*strong) if strong else np.dtype(np.float64 if floats else np.int64)
+    return stacked(site, items, kind)
+
+
+def nested(value: Any) -> Any:
+    found = items_of(value)
+    return value if found is None else [nested(v) for v in found]
+
+
+def flat(value: Any) -> list[Any]:
+    found = items_of(value)
+    return [value] if found is None else [each for v in found for each in flat(v)]
+
+
+def stacked(site: Site, items: Any, kind: Any) -> Data:
+    inner = items_of(items)
+    if inner is None:
+        return site.typed(items, kind)
+    parts = [stacked(site, item, kind) for item in inner]
+    if len(flat(items)) > MOST_ELEMENTS or not parts:
+        help = "make it a table of the module, or an argument"
+        raise site.error("PL0134", f"`{site.written}` has {len(flat(items))} elements", help)
+    return site.call(site, np.stack, [parts], {})
+
+
+def table(site: Site, constants: Any) -> Data:
+    """An array of the module as a local array, whose elements are stored one by one."""
+    kind = np.dtype(constants.dtype)
+    if constants.size > MOST_ELEMENTS or constants.dtype.kind not in "biuf":
+        help = f"pass it as an argument: tables of the module have up to {MOST_ELEMENTS} numbers"
+        raise site.error("PL0140", f"`{site.written}` is a table of {constants.size} elements", help)
+    wide = kind == np.int64
+    name = site.typed(0.0 if kind.kind == "f" else Affine(), kind).dtype
+    shape = tuple(Affine((), n) for n in constants.shape)
+    read = site.builder.array("table", name, shape, site.span)
+    # A table is there before any test is made.
+    guard, site.builder.guard = site.builder.guard, None
+    for point in np.ndindex(*constants.shape):
+        number = constants[point].item()
+        value: Value = Constant(float(number) if name in FLOATS else int(number), name, site.span)
+        target = read.__class__(read.name, name, tuple(Affine((), n) for n in point), (), site.span)
+        site.builder.store(target, value, site.span)
+    site.builder.guard = guard
+    return Data(read, wide=wide, exact=wide, is_view=True)
+
+
+def copy(site: Site, a: Any, order: Any = None) -> Any:
+    del order
+    data = site.data(a)
+    return Data(data.value, data.weak, data.wide, data.exact)
+
+
+def astype(site: Site, a: Any, dtype: Any, copy: Any = True) -> Any:
+    """A conversion; of floats to integers as everywhere in a kernel."""
+    del copy
+    data = site.data(a)
+    kind = numpy_dtype(site, dtype)
+    if data.wide and kind.kind in "iu" and kind.itemsize <= 4:
+        return site.typed(Data(data.value, weak=False), kind)
+    if data.weak and data.dtype in FLOATS and kind.kind in "iu":
+        return Data(converted(data.value, site.typed(Affine(), kind).dtype))
+    return site.typed(data, kind)
+
+
+def asarray(site: Site, a: Any, dtype: Any = None) -> Any:
+    """The array itself where it has the type."""
+    if isinstance(a, Data) and (dtype is None or numpy_dtype(site, dtype) == numpy_type(a)):
+        return a
+    return array(site, a, dtype)
+
+
+def of_index(site: Site, shape: Any, number: int) -> Any:
+    found = extents(site, shape)
+    return Data(Form(axis(number), "i32", found, site.span), wide=True, exact=True)
+
+
+def indices(site: Site, dimensions: Any) -> Any:
+    shape = extents(site, dimensions)
+    return tuple(of_index(site, shape, n) for n in range(len(shape)))
+
+
+def meshgrid(site: Site, *xi: Any, indexing: str = "xy") -> Any:
+    """The views of vectors as arrays of all their axes."""
+    datas = [site.data(x) for x in xi]
+    order = [1, 0, *range(2, len(datas))] if indexing == "xy" and len(datas) > 1 else [*range(len(datas))]
+    shape = tuple(datas[n].shape[0] for n in order)
+    return tuple(
+        Data(at(d.value, [axis(order.index(n))], shape, site.span), d.weak, d.wide, d.exact)
+        for n, d in enumerate(datas)
+    )
+
+
+def length(site: Site, value: Any) -> Any:
+    """`len(x)`."""
+    if isinstance(value, Data) and value.shape:
+        return value.shape[0]
+    if (items := items_of(value)) is not None:
+        return Affine((), len(items))
+    raise site.error("PL0138", f"`{site.written}`: a number has no length", "take that of an array")
+
+
+def number(kind: Any) -> Callable[..., Any]:
+    """`float(x)` and `int(x)`."""
+
+    def function(site: Site, x: Any) -> Any:
+        if isinstance(x, Affine) and (kind is int or x.is_constant):
+            return x if kind is int else float(x.constant)
+        if isinstance(x, float):
+            return x if kind is float else Affine((), int(x))
+        data = site.data(x)
+        if kind is float:
+            found = site.typed(data, np.dtype(np.float64)) if data.dtype != "f32" else data
+            return Data(found.value, weak=found.dtype == "f64")
+        if data.wide:
+            return data
+        return Data(converted(data.value, "i32"), wide=True, exact=True)
+
+    return function
+
+
+def identity(site: Site, n: Any, dtype: Any = float) -> Any:
+    return eye(site, n, dtype=dtype)
+
+
+def shape_of(site: Site, a: Any) -> Any:
+    return site.data(a).shape
+
+
+def rank(site: Site, a: Any) -> Any:
+    return Affine((), len(site.data(a).shape))
+
+
+def test(site: Site, x: Any) -> Any:
+    return site.truth(x)
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.full: full,
+    np.zeros: of_value(0.0),
+    np.ones: of_value(1.0),
+    np.empty: of_value(0.0),
+    np.zeros_like: like(0.0),
+    np.ones_like: like(1.0),
+    np.empty_like: like(0.0),
+    np.full_like: like(None),
+    np.arange: arange,
+    np.linspace: linspace,
+    np.eye: eye,
+    np.identity: identity,
+    np.array: array,
+    np.asarray: asarray,
+    np.ascontiguousarray: asarray,
+    np.asanyarray: asarray,
+    np.copy: copy,
+    np.indices: indices,
+    np.meshgrid: meshgrid,
+    np.shape: shape_of,
+    np.ndim: rank,
+    len: length,
+    float: number(float),
+    int: number(int),
+    bool: test,
+}

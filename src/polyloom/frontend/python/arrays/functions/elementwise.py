@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element-wise functions and operators, on arrays and numbers alike."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from polyloom.frontend.python import types
+from polyloom.frontend.python.arrays.site import Site
+from polyloom.frontend.python.arrays.values import Data, as_bool, common_type, items_of, truth
+from polyloom.ir.arrays.program import Apply
+from polyloom.ir.library import LARGEST_POWER, SINGLE
+from polyloom.ir.operations import FLOATS, INTEGERS
+from polyloom.ir.pla import Constant
+from polyloom.sets import Affine
+
+ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
+RELATIONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+
+def binary(site: Site, symbol: str, a: Any, b: Any) -> Any:
+    """`a symbol b`, of numbers of Python exactly."""
+    if symbol == "**":
+        return power(site, a, b)
+    if isinstance(a, Data) or isinstance(b, Data):
+        return of_data(site, symbol, a, b)
+    items = items_of(a), items_of(b)
+    if items != (None, None):
+        if symbol == "+" and items[0] is not None and items[1] is not None:
+            return (*items[0], *items[1])
+        return binary(site, symbol, to_array(site, a), to_array(site, b))
+    return of_numbers(site, symbol, a, b)
+
+
+def to_array(site: Site, value: Any) -> Any:
+    return site.call(site, np.array, [value], {}) if isinstance(value, list | tuple) else value
+
+
+def of_data(site: Site, symbol: str, a: Any, b: Any) -> Any:
+    if symbol in ARITHMETIC:
+        return site.apply(ARITHMETIC[symbol], a, b)
+    kind = common_type([a, b]) or np.dtype(np.int64)
+    if symbol == "/":
+        kind = kind if kind.kind == "f" else np.dtype(np.float64)
+        return site.apply("div", a, b, kind=kind)
+    if kind.kind == "f":
+        help = f"write `np.floor(a / b)`{' and `a - np.floor(a / b) * b`' if symbol == '%' else ''}, or use integers"
+        raise site.error("PL0139", f"`{symbol}` of floats cannot stand in a kernel: `{site.written}`", help)
+    guard = site.builder.guard
+    if guard is not None:
+        # The other side of a test never faults: there the divisor is 1.
+        b = site.select(Data(as_bool(guard)), b, Affine((), 1))
+    return site.apply("floordiv" if symbol == "//" else "mod", a, b, kind=kind)
+
+
+def of_numbers(site: Site, symbol: str, a: Any, b: Any) -> Any:
+    """Of affine forms and floats; what is no affine form is data."""
+    a, b = (Affine((), int(v)) if isinstance(v, bool) else v for v in (a, b))
+    if isinstance(a, Affine) and isinstance(b, Affine):
+        if symbol in ("+", "-"):
+            return a + b if symbol == "+" else a - b
+        if symbol == "*" and (a.is_constant or b.is_constant):
+            return b * a.constant if a.is_constant else a * b.constant
+        if a.is_constant and b.is_constant:
+            return exactly(site, symbol, a.constant, b.constant)
+        if symbol == "//" and b.is_constant and b.constant > 0:
+            numbers = (a.constant, *(c for _, c in a.terms))
+            if all(number % b.constant == 0 for number in numbers):
+                return Affine(tuple((n, c // b.constant) for n, c in a.terms), a.constant // b.constant)
+    elif (isinstance(a, int | float) and isinstance(b, int | float | Affine)) or isinstance(a, Affine):
+        plain = [v.constant if isinstance(v, Affine) and v.is_constant else v for v in (a, b)]
+        if not any(isinstance(v, Affine) for v in plain):
+            return exactly(site, symbol, *plain)
+    return of_data(site, symbol, site.data(a), site.data(b))
+
+
+def exactly(site: Site, symbol: str, a: Any, b: Any) -> Any:
+    """Python's own operation."""
+    operations: dict[str, Callable[[Any, Any], Any]] = {
+        "+": lambda a, b: a + b,
+        "-": lambda a, b: a - b,
+        "*": lambda a, b: a * b,
+        "/": lambda a, b: a / b,
+        "//": lambda a, b: a // b,
+        "%": lambda a, b: a % b,
+        "**": lambda a, b: a**b,
+        "&": lambda a, b: a & b,
+        "|": lambda a, b: a | b,
+        "^": lambda a, b: a ^ b,
+        "<<": lambda a, b: a << b,
+        ">>": lambda a, b: a >> b,
+    }
+    try:
+        found = operations[symbol](a, b)
+    except (ZeroDivisionError, ValueError, TypeError, OverflowError) as error:
+        raise site.error("PL0143", f"`{site.written}`: {error}", "use other constants") from None
+    return Affine((), found) if isinstance(found, int) else found
+
+
+def power(site: Site, a: Any, b: Any) -> Any:
+    """`a ** b`: products for an integer exponent, a root for 0.5."""
+    exponent = b.constant if isinstance(b, Affine) and b.is_constant else b
+    if isinstance(exponent, Data) and isinstance(exponent.value, Constant):
+        exponent = exponent.value.value
+    base = a.constant if isinstance(a, Affine) and a.is_constant else a
+    if isinstance(base, int | float) and isinstance(exponent, int | float):
+        return exactly(site, "**", base, exponent)
+    if not isinstance(exponent, int | float) or isinstance(exponent, bool):
+        help = "write a constant exponent, or `np.exp(b * np.log(a))`"
+        raise site.error("PL0133", f"the exponent of `{site.written}` is no constant", help)
+    data = site.data(a)
+    if exponent == 0.5:
+        return unary(site, "sqrt", data)
+    if exponent != int(exponent) or abs(exponent) > LARGEST_POWER or (exponent < 0 and data.dtype in INTEGERS):
+        help = f"an exponent is 0.5 or an integer up to {LARGEST_POWER}; write `np.exp(b * np.log(a))` for others"
+        raise site.error("PL0133", f"`{site.written}` cannot stand in a kernel", help)
+    kind = common_type([data, b]) or np.dtype(np.int64)
+    # NumPy squares by one product, too: the same bits.
+    if exponent == 2:
+        found = site.named(site.typed(data, kind), 0)
+        return site.apply("mul", found, found)
+    found = site.typed(data, kind)
+    if exponent == 1:
+        return found
+    if found.wide:
+        raise site.wide("its powers are not computed")
+    constant = Constant(float(exponent) if found.dtype in FLOATS else int(exponent), found.dtype)
+    return Data(Apply("pow", found.dtype, (found.value, constant), site.span))
+
+
+def unary(site: Site, name: str, x: Any) -> Any:
+    """A function of a real number, or of any number."""
+    x = to_array(site, x)
+    if isinstance(x, float) and name in ("sqrt", "exp", "log", "sin", "cos", "tanh") and x > 0:
+        return float(getattr(np, name)(x))
+    data = site.data(x)
+    kind = common_type([x if not isinstance(x, Data) else data])
+    # These keep the type of integers.
+    if name in ("neg", "abs"):
+        return site.apply(name, x if isinstance(x, Data) else data)
+    if name in ("floor", "ceil", "trunc", "rint") and kind is not None and kind.kind in "iu":
+        return data
+    real = kind if kind is not None and kind.kind == "f" else np.dtype(np.float64)
+    if kind is not None and kind.kind in "iub" and not data.weak and kind.itemsize < 4:
+        real = np.dtype(np.float32 if kind.itemsize == 2 else np.float16)
+    if name in SINGLE and real != np.float32 and not data.weak:
+        help = f"compute in single precision: `{site.written.partition('(')[0]}(x.astype(np.float32))`"
+        raise site.error("PL0139", f"`{site.written}` is of {real}, and {name} is there for f32 alone", help)
+    found = site.typed(data, np.dtype(np.float32) if name in SINGLE else real)
+    return Data(Apply(name, found.dtype, (found.value,), site.span), weak=data.weak and real == np.float64)
+
+
+def negated(site: Site, x: Any) -> Any:
+    return (
+        binary(site, "-", Affine(), x)
+        if isinstance(x, Affine | bool)
+        else -x
+        if isinstance(x, float)
+        else unary(site, "neg", x)
+    )
+
+
+def inverted(site: Site, x: Any) -> Any:
+    """`~x`: of bools their opposite."""
+    data = site.data(x)
+    if data.dtype == "bool":
+        return invert_test(site, data)
+    ones = site.element(Affine((), -1), data.dtype) if data.dtype not in ("u8", "u16", "u32") else None
+    if ones is None:
+        bits = {"u8": 8, "u16": 16, "u32": 32}[data.dtype]
+        ones = site.element(Affine((), (1 << bits) - 1), data.dtype)
+    return site.apply("xor", data, ones)
+
+
+def invert_test(site: Site, x: Any) -> Any:
+    data = site.truth(x)
+    zero = Constant(0, "i32")
+    return Data(as_bool(Apply("eq", "i32", (truth(data.value), zero), site.span)))
+
+
+def compare(site: Site, symbol: str, a: Any, b: Any) -> Any:
+    """A comparison of data."""
+    return site.compare(RELATIONS[symbol], to_array(site, a), to_array(site, b))
+
+
+def where(site: Site, condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None or y is None:
+        help = "write `np.where(condition, a, b)`"
+        raise site.error("PL0149", f"the length of `{site.written}` depends on data", help)
+    return site.select(site.truth(to_array(site, condition)), to_array(site, x), to_array(site, y))
+
+
+def clip(site: Site, a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    found = a if a_min is None else site.larger("maximum", a, a_min)
+    return found if a_max is None else site.larger("minimum", found, a_max)
+
+
+def sign(site: Site, x: Any) -> Any:
+    """-1, 0 or 1; of a NaN a NaN."""
+    data = site.named(site.data(x), 0)
+    one = site.element(1.0 if data.dtype in FLOATS else Affine((), 1), data.dtype)
+    less = site.select(site.compare("lt", data, Affine()), negated(site, one), data)
+    return site.select(site.compare("gt", data, Affine()), one, less)
+
+
+def square(site: Site, x: Any) -> Any:
+    found = site.named(site.data(x), 0)
+    return site.apply("mul", found, found)
+
+
+def of_python(name: str) -> Callable[..., Any]:
+    """Python's `min` and `max` of several numbers: the first one of equals, and of NaNs."""
+
+    def extreme(site: Site, *values: Any) -> Any:
+        if len(values) == 1:
+            if isinstance(values[0], Data):
+                return site.call(site, np.max if name == "max" else np.min, [values[0]], {})
+            values = tuple(values[0])
+        if all(isinstance(v, int | float) or (isinstance(v, Affine) and v.is_constant) for v in values):
+            plain = [v.constant if isinstance(v, Affine) else v for v in values]
+            found = max(plain) if name == "max" else min(plain)
+            return Affine((), found) if isinstance(found, int) else found
+        relation = "gt" if name == "max" else "lt"
+
+        def better(best: Any, new: Any) -> Any:
+            best, new = site.named(site.data(best)), site.named(site.data(new))
+            return site.select(site.compare(relation, new, best), new, best)
+
+        return reduce(better, values)
+
+    return extreme
+
+
+def isnan(site: Site, x: Any) -> Any:
+    found = site.named(site.data(x))
+    return site.compare("ne", found, found)
+
+
+def square_root_of_sum(site: Site, x1: Any, x2: Any) -> Any:
+    return unary(site, "sqrt", binary(site, "+", square(site, x1), square(site, x2)))
+
+
+def _of_two(symbol: str) -> Callable[..., Any]:
+    def function(site: Site, x1: Any, x2: Any) -> Any:
+        return binary(site, symbol, to_array(site, x1), to_array(site, x2))
+
+    return function
+
+
+def _of_one(name: str) -> Callable[..., Any]:
+    def function(site: Site, x: Any) -> Any:
+        return unary(site, name, x)
+
+    return function
+
+
+def _relation(symbol: str) -> Callable[..., Any]:
+    def function(site: Site, x1: Any, x2: Any) -> Any:
+        return compare(site, symbol, x1, x2)
+
+    return function
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    def function(site: Site, x1: Any, x2: Any) -> Any:
+        return site.larger(name, to_array(site, x1), to_array(site, x2))
+
+    return function
+
+
+def _logical(name: str) -> Callable[..., Any]:
+    def function(site: Site, x1: Any, x2: Any) -> Any:
+        return site.join_tests(name, site.truth(x1), site.truth(x2))
+
+    return function
+
+
+def _number(name: str) -> Callable[..., Any]:
+    """A number rather than a NaN."""
+
+    def function(site: Site, x1: Any, x2: Any) -> Any:
+        return site.apply(name, x1, x2)
+
+    return function
+
+
+def same(site: Site, x: Any) -> Any:
+    del site
+    return x
+
+
+def reciprocal(site: Site, x: Any) -> Any:
+    return binary(site, "/", 1.0, x)
+
+
+_LIBRARY = ("exp", "exp2", "log", "sin", "cos", "tanh", "floor", "ceil", "trunc", "rint", "sqrt")
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{getattr(np, name): _of_one(name) for name in _LIBRARY},
+    **{getattr(types, name): _of_one(name) for name in _LIBRARY},
+    **{
+        getattr(math, name): _of_one(name)
+        for name in ("exp", "exp2", "log", "sin", "cos", "tanh", "sqrt")
+        if hasattr(math, name)
+    },
+    **{f: _of_one("abs") for f in (builtins.abs, np.abs, np.fabs, math.fabs)},
+    **{f: _of_two(s) for f, s in ((np.add, "+"), (np.subtract, "-"), (np.multiply, "*"), (np.divide, "/"))},
+    **{f: _of_two(s) for f, s in ((np.floor_divide, "//"), (np.mod, "%"), (np.power, "**"), (math.pow, "**"))},
+    **{f: _of_two(s) for f, s in ((np.bitwise_and, "&"), (np.bitwise_or, "|"), (np.bitwise_xor, "^"))},
+    **{f: _of_two(s) for f, s in ((np.left_shift, "<<"), (np.right_shift, ">>"))},
+    **{f: _relation(s) for f, s in ((np.equal, "=="), (np.not_equal, "!="), (np.less, "<"), (np.greater, ">"))},
+    **{f: _relation(s) for f, s in ((np.less_equal, "<="), (np.greater_equal, ">="))},
+    np.maximum: _extreme("maximum"),
+    np.minimum: _extreme("minimum"),
+    np.fmax: _number("max"),
+    np.fmin: _number("min"),
+    builtins.max: of_python("max"),
+    builtins.min: of_python("min"),
+    np.negative: negated,
+    np.positive: same,
+    np.where: where,
+    np.clip: clip,
+    np.sign: sign,
+    np.square: square,
+    np.reciprocal: reciprocal,
+    np.hypot: square_root_of_sum,
+    np.isnan: isnan,
+    np.logical_and: _logical("and"),
+    np.logical_or: _logical("or"),
+    np.logical_not: invert_test,
+    np.invert: inverted,
+}

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`x[...]`: views with affine bounds and constant steps, as NumPy's basic indexing has them.
+
+Whether an index counts from the end is decided for all sizes. A slice that ends behind its array is cut there, if that
+is known; where only the smallest values of one size say otherwise, these are no sizes of the function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polyloom.frontend.python.arrays.site import Site
+from polyloom.frontend.python.arrays.values import Data, as_items, bounds_of, items_of
+from polyloom.ir.arrays.program import Form, Read, at, axis
+from polyloom.ir.arrays.quotients import bound, rounded_up
+from polyloom.ir.arrays.verify import print_shape
+from polyloom.sets import Affine
+
+Item = tuple[Affine, Affine | None]
+"""The index of an axis of the base, in `$` of an own axis of the view, and the extent of this axis if there is one."""
+_OWN = axis(0)
+
+
+def index_array(site: Site, data: Data, index: Any) -> Data:
+    """The view, or the element, of an array."""
+    items: list[Any] = list(items_of(index) or ()) if isinstance(index, tuple) else [index]
+    given = sum(item is not None and item is not Ellipsis for item in items)
+    rank = len(data.shape)
+    if given > rank:
+        message = f"`{site.written}` has {given} indices, and the array has the shape {print_shape(data.shape)}"
+        raise site.error("PL0138", message, "give an index for each dimension at most")
+    if Ellipsis not in [i for i in items if i is Ellipsis]:
+        items.append(Ellipsis)
+    forms, extents, n = list[Affine](), list[Affine](), 0
+    for item in items:
+        if item is Ellipsis:
+            for _ in range(rank - given):
+                forms.append(axis(len(extents)))
+                extents.append(data.shape[n])
+                n += 1
+        elif item is None:
+            extents.append(Affine((), 1))
+        else:
+            form, extent = _item(site, item, data.shape[n])
+            forms.append(form.substitute({"$0": axis(len(extents))}))
+            extents += [] if extent is None else [extent]
+            n += 1
+    # NumPy's element is a copy, its view of rank 0 (`x[..., 0]` of a vector) is rare.
+    is_element = not extents
+    found = at(data.value, forms, tuple(extents), site.span)
+    is_view = data.is_view and isinstance(found, Read) and not is_element
+    return Data(found, wide=data.wide, exact=data.exact, is_view=is_view)
+
+
+def place(site: Site, data: Data, index: Any) -> Data:
+    """What `x[...] = ...` stores to."""
+    found = index_array(site, data, index)
+    if not isinstance(found.value, Read) or not data.is_view:
+        help = "give the array a name first, `t = ...`, and store to that"
+        raise site.error("PL0133", f"`{site.written}` stores to a value that has no name", help)
+    return found
+
+
+def _item(site: Site, given: object, extent: Affine) -> Item:
+    item: Any = given
+    if isinstance(given, slice):
+        return _slice(site, *bounds_of(item), extent)
+    if isinstance(item, Affine):
+        return from_start(site, item, extent), None
+    if isinstance(item, Data):
+        if isinstance(item.value, Form) and not item.shape:
+            return from_start(site, item.value.value, extent), None
+        if item.shape:
+            help = "write a loop over the elements; a mask stands in `np.where`, or in `x[mask] = value`"
+            raise site.error("PL0137", f"`{site.written}` is indexed by an array: the result depends on data", help)
+        help = "an index is an affine form of loops and sizes; write the loops, and run it on RISC-V, for a gather"
+        raise site.error("PL0137", f"`{site.written}` is indexed by data", help)
+    raise site.error("PL0137", f"`{site.written}` has no integer as an index", "use integers, slices, `...` or `None`")
+
+
+def from_start(site: Site, form: Affine, extent: Affine) -> Affine:
+    """An index counted from the start; negative ones count from the end."""
+    if site.builder.proves(form):
+        return form
+    if site.builder.proves(-form - 1):
+        return form + extent
+    if site.builder.require(form):
+        return form
+    help = f"say which: `assert {form} >= 0` at the head of the function, or count from the end by `[-1 - k]`"
+    raise site.error("PL0137", f"the index {form} of `{site.written}` may count from the start or from the end", help)
+
+
+def _slice(site: Site, start: Any, stop: Any, step: Any, extent: Affine) -> Item:
+    by = 1 if step is None else _constant(site, step)
+    if by > 0:
+        first = Affine() if start is None else _clamped(site, _bound(site, start), extent)
+        end = extent if stop is None else _clamped(site, _bound(site, stop), extent)
+        length = _length(site, end - first)
+        return first + _OWN * by, length if by == 1 else rounded_up(length, by)
+    first = extent - 1 if start is None else _clamped(site, _bound(site, start), extent - 1)
+    past = Affine((), -1) if stop is None else _clamped(site, _bound(site, stop), extent)
+    length = _length(site, first - past)
+    return first + _OWN * by, length if by == -1 else rounded_up(length, -by)
+
+
+def _constant(site: Site, step: Any) -> int:
+    if isinstance(step, Affine) and step.is_constant and step.constant:
+        return step.constant
+    raise site.error("PL0137", f"the step of `{site.written}` is no constant", "step by an integer that is not 0")
+
+
+def _bound(site: Site, value: Any) -> Affine:
+    if isinstance(value, Affine):
+        return value
+    if isinstance(value, Data) and isinstance(value.value, Form) and not value.shape:
+        return value.value.value
+    help = "bounds of slices are sums of loops, sizes and integers; the length of a result may not depend on data"
+    raise site.error("PL0137", f"a bound of `{site.written}` is not affine", help)
+
+
+def _clamped(site: Site, form: Affine, extent: Affine) -> Affine:
+    """A bound from the start, no further than the extent."""
+    builder = site.builder
+    form = from_start(site, form, extent)
+    if builder.proves(extent - form):
+        return form
+    if builder.proves(form - extent):
+        return extent
+    if not builder.require(extent - form):
+        help = f"write `assert {form} <= {extent}` at the head of the function, or shorten the slice"
+        raise site.error("PL0149", f"`{site.written}` may end at {form}, behind the extent {extent}", help)
+    return form
+
+
+def _length(site: Site, length: Affine) -> Affine:
+    builder = site.builder
+    if builder.proves(-length):
+        return Affine()
+    if not builder.require(bound(length)):
+        help = f"write `assert {length} >= 0` at the head of the function"
+        raise site.error("PL0149", f"`{site.written}` has {length} elements, which may be less than none", help)
+    return length
+
+
+def axes_of(site: Site, value: Any, rank: int) -> tuple[int, ...]:
+    """`axis=`: one or several, negative ones from the end; all where it is None."""
+    if value is None:
+        return tuple(range(rank))
+    items = as_items(value)
+    found = [item.constant if isinstance(item, Affine) and item.is_constant else rank for item in items]
+    if any(not -rank <= n < rank for n in found):
+        what = f"{rank} dimension{'s' * (rank != 1)}"
+        help = f"give an axis from 0 to {rank - 1}" if rank > 1 else "leave the axis out"
+        raise site.error("PL0149", f"`{site.written}` names an axis that an array of {what} has not", help)
+    return tuple(n % rank for n in found)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From whole-array programs to nests, in two steps on this page.
+
+Program -> Program   fusion.py: element-wise producers into their consumers
+Program -> Nest      lower.py: a loop per axis, hoisting what would be computed again (hoist.py, conflicts.py,
+                     elements.py); loop_order.py: accumulations as one nest
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from polyloom.ir.arrays import verify
+from polyloom.ir.arrays.program import Program
+from polyloom.ir.arrays.text import print_arrays
+from polyloom.ir.nest import Nest
+from polyloom.ir.nest_verify import verify as verify_nest
+from polyloom.passes import Form, Pass, Watch, run_passes
+from polyloom.transform.arrays.fusion import fuse_producers
+from polyloom.transform.arrays.lower import lower_program
+
+ARRAYS: Final = Form(print_arrays, verify.verify)
+_NEST: Final = Form(str, verify_nest)
+
+
+def lower_arrays(program: Program, watch: Watch | None = None) -> Nest:
+    """The nest that a whole-array program is, with the same bits for all data."""
+    passes = (
+        Pass("arrays", lambda program: program, ARRAYS),
+        Pass("fusion", fuse_producers, ARRAYS),
+        Pass("nests", lower_program, _NEST),
+    )
+    nest: Nest = run_passes(program, passes, watch)
+    return nest

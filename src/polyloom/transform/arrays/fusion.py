@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Producer-consumer fusion: a local array that one later store reads once is computed where it is read.
+
+Legal where nothing stores, in between, to what the producer reads. A reduction is no producer: it keeps its loops. Dead
+locals go, too (Wolfe, High Performance Compilers for Parallel Computing, chapter 9; Darte, On the complexity of loop
+fusion, 2000).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polyloom.ir.arrays.program import (
+    Cases,
+    Contract,
+    For,
+    If,
+    Program,
+    Read,
+    Reduce,
+    Scan,
+    Statement,
+    Store,
+    Value,
+    at,
+    axes,
+    parts,
+    reads,
+    shape,
+    stores,
+    with_parts,
+)
+from polyloom.transform.arrays.hoist import cost
+
+_FEW = 3
+
+
+def fuse_producers(program: Program) -> Program:
+    """The program without locals that are read once, or that nothing reads."""
+    locals_ = {s.name for s in program.storage if s.role == "local"}
+    uses = Counter(read.name for store in stores(program.body) for read in reads(store.value))
+    writes = Counter(store.target.name for store in stores(program.body))
+    single = {name for name in locals_ if writes[name] == 1}
+    body = _block(program.body, single, uses)
+    while True:
+        used = {read.name for store in stores(body) for read in reads(store.value)}
+        dead = {store.target.name for store in stores(body)} & locals_ - used
+        if not dead:
+            break
+        body = _without(body, dead)
+    storage = tuple(s for s in program.storage if s.role == "argument" or s.name in used or s.name in _targets(body))
+    return replace(program, body=body, storage=storage)
+
+
+def _targets(body: Sequence[Statement]) -> set[str]:
+    return {store.target.name for store in stores(body)}
+
+
+def _without(body: Sequence[Statement], names: set[str]) -> tuple[Statement, ...]:
+    found = list[Statement]()
+    for statement in body:
+        match statement:
+            case Store(target=target) if target.name in names:
+                pass
+            case For(body=inner):
+                found.append(replace(statement, body=_without(inner, names)))
+            case If(body=inner, orelse=orelse):
+                found.append(replace(statement, body=_without(inner, names), orelse=_without(orelse, names)))
+            case Store():
+                found.append(statement)
+    return tuple(found)
+
+
+def _block(body: Sequence[Statement], single: set[str], uses: Counter[str]) -> tuple[Statement, ...]:
+    """One block, in which `known` are the producers whose value is still that of their expression."""
+    found, known = list[Statement](), dict[str, Value]()
+    for statement in body:
+        match statement:
+            case Store(target=target, value=value):
+                value = _substituted(value, known)
+                found.append(replace(statement, value=value))
+                known = {name: v for name, v in known.items() if target.name not in {r.name for r in reads(v)}}
+                if (
+                    target.name in single
+                    and target.index == axes(len(target.shape))
+                    and _fuses(value, uses[target.name])
+                ):
+                    known[target.name] = value
+            case For(body=inner):
+                found.append(replace(statement, body=_block(inner, single, uses)))
+                known = _still(known, _targets(inner))
+            case If(body=inner, orelse=orelse):
+                sides = _block(inner, single, uses), _block(orelse, single, uses)
+                found.append(replace(statement, body=sides[0], orelse=sides[1]))
+                known = _still(known, _targets((*inner, *orelse)))
+    return tuple(found)
+
+
+def _still(known: dict[str, Value], stored: set[str]) -> dict[str, Value]:
+    return {name: v for name, v in known.items() if not stored & {r.name for r in reads(v)}}
+
+
+def _fuses(value: Value, uses: int) -> bool:
+    """Whether a producer is element-wise, and cheap where it is read several times."""
+    waiting, inner = [value], list[Value]()
+    while waiting:
+        inner.append(waiting.pop())
+        waiting.extend(parts(inner[-1]))
+    # A sum in place of its name would be summed wherever the name stands.
+    if any(isinstance(each, Reduce | Contract | Scan) for each in inner):
+        return False
+    if any(isinstance(each, Cases) for each in inner):
+        return uses == 1
+    return uses == 1 or (cost(value) <= _FEW and cost(value) * uses <= _FEW)
+
+
+def _substituted(value: Value, known: dict[str, Value]) -> Value:
+    if isinstance(value, Read) and value.name in known:
+        source = known[value.name]
+        return at(source, value.index, value.shape, value.span) if shape(source) else source
+    return with_parts(value, [_substituted(part, known) for part in parts(value)])

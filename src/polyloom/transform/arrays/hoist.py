@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Array values that are computed before the store that they stand in (loop-invariant code motion of whole arrays).
+
+A reduction stays where it stands if each of its elements is wanted once: then its loops nest in those of the store.
+Elsewhere it would be summed again for each element that it is broadcast to, so that it becomes a local array. The same
+holds for element-wise values that cost more than a few operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from polyloom.ir.arrays.program import (
+    Apply,
+    Contract,
+    Reduce,
+    Scan,
+    Value,
+    View,
+    label_extents,
+    parts,
+    shape,
+    with_parts,
+)
+from polyloom.ir.arrays.program import at as view_at
+from polyloom.sets import Affine
+from polyloom.transform.arrays.elements import Place, places
+
+Keep = Callable[[Value], Value]
+"""Makes a local array of a value, and gives the read of it."""
+Places = frozenset[Affine]
+"""The places that the loops around are at."""
+_CHEAP: Final = ("add", "sub", "mul", "neg", "abs", "min", "max", "and", "or", "xor", "move")
+_FEW: Final = 2
+
+
+def hoist_invariants(value: Value, at: Place, loops: Places, keep: Keep) -> Value:
+    """The value at a place within loops, without what is better computed before them."""
+    match value:
+        case View(source=source, index=index, shape=extents):
+            return view_at(hoist_invariants(source, places(index, at), loops, keep), index, extents, value.span)
+        case Scan():
+            return keep(value)
+        case Reduce(axes=axes, source=source):
+            if not is_complete(at, loops):
+                return keep(value)
+            names, rest = [f"@{id(value)}.{n}" for n in axes], iter(at)
+            own = dict(zip(axes, map(Affine.symbol, names), strict=True))
+            inner = tuple(own[n] if n in own else next(rest) for n in range(len(shape(source))))
+            within = loops | set(map(Affine.symbol, names))
+            return with_parts(value, [hoist_invariants(source, inner, within, keep)])
+        case Contract(labels=labels, result=result, operands=operands):
+            if not is_complete(at, loops):
+                return keep(value)
+            known = dict(zip(result, at, strict=True))
+            names = {n: f"@{id(value)}.{n}" for n in label_extents(labels, operands) if n not in known}
+            known |= {n: Affine.symbol(name) for n, name in names.items()}
+            within = loops | set(map(Affine.symbol, names.values()))
+            pairs = zip(labels, operands, strict=True)
+            return with_parts(
+                value, [hoist_invariants(o, tuple(known[n] for n in ls), within, keep) for ls, o in pairs]
+            )
+        # What is broadcast is computed once for all places that it is broadcast to.
+        case Apply() if shape(value) and not is_complete(at, loops) and cost(value) > _FEW:
+            return keep(value)
+        case _:
+            made = [hoist_invariants(p, at if shape(p) else (), loops, keep) for p in parts(value)]
+            return with_parts(value, made)
+
+
+def is_complete(at: Place, loops: Places) -> bool:
+    """Whether a place is another one in every iteration, and all of them: its forms are those of the loops."""
+    found = [form for form in at if not form.is_constant]
+    return loops == frozenset(found) and len(found) == len(loops)
+
+
+def cost(value: Value) -> int:
+    """Operations per element; a division or a function counts as many."""
+    own = 0
+    if isinstance(value, Apply):
+        is_cheap = value.operation in _CHEAP or value.operation.startswith("to_")
+        own = 1 if is_cheap else _FEW if value.operation in ("select", "ge", "gt", "le", "lt", "eq", "ne") else 9
+    return own + sum(map(cost, parts(value))) if not isinstance(value, Reduce | Contract | Scan) else 0
