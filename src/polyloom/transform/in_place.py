@@ -20,14 +20,14 @@ def runs_in_place(nest: Nest, result: str, read: str) -> bool:
     if nest[result].shape != nest[read].shape or nest[result].dtype != nest[read].dtype:
         return False
     one = replace(nest, body=_Renamed(read, result).nodes(nest.body))
-    writers = Writers.of(one)
+    writers = Writers.from_nest(one)
     # What reads the one array in the nest reads an element of the other, too, where they are one.
     return not any(
         True
         for old, new in zip(statements(nest), writers.statements, strict=True)
         for reference in accesses(old.assign.value)
         if reference.name == read
-        for _ in writers.before(new, replace(reference, name=result))
+        for _ in writers.reaching_writers(new, replace(reference, name=result))
     )
 
 
