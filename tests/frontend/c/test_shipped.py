@@ -50,6 +50,11 @@ def test_functions_as_shipped(file: str, golden: Golden) -> None:
         ("loops", "s151", "tensix"),
         ("loops", "s4114", "tcpa"),
         ("intrinsics", "doubling", "tcpa"),
+        ("streams", "stream_control_q15", "tcpa"),
+        ("streams", "stream_dot_q31", "riscv"),
+        ("streams", "stream_filter_q15", "tcpa"),
+        ("streams", "stream_filter_q31", "riscv"),
+        ("streams", "stream_cascade_q31", "belt"),
     ],
 )
 def test_runs_on_machines(file: str, name: str, on: str) -> None:

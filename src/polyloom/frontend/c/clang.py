@@ -71,6 +71,11 @@ loops stay loops."""
 ALONE = ("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-fno-strict-float-cast-overflow")
 """Only what the entry function needs stays in a library: neither `main` nor the functions that it calls must link. A
 float beyond the range of an integer saturates, as the operations `to_...` do, where C has no rule."""
+INLINED = (
+    "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n",
+    "#pragma clang attribute pop\n",
+)
+"""What is called becomes part of its callers, unless it calls itself or is `noinline`."""
 
 # JSON is the only form of the tree with positions that a program can read; its text form changes between versions.
 _DUMP = ("-fsyntax-only", "-Xclang", "-ast-dump=json")

@@ -23,7 +23,7 @@ from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
 from polyloom.files import read_source
 from polyloom.frontend.c.choose import choose
-from polyloom.frontend.c.clang import CPP, C, included, llvm_module, syntax_tree
+from polyloom.frontend.c.clang import CPP, INLINED, C, included, llvm_module, syntax_tree
 from polyloom.frontend.c.growth import is_small
 from polyloom.frontend.c.library import called_kernels, with_kernels
 from polyloom.frontend.c.llvm_data import datum, name_of
@@ -59,11 +59,6 @@ CPP_ENDINGS: Final = (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".h")
 _UNIT: Final = """{before}{include}
 {after}{linkage}void *const __polyloom_kept[] = {{{kept}}};
 """
-_INLINED: Final = (
-    "#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)\n",
-    "#pragma clang attribute pop\n",
-)
-"""What is called becomes part of its callers, unless it calls itself or is `noinline`."""
 _DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
 _VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
@@ -131,7 +126,7 @@ def load_all(
     In C++ a name is an expression, such as `scale<8>`. What is `asserted` at these lines and columns is taken to hold.
     """
     kept = ", ".join(f"(void *){f'&{name}' if language is CPP else name}" for name in names)
-    before, after = _INLINED if inlines else ("", "")
+    before, after = INLINED if inlines else ("", "")
     linkage = 'extern "C" ' if language is CPP else ""
     unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept, linkage=linkage)
     if language is C:

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.files import read_source
-from polyloom.frontend.c.clang import shared_library
+from polyloom.frontend.c.calls.adapter import PREFIX
+from polyloom.frontend.c.clang import INLINED, shared_library
 from polyloom.frontend.c.library import called_kernels, with_kernels
 from polyloom.frontend.c.prototype import Dtype, Prototype
 from polyloom.frontend.c.reference import ENTRY, called, entry_unit
@@ -45,7 +46,10 @@ def call_native(
         # The result goes through memory as well, so that one runner serves functions of any type.
         call = f"*({_name(function.result)} *){ENTRY}0 = {call}"
     own = called_kernels(read_source(path, ".c").decode("utf-8", "replace"))
-    unit = with_kernels(entry_unit(path, start + len(passed), call), own, ENTRY)
+    # Structures that an adapter fills have the layout of the target's pointers, which are narrower than this host's:
+    # they must become their fields (LLVM's pass `sroa`).
+    before, after = INLINED if function.name.startswith(PREFIX) else ("", "")
+    unit = with_kernels(f"{before}{entry_unit(path, start + len(passed), call)}{after}", own, ENTRY)
     library = shared_library(unit, options, model)
     return called(library, [*result, *arguments], function.name, function.span)
 

@@ -39,20 +39,24 @@ def _statements(node: Node) -> Statements:
 
 
 def _declared(node: Node) -> Statements:
-    """Declarations with what their initial values do besides; each stands for itself once one does."""
-    before, after, found = list[Node](), list[Node](), list[Node]()
-    for declaration in node.inner:
-        if not declaration.initial:
-            found.append(declaration)
-            continue
-        value, first, last = _value(declaration.inner[-1])
-        before.extend(first)
-        after.extend(last)
-        found.append(replace(declaration, inner=(*declaration.inner[:-1], value)))
-    # Several declarations with effects are left: their order would change.
-    if (before or after) and len(found) > 1:
+    """Declarations with what their initial values do besides; each stands for itself once one does. A declarator ends
+    with a sequence point (C17, section 6.7.6, paragraph 3).
+    """
+    found = [_declarator(replace(node, inner=(declaration,))) for declaration in node.inner]
+    if all(len(each) == 1 for each in found):
         return (node,)
-    return (*before, replace(node, inner=tuple(found)) if before or after else node, *after)
+    return tuple([statement for each in found for statement in each])
+
+
+def _declarator(node: Node) -> Statements:
+    (declaration,) = node.inner
+    if not declaration.initial:
+        return (node,)
+    value, before, after = _value(declaration.inner[-1])
+    if not before and not after:
+        return (node,)
+    found = replace(declaration, inner=(*declaration.inner[:-1], value))
+    return (*before, replace(node, inner=(found,)), *after)
 
 
 def _effects(node: Node) -> Statements:
