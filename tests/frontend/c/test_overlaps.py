@@ -16,7 +16,7 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import c
 from polyloom.frontend.source import Options
-from polyloom.transform.in_place import runs_in_place
+from polyloom.transform.writers import runs_in_place
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

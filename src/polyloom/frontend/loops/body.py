@@ -9,8 +9,8 @@ from dataclasses import replace
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, condition
 from polyloom.frontend.loops.counters import uses
+from polyloom.frontend.loops.remainders import divided_parameter
 from polyloom.frontend.loops.roles import Roles, assumption
-from polyloom.frontend.loops.size_quotients import divided_parameter
 from polyloom.frontend.loops.statements import Nodes, Statements, with_parts
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import FORM

@@ -4,19 +4,24 @@ Wolfe 1996), and loops that are two in one.
 
 `(i + 1) % n` is `i + 1` or `i + 1 - n`: an assignment that contains it is written once for each, under the condition
 that decides. `t / 5` and `t % 5` need as many pieces as `t` has fives; there the loop becomes two, t = 5 q + r.
+
+Quotients of sizes in bounds, `n / 4`, `n >> 2` and `n % 4`, are affine once n is 4 q + r, which two loops around the
+function's body make it, of whose iterations one has the value of n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from math import lcm
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.known import never, nonnegative, quotient_border
 from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine, affine_part, known
 from polyloom.frontend.loops.headers import header
+from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.tree import CASTS, Node
-from polyloom.frontend.strips import LARGEST, Period, Size, sized
+from polyloom.frontend.strips import COPIES, LARGEST, Period, Size, sized
 from polyloom.names import hidden
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -165,3 +170,47 @@ def undecided(node: Node, scope: Scope) -> Iterator[tuple[Node, Condition]]:
         elif (where := border(node, scope)) is not None:
             yield node, where
         waiting.extend(reversed(node.inner))
+
+
+def divided_parameter(
+    nodes: Sequence[Node], scope: Scope, parameters: Collection[str], roles: Roles
+) -> tuple[str, int] | None:
+    """Parameter that quotients of sizes in bounds leave open, and the least common multiple of what they divide it by;
+    None where there is none, or too many rests.
+    """
+    found = dict[str, int]()
+    for node in nodes:
+        for bound in _bounds(node, roles):
+            for part in bound:
+                for name, by in _open(part, scope):
+                    found[name] = lcm(found.get(name, 1), by)
+    known = [(name, by) for name, by in sorted(found.items()) if name in parameters and by <= COPIES]
+    return known[0] if known else None
+
+
+def _bounds(node: Node, roles: Roles) -> Iterator[Node]:
+    """The expressions that loops begin and end with, and values of variables that these may use."""
+    for part in node:
+        match part.kind:
+            case "for":
+                yield from (part.inner[0], part.inner[2])
+            case "while":
+                yield part.inner[0]
+            case "do":
+                yield part.inner[1]
+            case "variable" if part.initial and part.symbol in roles.sized:
+                yield part.inner[-1]
+            case "binary" if part.opcode == "=" and part.inner[0].symbol in roles.sized:
+                yield part.inner[1]
+            case _:
+                pass
+
+
+def _open(node: Node, scope: Scope) -> Iterator[tuple[str, int]]:
+    """The symbols of which a quotient needs a rest."""
+    found = division(node, scope)
+    if found is None or affine(node, scope) is not None or border(node, scope) is not None:
+        return
+    value, by = found
+    if by.is_constant and by.constant > 1:
+        yield from ((name, by.constant) for name, c in value.terms if c % by.constant)

@@ -26,7 +26,7 @@ from polyloom.ir.steps import warnings
 from polyloom.passes import Watch
 from polyloom.targets.provenance import texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
-from polyloom.transform.in_place import runs_in_place
+from polyloom.transform.writers import runs_in_place
 
 EQUATIONS: Final = "equations"
 """The name of the oracle that interprets them."""
