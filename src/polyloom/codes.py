@@ -147,8 +147,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0153": (
         "type not supported",
         "Elements are _Bool, signed and unsigned char, short and int, float and double; _Float16 can only be "
-        "moved and converted. `long` and `long long` may count loops and index arrays, but are not element types:"
-        " write `int A[n]` instead of `long A[n]`.",
+        "moved and converted. `long` and `long long` may count loops, index arrays and be local variables, but are not "
+        "element types: write `int A[n]` instead of `long A[n]`.",
     ),
     "PL0154": (
         "no such precision",
@@ -162,14 +162,14 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0156": (
         "statement not supported",
-        "A nest is made of `for`, `while` with a counter, `if` and assignments; do, goto, break, switch and a return "
-        "within a loop depend on data.",
+        "A nest is made of `for`, `while` and `do` with a counter, `if`, `switch`, `goto` within a block, and "
+        "assignments; `break`, `goto` and `return` out of a loop depend on data.",
     ),
     "PL0157": (
         "call not supported",
         "A call must name a function of the C library that docs/c.md lists, such as `sqrtf`, `expf`, `floorf` or "
         "`powf(x, 3)`, or a function of the file or of your own headers. The latter must not return within a loop, "
-        "not call itself, and not be called under a condition.",
+        "not call itself, and not be called behind `&&` or `||` unless it is one `return`.",
     ),
     "PL0158": (
         "loop not supported",
@@ -186,8 +186,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0161": (
         "pointer arithmetic",
-        "Elements are named by the array and all its subscripts: `A[i][j]`, not `*(*(A + i) + j)`. A pointer cannot "
-        "be another name of an array.",
+        "Elements are named by the array and its subscripts, or by a pointer that moves within one array: `A[i][j]`, "
+        "`*p++`. A pointer to one of two arrays would be another name of both. Of a structure, only fields are used.",
     ),
     "PL0162": (
         "subscript not affine",
@@ -196,9 +196,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0163": (
         "computed in 64 bits",
-        "Data have 32 bits at most as integers: with `int x[n]`, `x[i] * 3L` is computed in `long`. "
-        "Counters, sizes and "
-        "subscripts may be `long` or `size_t`; `x[i] < (int)n` compares in `int`.",
+        "Data of 64 bits have sums, products, shifts, `&`, `|`, `^`, comparisons, and conversions to and from narrower "
+        "integers and to `double`: with `int x[n]`, `x[i] * 3L / 7` has none. Counters, sizes and subscripts may be "
+        "`long` or `size_t`.",
     ),
     "PL0164": (
         "operation that a type does not have",
@@ -207,7 +207,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0165": (
         "variable misused",
         "A loop variable is assigned in its loop or used where its value is not known, a parameter of a bound is "
-        "assigned, or a variable is declared outside the function.",
+        "assigned, or a constant of another file, whose value is not known, is used.",
     ),
     "PL0166": (
         "scop not usable",
