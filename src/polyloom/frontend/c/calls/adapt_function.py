@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from polyloom.deep import deeply, too_deep
 from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import NAME, PREFIX, adapter_text
@@ -35,8 +36,16 @@ ADAPTED: Final = f"{PREFIX}function"
 
 def adapt_function(path: str, options: Options, target: str) -> tuple[Options, str]:
     """Options that read the function with an adapter where it needs one, and the name of the user's function. Raises
-    PL0151, PL0152.
+    PL0103, PL0151, PL0152.
     """
+    try:
+        return _with_adapter(path, options, target)
+    except RecursionError:
+        raise too_deep(path) from None
+
+
+@deeply
+def _with_adapter(path: str, options: Options, target: str) -> tuple[Options, str]:
     unit = syntax_tree(path, options, target)
     headers = own_files(path, options)
     function, functions = choose(path, unit, options.function, headers, calls=True)
