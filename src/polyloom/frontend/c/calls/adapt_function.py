@@ -36,8 +36,10 @@ ADAPTED: Final = f"{PREFIX}function"
 
 def adapt_function(path: str, options: Options, target: str) -> tuple[Options, str]:
     """Options that read the function with an adapter where it needs one, and the name of the user's function. Raises
-    PL0103, PL0151, PL0152.
+    PL0103, PL0104, PL0151, PL0152.
     """
+    # Names of no file are refused here, before clang gets them.
+    read_source(path, ".c")
     try:
         return _with_adapter(path, options, target)
     except RecursionError:
