@@ -80,7 +80,7 @@ def quotient_border(value: Affine, by: Affine, domain: Condition, first: int) ->
 
 def _parted(value: Affine, by: int) -> tuple[Affine, Affine]:
     """Multiples of a number, and what is left of each term, from 0 on."""
-    whole = Affine.of({name: c // by for name, c in value.terms}, value.constant // by)
+    whole = Affine.from_terms({name: c // by for name, c in value.terms}, value.constant // by)
     return whole, value - whole * by
 
 
@@ -99,7 +99,7 @@ def rounded(length: Affine, size: int) -> Affine | None:
     """Trip count of a loop of some length and step: ceil(length / size), where that is an affine form."""
     if any(c % size for _, c in length.terms):
         return None
-    return Affine.of({name: c // size for name, c in length.terms}, -(-length.constant // size))
+    return Affine.from_terms({name: c // size for name, c in length.terms}, -(-length.constant // size))
 
 
 def divided(value: Affine, by: int) -> Affine | None:
@@ -107,4 +107,4 @@ def divided(value: Affine, by: int) -> Affine | None:
     numbers = (value.constant, *(c for _, c in value.terms))
     if any(number % by for number in numbers):
         return None
-    return Affine.of({name: c // by for name, c in value.terms}, value.constant // by)
+    return Affine.from_terms({name: c // by for name, c in value.terms}, value.constant // by)

@@ -66,7 +66,7 @@ def body(
         # A parameter of one value is a constant: its products are affine, and it may be a step.
         fixed = dict(_fixed(where))
         scope = replace(scope, symbols={name: form.substitute(fixed) for name, form in scope.symbols.items()})
-    made = _parted([n for n in nodes if assumption(n) is None], scope.within(assumptions), builder)
+    made = _parted([n for n in nodes if assumption(n) is None], scope.restrict_domain(assumptions), builder)
     lowered = without_unread((*initial, *made), builder.counted)
     unread = builder.counted - _read(lowered)
     kept = tuple([s for s in builder.storage.values() if s.name not in unread])

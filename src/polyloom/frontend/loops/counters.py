@@ -120,7 +120,7 @@ def _grown(first: Form, turn: Affine, step: Affine) -> Form:
     grown = total(monomials(first), times(monomials(turn), monomials(step)))
     # Where the product cancels or is of constants, the sum is affine again.
     if all(len(m) <= 1 for m in grown):
-        return Affine.of({m[0]: c for m, c in grown.items() if m}, grown.get((), 0))
+        return Affine.from_terms({m[0]: c for m, c in grown.items() if m}, grown.get((), 0))
     return grown
 
 
@@ -146,7 +146,7 @@ class Course:
     own: Affine = field(default_factory=Affine)
     step: int = 1
 
-    def at(self, turn: Affine | None, scope: Scope) -> Values:
+    def turn_values(self, turn: Affine | None, scope: Scope) -> Values:
         """The values before a turn, counted from 0, where they were those of `scope` before the loop; those of
         wrap-around variables hold from turn `depth` on.
         """
@@ -163,10 +163,10 @@ class Course:
 
     def before(self, turn: Affine | None, value: Affine, scope: Scope) -> Values:
         """The values before a turn in which the loop's variable has a value."""
-        found = dict(self.at(turn, scope))
+        found = dict(self.turn_values(turn, scope))
         if turn is None or not self.carried or len(self.own.terms) != 1 or self.own.terms[0][1] not in (1, -1):
             return found
-        earlier = self.at(turn - 1, scope)
+        earlier = self.turn_values(turn - 1, scope)
         for name in self.carried:
             found[name] = self._carried(name, turn - 1, value - self.step, earlier, scope)
         return found
@@ -179,7 +179,7 @@ class Course:
             if hidden(other) not in form.symbols:
                 continue
             if other in self.carried:
-                inner = self._carried(other, turn - 1, value - self.step, self.at(turn - 1, scope), scope)
+                inner = self._carried(other, turn - 1, value - self.step, self.turn_values(turn - 1, scope), scope)
             else:
                 inner = at[other]
             if not isinstance(inner, Affine):
@@ -207,7 +207,7 @@ def course(
     scope = with_values(inside, symbols).within(_unsigned(statements, symbols))
     # What holds at the head of each turn may decide a branch in the body.
     holds = condition(test, scope) if test is not None else None
-    behind = after(statements, scope if holds is None else scope.within(holds), counters)
+    behind = after(statements, scope if holds is None else scope.restrict_domain(holds), counters)
     # What the loop's variable is in changes from turn to turn.
     moving = {*map(hidden, names), *(own.symbols if own is not None else ())}
     steps = {name: _difference(behind.symbols.get(name), symbols[name], moving) for name in sorted(names)}
@@ -283,7 +283,7 @@ def _behind_while(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     if found is None:
         return with_values(scope, dict.fromkeys(changed(node, counters)))
     symbol = Affine.symbol(hidden(found.identity))
-    inside = with_values(scope, {found.identity: symbol}).within(found.domain(symbol))
+    inside = with_values(scope, {found.identity: symbol}).restrict_domain(found.domain(symbol))
     return ended(found, course((body,), found.count(scope), inside, counters, test), scope)
 
 
@@ -299,7 +299,7 @@ def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     except PolyloomError:
         return with_values(scope, dict.fromkeys(names))
     name = hidden(found.identity)
-    inside = with_values(scope, {found.identity: Affine.symbol(name)}).within(found.domain(Affine.symbol(name)))
+    inside = with_values(scope, {found.identity: Affine.symbol(name)}).restrict_domain(found.domain(Affine.symbol(name)))
     run = course((node.inner[4],), found.count(scope), inside, counters, found=found)
     return ended(found, run, scope)
 
@@ -307,7 +307,7 @@ def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
 def ended(found: Header, run: Course, scope: Scope) -> Scope:
     """The scope behind a loop: what ran along has grown, the loop's own variable stands past its end."""
     final = found.final(run.count)
-    values = dict(run.at(run.count, scope))
+    values = dict(run.turn_values(run.count, scope))
     # Behind at least as many turns as they need, wrap-around variables have their forms, too.
     if final is not None and run.count is not None and nonnegative(run.count - run.depth, scope.domain):
         values = dict(run.before(run.count, final, scope))
