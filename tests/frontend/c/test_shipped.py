@@ -16,7 +16,7 @@ from polyloom import api
 from polyloom.analysis.nest_check import checked
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import c
-from polyloom.frontend.c.clang import one_reading
+from polyloom.frontend.c.clang import cached_trees
 from polyloom.frontend.source import Options
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -29,7 +29,7 @@ FUNCTION = re.compile(r"(?:/\* shapes (.*?) \*/\n)?^(?:void|status|float) (\w+)\
 def test_functions_as_shipped(file: str, golden: Golden) -> None:
     path = FOLDER / f"{file}.c"
     rows = FUNCTION.findall(path.read_text(encoding="utf-8"))
-    with one_reading():
+    with cached_trees():
         found = {name: verdict(str(path), options(name, words.split())) for words, name in rows}
     equal = sum(text == "equal" for text in found.values())
     lines = [f"{equal} of {len(rows)} accepted and equal", *(f"{name}: {text}" for name, text in found.items())]

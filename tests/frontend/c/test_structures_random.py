@@ -13,7 +13,7 @@ from tests.frontend.python.helpers import arguments, assert_same, meaning
 
 from polyloom.analysis.nest_check import checked
 from polyloom.frontend import c
-from polyloom.frontend.c.clang import one_reading
+from polyloom.frontend.c.clang import cached_trees
 from polyloom.frontend.source import Options
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -85,7 +85,7 @@ def test_random_structures(tmp_path: Path) -> None:
     writers = [Writer(number, random) for number in range(25)]
     path = tmp_path / "random.c"
     path.write_text("\n".join(writer.text() for writer in writers), encoding="utf-8")
-    with one_reading():
+    with cached_trees():
         for writer in writers:
             shapes = tuple(s for s in writer.shapes if used(path.read_text(encoding="utf-8"), writer.number, s))
             nest, reference = c.load(str(path), Options(f"f{writer.number}", shapes=shapes))

@@ -17,14 +17,14 @@ from tests.frontend.c.helpers import HERE
 from tests.frontend.python.helpers import assert_same, meaning
 
 from polyloom.frontend import c
-from polyloom.frontend.c.choose import choose
-from polyloom.frontend.c.clang import one_reading, syntax_tree
+from polyloom.frontend.c.choose import choose_function
+from polyloom.frontend.c.clang import cached_trees, syntax_tree
 from polyloom.frontend.c.narrow import pairs
 from polyloom.frontend.c.narrow.functions import narrow_functions, result_term, with_result
 from polyloom.frontend.c.narrow.pairs import Pair, Term
-from polyloom.frontend.included import included
-from polyloom.frontend.loops.affine import callee
-from polyloom.frontend.loops.tree import CASTS, Node, strip
+from polyloom.frontend.included import source_dependencies
+from polyloom.frontend.loops.affine import callee_name
+from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 from polyloom.frontend.source import Options
 from polyloom.ir.numbers import NUMPY
 
@@ -250,7 +250,7 @@ class Machine:
         return state["result"]
 
     def execute(self, node: Node, names: dict[str, Any], state: dict[str, Any], guard: Any) -> None:
-        node = strip(node)
+        node = strip_casts(node)
         active = z3.And(guard, z3.Not(state["done"]))
         if node.kind == "block":
             for child in node.inner:
@@ -275,23 +275,23 @@ class Machine:
             raise AssertionError(node.kind)
 
     def store(self, target: Node, value: Any, names: dict[str, Any], active: Any) -> None:
-        symbol = strip(target).symbol
+        symbol = strip_casts(target).symbol
         names[symbol] = z3.If(active, value, names[symbol])
 
     def value(self, node: Node, names: dict[str, Any]) -> Any:
-        node = strip(node)
+        node = strip_casts(node)
         width = WIDTHS[node.ctype][0]
         if node.kind == "integer":
             return z3.BitVecVal(int(str(node.value)), width)
         if node.kind == "name":
             return names[node.symbol]
         if node.kind in CASTS:
-            return self.cast(self.value(node.inner[0], names), strip(node.inner[0]).ctype, node.ctype)
+            return self.cast(self.value(node.inner[0], names), strip_casts(node.inner[0]).ctype, node.ctype)
         if node.kind == "choose":
             arms = [self.value(arm, names) for arm in node.inner[1:]]
             return z3.If(self.truth(node.inner[0], names), *arms)
         if node.kind == "call":
-            return self.call(self.functions[callee(node)], [self.value(a, names) for a in node.inner[1:]])
+            return self.call(self.functions[callee_name(node)], [self.value(a, names) for a in node.inner[1:]])
         if node.kind == "unary":
             one = self.value(node.inner[0], names)
             return {"-": lambda: -one, "~": lambda: ~one, "+": lambda: one}[node.opcode]()
@@ -325,12 +325,12 @@ class Machine:
         return found
 
     def truth(self, node: Node, names: dict[str, Any]) -> Any:
-        node = strip(node)
+        node = strip_casts(node)
         if node.opcode in ("&&", "||") and len(node.inner) == 2:
             return (z3.And if node.opcode == "&&" else z3.Or)(*(self.truth(child, names) for child in node.inner))
         if node.opcode in ("<", ">", "<=", ">=", "==", "!="):
             a, b = (self.value(child, names) for child in node.inner)
-            signed = WIDTHS[strip(node.inner[0]).ctype][1]
+            signed = WIDTHS[strip_casts(node.inner[0]).ctype][1]
 
             def less(x: Any, y: Any) -> Any:
                 return x < y if signed else z3.ULT(x, y)
@@ -353,9 +353,9 @@ class Machine:
 
 
 def wide_functions() -> Iterator[tuple[str, dict[str, Node], dict[str, Node]]]:
-    with one_reading():
+    with cached_trees():
         unit = syntax_tree(str(FILE), Options())
-    _, functions = choose(str(FILE), unit, "high", included(str(FILE)))
+    _, functions = choose_function(str(FILE), unit, "high", source_dependencies(str(FILE)))
     before = {f.name: f for f in functions.values()}
     after = {f.name: f for f in narrow_functions(functions).values()}
     return ((name, before, after) for name in before if after[name] is not before[name])

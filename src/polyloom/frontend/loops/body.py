@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from polyloom.frontend.loops import refusals
-from polyloom.frontend.loops.affine import Scope, condition
+from polyloom.frontend.loops.affine import Scope, affine_condition
 from polyloom.frontend.loops.counters import uses
 from polyloom.frontend.loops.remainders import divided_parameter
 from polyloom.frontend.loops.roles import Roles, assumption
@@ -15,18 +15,18 @@ from polyloom.frontend.loops.statements import Nodes, Statements, with_parts
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import FORM
 from polyloom.frontend.loops.types import is_pointer
-from polyloom.frontend.loops.values import gathered
+from polyloom.frontend.loops.values import gather_index
 from polyloom.frontend.strips import Parted
 from polyloom.ir.nest import Assign, If, Loop, Storage, accesses, assignments
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.pla import Reference
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.passes import Watch
 from polyloom.sets import Affine, Condition
 from polyloom.sets.normal import conjunction
 
 
-def body(
+def lower_body(
     nodes: Sequence[Node],
     parameters: Sequence[Node],
     found: Roles,
@@ -38,9 +38,9 @@ def body(
     """Lowering of a function's body: its nodes, what the function assumes, and all storage."""
     builder = Statements(found, scope.storage.values(), (*(p.name for p in parameters), *names), indirect=indirect)
     if builder.gathers is not None:
-        scope = replace(scope, gathers=builder.gathers, gather=gathered)
+        scope = replace(scope, gathers=builder.gathers, gather=gather_index)
     # The statement tree is a form between passes: `--print-after tree` prints it, and tests verify it.
-    Watch().saw("tree", nodes, FORM)
+    Watch().observe("tree", nodes, FORM)
     # Counted over the whole body: a variable of one branch alone occurs nowhere else.
     builder.uses = uses(nodes)
     initial: Nodes = ()
@@ -59,9 +59,9 @@ def body(
             scope = replace(scope, storage={**scope.storage, parameter.symbol: copy})
     assumptions = Condition()
     for asserted in filter(None, map(assumption, nodes)):
-        where = condition(asserted, scope)
+        where = affine_condition(asserted, scope)
         if where is None:
-            raise refusals.assertion(asserted)
+            raise refusals.refuse_assertion(asserted)
         assumptions = conjunction(assumptions, where)
         # A parameter of one value is a constant: its products are affine, and it may be a step.
         fixed = dict(_fixed(where))
@@ -70,7 +70,7 @@ def body(
     lowered = without_unread((*initial, *made), builder.counted)
     unread = builder.counted - _read(lowered)
     kept = tuple([s for s in builder.storage.values() if s.name not in unread])
-    return numbered(lowered, builder.taken), assumptions, kept
+    return number_statements(lowered, builder.taken), assumptions, kept
 
 
 def without_unread(nodes: Nodes, counters: Collection[str]) -> Nodes:
@@ -122,9 +122,9 @@ def _parted(nodes: Sequence[Node], scope: Scope, builder: Statements) -> Nodes:
     return parted.loops(lambda f, w: _parted(nodes, with_parts(scope, name, f).within(w), builder), nodes[0].span)
 
 
-def numbered(nodes: Sequence[NestNode], taken: set[str]) -> Nodes:
+def number_statements(nodes: Sequence[NestNode], taken: set[str]) -> Nodes:
     """Statements named S1, S2, ... in the order of the text; they have other names than what the text has names for."""
-    names = (fresh(f"S{n}", taken) for n in range(1, len(list(assignments(nodes))) + 1))
+    names = (fresh_name(f"S{n}", taken) for n in range(1, len(list(assignments(nodes))) + 1))
 
     def number(node: NestNode) -> NestNode:
         match node:

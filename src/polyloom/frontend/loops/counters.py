@@ -4,7 +4,7 @@ counters that run along.
 
 Each has a value at each place of the text, an affine form of loops and parameters, or none that is known. A loop that
 adds the same number to a variable in every iteration leaves it affine in the loop's count (Gerlek, Stoltz, Wolfe,
-"Beyond Induction Variables", TOPLAS 1995, for the linear ones); `after` finds the number by executing the body on
+"Beyond Induction Variables", TOPLAS 1995, for the linear ones); `propagate` finds the number by executing the body on
 symbols.
 """
 
@@ -15,14 +15,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.known import nonnegative
-from polyloom.frontend.loops.affine import Polynomial, Scope, affine, condition
+from polyloom.frontend.known import is_nonnegative
+from polyloom.frontend.loops.affine import Polynomial, Scope, affine_form, affine_condition
 from polyloom.frontend.loops.elements import polynomial, times, total
-from polyloom.frontend.loops.headers import Header, from_values, header
-from polyloom.frontend.loops.shape import flat, statements_of
+from polyloom.frontend.loops.headers import Header, from_values, loop_header
+from polyloom.frontend.loops.shape import flatten_blocks, child_statements
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import RANGE
-from polyloom.names import hidden
+from polyloom.names import hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
 
 Form = Affine | Polynomial
@@ -31,16 +31,16 @@ Values = Mapping[str, Form | None]
 """By identity; None is not known."""
 
 
-def target(node: Node) -> str:
+def assigned_symbol(node: Node) -> str:
     """The identity of the variable that a statement assigns, or ""."""
     assigns = node.opcode in ("=", "++", "--") or node.kind == "update"
     left = node.inner[0] if assigns and node.inner else None
     return left.symbol if left is not None and left.kind == "name" else ""
 
 
-def changed(node: Node, counters: frozenset[str]) -> frozenset[str]:
+def changed_counters(node: Node, counters: frozenset[str]) -> frozenset[str]:
     """The counters that a statement changes; those that it declares are its own."""
-    found = {target(part) for part in node}
+    found = {assigned_symbol(part) for part in node}
     return counters & found if found else frozenset()
 
 
@@ -54,7 +54,7 @@ def assigned_first(name: str, statements: Iterable[Node]) -> bool:
     first = next((part for part in statements if uses((part,))[name] or _declares(part, name)), None)
     if first is None or _declares(first, name):
         return True
-    assigns = first.kind == "binary" and first.opcode == "=" and target(first) == name
+    assigns = first.kind == "binary" and first.opcode == "=" and assigned_symbol(first) == name
     return assigns and not uses(first.inner[1:])[name]
 
 
@@ -62,12 +62,12 @@ def _declares(node: Node, name: str) -> bool:
     return node.kind == "declare" and any(declaration.symbol == name for declaration in node.inner)
 
 
-def assigned(node: Node, scope: Scope) -> Affine | None:
+def assigned_value(node: Node, scope: Scope) -> Affine | None:
     """Symbolic execution of an assignment: the affine form that its variable gets; None where that is not known."""
     if node.opcode == "=":
-        return affine(node.inner[1], scope)
-    before = affine(node.inner[0], scope)
-    by = Affine((), 1) if node.kind == "unary" else affine(node.inner[1], scope)
+        return affine_form(node.inner[1], scope)
+    before = affine_form(node.inner[0], scope)
+    by = Affine((), 1) if node.kind == "unary" else affine_form(node.inner[1], scope)
     if before is None or by is None or node.opcode not in ("++", "--", "+=", "-=", "*="):
         return None
     if node.opcode == "*=":
@@ -75,11 +75,11 @@ def assigned(node: Node, scope: Scope) -> Affine | None:
     value = before + by if node.opcode[0] == "+" else before - by
     if (bounds := RANGE.get(node.inner[0].ctype)) is not None:
         inside = (value - bounds[0], -value + bounds[1])
-        return value if all(nonnegative(form, scope.domain) for form in inside) else None
+        return value if all(is_nonnegative(form, scope.domain) for form in inside) else None
     # An unsigned variable that is not negative stays so when it grows; else it must be known.
-    grows = node.opcode[0] == "+" and nonnegative(by, scope.domain)
+    grows = node.opcode[0] == "+" and is_nonnegative(by, scope.domain)
     unsigned = node.inner[0].ctype.startswith("unsigned")
-    return value if not unsigned or grows or nonnegative(value, scope.domain) else None
+    return value if not unsigned or grows or is_nonnegative(value, scope.domain) else None
 
 
 def assigned_product(node: Node, scope: Scope) -> Polynomial | None:
@@ -88,7 +88,7 @@ def assigned_product(node: Node, scope: Scope) -> Polynomial | None:
         return polynomial(node.inner[1], scope)
     before = polynomial(node.inner[0], scope)
     by = {(): 1} if node.kind == "unary" else polynomial(node.inner[1], scope)
-    # What wraps below 0 has no value here: see `assigned`.
+    # What wraps below 0 has no value here: see `assigned_value`.
     if before is None or by is None or node.opcode not in ("++", "--", "+=", "-="):
         return None
     if node.opcode[0] == "-" and node.inner[0].ctype.startswith("unsigned"):
@@ -176,7 +176,7 @@ class Course:
         form, symbol = self.carried[name], self.own.terms[0]
         known: dict[str, Affine] = {symbol[0]: (value - self.own.constant) * symbol[1]}
         for other in self.steps:
-            if hidden(other) not in form.symbols:
+            if hidden_name(other) not in form.symbols:
                 continue
             if other in self.carried:
                 inner = self._carried(other, turn - 1, value - self.step, self.turn_values(turn - 1, scope), scope)
@@ -184,11 +184,11 @@ class Course:
                 inner = at[other]
             if not isinstance(inner, Affine):
                 return None
-            known[hidden(other)] = inner
+            known[hidden_name(other)] = inner
         return form.substitute(known)
 
 
-def course(
+def find_course(
     body: Iterable[Node],
     count: Affine | None,
     inside: Scope,
@@ -200,18 +200,18 @@ def course(
     what holds at the head of each turn, `found` its header where that is known.
     """
     statements = tuple(body)
-    names = frozenset[str]().union(*(changed(node, counters) for node in statements))
+    names = frozenset[str]().union(*(changed_counters(node, counters) for node in statements))
     # One turn from unknown values: a variable whose difference is a constant then grows by it in every turn.
-    symbols = {name: Affine.symbol(hidden(name)) for name in names}
+    symbols = {name: Affine.symbol(hidden_name(name)) for name in names}
     own = inside.symbols.get(found.identity) if found is not None else None
     scope = with_values(inside, symbols).within(_unsigned(statements, symbols))
     # What holds at the head of each turn may decide a branch in the body.
-    holds = condition(test, scope) if test is not None else None
-    behind = after(statements, scope if holds is None else scope.restrict_domain(holds), counters)
+    holds = affine_condition(test, scope) if test is not None else None
+    behind = propagate(statements, scope if holds is None else scope.restrict_domain(holds), counters)
     # What the loop's variable is in changes from turn to turn.
-    moving = {*map(hidden, names), *(own.symbols if own is not None else ())}
-    steps = {name: _difference(behind.symbols.get(name), symbols[name], moving) for name in sorted(names)}
-    live = {name for name in names if not assigned_first(name, [part for node in statements for part in flat(node)])}
+    moving = {*map(hidden_name, names), *(own.symbols if own is not None else ())}
+    steps = {name: _constant_difference(behind.symbols.get(name), symbols[name], moving) for name in sorted(names)}
+    live = {name for name in names if not assigned_first(name, [part for node in statements for part in flatten_blocks(node)])}
     carried = {name: behind.symbols[name] for name in live if steps[name] is None and name in behind.symbols}
     if found is None or own is None or found.identity in names:
         return Course(count, steps)
@@ -232,42 +232,42 @@ def _depth(name: str, carried: Mapping[str, Affine], path: tuple[str, ...]) -> i
     """After how many turns a wrap-around variable has its form; None where it depends on itself."""
     if name in path:
         return None
-    others = [_depth(n, carried, (*path, name)) for n in carried if hidden(n) in carried[name].symbols]
+    others = [_depth(n, carried, (*path, name)) for n in carried if hidden_name(n) in carried[name].symbols]
     found = [depth for depth in others if depth is not None]
     return None if len(found) < len(others) else 1 + max(found, default=0)
 
 
-def _difference(a: Affine | None, b: Affine, moving: Collection[str]) -> Affine | None:
+def _constant_difference(a: Affine | None, b: Affine, moving: Collection[str]) -> Affine | None:
     found = None if a is None else a - b
     return found if found is not None and not found.symbols & set(moving) else None
 
 
-def after(statements: Iterable[Node], scope: Scope, counters: frozenset[str]) -> Scope:
+def propagate(statements: Iterable[Node], scope: Scope, counters: frozenset[str]) -> Scope:
     """Forward propagation of affine values: what is known of the counters behind statements."""
     for node in statements:
-        scope = _behind(node, scope, counters)
+        scope = _propagate_statement(node, scope, counters)
     return scope
 
 
-def _behind(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
-    names = changed(node, counters)
+def _propagate_statement(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
+    names = changed_counters(node, counters)
     if node.kind == "declare":
-        initial = {d.symbol: affine(d.inner[-1], scope) for d in node.inner if d.initial and d.symbol in counters}
+        initial = {d.symbol: affine_form(d.inner[-1], scope) for d in node.inner if d.initial and d.symbol in counters}
         return with_values(scope, initial)
     if not names:
         return scope
-    if target(node):
-        form = assigned(node, scope)
-        return with_values(scope, {target(node): assigned_product(node, scope) if form is None else form})
+    if assigned_symbol(node):
+        form = assigned_value(node, scope)
+        return with_values(scope, {assigned_symbol(node): assigned_product(node, scope) if form is None else form})
     if node.kind == "block":
-        return after(node.inner, scope, counters)
+        return propagate(node.inner, scope, counters)
     if node.kind == "if":
-        sides = [after((side,), scope, counters).symbols for side in statements_of(node)]
+        sides = [propagate((side,), scope, counters).symbols for side in child_statements(node)]
         # Without `else`, the other way leaves the values of before.
         sides = sides if len(sides) > 1 else [*sides, scope.symbols]
-        return with_values(scope, {n: v for n in names for v in [_agreed([side.get(n) for side in sides])]})
+        return with_values(scope, {n: v for n in names for v in [_common_value([side.get(n) for side in sides])]})
     if node.kind == "for":
-        return behind_loop(node, scope, counters)
+        return propagate_loop(node, scope, counters)
     if node.kind == "while":
         return _behind_while(node, scope, counters)
     return with_values(scope, dict.fromkeys(names))
@@ -277,50 +277,50 @@ def _behind_while(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     """Forward propagation across a counted `while`."""
     test, body = node.inner[0], node.inner[-1]
     try:
-        found = counted(node, scope.still(), counters)
+        found = counted_while_header(node, scope.drop_gathers(), counters)
     except PolyloomError:
         found = None
     if found is None:
-        return with_values(scope, dict.fromkeys(changed(node, counters)))
-    symbol = Affine.symbol(hidden(found.identity))
+        return with_values(scope, dict.fromkeys(changed_counters(node, counters)))
+    symbol = Affine.symbol(hidden_name(found.identity))
     inside = with_values(scope, {found.identity: symbol}).restrict_domain(found.domain(symbol))
-    return ended(found, course((body,), found.count(scope), inside, counters, test), scope)
+    return scope_after_loop(found, find_course((body,), found.count(scope), inside, counters, test), scope)
 
 
-def _agreed(values: list[Affine | None]) -> Affine | None:
+def _common_value(values: list[Affine | None]) -> Affine | None:
     return values[0] if all(value == values[0] for value in values) else None
 
 
-def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
+def propagate_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     """Forward propagation across a `for`: what is known of the counters behind it."""
-    names = changed(node, counters)
+    names = changed_counters(node, counters)
     try:
-        found = header(node, scope.still())
+        found = loop_header(node, scope.drop_gathers())
     except PolyloomError:
         return with_values(scope, dict.fromkeys(names))
-    name = hidden(found.identity)
+    name = hidden_name(found.identity)
     inside = with_values(scope, {found.identity: Affine.symbol(name)}).restrict_domain(found.domain(Affine.symbol(name)))
-    run = course((node.inner[4],), found.count(scope), inside, counters, found=found)
-    return ended(found, run, scope)
+    run = find_course((node.inner[4],), found.count(scope), inside, counters, found=found)
+    return scope_after_loop(found, run, scope)
 
 
-def ended(found: Header, run: Course, scope: Scope) -> Scope:
+def scope_after_loop(found: Header, run: Course, scope: Scope) -> Scope:
     """The scope behind a loop: what ran along has grown, the loop's own variable stands past its end."""
     final = found.final(run.count)
     values = dict(run.turn_values(run.count, scope))
     # Behind at least as many turns as they need, wrap-around variables have their forms, too.
-    if final is not None and run.count is not None and nonnegative(run.count - run.depth, scope.domain):
+    if final is not None and run.count is not None and is_nonnegative(run.count - run.depth, scope.domain):
         values = dict(run.before(run.count, final, scope))
     return with_values(scope, {**values, found.identity: final})
 
 
-def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None:
+def counted_while_header(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None:
     """Counted `while` loop: the header of one that goes on while a counter, which it changes by the same number in
     every turn, is on one side of a bound; None for others.
     """
     test, body = node.inner[0], node.inner[-1]
-    bounds = with_values(scope, dict.fromkeys(changed(body, counters)))
-    steps = course((body,), None, bounds, counters, test).steps
+    bounds = with_values(scope, dict.fromkeys(changed_counters(body, counters)))
+    steps = find_course((body,), None, bounds, counters, test).steps
     for part in test:
         step = steps.get(part.symbol) if part.kind == "name" else None
         if step is None or not step.is_constant or not step.constant:

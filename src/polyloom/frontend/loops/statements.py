@@ -13,44 +13,44 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.convert import converted
-from polyloom.frontend.known import nonnegative, rounded
+from polyloom.frontend.convert import convert_value
+from polyloom.frontend.known import is_nonnegative, turn_count
 from polyloom.frontend.loops import refusals
-from polyloom.frontend.loops.affine import Scope, affine, affine_part, condition, known
+from polyloom.frontend.loops.affine import Scope, affine_form, affine_part, affine_condition, decide_test
 from polyloom.frontend.loops.counters import (
     Course,
-    after,
-    assigned,
+    propagate,
+    assigned_value,
     assigned_first,
     assigned_product,
-    behind_loop,
-    changed,
-    counted,
-    course,
-    ended,
-    target,
+    propagate_loop,
+    changed_counters as changed,
+    counted_while_header,
+    find_course,
+    scope_after_loop,
+    assigned_symbol,
     uses,
     value_in,
     with_values,
 )
-from polyloom.frontend.loops.elements import polynomial, reference
-from polyloom.frontend.loops.gathers import Gathers, not_zero
-from polyloom.frontend.loops.headers import Header, header
-from polyloom.frontend.loops.past import past
-from polyloom.frontend.loops.remainders import stride, undecided
+from polyloom.frontend.loops.elements import polynomial, array_reference
+from polyloom.frontend.loops.gathers import Gathers, nonzero_condition
+from polyloom.frontend.loops.headers import Header, loop_header
+from polyloom.frontend.loops.past import final_values
+from polyloom.frontend.loops.remainders import strip_size, undecided_parts
 from polyloom.frontend.loops.roles import Roles
-from polyloom.frontend.loops.shape import flat
-from polyloom.frontend.loops.shapes import affine_text, extents
-from polyloom.frontend.loops.tree import Node, refuse
+from polyloom.frontend.loops.shape import flatten_blocks
+from polyloom.frontend.loops.shapes import affine_text, extent_texts
+from polyloom.frontend.loops.tree import Node, refusal
 from polyloom.frontend.loops.types import COUNTING, TYPES, element_type, is_pointer
-from polyloom.frontend.loops.values import binary, truth, value
-from polyloom.frontend.predicate import inlines, merge
-from polyloom.frontend.strips import COPIES, Body, Interval, Parted, strips
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, depends
+from polyloom.frontend.loops.values import lower_binary, lower_truth, value
+from polyloom.frontend.predicate import is_condition_inlined, merge_branches
+from polyloom.frontend.strips import COPIES, Body, Interval, Parted, make_strips
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, depends_on_symbols
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction
 
@@ -92,17 +92,17 @@ class Statements:
             elif self.changed_counters(node):
                 if node.kind == "block" or self.once(node, scope):
                     waiting = (*(node.inner if node.kind == "block" else node.inner[:1]), *waiting)
-                elif target(node) or (node.kind == "if" and condition(node.inner[0], scope) is not None):
+                elif assigned_symbol(node) or (node.kind == "if" and affine_condition(node.inner[0], scope) is not None):
                     return (*result, *self.split_paths(node, waiting, scope))
                 elif (parted := self.parted_count(node, waiting, scope)) is not None:
                     return (*result, *parted)
                 else:
                     found, behind = self.lower_counter_change(node, scope)
                     result.extend(found)
-                    scope = past(node, scope, behind)
+                    scope = final_values(node, scope, behind)
             else:
                 result.extend(self.statement(node, scope))
-                scope = past(node, scope, scope)
+                scope = final_values(node, scope, scope)
         return tuple(result)
 
     def changed_counters(self, node: Node) -> frozenset[str]:
@@ -111,7 +111,7 @@ class Statements:
 
     def split_paths(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
         """A statement after which counters have values that depend on affine conditions, and what follows it."""
-        if target(node):
+        if assigned_symbol(node):
             return self.counter(node, rest, scope)
         body, *orelse = node.inner[1:]
         return self.branch(
@@ -124,13 +124,13 @@ class Statements:
     def counter(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
         """A counter's declaration with its value, or its assignment, and what follows it."""
         declares = node.kind == "variable"
-        name = node.symbol if declares else target(node)
+        name = node.symbol if declares else assigned_symbol(node)
         if declares and node.ctype in TYPES:
             scope = scope.bind_storage(node.name, name, self.local(node, scope))
             self.counted.add(scope.storage[name].name)
 
         def part(inside: Scope) -> Nodes:
-            value = affine(node.inner[-1], inside) if declares else assigned(node, inside)
+            value = affine_form(node.inner[-1], inside) if declares else assigned_value(node, inside)
             stored = self.store_counter(node, name, value, inside)
             behind = with_values(inside, {name: value})
             # `row = i * n` is not affine, but `A[row + j]` is a subscript once the product is substituted.
@@ -146,11 +146,11 @@ class Statements:
         if it counts by more than one, what is left of a parameter. None where that is known, or nothing uses it.
         """
         kinds = ("for", "while", "do")
-        if node.kind not in kinds or not self.changed_counters(node) & uses(rest).keys() or self.once(node, scope):
+        if node.kind not in kinds or not self.changed_counters(node) & count_uses(rest).keys() or self.once(node, scope):
             return None
         try:
-            still = scope.still()
-            found = header(node, still) if node.kind == "for" else counted(_while(node), still, self.roles.counters)
+            still = scope.drop_gathers()
+            found = loop_header(node, still) if node.kind == "for" else counted_while_header(_while(node), still, self.roles.counters)
         except PolyloomError:
             return None
         if found is None or len(found.lengths()) != 1:
@@ -158,7 +158,7 @@ class Statements:
         (length,), size = found.lengths(), abs(found.step)
         # Not those of the loops around: a turn of theirs would be another branch.
         known = found.count(scope) is not None
-        runs = node.kind != "do" or any(nonnegative(form, scope.domain) for form in (length - 1, -length))
+        runs = node.kind != "do" or any(is_nonnegative(form, scope.domain) for form in (length - 1, -length))
         if (known and runs) or not length.symbols <= self.parameters.union(*self.whole(scope)):
             return None
         names = sorted(name for name, c in length.terms if c % size)
@@ -189,34 +189,34 @@ class Statements:
             return self.store(to, Index(form, storage.dtype, node.span), node)
         if node.kind == "variable":
             return self.store(to, value(node.inner[-1], storage.dtype, scope), node)
-        return self.store(to, self.stored_value(node, reference(node.inner[0], scope), scope), node)
+        return self.store(to, self.stored_value(node, array_reference(node.inner[0], scope), scope), node)
 
     def lower_counter_change(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """A statement that changes counters, and what is known of them behind it."""
         if node.kind == "for":
-            return self.loop(node, scope), behind_loop(node, scope, self.roles.counters)
+            return self.loop(node, scope), propagate_loop(node, scope, self.roles.counters)
         if node.kind in ("while", "do"):
-            return self.while_loop(node, scope)
-        return self.statement(node, scope), after((node,), scope, self.roles.counters)
+            return self.lower_while_loop(node, scope)
+        return self.statement(node, scope), propagate((node,), scope, self.roles.counters)
 
-    def while_loop(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
+    def lower_while_loop(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """`while (i < n) { ... i++; }`: a loop over the counter that its condition compares. A `do` loop is one, too,
         where its first turn would pass the test; else that turn comes before it.
         """
         loop = _while(node)
         test, body = loop.inner
-        found = counted(loop, scope, self.roles.counters)
+        found = counted_while_header(loop, scope, self.roles.counters)
         if found is None:
-            raise refusals.statement(node)
-        if node.kind == "do" and not all(nonnegative(length - 1, scope.domain) for length in found.lengths()):
+            raise refusals.refuse_statement(node)
+        if node.kind == "do" and not all(is_nonnegative(length - 1, scope.domain) for length in found.lengths()):
             first, behind = self.lower_counter_change(body, scope)
-            rest, behind = self.while_loop(loop, behind)
+            rest, behind = self.lower_while_loop(loop, behind)
             return (*first, *rest), behind
         return self.turns(found, body, loop, scope, test)
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
         """Lowering of one statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
-        if self.changed_counters(node) and (node.kind in ("while", "do") or target(node)) and not self.once(node, scope):
+        if self.changed_counters(node) and (node.kind in ("while", "do") or assigned_symbol(node)) and not self.once(node, scope):
             return self.block((node,), scope)
         match node.kind:
             case "block":
@@ -230,7 +230,7 @@ class Statements:
                     lambda s: self.statement(node.inner[1], s),
                     lambda s: self.block(orelse, s),
                     scope,
-                    private(node, self.uses),
+                    private_variables(node, self.uses),
                 )
             case "attributed":
                 return self.statement(node.inner[-1], scope)
@@ -250,12 +250,12 @@ class Statements:
             case "binary" | "update" | "unary" if node.opcode in ("=", "++", "--") or node.kind == "update":
                 return self.assignment(node, scope)
             case _:
-                raise refusals.statement(node)
+                raise refusals.refuse_statement(node)
 
     @staticmethod
     def once(node: Node, scope: Scope) -> bool:
         """Whether a statement is `do ... while (0)`."""
-        return node.kind == "do" and affine(node.inner[1], scope) == Affine()
+        return node.kind == "do" and affine_form(node.inner[1], scope) == Affine()
 
     def declare(self, declaration: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """Declaration of a local variable: its initial value, and the scope in which its name has a meaning. Raises
@@ -264,7 +264,7 @@ class Statements:
         if declaration.kind != "variable":
             return (), scope
         if declaration.storage in ("static", "extern"):
-            raise refuse(
+            raise refusal(
                 "PL0165",
                 f"`{declaration.name}` keeps its value between calls",
                 declaration,
@@ -275,12 +275,12 @@ class Statements:
             return (), scope
         initial = declaration.inner[-1] if declaration.initial else None
         form = (
-            affine(initial, scope)
+            affine_form(initial, scope)
             if initial is not None and declaration.ctype in COUNTING and declaration.symbol not in self.roles.assigned
             else None
         )
         if form is not None:
-            return (), scope.naming(declaration.name, declaration.symbol, form)
+            return (), scope.bind_integer(declaration.name, declaration.symbol, form)
         product = polynomial(initial, scope) if initial is not None and declaration.ctype in COUNTING else None
         known = product is not None and declaration.symbol not in self.roles.assigned
         if known and declaration.ctype not in TYPES:
@@ -302,7 +302,7 @@ class Statements:
     def local(self, declaration: Node, scope: Scope) -> Storage:
         dtype = element_type(declaration)
         if is_pointer(declaration):
-            raise refuse(
+            raise refusal(
                 "PL0161",
                 f"`{declaration.name}` is a pointer, which may be another name of an array",
                 declaration,
@@ -310,9 +310,9 @@ class Statements:
             )
         parameters = {name for identity in self.roles.parameters for name in scope.symbols[identity].symbols}
         known = {name: form for name, form in scope.named.items() if form.symbols <= parameters}
-        shape = [affine_text(text, known) for text in extents(declaration.ctype)]
+        shape = [affine_text(text, known) for text in extent_texts(declaration.ctype)]
         if None in shape:
-            raise refuse(
+            raise refusal(
                 "PL0155",
                 f"an extent of `{declaration.name}` is not affine in the parameters",
                 declaration,
@@ -336,20 +336,20 @@ class Statements:
 
     def fresh(self, name: str) -> str:
         """`name`, or `name_n` with the least n from 2 that is free."""
-        return fresh(name, self.taken)
+        return fresh_name(name, self.taken)
 
     def loop(self, node: Node, scope: Scope) -> Nodes:
         """Lowering of a `for`; raises PL0158, PL0159, PL0165."""
-        found = header(node, scope)
+        found = loop_header(node, scope)
         if found.identity in scope.around:
-            raise refuse(
+            raise refusal(
                 "PL0165",
                 f"`{found.name}` counts two loops, one within the other",
                 node.inner[0],
                 "give the inner loop a variable of its own",
             )
         if found.identity in self.changed_counters(node.inner[4]):
-            raise _assigns_loop(node.inner[4], found)
+            raise _refuse_loop_assignment(node.inner[4], found)
         return (*self.take_gathered(), *self.turns(found, node.inner[4], node, scope)[0])
 
     def turns(
@@ -361,20 +361,20 @@ class Statements:
         name = self.fresh(found.name)
         symbol, size = Affine.symbol(name), abs(found.step)
         if size > 1 and len(found.first) != 1:
-            raise refuse("PL0158", f"a loop that counts by {size} begins at one of several values", node.inner[0])
+            raise refusal("PL0158", f"a loop that counts by {size} begins at one of several values", node.inner[0])
         # A loop that counts by more than one counts its turns.
         value = symbol if size == 1 else found.first[0] + symbol * found.step
         lengths = found.lengths()
-        counts = [rounded(length, size) for length in lengths]
+        counts = [turn_count(length, size) for length in lengths]
         upper = tuple(length if count is None else count for length, count in zip(lengths, counts, strict=True))
         counter = Interval(found.lower, found.upper, 1 if found.step > 0 else -1)
         counter = counter if size == 1 else Interval((Affine(),), upper, 1)
-        inside = _entered(scope, found, value).restrict_domain(conjunction(found.domain(value), counter.holds(symbol)))
-        run = course((body,), found.count(scope), inside, self.roles.counters, test, found)
+        inside = _loop_scope(scope, found, value).restrict_domain(conjunction(found.domain(value), counter.holds(symbol)))
+        run = find_course((body,), found.count(scope), inside, self.roles.counters, test, found)
         turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
 
-        parts = stride(body, name, inside)
-        cut = None if parts is None else strips(counter, parts.size, scope.domain)
+        parts = strip_size(body, name, inside)
+        cut = None if parts is None else make_strips(counter, parts.size, scope.domain)
         if len(found.first) != 1 or cut is not None:
             # Strips have no first turns that could be peeled.
             run = replace(run, carried={}, depth=0)
@@ -382,7 +382,7 @@ class Statements:
         def within(form: Affine, where: Condition, around: Scope) -> Scope:
             """The scope in the body where the loop's counter is a form."""
             here = value.substitute({name: form})
-            return _entered(around, found, here).restrict_domain(conjunction(found.domain(here), where))
+            return _loop_scope(around, found, here).restrict_domain(conjunction(found.domain(here), where))
 
         def lowered(form: Affine, inside: Scope) -> Nodes:
             made = self.block((body,), inside)
@@ -390,22 +390,22 @@ class Statements:
             is_exact = size == 1 or None not in counts or not made
             return made if is_exact else (If(found.domain(value.substitute({name: form})), made, (), node.span),)
 
-        def at(form: Affine, where: Condition) -> Nodes:
+        def lower_turn(form: Affine, where: Condition) -> Nodes:
             """The body where the loop's counter is a form."""
             here = value.substitute({name: form})
             known = run.before(None if turn is None else turn.substitute({name: form}), here, scope)
             own = {n: v for n, v in known.items() if n != found.identity}
             return lowered(form, with_values(within(form, where, scope), own))
 
-        behind = ended(found, run, scope)
+        behind = scope_after_loop(found, run, scope)
         open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "for" else []
         if parts is not None and open_:
             parted = Parted(open_[0], parts.parts, self.fresh(open_[0]), self.fresh(open_[0]))
             return parted.loops(self.with_rest((node,), open_[0], scope), node.span), behind
         if parts is not None and cut is not None:
-            return cut.loops(self.fresh(found.name), None if parts.unrolls else name, at, node.span), behind
+            return cut.loops(self.fresh(found.name), None if parts.unrolls else name, lower_turn, node.span), behind
         peeled, counter = self.peeled(found, run, counter, scope, (lambda f, w, s: lowered(f, within(f, w, s))), body)
-        made = at(symbol, counter.holds(symbol))
+        made = lower_turn(symbol, counter.holds(symbol))
         loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span)
         return (*peeled, *((loop,) if made else ())), behind
 
@@ -431,9 +431,9 @@ class Statements:
         for n in range(run.depth):
             form = first + n * counter.direction
             where = counter.holds(form)
-            here = _entered(current, found, found.first[0] + n * found.step).restrict_domain(where)
+            here = _loop_scope(current, found, found.first[0] + n * found.step).restrict_domain(where)
             made.append(If(where, lowered(form, where, current), (), body.span))
-            behind = after((body,), here, self.roles.counters)
+            behind = propagate((body,), here, self.roles.counters)
             current = with_values(scope, {name: value_in(behind, name) for name in run.steps})
         rest = first + run.depth * counter.direction
         if counter.direction == 1:
@@ -444,19 +444,19 @@ class Statements:
         """Branch: `body` where `test` holds, else `orelse`; affine parts of the test become `If`, data-dependent ones
         selections.
         """
-        outcome = known(test, scope)
+        outcome = decide_test(test, scope)
         if outcome is not None:
             return (body if outcome else orelse)(scope)
         part = affine_part(test, scope)
         if part is not None:
             return self.sides(part[1], part[0], lambda s: self.branch(test, body, orelse, s, own), scope)
-        for decided, where in undecided(test, scope):
+        for decided, where in undecided_parts(test, scope):
             return self.sides(where, decided, lambda s: self.branch(test, body, orelse, s, own), scope)
         return self.selection(test, body, orelse, scope, own)
 
     def selection(self, test: Node, body: Part, orelse: Part, scope: Scope, own: frozenset[str]) -> Nodes:
         """If-conversion of a branch on data (Allen et al. 1983): both sides execute, and their results are selected."""
-        found = truth(test, scope)
+        found = lower_truth(test, scope)
         first_of_all = self.take_gathered()
         if isinstance(found, Constant):
             return (*first_of_all, *(body if found.value else orelse)(scope))
@@ -467,16 +467,16 @@ class Statements:
         free |= {scope.storage[name].name for name in own if name in scope.storage}
         indices = [s.name for s in self.storage.values() if s.role == "local"] if self.gathers is not None else ()
         # Where a side reads at an index that is data, it must not execute speculatively: a true branch remains.
-        if indices and depends((*first, *second), indices):
+        if indices and depends_on_symbols((*first, *second), indices):
             flag = Reference(self.scalar("test", "i32"), (), test.span)
-            return (*first_of_all, *self.store(flag, found, test), If(not_zero(flag), first, second, test.span))
-        if inlines(first, second):
-            return (*first_of_all, *merge(found, first, second, self.dtype, free))
+            return (*first_of_all, *self.store(flag, found, test), If(nonzero_condition(flag), first, second, test.span))
+        if is_condition_inlined(first, second):
+            return (*first_of_all, *merge_branches(found, first, second, self.dtype, free))
         name = self.fresh("test")
         self.keep(Storage(name, "i32", (), "local", True, test.span))
         self.temporaries.add(name)
         flag = Reference(name, (), test.span)
-        return (*first_of_all, *self.store(flag, found, test), *merge(flag, first, second, self.dtype, free))
+        return (*first_of_all, *self.store(flag, found, test), *merge_branches(flag, first, second, self.dtype, free))
 
     def dtype(self, name: str) -> ElementType:
         return self.storage[name].dtype
@@ -489,12 +489,12 @@ class Statements:
             kind = (
                 "loop variable" if left.symbol in self.roles.loops else "parameter that bounds or subscripts depend on"
             )
-            raise refuse("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
+            raise refusal("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
         return self.choose(node, lambda s: self.lower_store(node, left, s), scope)
 
     def lower_store(self, node: Node, left: Node, scope: Scope) -> Nodes:
         """An assignment to an element or a scalar."""
-        to = reference(left, scope)
+        to = array_reference(left, scope)
         return self.store(to, self.stored_value(node, to, scope), node)
 
     def stored_value(self, node: Node, target: Reference, scope: Scope) -> Expression:
@@ -510,28 +510,28 @@ class Statements:
             if dtype != "bool":
                 return Apply("add" if node.opcode == "++" else "sub", dtype, (target, one), node.span)
             # An addition in int, whose result becomes true where it is not 0 (C17 6.3.1.2).
-            number, one = converted(target, dtype, "i32"), Constant(1, "i32")
+            number, one = convert_value(target, dtype, "i32"), Constant(1, "i32")
             changed = Apply("add" if node.opcode == "++" else "sub", "i32", (number, one), node.span)
-            return converted(changed, "i32", dtype, node.span)
+            return convert_value(changed, "i32", dtype, node.span)
         # C computes `a op= b` in the promoted type, and converts the result back (C17 6.5.16.2).
         types = node.types
         if types[0] not in TYPES or types[1] not in TYPES:
-            raise refusals.width(replace(node, ctype=types[0] if types[0] not in TYPES else types[1]))
-        before = converted(target, dtype, TYPES[types[0]], node.span)
+            raise refusals.refuse_width(replace(node, ctype=types[0] if types[0] not in TYPES else types[1]))
+        before = convert_value(target, dtype, TYPES[types[0]], node.span)
         whole = replace(node, ctype=types[1], opcode=node.opcode.removesuffix("="))
-        found, of = binary(whole, (before, TYPES[types[0]]), node.inner[1], scope)
-        return converted(found, of, dtype, node.span)
+        found, of = lower_binary(whole, (before, TYPES[types[0]]), node.inner[1], scope)
+        return convert_value(found, of, dtype, node.span)
 
     def choose(self, expression: Node, part: Part, scope: Scope) -> Nodes:
         """`part`, once for each outcome of the affine conditions in `expression`: those of conditional operators, and
         those that decide a division."""
-        for decided, where in undecided(expression, scope):
+        for decided, where in undecided_parts(expression, scope):
             return self.sides(where, decided, lambda s: self.choose(expression, part, s), scope)
         return part(scope)
 
     def sides(self, where: Condition, decided: Node, part: Part, scope: Scope) -> Nodes:
         """`part` once where a condition holds and once where it does not."""
-        body, orelse = part(scope.knowing(where, True)), part(scope.knowing(where, False))
+        body, orelse = part(scope.assume_outcome(where, True)), part(scope.assume_outcome(where, False))
         return (If(where, body, orelse, decided.span),) if body or orelse else ()
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
@@ -552,23 +552,23 @@ def with_parts(scope: Scope, parameter: str, form: Affine) -> Scope:
     return replace(scope, symbols=symbols, named=named, parted={**scope.parted, **to})
 
 
-def _entered(scope: Scope, found: Header, value: Affine) -> Scope:
+def _loop_scope(scope: Scope, found: Header, value: Affine) -> Scope:
     """The scope in a loop whose variable has a value."""
-    inside = scope.naming(found.name, found.identity, value)
+    inside = scope.bind_integer(found.name, found.identity, value)
     return replace(inside, around=inside.around | {found.identity})
 
 
-def _assigns_loop(body: Node, found: Header) -> PolyloomError:
+def _refuse_loop_assignment(body: Node, found: Header) -> PolyloomError:
     """The loop's variable is assigned within the loop."""
-    where = next(part for part in body if target(part) == found.identity)
-    return refuse("PL0165", f"`{found.name}` is a loop variable and is assigned", where, "use another variable")
+    where = next(part for part in body if assigned_symbol(part) == found.identity)
+    return refusal("PL0165", f"`{found.name}` is a loop variable and is assigned", where, "use another variable")
 
 
-def private(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:
+def private_variables(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:
     """Privatizable variables of the branches of an `if`: those of the branches alone that are assigned before they are
     read.
     """
-    sides = [flat(side) for side in node.inner[1:]]
-    inside = uses(part for side in sides for part in side)
+    sides = [flatten_blocks(side) for side in node.inner[1:]]
+    inside = count_uses(part for side in sides for part in side)
     whole = {name for name, count in inside.items() if count == everywhere.get(name)}
     return frozenset(name for name in whole if all(assigned_first(name, side) for side in sides))

@@ -16,20 +16,20 @@ from typing import Any, cast
 
 import numpy as np
 
-from polyloom.deep import deeply, too_deep
+from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.frontend.python.arrays.agreement import Agreement, agreement
 from polyloom.frontend.python.arrays.detect import is_array_function
 from polyloom.frontend.python.arrays.native import bind_arguments, call_function
 from polyloom.frontend.python.arrays.signature import ArrayFunction, read_arrays
 from polyloom.frontend.python.arrays.values import as_items
-from polyloom.frontend.python.call import bind
+from polyloom.frontend.python.call import bind_arguments as bind
 from polyloom.frontend.python.execute import Executable
-from polyloom.frontend.python.function import Function, read
+from polyloom.frontend.python.function import Function, resolve_names
 from polyloom.frontend.python.infer import Types
-from polyloom.frontend.python.lower import lower
-from polyloom.frontend.python.statements import infer
-from polyloom.frontend.python.text import definition
+from polyloom.frontend.python.lower import lower_kernel
+from polyloom.frontend.python.statements import infer_types
+from polyloom.frontend.python.text import find_definition
 from polyloom.frontend.source import Arrays
 from polyloom.ir.arrays.error_bound import error_bounds
 from polyloom.ir.arrays.interpret import interpret
@@ -60,7 +60,7 @@ class Kernel:
                 self.called = bind_arguments(self.function, arguments, self._own(named))
             return call_function(self.function, self.arrays.program, arguments, named)
         assumptions = self._nest.assumptions
-        parameters, values = bind(self._read, assumptions, arguments, named)
+        parameters, values = bind(self._resolved_function, assumptions, arguments, named)
         self._execute(parameters, values)
         return None
 
@@ -72,18 +72,18 @@ class Kernel:
     @cached_property
     def source(self) -> str:
         """The text of the function."""
-        text, node = definition(self.function)
+        text, node = find_definition(self.function)
         return ast.get_source_segment(text.source.text, node) or ""
 
     @cached_property
     def is_array_function(self) -> bool:
         """Whether it is read as a program of whole arrays."""
-        return is_array_function(self.function, definition(self.function)[1])
+        return is_array_function(self.function, find_definition(self.function)[1])
 
     @cached_property
     def arrays(self) -> ArrayFunction:
         """The whole-array program that it is; where annotations are missing, with the types of its first call."""
-        return deeply(read_arrays)(self.function, self.called)
+        return with_deep_stack(read_arrays)(self.function, self.called)
 
     def _own(self, named: Mapping[str, object]) -> dict[str, object]:
         code = self.function.__code__
@@ -94,11 +94,11 @@ class Kernel:
     def nest(self) -> Nest:
         try:
             if self.is_array_function:
-                return deeply(lambda: written_out(lower_arrays(self.arrays.program)))()
+                return with_deep_stack(lambda: written_out(lower_arrays(self.arrays.program)))()
             # On a stack of its own size: expressions may be nested deeper than Python's limit.
-            return deeply(lambda: written_out(lower(self._read, self._types)))()
+            return with_deep_stack(lambda: written_out(lower_kernel(self._resolved_function, self._types)))()
         except RecursionError:
-            raise too_deep(self.path, self._line) from None
+            raise nesting_error(self.path, self._line) from None
 
     @cached_property
     def indirect(self) -> Nest:
@@ -106,13 +106,13 @@ class Kernel:
         if self.is_array_function:
             return self.nest
         try:
-            return deeply(lambda: written_out(lower(self._read, self._types, indirect=True)))()
+            return with_deep_stack(lambda: written_out(lower_kernel(self._resolved_function, self._types, indirect=True)))()
         except RecursionError:
-            raise too_deep(self.path, self._line) from None
+            raise nesting_error(self.path, self._line) from None
 
     @property
     def _line(self) -> Span:
-        text, node = definition(self.function)
+        text, node = find_definition(self.function)
         return text.line(node.lineno)
 
     @property
@@ -126,8 +126,8 @@ class Kernel:
         """
         if self.is_array_function:
             return self._ordered(parameters, arrays)
-        values = {name: self._copy(name, parameters, arrays) for name in self._read.storage}
-        self._execute(parameters, values | {name: parameters[name] for name in self._read.order if name in parameters})
+        values = {name: self._copy_argument(name, parameters, arrays) for name in self._resolved_function.storage}
+        self._execute(parameters, values | {name: parameters[name] for name in self._resolved_function.order if name in parameters})
         written = {assign.target.name for assign in assignments(self._nest.body)}
         return {
             storage.name: values[storage.name]
@@ -150,32 +150,32 @@ class Kernel:
         """The ordered meaning of whole arrays."""
         span = self.arrays.program.span
         try:
-            return deeply(interpret)(self.arrays.program, parameters, arrays)
+            return with_deep_stack(interpret)(self.arrays.program, parameters, arrays)
         except ZeroDivisionError:
             help = "guard the divisor: `np.where(b != 0, b, 1)`"
             raise input_error("PL0233", "an integer division by zero", span=span, help=help) from None
 
-    def _copy(self, name: str, parameters: Mapping[str, int], arrays: Arrays) -> Any:
-        storage = self._read.storage[name]
+    def _copy_argument(self, name: str, parameters: Mapping[str, int], arrays: Arrays) -> Any:
+        storage = self._resolved_function.storage[name]
         shape = tuple(extent.evaluate(parameters) for extent in storage.shape)
         value = np.array(arrays[name] if name in arrays else np.zeros(shape), dtype=NUMPY[storage.dtype])
         return value if shape or storage.shape else value[()]
 
     @cached_property
-    def _read(self) -> Function:
-        text, node = definition(self.function)
+    def _resolved_function(self) -> Function:
+        text, node = find_definition(self.function)
         cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
-        return deeply(read)(
+        return with_deep_stack(resolve_names)(
             text, node, {**self.function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
         )
 
     @cached_property
     def _types(self) -> Types:
-        return deeply(infer)(self._read)
+        return with_deep_stack(infer_types)(self._resolved_function)
 
     @cached_property
     def _executable(self) -> Executable:
-        return deeply(Executable)(self._read, self._types)
+        return with_deep_stack(Executable)(self._resolved_function, self._types)
 
     def _execute(self, parameters: Mapping[str, int], values: Mapping[str, Any]) -> None:
         # Overflow, NaN and division of floats by zero are values, as on every target (IEEE 754, section 7).
@@ -187,7 +187,7 @@ class Kernel:
 
     def _fault(self, error: Exception) -> PolyloomError:
         # The user's own line: the traceback itself ends in NumPy or in the runtime.
-        span = self._place(error.__traceback__)
+        span = self._fault_span(error.__traceback__)
         match error:
             case ZeroDivisionError():
                 return input_error(
@@ -208,12 +208,12 @@ class Kernel:
                     "PL0148", f"a variable without a value: {error}", span=span, help="assign it before it is read"
                 )
 
-    def _place(self, trace: TracebackType | None) -> Span | None:
+    def _fault_span(self, trace: TracebackType | None) -> Span | None:
         line = None
         while trace is not None:
             line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == self.path else line
             trace = trace.tb_next
-        return None if line is None else self._read.text.line(line)
+        return None if line is None else self._resolved_function.text.line(line)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"

@@ -40,10 +40,10 @@ from polyloom.ir.arrays.program import (
     summed,
 )
 from polyloom.ir.arrays.quotients import value as extent_value
-from polyloom.ir.library import KERNELS, evaluate, power
+from polyloom.ir.library import KERNELS, evaluate, power_program
 from polyloom.ir.library import program as library_program
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import ElementType, divides
+from polyloom.ir.operations import ElementType, may_divide_by_zero
 from polyloom.ir.semantics import apply
 from polyloom.sets import Affine
 
@@ -153,8 +153,8 @@ class Interpreter:
         if value.operation in KERNELS:
             return evaluate(library_program(value.operation, value.dtype), operands[0])
         if value.operation == "pow":
-            return evaluate(power(int(operands[1]), value.dtype), operands[0])
-        if divides(value.operation, value.dtype) and not self.clamps and np.any(np.asarray(operands[1]) == 0):
+            return evaluate(power_program(int(operands[1]), value.dtype), operands[0])
+        if may_divide_by_zero(value.operation, value.dtype) and not self.clamps and np.any(np.asarray(operands[1]) == 0):
             raise ZeroDivisionError
         return apply(value.operation, value.dtype, operands)
 

@@ -179,7 +179,7 @@ def types_agree(program: Program) -> Iterator[Diagnostic]:
         match value:
             case Apply(operation=operation, dtype=of, operands=operands):
                 known = BY_NAME.get(operation)
-                if known is None or len(operands) != known.arity or not known.works_on(of):
+                if known is None or len(operands) != known.arity or not known.accepts_type(of):
                     yield _wrong(f"{operation} is no operation on {len(operands)} operands of {of}", value.span)
                     continue
                 wanted = ["i32", of, of] if operation == "select" else [of] * len(operands)

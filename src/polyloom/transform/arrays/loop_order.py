@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polyloom.ir.nest import Assign, If, Loop, Node, accesses
-from polyloom.ir.nest_rewrite import substitute
+from polyloom.ir.nest_rewrite import substitute_symbols
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
 
@@ -95,8 +95,8 @@ def _fused(first: Node, second: Node) -> Loop | None:
     if len(nest) < len(start) or any(read.name == begin.target.name for read in accesses(begin.value)):
         return None
     names = {b.name: Affine.symbol(a.name) for a, b in zip(start, nest, strict=False)}
-    (renamed,) = substitute((assign,), names)
-    rest = substitute(tuple(nest[len(start)].body), names) if len(nest) > len(start) else ()
+    (renamed,) = substitute_symbols((assign,), names)
+    rest = substitute_symbols(tuple(nest[len(start)].body), names) if len(nest) > len(start) else ()
     same = all(_bounds(a, {}) == _bounds(b, names) for a, b in zip(start, nest, strict=False))
     assert isinstance(renamed, Assign)
     if not same or renamed.target.index != begin.target.index or {s.name for s in start} != _loops_of(begin.target):

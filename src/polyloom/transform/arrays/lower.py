@@ -39,7 +39,7 @@ from polyloom.ir.nest import Assign, Expression, Loop, Nest, Node, Storage
 from polyloom.ir.nest import If as NestIf
 from polyloom.ir.operations import FLOATS, ElementType
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine
 from polyloom.transform.arrays.conflicts import accesses, direction
 from polyloom.transform.arrays.elements import Place, Tree, assignment, combined, distribute, element, kept, places
@@ -155,17 +155,17 @@ class _Lowering:
     def loop(self) -> str:
         """A new loop: i, j and so on, then numbered ones."""
         free = next((letter for letter in _LETTERS if letter not in self.taken), None)
-        return fresh(free or _LETTERS[0], self.taken)
+        return fresh_name(free or _LETTERS[0], self.taken)
 
     def local(self, value: Value, around: _Around, span: Span | None) -> Read:
         """A new local array for a value; where loops around bound its extents, with room for the largest."""
         room = tuple(without_loops(extent, around.loops) for extent in shape(value))
-        storage = Storage(fresh("t", self.taken), dtype(value), room, "local", True, span)
+        storage = Storage(fresh_name("t", self.taken), dtype(value), room, "local", True, span)
         self.storage.append(storage)
         return replace(whole(storage, span), shape=shape(value))
 
     def scalar(self, kind: ElementType, name: str, span: Span | None) -> Reference:
-        storage = Storage(fresh(name, self.taken), kind, (), "local", True, span)
+        storage = Storage(fresh_name(name, self.taken), kind, (), "local", True, span)
         self.storage.append(storage)
         return Reference(storage.name, (), span)
 
@@ -318,7 +318,7 @@ def _numbered(nodes: Nodes, taken: set[str]) -> Nodes:
     def named(node: Node) -> Node:
         match node:
             case Assign():
-                return replace(node, name=fresh(f"S{next(numbers)}", taken))
+                return replace(node, name=fresh_name(f"S{next(numbers)}", taken))
             case Loop(body=body):
                 return replace(node, body=tuple([named(each) for each in body]))
             case NestIf(body=body, orelse=orelse):

@@ -13,21 +13,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from polyloom.deep import deeply, too_deep
+from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import NAME, PREFIX, adapter_text
-from polyloom.frontend.c.choose import choose
+from polyloom.frontend.c.choose import choose_function
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
-from polyloom.frontend.c.growth import is_small
+from polyloom.frontend.c.growth import may_inline
 from polyloom.frontend.c.plain import inlined
 from polyloom.frontend.c.plain.promotion import PromotedPlace, is_record, promote_arguments
 from polyloom.frontend.c.signature import declarators
-from polyloom.frontend.c.tree import aliases
+from polyloom.frontend.c.tree import typedefs
 from polyloom.frontend.included import own_files
 from polyloom.frontend.loops.affine import Scope
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node, strip_casts
 from polyloom.frontend.source import Options
 
 ADAPTED: Final = f"{PREFIX}function"
@@ -43,18 +43,18 @@ def adapt_function(path: str, options: Options, target: str) -> tuple[Options, s
     try:
         return _with_adapter(path, options, target)
     except RecursionError:
-        raise too_deep(path) from None
+        raise nesting_error(path) from None
 
 
-@deeply
+@with_deep_stack
 def _with_adapter(path: str, options: Options, target: str) -> tuple[Options, str]:
     unit = syntax_tree(path, options, target)
     headers = own_files(path, options)
-    function, functions = choose(path, unit, options.function, headers, calls=True)
+    function, functions = choose_function(path, unit, options.function, headers, calls=True)
     found = _changeable(unit, functions, headers)
     points = any(n.kind == "parameter" and n.ctype.startswith("struct") for n in function.inner)
     # Beyond the budget of inlining, nothing tells which fields are used.
-    if not (points or found) or not is_small(function, {f.name: f for f in functions.values()}):
+    if not (points or found) or not may_inline(function, {f.name: f for f in functions.values()}):
         return options, function.name
     body = inlined(function, functions)
     try:
@@ -74,7 +74,7 @@ def _with_adapter(path: str, options: Options, target: str) -> tuple[Options, st
         return options, function.name
     if not places:
         return options, function.name
-    declared = declarators(printed_function(path, function.name, options, target), function.name, aliases(unit))
+    declared = declarators(printed_function(path, function.name, options, target), function.name, typedefs(unit))
     parameters = [n for n in made.inner if n.kind == "parameter"]
     own = {p.name: text for p, text in zip(function.inner, declared, strict=False)}
     text = read_source(path, ".c").decode("utf-8", "surrogateescape")
@@ -91,7 +91,7 @@ def _changeable(unit: Mapping[str, Any], functions: Mapping[str, Node], headers:
 
 def _named_structures(function: Node, options: Options) -> set[str]:
     """Structures that extents name, or that are passed on: as one argument they would be refused."""
-    kept = {id(strip(n.inner[0])) for n in function if n.opcode == "*" or (n.kind == "member" and n.arrow)}
+    kept = {id(strip_casts(n.inner[0])) for n in function if n.opcode == "*" or (n.kind == "member" and n.arrow)}
     passed = {
         n.name for n in function if n.kind == "name" and is_record(n.ctype.removesuffix("*")) and id(n) not in kept
     }

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.files import read_source
-from polyloom.frontend.c.choose import choose
+from polyloom.frontend.c.choose import choose_function
 from polyloom.frontend.c.clang import syntax_tree
 from polyloom.frontend.included import own_files
-from polyloom.frontend.loops.affine import callee
+from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.roles import loop_variable
-from polyloom.frontend.loops.shape import statements_of
-from polyloom.frontend.loops.tree import Node, refuse, strip, written
+from polyloom.frontend.loops.shape import child_statements
+from polyloom.frontend.loops.tree import Node, refusal, strip_casts, source_text
 from polyloom.frontend.source import Options
 
 
@@ -79,7 +79,7 @@ def _cuts(path: str, options: Options) -> list[_Cut]:
     """What is left out of the functions of the file that the chosen one reaches, in the order of the text."""
     plain = replace(options, ignore=())
     unit = syntax_tree(path, plain)
-    function, functions = choose(path, unit, options.function, own_files(path, options))
+    function, functions = choose_function(path, unit, options.function, own_files(path, options))
     found = [
         cut
         for each in _reachable_functions(function, {f.name: f for f in functions.values()})
@@ -92,7 +92,7 @@ def _cuts(path: str, options: Options) -> list[_Cut]:
 def _reachable_functions(function: Node, functions: dict[str, Node]) -> list[Node]:
     found, work = {function.name: function}, [function]
     while work:
-        for name in {callee(n) for n in work.pop() if n.kind == "call"} & functions.keys() - found.keys():
+        for name in {callee_name(n) for n in work.pop() if n.kind == "call"} & functions.keys() - found.keys():
             found[name] = functions[name]
             work.append(functions[name])
     return list(found.values())
@@ -117,7 +117,7 @@ class _Slice:
         return found
 
     def _is_ignored_call(self, node: Node) -> bool:
-        return node.kind == "call" and callee(node) in self.names
+        return node.kind == "call" and callee_name(node) in self.names
 
     def _depends(self, node: Node) -> bool:
         return any(self._is_ignored_call(n) or (n.kind == "name" and n.symbol in self.flows) for n in node)
@@ -128,15 +128,15 @@ class _Slice:
             if node.kind == "variable" and node.initial and self._depends(node.inner[-1]):
                 yield node.symbol
             elif (node.opcode == "=" or node.kind == "update") and self._depends(node.inner[1]):
-                yield from (n.symbol for n in (strip(node.inner[0]),) if n.symbol in own)
+                yield from (n.symbol for n in (strip_casts(node.inner[0]),) if n.symbol in own)
             elif self._is_ignored_call(node):
                 addresses = (
                     n for argument in node.inner[1:] for n in argument if n.opcode == "&" and len(n.inner) == 1
                 )
-                yield from (strip(n.inner[0]).symbol for n in addresses if strip(n.inner[0]).symbol in own)
+                yield from (strip_casts(n.inner[0]).symbol for n in addresses if strip_casts(n.inner[0]).symbol in own)
 
     def _statements(self, node: Node) -> Iterator[_Cut]:
-        for statement in statements_of(node):
+        for statement in child_statements(node):
             message = self._removal_message(statement)
             if message is not None:
                 yield _Cut(statement, message)
@@ -147,16 +147,16 @@ class _Slice:
             yield from self._statements(statement)
 
     def _removal_message(self, statement: Node) -> str | None:
-        bare = strip(statement)
-        bare = strip(bare.inner[0]) if bare.kind == "cast" and bare.ctype == "void" else bare
+        bare = strip_casts(statement)
+        bare = strip_casts(bare.inner[0]) if bare.kind == "cast" and bare.ctype == "void" else bare
         if self._is_ignored_call(bare):
-            return f"the call of `{callee(bare)}` is left out"
+            return f"the call of `{callee_name(bare)}` is left out"
         if statement.macro in self.names:
             return f"`{statement.macro}` is left out"
         if statement.kind == "declare" and all(d.symbol in self.flows for d in statement.inner):
             return f"`{statement.inner[0].name}` is left out, which only what is left out computes with"
         if bare.opcode == "=" or bare.kind == "update":
-            left = strip(bare.inner[0])
+            left = strip_casts(bare.inner[0])
             return f"the value of `{left.name}` is left out" if left.symbol in self.flows else None
         return None
 
@@ -164,7 +164,7 @@ class _Slice:
         uses = [n for n in loop.inner[-1] if n.kind == "name" and n.symbol == variable.symbol]
         if uses:
             message = f"the loop over `{variable.name}` does more than to repeat: its body uses `{variable.name}`"
-            raise refuse("PL0158", message, uses[0], "leave out only loops that repeat a kernel for timing")
+            raise refusal("PL0158", message, uses[0], "leave out only loops that repeat a kernel for timing")
         return _Cut(loop, f"the loop over `{variable.name}` is left out, and its body runs once", is_header=True)
 
     def _check(self, node: Node, cuts: dict[int, _Cut]) -> None:
@@ -172,7 +172,7 @@ class _Slice:
         if cut is not None and not cut.is_header:
             return
         if self._is_ignored_call(node) or (node.kind == "name" and node.symbol in self.flows):
-            message = f"`{written(node)}` is left out, and this needs its value"
-            raise refuse("PL0157", message, node, "give --ignore also what computes with it, or leave it in")
+            message = f"`{source_text(node)}` is left out, and this needs its value"
+            raise refusal("PL0157", message, node, "give --ignore also what computes with it, or leave it in")
         for child in node.inner[-1:] if cut is not None else node.inner:
             self._check(child, cuts)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from polyloom.frontend.loops.affine import callee
-from polyloom.frontend.loops.tree import Node, refuse
+from polyloom.frontend.loops.affine import callee_name
+from polyloom.frontend.loops.tree import Node, refusal
 
 
 def check_recursion(function: Node, functions: Mapping[str, Node]) -> None:
@@ -18,13 +18,13 @@ def check_recursion(function: Node, functions: Mapping[str, Node]) -> None:
         if call is None:
             done.add(path.pop()[0])
             continue
-        name = callee(call)
+        name = callee_name(call)
         if name in (entered for entered, _ in path):
             help = "write a loop; a processor, `--on riscv`, runs the function as it is"
-            raise refuse("PL0157", f"`{name}` calls itself{' through others' * (path[-1][0] != name)}", call, help)
+            raise refusal("PL0157", f"`{name}` calls itself{' through others' * (path[-1][0] != name)}", call, help)
         if name not in done:
             path.append((name, _calls(known[name], known)))
 
 
 def _calls(function: Node, known: Mapping[str, Node]) -> Iterator[Node]:
-    return (node for node in function if node.kind == "call" and callee(node) in known)
+    return (node for node in function if node.kind == "call" and callee_name(node) in known)

@@ -16,9 +16,9 @@ from typing import Final
 from polyloom.frontend.c.narrow import pairs
 from polyloom.frontend.c.narrow.pairs import Pair, Term, const, op
 from polyloom.frontend.c.narrow.terms import statements
-from polyloom.frontend.loops.affine import callee
-from polyloom.frontend.loops.returns import returning
-from polyloom.frontend.loops.tree import CASTS, Node, strip
+from polyloom.frontend.loops.affine import callee_name
+from polyloom.frontend.loops.returns import replace_returns
+from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 
 Value = Term | Pair
 Names = dict[str, Value]
@@ -90,7 +90,7 @@ def _call_result(function: Node, arguments: list[Value], functions: Mapping[str,
     if len(path) > 16 or len(parameters) != len(arguments):
         raise Unknown
     result = Node("variable", function.span, _result_type(function), name="result", symbol=_RESULT)
-    body = returning(function.inner[-1], result)
+    body = replace_returns(function.inner[-1], result)
     if body is None:
         raise Unknown
     names = dict(zip((p.symbol for p in parameters), arguments, strict=True))
@@ -108,7 +108,7 @@ class Execution:
         self.functions, self.path = functions, path
 
     def statement(self, node: Node, names: Names) -> None:
-        bare = strip(node)
+        bare = strip_casts(node)
         if bare.kind == "block":
             for child in bare.inner:
                 self.statement(child, names)
@@ -148,7 +148,7 @@ class Execution:
             raise Unknown
 
     def _assign(self, target: Node, value: Value, names: Names) -> None:
-        target = strip(target)
+        target = strip_casts(target)
         if target.kind != "name" or target.ctype not in WIDTHS:
             raise Unknown
         names[target.symbol] = value
@@ -161,7 +161,7 @@ class Execution:
         self._assign(target, convert_integer(value, computed, target.ctype), names)
 
     def value(self, node: Node, names: Names) -> Value:
-        node = strip(node)
+        node = strip_casts(node)
         if node.ctype not in WIDTHS:
             raise Unknown
         if node.kind in ("integer", "character"):
@@ -172,7 +172,7 @@ class Execution:
             return names[node.symbol]
         if node.kind in CASTS and node.opcode in ("IntegralCast", "IntegralToBoolean", "NoOp"):
             inner = node.inner[0]
-            return convert_integer(self.value(inner, names), strip(inner).ctype, node.ctype)
+            return convert_integer(self.value(inner, names), strip_casts(inner).ctype, node.ctype)
         if node.kind == "choose":
             test = self.truth(node.inner[0], names)
             return _selection(test, self.value(node.inner[1], names), self.value(node.inner[2], names))
@@ -183,11 +183,11 @@ class Execution:
                 return self.truth(node, names)
             left, right = (self.value(child, names) for child in node.inner)
             return self._operation(node.opcode, left, right, node.ctype, node.inner[1].ctype)
-        if node.kind == "call" and (called := self.functions.get(callee(node))) is not None:
-            if callee(node) in self.path:
+        if node.kind == "call" and (called := self.functions.get(callee_name(node))) is not None:
+            if callee_name(node) in self.path:
                 raise Unknown
             given = [self.value(argument, names) for argument in node.inner[1:]]
-            return _call_result(called, given, self.functions, (*self.path, callee(node)))
+            return _call_result(called, given, self.functions, (*self.path, callee_name(node)))
         raise Unknown
 
     def _unary(self, node: Node, names: Names) -> Value:
@@ -231,7 +231,7 @@ class Execution:
 
     def truth(self, node: Node, names: Names) -> Term:
         """A condition, as 0 or 1."""
-        node = strip(node)
+        node = strip_casts(node)
         if node.kind in CASTS and node.opcode == "IntegralToBoolean":
             return self.truth(node.inner[0], names)
         if node.opcode in ("&&", "||") and len(node.inner) == 2:
@@ -241,7 +241,7 @@ class Execution:
             return pairs.negation(self.truth(node.inner[0], names))
         if node.kind == "binary" and node.opcode in ("<", ">", "<=", ">=", "==", "!="):
             left, right = node.inner
-            return _comparison(node.opcode, self.value(left, names), self.value(right, names), strip(left).ctype)
+            return _comparison(node.opcode, self.value(left, names), self.value(right, names), strip_casts(left).ctype)
         value = self.value(node, names)
         zero: Value = pairs.wide_const(0) if isinstance(value, Pair) else const(0)
         return _comparison("!=", value, zero, node.ctype)

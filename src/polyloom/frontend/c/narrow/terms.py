@@ -32,9 +32,9 @@ def statements(found: Term, at: Node, parameters: Mapping[str, Node], returned: 
     for term in order:
         if uses[term] > 1:
             identity = f"{at.symbol}@{len(names)}"
-            declared = make.variable(f"part{len(names)}", "int", identity, at, _node(term, at, parameters, names))
+            declared = make.declare_variable(f"part{len(names)}", "int", identity, at, _node(term, at, parameters, names))
             yield declared
-            names[term] = make.named(declared.inner[0], at)
+            names[term] = make.variable_reference(declared.inner[0], at)
     value = _node(found, at, parameters, names)
     inner = value if returned == "int" else _cast(value, returned)
     yield replace(at, kind="return", ctype="", inner=(inner,), name="", symbol="", opcode="")
@@ -47,7 +47,7 @@ def _node(term: Term, at: Node, parameters: Mapping[str, Node], names: Mapping[T
     if name == "const":
         return make.number(term[1], at)
     if name == "var":
-        variable = make.named(parameters[term[1]], at)
+        variable = make.variable_reference(parameters[term[1]], at)
         return variable if variable.ctype == "int" else _cast(variable, "int")
     operands = [_node(each, at, parameters, names) for each in rest]
     match name:

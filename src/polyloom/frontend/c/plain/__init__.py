@@ -12,22 +12,22 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.frontend.c.plain.countdowns import counting_down
+from polyloom.frontend.c.plain.countdowns import rewrite_countdowns
 from polyloom.frontend.c.plain.do_loops import testing_alone
 from polyloom.frontend.c.plain.gotos import without_goto
-from polyloom.frontend.c.plain.headers import single_headers
-from polyloom.frontend.c.plain.helpers import expanded
+from polyloom.frontend.c.plain.headers import split_headers
+from polyloom.frontend.c.plain.helpers import inline_calls
 from polyloom.frontend.c.plain.promotion import PromotedPlace, promote_arguments
 from polyloom.frontend.c.plain.statics import automatic
-from polyloom.frontend.c.plain.structs import Fields, taken_apart
+from polyloom.frontend.c.plain.structs import Fields, replace_aggregates
 from polyloom.frontend.c.plain.subscripts import unwrap_subscripts
 from polyloom.frontend.c.plain.swaps import unswapped
 from polyloom.frontend.c.plain.switches import without_switch
-from polyloom.frontend.c.plain.tables import filled
-from polyloom.frontend.c.plain.walks import counted
-from polyloom.frontend.loops.effects import separated
-from polyloom.frontend.loops.jumps import without_continue
-from polyloom.frontend.loops.returns import returning
+from polyloom.frontend.c.plain.tables import expand_initializers
+from polyloom.frontend.c.plain.walks import recover_arrays
+from polyloom.frontend.loops.effects import separate_effects
+from polyloom.frontend.loops.jumps import remove_continue
+from polyloom.frontend.loops.returns import replace_returns
 from polyloom.frontend.loops.tree import Node
 
 RESULT: Final = "@return"
@@ -46,32 +46,32 @@ class File:
     variables: Mapping[str, Node] = field(default_factory=dict[str, Node])
 
 
-def plain(function: Node, file: File, shapes: Collection[str] = ()) -> tuple[Node, tuple[PromotedPlace, ...]]:
+def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tuple[Node, tuple[PromotedPlace, ...]]:
     """Canonicalization of a function, and what has become a parameter of it; what it returns is assigned to the
     variable `RESULT`. Raises PL0153, PL0161.
     """
     function, places = promote_arguments(inlined(function, file.functions), file.variables, shapes)
     body = function.inner[-1]
-    body = returning(body, result(function)) or body
-    body = filled(automatic(body), file.tables)
-    body = taken_apart(body, file.records)
-    body = counting_down(body)
-    body = separated(body)
+    body = replace_returns(body, result_variable(function)) or body
+    body = expand_initializers(automatic(body), file.tables)
+    body = replace_aggregates(body, file.records)
+    body = rewrite_countdowns(body)
+    body = separate_effects(body)
     body = unwrap_subscripts(body)
     parameters = tuple(n for n in function.inner if n.kind == "parameter")
-    body = counted(unswapped(body, parameters), parameters)
+    body = recover_arrays(unswapped(body, parameters), parameters)
     # Last: without `continue`, what a header counts may move to the end of the body.
-    body = testing_alone(single_headers(without_continue(body)))
+    body = testing_alone(split_headers(remove_continue(body)))
     return replace(function, inner=(*function.inner[:-1], body)), places
 
 
 def inlined(function: Node, functions: Mapping[str, Node]) -> Node:
     """Inlining, before all else: pointers, structures and tables of callees are then the function's own."""
-    body = expanded(_structured(function).inner[-1], {name: _structured(found) for name, found in functions.items()})
+    body = inline_calls(_structured(function).inner[-1], {name: _structured(found) for name, found in functions.items()})
     return replace(function, inner=(*function.inner[:-1], body))
 
 
-def result(function: Node) -> Node | None:
+def result_variable(function: Node) -> Node | None:
     """Result of a function as the declaration of a variable; None for void."""
     # The type of a function is printed as `float (int)`.
     ctype = function.ctype.partition(" (")[0].partition("(")[0].strip()

@@ -11,34 +11,34 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, block, flat, with_statements
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, map_statements
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 
 def testing_alone(body: Node) -> Node:
     """Loops of a body with tests that change nothing, and first parts in every `for`."""
-    return with_statements(body, _inside)
+    return map_statements(body, _inside)
 
 
 def _inside(node: Node) -> Statements:
-    node = with_statements(node, _inside)
+    node = map_statements(node, _inside)
     if any(part.kind == "continue" for part in node):
         return (node,)
     if node.kind == "do":
         steps = list(_steps(node.inner[1]))
         if not steps:
             return (node,)
-        test = make.changed(node.inner[1], _stepped)
-        return (replace(node, inner=(block((*flat(node.inner[0]), *steps), node.inner[0]), test)),)
+        test = make.replace_nodes(node.inner[1], _stepped)
+        return (replace(node, inner=(block((*flatten_blocks(node.inner[0]), *steps), node.inner[0]), test)),)
     if node.kind == "for" and not node.inner[0].kind and node.inner[2].kind and node.inner[3].kind:
-        turns = block((*flat(node.inner[4]), strip(node.inner[3])), node.inner[4])
+        turns = block((*flatten_blocks(node.inner[4]), strip_casts(node.inner[3])), node.inner[4])
         return (replace(node, kind="while", inner=(node.inner[2], turns)),)
     return (node,)
 
 
 def _steps(test: Node) -> Iterator[Node]:
     """The steps in a test, all of which are executed: not those behind `&&`, `||` and `?:`."""
-    if test.opcode in ("++", "--") and strip(test.inner[0]).kind == "name":
+    if test.opcode in ("++", "--") and strip_casts(test.inner[0]).kind == "name":
         yield test
     elif test.kind in ("parentheses", "convert", "cast") or (test.kind == "binary" and test.opcode in _COMPARISONS):
         for child in test.inner:
@@ -50,7 +50,7 @@ _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 def _stepped(node: Node) -> Node | None:
     """The value of a step in a test, where the variable has already changed."""
-    if node.opcode not in ("++", "--") or strip(node.inner[0]).kind != "name":
+    if node.opcode not in ("++", "--") or strip_casts(node.inner[0]).kind != "name":
         return None
     if not node.postfix:
         return node.inner[0]

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.jumps import structured
-from polyloom.frontend.loops.shape import Statements, flat, with_statements
+from polyloom.frontend.loops.jumps import structure_jumps
+from polyloom.frontend.loops.shape import Statements, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node
 
 
@@ -29,7 +29,7 @@ def _structured(node: Node, targets: Mapping[str, int]) -> Node:
     # Inner statements first: a label is then the target of jumps of its own list or of none that can be written out.
     while node.kind == "label" and not targets.get(node.symbol):
         node = node.inner[-1]
-    node = with_statements(node, lambda child: (_structured(child, targets),))
+    node = map_statements(node, lambda child: (_structured(child, targets),))
     return _without_labels(node, targets) if node.kind == "block" else node
 
 
@@ -55,12 +55,12 @@ def _without_labels(body: Node, targets: Mapping[str, int]) -> Node:
 
 def _marked(node: Node) -> Iterable[Node]:
     """The statements of a block, with a label as a statement of its own before what it labels."""
-    for child in flat(node):
+    for child in flatten_blocks(node):
         inner = child
         while inner.kind == "label" and inner.inner:
             yield replace(inner, inner=())
             inner = inner.inner[-1]
-        yield from flat(inner)
+        yield from flatten_blocks(inner)
 
 
 def _skipped(found: list[Node], at: int) -> list[Node] | None:
@@ -68,8 +68,8 @@ def _skipped(found: list[Node], at: int) -> list[Node] | None:
     label = found[at].symbol
     before, declared = _hoisted(found[:at], found[at:])
     jump = f"goto {label}"
-    named = tuple(make.changed(node, lambda part: _as(part, label, jump)) for node in before)
-    made = structured(named, jump)
+    named = tuple(make.replace_nodes(node, lambda part: _as(part, label, jump)) for node in before)
+    made = structure_jumps(named, jump)
     if any(part.kind == jump for node in made for part in node):
         return None
     return [*declared, *made, *found[at + 1 :]]
@@ -94,7 +94,7 @@ def _hoisted(before: Iterable[Node], behind: Iterable[Node]) -> tuple[list[Node]
                 continue
             declared.append(replace(node, inner=(replace(each, initial=False, inner=()) if each.initial else each,)))
             if each.initial:
-                kept.append(make.assignment(make.named(each, each), each.inner[-1], each))
+                kept.append(make.assignment(make.variable_reference(each, each), each.inner[-1], each))
     return kept, declared
 
 
@@ -127,7 +127,7 @@ def _looped(found: list[Node], at: int, targets: Mapping[str, int]) -> list[Node
 
 def _goes(node: Node, label: str) -> bool:
     """Whether a statement is `if (c) goto label;`."""
-    inside: Statements = flat(node.inner[1]) if node.kind == "if" and len(node.inner) == 2 else ()
+    inside: Statements = flatten_blocks(node.inner[1]) if node.kind == "if" and len(node.inner) == 2 else ()
     return len(inside) == 1 and inside[0].kind == "goto" and inside[0].symbol == label
 
 

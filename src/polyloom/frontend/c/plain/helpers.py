@@ -14,84 +14,84 @@ from dataclasses import replace
 from polyloom.frontend.c.library import CALLS
 from polyloom.frontend.c.wide.words import WIDE
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.affine import callee
-from polyloom.frontend.loops.returns import returning
-from polyloom.frontend.loops.shape import Statements, block, with_statements
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.affine import callee_name
+from polyloom.frontend.loops.returns import replace_returns
+from polyloom.frontend.loops.shape import Statements, block, map_statements
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 # Operands that C may not evaluate (C17, sections 6.5.13 to 6.5.15): what they call must not move before the statement.
 _CONDITIONAL = ("choose", "statements", "sizeof")
 
 
-def expanded(body: Node, functions: Mapping[str, Node], around: frozenset[str] = frozenset()) -> Node:
+def inline_calls(body: Node, functions: Mapping[str, Node], around: frozenset[str] = frozenset()) -> Node:
     """Inline expansion of the calls that can be written out; `around` are the names of functions that are being
     expanded.
     """
-    return with_statements(body, lambda node: _inside(node, functions, around))
+    return map_statements(body, lambda node: _rewrite_statement(node, functions, around))
 
 
-def _inside(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Statements:
-    called = _called(node, functions, around)
+def _rewrite_statement(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Statements:
+    called = _inlinable_callee(node, functions, around)
     if called is not None:
-        made = _body(node, called, None, functions, around)
+        made = _inlined_body(node, called, None, functions, around)
         return (node,) if made is None else (made,)
     if node.kind in ("block", "for", "while", "do", "label", "attributed"):
-        return (expanded(node, functions, around),)
+        return (inline_calls(node, functions, around),)
     before = list[Node]()
     if node.kind == "if":
-        test = _hoisted(node.inner[0], functions, around, before)
-        node = with_statements(node, lambda child: _inside(child, functions, around))
+        test = _hoist_calls(node.inner[0], functions, around, before)
+        node = map_statements(node, lambda child: _rewrite_statement(child, functions, around))
         return (*before, replace(node, inner=(test, *node.inner[1:])))
-    made = _hoisted(node, functions, around, before)
+    made = _hoist_calls(node, functions, around, before)
     return (*before, made)
 
 
-def _hoisted(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
+def _hoist_calls(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
     """An expression with variables for results; what computes these goes to `before`."""
     if node.kind == "choose" and any(_calls(arm, functions, around) for arm in node.inner[1:]):
         return _choice_branch(node, functions, around, before)
     if node.kind in _CONDITIONAL or node.opcode in ("&&", "||"):
         return node
-    inner = [_hoisted(child, functions, around, before) for child in node.inner]
+    inner = [_hoist_calls(child, functions, around, before) for child in node.inner]
     if any(a is not b for a, b in zip(inner, node.inner, strict=True)):
         node = replace(node, inner=tuple(inner))
-    called = _called(node, functions, around)
+    called = _inlinable_callee(node, functions, around)
     if called is None or node.ctype == "void":
         return node
-    declared = make.variable(called.name, node.ctype, f"{node.symbol}@", node)
-    made = _body(node, called, declared.inner[0], functions, around)
+    declared = make.declare_variable(called.name, node.ctype, f"{node.symbol}@", node)
+    made = _inlined_body(node, called, declared.inner[0], functions, around)
     if made is None:
         return node
     before.extend((declared, made))
-    return make.named(declared.inner[0], node)
+    return make.variable_reference(declared.inner[0], node)
 
 
 def _calls(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> bool:
-    return any(_called(part, functions, around) is not None for part in node)
+    return any(_inlinable_callee(part, functions, around) is not None for part in node)
 
 
 def _choice_branch(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
     """A conditional expression as a branch that assigns a variable: each arm's calls stay in it (C17, section
     6.5.15)."""
-    declared = make.variable("chosen", node.ctype, f"{node.span.start}-{node.span.end}@", node)
-    name = make.named(declared.inner[0], node)
-    test = _hoisted(node.inner[0], functions, around, before)
+    declared = make.declare_variable("chosen", node.ctype, f"{node.span.start}-{node.span.end}@", node)
+    name = make.variable_reference(declared.inner[0], node)
+    test = _hoist_calls(node.inner[0], functions, around, before)
     arms = list[Node]()
     for arm in node.inner[1:]:
         inside = list[Node]()
-        value = _hoisted(arm, functions, around, inside)
+        value = _hoist_calls(arm, functions, around, inside)
         arms.append(block((*inside, make.assignment(name, value, arm)), arm))
     before.extend((declared, replace(node, kind="if", ctype="", inner=(test, *arms))))
     return name
 
 
-def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
+def _inlinable_callee(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
     """Function of a call that is to be written out; None for recursion, library names, and other numbers of
     arguments.
     """
-    if node.kind != "call" or not callee(node) or callee(node) in around:
+    if node.kind != "call" or not callee_name(node) or callee_name(node) in around:
         return None
-    function = functions.get(strip(node.inner[0]).symbol)
+    function = functions.get(strip_casts(node.inner[0]).symbol)
     # A compiler may take a function with a name of C's library for that (C17 7.1.3): it is refused where it is called.
     if function is None or function.name.startswith("__polyloom") or function.name in CALLS:
         return None
@@ -105,30 +105,30 @@ def _called(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -
     return None if expression or len(parameters) != len(node.inner) - 1 else function
 
 
-def _body(
+def _inlined_body(
     call: Node, function: Node, result: Node | None, functions: Mapping[str, Node], around: frozenset[str]
 ) -> Node | None:
     """Inlined body: the block that a call is; None where a pointer parameter is used otherwise than to access what it
     points to.
     """
-    body = returning(function.inner[-1], result)
+    body = replace_returns(function.inner[-1], result)
     if body is None:
         return None
     first, passed = list[Node](), dict[str, Node]()
-    moved = {strip(n.inner[0]).symbol for n in body if n.opcode in ("=", "++", "--") or n.kind == "update"}
+    moved = {strip_casts(n.inner[0]).symbol for n in body if n.opcode in ("=", "++", "--") or n.kind == "update"}
     for parameter, argument in zip((n for n in function.inner if n.kind == "parameter"), call.inner[1:], strict=True):
         if "*" in parameter.ctype and parameter.symbol not in moved:
-            passed[parameter.symbol] = strip(argument)
+            passed[parameter.symbol] = strip_casts(argument)
         else:
             # Passed by value (C17, section 6.5.2.2, paragraph 4): a copy that the body may change, and a pointer that
             # it may move.
-            first.append(make.variable(parameter.name, parameter.ctype, parameter.symbol, call, argument))
-    body = make.changed(body, lambda node: _argument(node, passed))
+            first.append(make.declare_variable(parameter.name, parameter.ctype, parameter.symbol, call, argument))
+    body = make.replace_nodes(body, lambda node: _substitute_argument(node, passed))
     if any(n.kind == "name" and n.symbol in passed for n in body):
         return None
-    body = expanded(body, functions, around | {function.name})
+    body = inline_calls(body, functions, around | {function.name})
     # Arguments may themselves call functions: evaluated before the body, in order.
-    given = [s for declared in first for s in _inside(declared, functions, around)]
+    given = [s for declared in first for s in _rewrite_statement(declared, functions, around)]
     return _with_own_pointers(block((*given, *body.inner), call), call)
 
 
@@ -142,22 +142,22 @@ def _with_own_pointers(body: Node, call: Node) -> Node | None:
         return None
 
     def rename_pointers(node: Node) -> Node | None:
-        inner = tuple([make.changed(child, rename_pointers) for child in node.inner])
+        inner = tuple([make.replace_nodes(child, rename_pointers) for child in node.inner])
         return replace(node, symbol=found[node.symbol], inner=inner) if node.symbol in found else None
 
-    return make.changed(body, rename_pointers)
+    return make.replace_nodes(body, rename_pointers)
 
 
-def _argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
+def _substitute_argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
     """Substitution of an argument for `*p`, `p[e]`, `p->x` and `p` of a parameter that is a pointer; None for other
     expressions.
     """
-    if node.kind == "unary" and node.opcode == "*" and (given := _given(node.inner[0], passed)) is not None:
+    if node.kind == "unary" and node.opcode == "*" and (given := _passed_argument(node.inner[0], passed)) is not None:
         return given.inner[0] if _is_address(given) else _shifted_element(given, make.number(0, node), node)
-    if node.kind == "element" and (given := _given(node.inner[0], passed)) is not None:
-        index = make.changed(node.inner[1], lambda part: _argument(part, passed))
+    if node.kind == "element" and (given := _passed_argument(node.inner[0], passed)) is not None:
+        index = make.replace_nodes(node.inner[1], lambda part: _substitute_argument(part, passed))
         return _shifted_element(given, index, node)
-    if node.kind == "member" and node.arrow and (given := _given(node.inner[0], passed)) is not None:
+    if node.kind == "member" and node.arrow and (given := _passed_argument(node.inner[0], passed)) is not None:
         if _is_address(given):
             return replace(node, arrow=False, inner=given.inner)
         return replace(node, inner=(given,))
@@ -171,14 +171,14 @@ def _is_address(node: Node) -> bool:
 
 
 def _is_offset(node: Node) -> bool:
-    return node.kind == "binary" and node.opcode == "+" and "*" in strip(node.inner[0]).ctype + node.inner[0].ctype
+    return node.kind == "binary" and node.opcode == "+" and "*" in strip_casts(node.inner[0]).ctype + node.inner[0].ctype
 
 
 def _shifted_element(given: Node, index: Node, at: Node) -> Node | None:
     """Element of a part of an array: `p[k]` of `A + e` and of `&A[e]` is `A[e + k]` (C17, section 6.5.6)."""
-    given = strip(given)
+    given = strip_casts(given)
     if _is_address(given):
-        element = strip(given.inner[0])
+        element = strip_casts(given.inner[0])
         if element.kind != "element":
             return None
         return _shifted_element(element.inner[0], _sum(element.inner[1], index, at), at)
@@ -194,6 +194,6 @@ def _sum(a: Node, b: Node, at: Node) -> Node:
     return make.binary("+", a, b, "int", at)
 
 
-def _given(node: Node, passed: Mapping[str, Node]) -> Node | None:
-    node = strip(node)
+def _passed_argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
+    node = strip_casts(node)
     return passed.get(node.symbol) if node.kind == "name" else None

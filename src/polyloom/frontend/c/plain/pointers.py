@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 _Place = tuple[Node, int]
 """An array, as a reference, and how many dimensions the rows of a pointer have around them."""
@@ -34,11 +34,11 @@ class Source:
 
 def source(node: Node) -> Source | None:
     """Source of a pointer expression: `A`, `A + e`, `&A[e]`, and rows `A[i]` of arrays of arrays; None for others."""
-    node = strip(node)
+    node = strip_casts(node)
     if node.kind == "name":
         return Source(node)
-    if node.kind == "unary" and node.opcode == "&" and strip(node.inner[0]).kind == "element":
-        element = strip(node.inner[0])
+    if node.kind == "unary" and node.opcode == "&" and strip_casts(node.inner[0]).kind == "element":
+        element = strip_casts(node.inner[0])
         found = source(element.inner[0])
         return None if found is None else found.plus("+", element.inner[1], node)
     if node.kind == "element":
@@ -58,7 +58,7 @@ def source(node: Node) -> Source | None:
 
 
 def _is_address(node: Node) -> bool:
-    ctype = strip(node).ctype
+    ctype = strip_casts(node).ctype
     return "*" in ctype or "[" in ctype
 
 
@@ -78,7 +78,7 @@ def given(body: Node) -> Iterator[tuple[str, Node]]:
 
 def named(node: Node) -> str:
     """The identity of a variable, of other expressions none."""
-    node = strip(node)
+    node = strip_casts(node)
     return node.symbol if node.kind == "name" else ""
 
 
@@ -101,7 +101,7 @@ def roots(body: Node, pointers: Mapping[str, Node]) -> dict[str, _Place]:
     while len(found) > before:
         before = len(found)
         for name, declaration in pointers.items():
-            own = [(make.named(declaration, declaration), 0)] if declaration.kind == "parameter" else []
+            own = [(make.variable_reference(declaration, declaration), 0)] if declaration.kind == "parameter" else []
             # Optimistic: what leads to pointers that are not known yet is looked at below.
             places = [*own, *(p for each in sources.get(name, []) if (p := _root(each, found, pointers)) is not None)]
             if name not in found and places:

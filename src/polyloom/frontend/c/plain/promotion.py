@@ -15,9 +15,9 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, with_statements
-from polyloom.frontend.loops.tree import Node, refuse, strip
-from polyloom.names import fresh
+from polyloom.frontend.loops.shape import Statements, map_statements
+from polyloom.frontend.loops.tree import Node, refusal, strip_casts
+from polyloom.names import fresh_name
 
 _RECORD: Final = re.compile(r"(?:struct|union) [^*\[]*")
 _FIELD: Final = re.compile(r"\b([^\W\d]\w*)((?:(?:->|\.)\w+)+)")
@@ -59,7 +59,7 @@ class Roots:
 
     def access(self, node: Node) -> Access | None:
         """Access path of an expression; None for one that has none."""
-        node = strip(node)
+        node = strip_casts(node)
         if node.kind == "name":
             # A variable of the file may be declared several times, each with an identity (C17, section 6.2.2).
             root = self.pointers.get(node.symbol) or self.variables.get(node.symbol)
@@ -102,7 +102,7 @@ def promote_arguments(
     variables = {name: node for name, node in variables.items() if only is None or node.name in only}
     roots = _with_aliases(Roots(pointers, variables), body)
     body = _fold_null_tests(body, roots)
-    body = with_statements(body, lambda node: _remove_aliases(node, roots))
+    body = map_statements(body, lambda node: _remove_aliases(node, roots))
     uses = dict(_uses(body, roots))
     for access, node in _sizes(shapes, pointers.values()):
         uses.setdefault(access, node)
@@ -112,7 +112,7 @@ def promote_arguments(
     taken = {n.name for n in function if n.kind in ("parameter", "variable")}
     stores = frozenset(_stored_accesses(body, roots))
     found = {access: _promote_place(access, nodes, roots, access in stores, taken) for access, nodes in uses.items()}
-    body = make.changed(body, lambda node: _parameter_reference(node, roots, found))
+    body = make.replace_nodes(body, lambda node: _parameter_reference(node, roots, found))
     inner = [q for p in parameters for q in (_root_parameters(p.symbol, found) if p.symbol in pointers else (p,))]
     own = [q for root in {v.symbol: v for v in variables.values()} for q in _root_parameters(root, found)]
     return replace(function, inner=(*inner, *own, body)), tuple(found.values())
@@ -124,7 +124,7 @@ def _root_parameters(symbol: str, found: Mapping[Access, PromotedPlace]) -> Iter
 
 def _with_aliases(roots: Roots, body: Node) -> Roots:
     """Copy propagation of pointers to structures: local ones that are initialized, and never assigned."""
-    assigned = {strip(n.inner[0]).symbol for n in body if n.opcode in _ASSIGNS or n.kind == "update"}
+    assigned = {strip_casts(n.inner[0]).symbol for n in body if n.opcode in _ASSIGNS or n.kind == "update"}
     for node in body:
         is_alias = node.kind == "variable" and node.ctype.endswith("*") and is_record(node.ctype[:-1]) and node.initial
         found = roots.access(node.inner[-1]) if is_alias and node.symbol not in assigned else None
@@ -140,7 +140,7 @@ def _remove_aliases(node: Node, roots: Roots) -> Statements:
     # `(void)S;` says that a parameter is not used.
     if node.kind == "cast" and node.ctype == "void" and roots.access(node.inner[0]) is not None:
         return ()
-    return (with_statements(node, lambda child: _remove_aliases(child, roots)),)
+    return (map_statements(node, lambda child: _remove_aliases(child, roots)),)
 
 
 def _fold_null_tests(body: Node, roots: Roots) -> Node:
@@ -156,7 +156,7 @@ def _fold_null_tests(body: Node, roots: Roots) -> Node:
             return make.number(0, node)
         return None
 
-    return make.changed(body, fold_test)
+    return make.replace_nodes(body, fold_test)
 
 
 def _is_null(node: Node) -> bool:
@@ -192,14 +192,14 @@ def _sizes(shapes: Collection[str], pointers: Collection[Node]) -> Iterator[tupl
 
 def _check_escapes(body: Node, roots: Roots, uses: Mapping[Access, Node]) -> None:
     """Escape analysis: of a structure only its fields are used. Raises PL0161."""
-    bases = {id(strip(n.inner[0])) for n in body if n.kind == "member" or n.opcode in ("*", "&")}
+    bases = {id(strip_casts(n.inner[0])) for n in body if n.kind == "member" or n.opcode in ("*", "&")}
     known = {access.root for access in uses}
     for node in body:
         is_whole = node.kind in ("name", "member") and is_record(node.ctype.removesuffix("*"))
         if is_whole and id(node) not in bases and (found := roots.access(node)) is not None and found.root in known:
             message = f"the structure `{node.name}` is used as a whole, and only fields of it can be arguments"
             help = "use its fields one by one; functions that it is passed to must have a body that is in the file"
-            raise refuse("PL0161", message, node, help)
+            raise refusal("PL0161", message, node, help)
 
 
 def _stored_accesses(body: Node, roots: Roots) -> Iterator[Access]:
@@ -215,7 +215,7 @@ def _promote_place(access: Access, node: Node, roots: Roots, written: bool, take
     _check(node, text)
     ctype, kind = _argument_type(node.ctype, written)
     base = re.sub(r"->|\.", "_", text)
-    name = fresh(base, taken)
+    name = fresh_name(base, taken)
     made = Node("parameter", node.span, ctype, name=name, symbol=f"{access.root}{access.path}", text=text)
     made = replace(made, qualified=node.ctype, macro=node.macro)
     return PromotedPlace(root.name, access.path, made, kind, written, root.storage == "extern")
@@ -237,14 +237,14 @@ def _check(node: Node, text: str) -> None:
     while part is not None:
         if part.ctype.startswith("union"):
             help = "use a structure whose fields do not share memory"
-            raise refuse("PL0153", f"`{text}` is a field of a union", node, help)
-        part = strip(part.inner[0]) if part.inner else None
+            raise refusal("PL0153", f"`{text}` is a field of a union", node, help)
+        part = strip_casts(part.inner[0]) if part.inner else None
     if re.search(r"\bvolatile\b", node.qualified):
         raise is_volatile(node, text)
     if "(*)(" in node.ctype or "**" in node.ctype.replace(" ", ""):
         what = "a function" if "(*)(" in node.ctype else "a pointer"
         help = "take a number, and choose by it with `if`" if what == "a function" else "use an array of rows"
-        raise refuse("PL0153", f"`{text}` is a pointer to {what}", node, help)
+        raise refusal("PL0153", f"`{text}` is a pointer to {what}", node, help)
 
 
 def is_volatile(node: Node, name: str) -> PolyloomError:
@@ -252,7 +252,7 @@ def is_volatile(node: Node, name: str) -> PolyloomError:
     it as often as it likes.
     """
     help = "leave out `volatile`, which is for what changes by itself; what only the program changes needs none"
-    return refuse("PL0153", f"`{name}` is volatile", node, help)
+    return refusal("PL0153", f"`{name}` is volatile", node, help)
 
 
 def _parameter_reference(node: Node, roots: Roots, found: Mapping[Access, PromotedPlace]) -> Node | None:
@@ -262,7 +262,7 @@ def _parameter_reference(node: Node, roots: Roots, found: Mapping[Access, Promot
     each = found.get(_canonical_access(access))
     if each is None:
         return None
-    name = make.named(each.parameter, node)
+    name = make.variable_reference(each.parameter, node)
     if each.kind == "scalar" and each.written:
         return replace(node, kind="unary", opcode="*", inner=(name,), name="", symbol="", arrow=False)
     return name

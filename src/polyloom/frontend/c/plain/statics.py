@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 
 def automatic(body: Node) -> Node:
@@ -20,14 +20,14 @@ def automatic(body: Node) -> Node:
         is_constant = node.kind == "variable" and node.storage == "static" and node.symbol not in changed
         return replace(node, storage="") if is_constant and node.initial else None
 
-    return make.changed(body, rewritten)
+    return make.replace_nodes(body, rewritten)
 
 
 def _changed_variables(body: Node) -> Iterator[str]:
     """Variables that are assigned, or whose address may be known elsewhere: an array's is, unless an element is read
     of it.
     """
-    bases = {id(strip(n.inner[0])) for n in body if n.kind in ("element", "member")}
+    bases = {id(strip_casts(n.inner[0])) for n in body if n.kind in ("element", "member")}
     for node in body:
         if (node.opcode in ("=", "++", "--", "&") and len(node.inner) in (1, 2)) or node.kind == "update":
             # `a & b` stores nothing, but it costs little to take it for an address.
@@ -38,7 +38,7 @@ def _changed_variables(body: Node) -> Iterator[str]:
 
 def _root(node: Node) -> Node:
     """The variable that an element or a member is of."""
-    node = strip(node)
+    node = strip_casts(node)
     while node.kind in ("element", "member") and node.inner:
-        node = strip(node.inner[0])
+        node = strip_casts(node.inner[0])
     return node

@@ -12,27 +12,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 _RING = ("+", "-", "*")
 
 
 def unwrap_subscripts(body: Node) -> Node:
     """Rewriting of subscripts and of offsets of pointers."""
-    return make.changed(body, _subscript)
+    return make.replace_nodes(body, _subscript)
 
 
 def _subscript(node: Node) -> Node | None:
     is_offset = node.kind == "binary" and node.opcode in ("+", "-") and node.ctype.endswith("*")
     if node.kind != "element" and not is_offset:
         return None
-    inner = tuple([make.changed(side, _subscript) for side in node.inner])
+    inner = tuple([make.replace_nodes(side, _subscript) for side in node.inner])
     return replace(node, inner=tuple([side if "*" in side.ctype else _integer(side) for side in inner]))
 
 
 def _integer(node: Node) -> Node:
     """The part of an expression around which only sums and products are, over integers that do not wrap."""
-    node = strip(node)
+    node = strip_casts(node)
     if node.ctype != "unsigned int":
         return node
     if node.kind in ("convert", "cast") and node.opcode == "IntegralCast" and node.inner[0].ctype == "int":

@@ -11,7 +11,7 @@ from itertools import count
 
 from polyloom.frontend.c.plain.pointers import given, is_pointer, moved, named, source
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, block, flat, statements_of
+from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, child_statements
 from polyloom.frontend.loops.tree import Node
 
 _LOOPS = ("for", "while", "do")
@@ -23,7 +23,7 @@ def unswapped(body: Node, parameters: tuple[Node, ...]) -> Node:
         return body
     pointers = {n.symbol: n for n in (*parameters, *body) if n.kind in ("parameter", "variable") and is_pointer(n)}
     numbers = count(1)
-    return replace(body, inner=tuple(_statements(flat(body), pointers, body, numbers)))
+    return replace(body, inner=tuple(_statements(flatten_blocks(body), pointers, body, numbers)))
 
 
 def _statements(
@@ -35,13 +35,13 @@ def _statements(
         if found is None or arrays is None or None in arrays:
             continue
         first, second = (array for array in arrays if array is not None)
-        phase = make.variable("phase", "int", f"phase@{next(numbers)}", node, make.number(0, node))
-        turn = make.named(phase.inner[0], node)
+        phase = make.declare_variable("phase", "int", f"phase@{next(numbers)}", node, make.number(0, node))
+        turn = make.variable_reference(phase.inner[0], node)
         odd = make.binary(
             "!=", make.binary("%", turn, make.number(2, node), "int", node), make.number(0, node), "int", node
         )
         names = dict(zip(found, (first, second), strict=True)), dict(zip(found, (second, first), strict=True))
-        own = flat(statements_of(node)[0])[:-3]
+        own = flatten_blocks(child_statements(node)[0])[:-3]
         # Both kinds of a turn, then both kinds of what follows the last one.
         turns = (_either(odd, own, names, node), _step(turn, node))
         loop = _with_body(node, block(turns, node))
@@ -57,7 +57,7 @@ def _statements(
 
 def _exchange(loop: Node, pointers: Mapping[str, Node]) -> tuple[str, str] | None:
     """The two pointers that `swap = p; p = q; q = swap;` at the end of a loop's body exchanges."""
-    inside = flat(statements_of(loop)[0])
+    inside = flatten_blocks(child_statements(loop)[0])
     pairs = [_assigned(node) for node in inside[-3:]]
     if len(pairs) < 3 or None in pairs:
         return None
@@ -82,7 +82,7 @@ def _array(name: str, pointers: Mapping[str, Node], body: Node) -> Node | None:
     if any(moved(node) == name for node in body):
         return None
     if declaration.kind == "parameter":
-        return make.named(declaration, declaration) if len(values) == 1 else None
+        return make.variable_reference(declaration, declaration) if len(values) == 1 else None
     begin = source(declaration.inner[-1]) if declaration.initial and len(values) == 2 else None
     return begin.base if begin is not None and begin.offset is None and not begin.leads else None
 
@@ -95,9 +95,9 @@ def _either(odd: Node, statements: Statements, names: tuple[Mapping[str, Node], 
 def _named(node: Node, names: Mapping[str, Node]) -> Node:
     def name(part: Node) -> Node | None:
         found = names.get(part.symbol) if part.kind == "name" else None
-        return None if found is None else make.named(found, part)
+        return None if found is None else make.variable_reference(found, part)
 
-    return make.changed(node, name)
+    return make.replace_nodes(node, name)
 
 
 def _step(turn: Node, at: Node) -> Node:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import count
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, block, flat, with_statements
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, map_statements
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 _CASES = ("case", "default")
 _OWN_BREAK = ("for", "while", "do", "switch")
@@ -22,14 +22,14 @@ _OWN_BREAK = ("for", "while", "do", "switch")
 def without_switch(body: Node) -> Node:
     """Lowering of the `switch` statements of a function's body."""
     numbers = count()
-    return with_statements(body, lambda node: _inside(node, numbers))
+    return map_statements(body, lambda node: _inside(node, numbers))
 
 
 def _inside(node: Node, numbers: Iterator[int]) -> Statements:
     if node.kind != "switch":
-        return (with_statements(node, lambda child: _inside(child, numbers)),)
+        return (map_statements(node, lambda child: _inside(child, numbers)),)
     # Inner ones first: a `break` that is left is this one's.
-    (inside,) = with_statements(node, lambda child: _inside(child, numbers)).inner[-1:]
+    (inside,) = map_statements(node, lambda child: _inside(child, numbers)).inner[-1:]
     # A macro may have several at one place: the number tells their labels apart.
     own = f"switch@{next(numbers)}"
     items = list(_items(inside))
@@ -45,7 +45,7 @@ def _inside(node: Node, numbers: Iterator[int]) -> Statements:
 
 def _items(node: Node) -> Iterator[Node]:
     """The statements of a body, with a `case` as one of its own before what it labels."""
-    for child in flat(node):
+    for child in flatten_blocks(node):
         while child.kind in _CASES:
             # A range of GNU C has a second value.
             yield replace(child, inner=child.inner[:-1])
@@ -59,14 +59,14 @@ def _selector(node: Node, own: str) -> tuple[Statements, Node]:
     names = [part for part in value if part.kind == "name"]
     others = [part for part in value if part.kind not in ("name", "convert", "cast", "parentheses")]
     assigned = {
-        strip(part.inner[0]).symbol
+        strip_casts(part.inner[0]).symbol
         for part in node.inner[-1]
         if part.inner and (part.opcode in ("=", "++", "--") or part.kind == "update")
     }
     if not others and not any(name.symbol in assigned for name in names):
         return (), value
-    declared = make.variable("selector", value.ctype, f"selector@{own}", node, value)
-    return (declared,), make.named(declared.inner[0], node)
+    declared = make.declare_variable("selector", value.ctype, f"selector@{own}", node, value)
+    return (declared,), make.variable_reference(declared.inner[0], node)
 
 
 def _label(own: str, name: str, at: Node) -> Node:
@@ -109,4 +109,4 @@ def _breaking(node: Node, end: str) -> Node:
     """A statement with jumps to `end` for the `break`s that are the switch's."""
     if node.kind == "break":
         return replace(node, kind="goto", symbol=end)
-    return node if node.kind in _OWN_BREAK else with_statements(node, lambda child: (_breaking(child, end),))
+    return node if node.kind in _OWN_BREAK else map_statements(node, lambda child: (_breaking(child, end),))

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from polyloom.frontend.c.plain.pointers import Source, given, is_pointer, moved, named, roots, source
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, with_statements
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.shape import Statements, map_statements
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
@@ -29,7 +29,7 @@ class _Walk:
     array: Node
 
 
-def counted(body: Node, parameters: tuple[Node, ...]) -> Node:
+def recover_arrays(body: Node, parameters: tuple[Node, ...]) -> Node:
     """Array recovery in a body: counters instead of pointers that move."""
     declared = (*parameters, *body)
     pointers = {n.symbol: n for n in declared if n.kind in ("parameter", "variable") and is_pointer(n)}
@@ -47,27 +47,27 @@ def counted(body: Node, parameters: tuple[Node, ...]) -> Node:
             for name, root in roots(body, walked).items()
             if root[0].symbol not in walked or root[0].symbol == name
         }
-        elsewhere = set(_elsewhere(body, found))
+        elsewhere = set(_escaping_pointers(body, found))
         walked = {name: n for name, n in walked.items() if name in found and name not in elsewhere}
-    walks = {name: _walk(pointers[name], *found[name]) for name in sorted(walked)}
+    walks = {name: _pointer_walk(pointers[name], *found[name]) for name in sorted(walked)}
     if body.kind != "block":
         return body
     # A parameter points to the beginning of its array: its counter starts at 0 before the body.
     first = [
-        _counter(w.counters[0], make.number(0, body), body) for w in walks.values() if w.pointer.kind == "parameter"
+        _declare_counter(w.counters[0], make.number(0, body), body) for w in walks.values() if w.pointer.kind == "parameter"
     ]
-    body = with_statements(body, lambda node: _statements(node, walks))
-    body = make.changed(body, lambda node: _replaced(node, walks))
+    body = map_statements(body, lambda node: _rewrite_statement(node, walks))
+    body = make.replace_nodes(body, lambda node: _rewrite_access(node, walks))
     return replace(body, inner=(*first, *body.inner))
 
 
-def _elsewhere(body: Node, found: Mapping[str, tuple[Node, int]]) -> Iterator[str]:
+def _escaping_pointers(body: Node, found: Mapping[str, tuple[Node, int]]) -> Iterator[str]:
     """The variables that are used otherwise than to access elements, to move, to compare, and to start others."""
-    known = {id(strip(n.inner[0])) for n in body if n.kind == "element" or n.opcode == "*" or moved(n)}
+    known = {id(strip_casts(n.inner[0])) for n in body if n.kind == "element" or n.opcode == "*" or moved(n)}
     for node in body:
         sides = node.inner if node.kind == "binary" and node.opcode == "=" else ()
         if sides and named(sides[0]) in found and (begin := source(sides[1])) is not None:
-            known |= {id(strip(sides[0])), id(begin.base)}
+            known |= {id(strip_casts(sides[0])), id(begin.base)}
         elif node.kind == "variable" and node.initial and node.symbol in found:
             begin = source(node.inner[-1])
             known |= {id(begin.base)} if begin is not None else set()
@@ -83,7 +83,7 @@ def _compares(node: Node) -> bool:
     return (
         node.kind == "binary"
         and (node.opcode in _COMPARISONS or (node.opcode == "-" and "*" not in node.ctype))
-        and all("*" in strip(side).ctype or "[" in strip(side).ctype for side in node.inner)
+        and all("*" in strip_casts(side).ctype or "[" in strip_casts(side).ctype for side in node.inner)
     )
 
 
@@ -92,7 +92,7 @@ def _root(begin: Source, found: Mapping[str, tuple[Node, int]]) -> tuple[str, in
     return base.symbol, depth + len(begin.leads)
 
 
-def _walk(pointer: Node, array: Node, depth: int) -> _Walk:
+def _pointer_walk(pointer: Node, array: Node, depth: int) -> _Walk:
     counters = [
         Node(
             "variable",
@@ -107,35 +107,35 @@ def _walk(pointer: Node, array: Node, depth: int) -> _Walk:
     return _Walk(pointer, tuple(counters), array)
 
 
-def _counter(counter: Node, value: Node | None, at: Node) -> Node:
-    return make.variable(counter.name, "int", counter.symbol, at, value)
+def _declare_counter(counter: Node, value: Node | None, at: Node) -> Node:
+    return make.declare_variable(counter.name, "int", counter.symbol, at, value)
 
 
 def _places(begin: Source, walks: Mapping[str, _Walk], at: Node) -> list[Node]:
     """The subscripts of a place in its array, outermost first."""
-    inner = [make.changed(lead, lambda part: _replaced(part, walks)) for lead in begin.leads]
-    offset = make.changed(begin.offset, lambda part: _replaced(part, walks)) if begin.offset is not None else None
+    inner = [make.replace_nodes(lead, lambda part: _rewrite_access(part, walks)) for lead in begin.leads]
+    offset = make.replace_nodes(begin.offset, lambda part: _rewrite_access(part, walks)) if begin.offset is not None else None
     walk = walks.get(begin.base.symbol)
     if walk is None:
         return [*inner, offset or make.number(0, at)]
-    *rows, last = [make.named(counter, at) for counter in walk.counters]
+    *rows, last = [make.variable_reference(counter, at) for counter in walk.counters]
     # A row of what a pointer to rows points to begins at the pointer's own place.
     if inner:
         return [*rows, make.binary("+", last, inner[0], "int", at), *inner[1:], offset or make.number(0, at)]
     return [*rows, last if offset is None else make.binary("+", last, offset, "int", at)]
 
 
-def _statements(node: Node, walks: Mapping[str, _Walk]) -> Statements:
+def _rewrite_statement(node: Node, walks: Mapping[str, _Walk]) -> Statements:
     if node.kind == "declare" and any(d.symbol in walks for d in node.inner):
         return tuple([s for d in node.inner for s in _declared(d, node, walks)])
     if node.kind == "binary" and node.opcode == "=" and (walk := walks.get(named(node.inner[0]))) is not None:
         return tuple(
             [
-                make.assignment(make.named(counter, node), place, node)
+                make.assignment(make.variable_reference(counter, node), place, node)
                 for counter, place in zip(walk.counters, _begin(node.inner[1], walks, node), strict=True)
             ]
         )
-    return (with_statements(node, lambda child: _statements(child, walks)),)
+    return (map_statements(node, lambda child: _rewrite_statement(child, walks)),)
 
 
 def _declared(declaration: Node, node: Node, walks: Mapping[str, _Walk]) -> Iterator[Node]:
@@ -143,10 +143,10 @@ def _declared(declaration: Node, node: Node, walks: Mapping[str, _Walk]) -> Iter
     if walk is None:
         yield replace(node, inner=(declaration,))
     elif not declaration.initial:
-        yield from (_counter(counter, None, declaration) for counter in walk.counters)
+        yield from (_declare_counter(counter, None, declaration) for counter in walk.counters)
     else:
         places = _begin(declaration.inner[-1], walks, declaration)
-        yield from (_counter(c, place, declaration) for c, place in zip(walk.counters, places, strict=True))
+        yield from (_declare_counter(c, place, declaration) for c, place in zip(walk.counters, places, strict=True))
 
 
 def _begin(value: Node, walks: Mapping[str, _Walk], at: Node) -> list[Node]:
@@ -155,13 +155,13 @@ def _begin(value: Node, walks: Mapping[str, _Walk], at: Node) -> list[Node]:
     return _places(begin, walks, at)
 
 
-def _replaced(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
+def _rewrite_access(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
     """`*p` and `p[e]` as elements of the array, movements as those of the counter, comparisons as those of places."""
     if (name := moved(node)) in walks:
         # A pointer's step has no type of its own: counters count in `int`, the type of subscripts here.
         types = ("int", "int") if node.types else ()
-        rest = [make.changed(child, lambda part: _replaced(part, walks)) for child in node.inner[1:]]
-        return replace(node, ctype="int", types=types, inner=(make.named(walks[name].counters[-1], node), *rest))
+        rest = [make.replace_nodes(child, lambda part: _rewrite_access(part, walks)) for child in node.inner[1:]]
+        return replace(node, ctype="int", types=types, inner=(make.variable_reference(walks[name].counters[-1], node), *rest))
     if _compares(node) and any((begin := source(side)) and begin.base.symbol in walks for side in node.inner):
         # In one array: rows outside of it are never compared.
         places = [_begin(side, walks, node)[-1] for side in node.inner]

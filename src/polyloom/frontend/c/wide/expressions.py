@@ -73,7 +73,7 @@ def narrowed(node: Node, context: Words) -> Node:
         amount = cast(pair(node.inner[1], context).low, "int")
         return replace(node, inner=(narrowed(node.inner[0], context), amount))
     if wide:
-        raise refusals.width(wide[0])
+        raise refusals.refuse_width(wide[0])
     return replace(node, inner=tuple([narrowed(child, context) for child in node.inner]))
 
 
@@ -94,9 +94,9 @@ def _converted(node: Node, found: Pair, context: Words) -> Node:
         # Both words are doubles, and so is the product: the sum alone rounds.
         top = found.high if node.inner[0].ctype.startswith("unsigned") else cast(found.high, "int")
         high, low = (Node("convert", node.span, "double", (w,), "IntegralToFloating") for w in (top, found.low))
-        scale = replace(make.zero("double", node), value=4294967296.0)
+        scale = replace(make.zero_value("double", node), value=4294967296.0)
         return make.binary("+", make.binary("*", high, scale, "double", node), low, "double", node)
-    raise refusals.width(node.inner[0])
+    raise refusals.refuse_width(node.inner[0])
 
 
 def _bound(found: Pair, context: Words) -> Pair:
@@ -132,7 +132,7 @@ def pair(node: Node, context: Words) -> Pair:
         case "binary":
             return combined(node, _bound(pair(node.inner[0], context), context), node.inner[1], context)
         case _:
-            raise refusals.width(node)
+            raise refusals.refuse_width(node)
 
 
 def _extended(inner: Node, context: Words) -> Pair:
@@ -162,7 +162,7 @@ def combined(node: Node, a: Pair, right: Node, context: Words) -> Pair:
         case "&" | "|" | "^":
             return Pair(op(opcode, a.low, b.low), op(opcode, a.high, b.high))
         case _:
-            raise refusals.width(node)
+            raise refusals.refuse_width(node)
 
 
 def _shifted(node: Node, opcode: str, a: Pair, right: Node, context: Words) -> Pair:

@@ -10,9 +10,9 @@ from itertools import count
 from polyloom.frontend.c.wide.expressions import Words, combined, is_data, narrowed, pair, truth
 from polyloom.frontend.c.wide.words import WIDE, WORD, Pair, cast
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.counters import target
+from polyloom.frontend.loops.counters import assigned_symbol
 from polyloom.frontend.loops.roles import Roles
-from polyloom.frontend.loops.shape import Statements, with_statements
+from polyloom.frontend.loops.shape import Statements, map_statements
 from polyloom.frontend.loops.tree import Node
 
 
@@ -29,14 +29,14 @@ def as_pairs(body: Node, roles: Roles) -> Node:
 def _declarations(declaration: Node) -> tuple[Node, Node]:
     """The declarations of a variable's words."""
     low, high = (
-        make.variable(f"{declaration.name}_{part}", WORD, f"{declaration.symbol}@{part}", declaration)
+        make.declare_variable(f"{declaration.name}_{part}", WORD, f"{declaration.symbol}@{part}", declaration)
         for part in ("low", "high")
     )
     return low, high
 
 
 def _pair(declaration: Node) -> Pair:
-    low, high = (make.named(each.inner[0], declaration) for each in _declarations(declaration))
+    low, high = (make.variable_reference(each.inner[0], declaration) for each in _declarations(declaration))
     return Pair(low, high)
 
 
@@ -49,7 +49,7 @@ class _Lowering:
         self.numbers = count(1)
 
     def block(self, node: Node) -> Node:
-        return with_statements(node, self.statement)
+        return map_statements(node, self.statement)
 
     def words(self) -> Words:
         return Words(self.pairs, self.data, self.bind)
@@ -61,9 +61,9 @@ class _Lowering:
             inner = inner.inner[0]
         if inner.kind in ("name", "integer"):
             return node
-        declared = make.variable("word", node.ctype, f"word@{next(self.numbers)}", node, node)
+        declared = make.declare_variable("word", node.ctype, f"word@{next(self.numbers)}", node, node)
         self.before.append(declared)
-        return make.named(declared.inner[0], node)
+        return make.variable_reference(declared.inner[0], node)
 
     def taken(self, *made: Node) -> Statements:
         found, self.before = (*self.before, *made), []
@@ -77,7 +77,7 @@ class _Lowering:
                 test = truth(node.inner[0], self.words())
                 before = self.taken()
                 return (*before, self.block(replace(node, inner=(test, *node.inner[1:]))))
-            case "binary" | "update" | "unary" if name := target(node):
+            case "binary" | "update" | "unary" if name := assigned_symbol(node):
                 return self.assigned(node, name)
             case "binary" | "update" if node.opcode == "=" or node.kind == "update":
                 return self.stored(node)

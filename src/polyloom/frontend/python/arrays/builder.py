@@ -13,7 +13,7 @@ from polyloom.ir.arrays.program import Apply, For, If, Read, Shape, Statement, S
 from polyloom.ir.arrays.quotients import bound, quotient
 from polyloom.ir.nest import Storage
 from polyloom.ir.operations import ElementType
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import polyhedron_to_set
 from polyloom.transform.arrays.ranges import without_loops
@@ -63,7 +63,7 @@ class Builder:
     def array(self, name: str, kind: ElementType, extents: Shape, span: Span | None) -> Read:
         """A new local array without elements yet."""
         room = tuple(without_loops(extent, self.loops) for extent in extents)
-        storage = Storage(fresh(name.strip("_") or "t", self.taken), kind, room, "local", True, span)
+        storage = Storage(fresh_name(name.strip("_") or "t", self.taken), kind, room, "local", True, span)
         self.storage[storage.name] = storage
         return replace(whole(storage, span), shape=extents)
 

@@ -18,7 +18,7 @@ from polyloom.frontend.python.arrays.values import (
     Generator,
     items_of,
 )
-from polyloom.frontend.python.refuse import EXPRESSIONS, refused
+from polyloom.frontend.python.refuse import EXPRESSIONS, refuse_syntax
 from polyloom.sets import Affine
 
 SYMBOLS: dict[type[ast.operator], str] = {
@@ -82,7 +82,7 @@ class Evaluator(Calls):
             case ast.Lambda():
                 return Closure(node, frame)
             case _:
-                raise refused(frame.text, node, node, EXPRESSIONS)
+                raise refuse_syntax(frame.text, node, node, EXPRESSIONS)
 
     def comprehension(self, site: Site, node: ast.ListComp, frame: Frame) -> Any:
         """A list over what Python has all elements of."""

@@ -12,8 +12,8 @@ from polyloom.frontend.python.arrays.loops import Loops
 from polyloom.frontend.python.arrays.names import Closure, Frame
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Generator
-from polyloom.frontend.python.text import definition
-from polyloom.names import fresh
+from polyloom.frontend.python.text import find_definition
+from polyloom.names import fresh_name
 
 
 class Interpreter(Loops):
@@ -35,7 +35,7 @@ class Interpreter(Loops):
             keywords = [None if d is None else self.evaluate(d, function.frame) for d in node.args.kw_defaults]
         else:
             assert isinstance(function, FunctionType)
-            text, node = definition(function)
+            text, node = find_definition(function)
             cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
             namespace = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
             names = dict[str, Any]()
@@ -94,7 +94,7 @@ class Interpreter(Loops):
     def summed(self, site: Site, generator: Generator, begin: Any) -> Any:
         """`sum(element for ...)` as the loop that it is."""
         node, frame = generator.node
-        name = fresh("total", {*frame.bound, *frame.names})
+        name = fresh_name("total", {*frame.bound, *frame.names})
         add = ast.AugAssign(ast.Name(name, ast.Store()), ast.Add(), node.elt)
         body: list[ast.stmt] = [ast.copy_location(add, node.elt)]
         for part in reversed(node.generators):

@@ -19,7 +19,7 @@ from polyloom.frontend.python.arrays.statements import arrays_read
 from polyloom.frontend.python.arrays.values import Data, common_type, numpy_type
 from polyloom.frontend.python.function import stored_names
 from polyloom.ir.arrays.program import Read
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition
 
 
@@ -61,7 +61,7 @@ class Loops(Branches):
         """The loop with its body, behind which the names that are carried are stored; the loop's name."""
         site = self.site(node.iter, frame)
         named = node.target.id if isinstance(node.target, ast.Name) else "i"
-        name = fresh(named.strip("_") or "i", self.builder.taken)
+        name = fresh_name(named.strip("_") or "i", self.builder.taken)
         symbol = Affine.symbol(name)
         if isinstance(items, Range) and abs(items.step) == 1:
             up = items.step == 1

@@ -17,7 +17,7 @@ from polyloom.frontend.python.arrays.builder import Builder
 from polyloom.frontend.python.arrays.interpreter import Interpreter
 from polyloom.frontend.python.arrays.names import Frame
 from polyloom.frontend.python.arrays.values import Data, as_items, element_name
-from polyloom.frontend.python.text import Text, definition
+from polyloom.frontend.python.text import Text, find_definition
 from polyloom.frontend.python.types import NAMED, Size
 from polyloom.ir.arrays.program import (
     For,
@@ -34,9 +34,9 @@ from polyloom.ir.arrays.program import (
 )
 from polyloom.ir.arrays.quotients import quotient
 from polyloom.ir.nest import Storage
-from polyloom.ir.nest_c import assumed
+from polyloom.ir.nest_c import default_assumptions
 from polyloom.ir.operations import ElementType
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import conjunction
 
@@ -59,7 +59,7 @@ class ArrayFunction:
 def read_arrays(function: FunctionType, called: Mapping[str, Any] | None = None) -> ArrayFunction:
     """The program of a function; `called` are the arguments of a call, from which types follow that no annotation
     says. Raises PL0133 to PL0149."""
-    text, node = definition(function)
+    text, node = find_definition(function)
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     namespace = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
     stored = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
@@ -76,7 +76,7 @@ def read_arrays(function: FunctionType, called: Mapping[str, Any] | None = None)
     reader = Interpreter(builder)
     frame = Frame(text, namespace, {}, bound)
     fixed = _arguments(reader, frame, node, arguments, _defaults(function, node), called)
-    builder.domain += assumed(tuple(reader.parameters), builder.storage.values()).pieces[0].constraints
+    builder.domain += default_assumptions(tuple(reader.parameters), builder.storage.values()).pieces[0].constraints
     reader.calls.append(function)
     found = reader.block(node.body, frame)
     results = _results(reader, text, node, None if found is None else found.value)
@@ -84,7 +84,7 @@ def read_arrays(function: FunctionType, called: Mapping[str, Any] | None = None)
     storage, body = _renamed(tuple(builder.storage.values()), body, results)
     parameters = tuple(reader.parameters)
     known = Condition((Polyhedron(tuple(builder.assumptions)),))
-    whole_domain = conjunction(assumed(parameters, [s for s in storage if s.role == "argument"]), known)
+    whole_domain = conjunction(default_assumptions(parameters, [s for s in storage if s.role == "argument"]), known)
     span = text.line(node.lineno)
     program = Program(node.name, parameters, whole_domain, storage, body, span)
     return ArrayFunction(program, tuple(a.arg for a in arguments), fixed, tuple(results.values()))
@@ -206,7 +206,7 @@ def _extent(number: int, sizes: dict[int, str], reader: Interpreter, frame: Fram
         return Affine((), 1)
     if number not in sizes:
         letter = _LETTERS[len(sizes)] if len(sizes) < len(_LETTERS) else "N"
-        sizes[number] = fresh(letter, reader.builder.taken)
+        sizes[number] = fresh_name(letter, reader.builder.taken)
         reader.parameters[sizes[number]] = None
     return Affine.symbol(sizes[number])
 
@@ -236,7 +236,7 @@ def _results(reader: Interpreter, text: Text, node: ast.FunctionDef, value: Any)
     values = as_items(value)
     found, seen = dict[str, str](), set[str]()
     for n, each in enumerate(values):
-        name = fresh(RESULT if len(values) == 1 else f"{RESULT}_{n}", reader.builder.taken)
+        name = fresh_name(RESULT if len(values) == 1 else f"{RESULT}_{n}", reader.builder.taken)
         data = site.data(reader.data(site, each))
         if data.wide and not data.weak:
             if not data.exact:

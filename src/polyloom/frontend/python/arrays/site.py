@@ -184,7 +184,7 @@ class Site:
             raise self.wide(f"its low 32 bits do not tell what `{name}` gives")
         of = datas[-1].dtype
         name = {"add": "or", "mul": "and"}.get(name, name) if of == "bool" else name
-        if not BY_NAME[name].works_on(of):
+        if not BY_NAME[name].accepts_type(of):
             raise self.no_operation(name, of)
         value = self.folded(Apply(name, of, tuple(d.value for d in datas), self.span))
         exact = wide and (isinstance(value, Form) or name not in _LOW_BITS or _is_next(name, datas))

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, dtype, shape
-from polyloom.ir.numbers import NUMPY, constant_in
+from polyloom.ir.numbers import NUMPY, element_constant
 from polyloom.ir.operations import ALL_TYPES, FLOATS, ElementType
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine
@@ -117,7 +117,7 @@ def is_wide(kind: np.dtype[Any]) -> bool:
 
 def number(value: float | bool, kind: ElementType) -> Constant | None:
     """A constant of a type; None where it has none."""
-    found = constant_in(int(value) if isinstance(value, bool) else value, kind)
+    found = element_constant(int(value) if isinstance(value, bool) else value, kind)
     return None if found is None else Constant(found, kind)
 
 
@@ -125,10 +125,10 @@ def retyped(value: Value, kind: ElementType) -> Value:
     """A weak number in the type that it meets: its operations are in this type."""
     match value:
         case Constant(value=found):
-            made = constant_in(float(found) if kind in FLOATS else found, kind)
+            made = element_constant(float(found) if kind in FLOATS else found, kind)
             return value if made is None else Constant(made, kind, value.span)
         case Form(value=form, shape=(), span=span) if form.is_constant:
-            made = constant_in(float(form.constant) if kind in FLOATS else form.constant, kind)
+            made = element_constant(float(form.constant) if kind in FLOATS else form.constant, kind)
             return Form(form, kind, (), span) if made is None else Constant(made, kind, span)
         case Form(value=form, shape=extents, span=span):
             return Form(form, kind, extents, span)
