@@ -17,12 +17,12 @@ from tests.frontend.c.helpers import HERE
 from tests.frontend.python.helpers import assert_same, meaning
 
 from polyloom.frontend import c
-from polyloom.frontend.c.choose import choose_function
+from polyloom.frontend.c.choose_function import choose_function
 from polyloom.frontend.c.clang import cached_trees, syntax_tree
 from polyloom.frontend.c.narrow import pairs
 from polyloom.frontend.c.narrow.functions import narrow_functions, result_term, with_result
 from polyloom.frontend.c.narrow.pairs import Pair, Term
-from polyloom.frontend.included import source_dependencies
+from polyloom.frontend.dependencies import source_dependencies
 from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 from polyloom.frontend.source import Options

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.clang_tree import Builder, ctype, enumerations, expansion_location, typedefs
 from polyloom.frontend.c.library import lower_tree
-from polyloom.frontend.c.plain.structs import Fields
-from polyloom.frontend.c.tree import Builder, typedefs, ctype, enumerations, expansion_location
+from polyloom.frontend.c.plain.aggregates import Fields
 from polyloom.frontend.loops.affine import Scope, affine_form
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import TYPES
@@ -67,7 +67,8 @@ def variables(
         item
         for item in unit["inner"]
         if item["kind"] == "VarDecl" and item["id"] not in known and _is_changeable(item["type"])
-        if "includedFrom" not in (place := expansion_location(item["loc"])) or Path(place.get("file", "")).resolve() in headers
+        if "includedFrom" not in (place := expansion_location(item["loc"]))
+        or Path(place.get("file", "")).resolve() in headers
     ]
     defined = {item["name"] for item in items if item.get("storageClass") != "extern" or "init" in item}
     # Without their values, whose lists may have thousands of elements.

@@ -16,14 +16,14 @@ from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import FORM
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.loops.values import gather_index
-from polyloom.frontend.strips import Parted
+from polyloom.frontend.strip_mining import Parted
 from polyloom.ir.nest import Assign, If, Loop, Storage, accesses, assignments
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.pla import Reference
 from polyloom.names import fresh_name
 from polyloom.passes import Watch
 from polyloom.sets import Affine, Condition
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 
 def lower_body(

@@ -15,11 +15,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.known import is_nonnegative
-from polyloom.frontend.loops.affine import Polynomial, Scope, affine_form, affine_condition
+from polyloom.frontend.affine_proofs import is_nonnegative
+from polyloom.frontend.loops.affine import Polynomial, Scope, affine_condition, affine_form
 from polyloom.frontend.loops.elements import polynomial, times, total
 from polyloom.frontend.loops.headers import Header, from_values, loop_header
-from polyloom.frontend.loops.shape import flatten_blocks, child_statements
+from polyloom.frontend.loops.substatements import child_statements, flatten_blocks
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import RANGE
 from polyloom.names import hidden_name
@@ -211,7 +211,11 @@ def find_course(
     # What the loop's variable is in changes from turn to turn.
     moving = {*map(hidden_name, names), *(own.symbols if own is not None else ())}
     steps = {name: _constant_difference(behind.symbols.get(name), symbols[name], moving) for name in sorted(names)}
-    live = {name for name in names if not assigned_first(name, [part for node in statements for part in flatten_blocks(node)])}
+    live = {
+        name
+        for name in names
+        if not assigned_first(name, [part for node in statements for part in flatten_blocks(node)])
+    }
     carried = {name: behind.symbols[name] for name in live if steps[name] is None and name in behind.symbols}
     if found is None or own is None or found.identity in names:
         return Course(count, steps)
@@ -299,7 +303,9 @@ def propagate_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     except PolyloomError:
         return with_values(scope, dict.fromkeys(names))
     name = hidden_name(found.identity)
-    inside = with_values(scope, {found.identity: Affine.symbol(name)}).restrict_domain(found.domain(Affine.symbol(name)))
+    inside = with_values(scope, {found.identity: Affine.symbol(name)}).restrict_domain(
+        found.domain(Affine.symbol(name))
+    )
     run = find_course((node.inner[4],), found.count(scope), inside, counters, found=found)
     return scope_after_loop(found, run, scope)
 

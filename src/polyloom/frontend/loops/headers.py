@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.known import exact_quotient, is_infeasible, is_nonnegative, turn_count
+from polyloom.frontend.affine_proofs import exact_quotient, is_infeasible, is_nonnegative, turn_count
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope, affine_form
 from polyloom.frontend.loops.extremes import extreme_forms
 from polyloom.frontend.loops.obstacles import find_obstacle
-from polyloom.frontend.loops.roles import variable_symbol, loop_variable
+from polyloom.frontend.loops.roles import loop_variable, variable_symbol
 from polyloom.frontend.loops.tree import Node, refusal, source_text
 from polyloom.frontend.loops.types import COUNTING, NARROW, RANGE, SHORT
 from polyloom.names import hidden_name
@@ -96,7 +96,9 @@ def loop_header(loop: Node, scope: Scope) -> Header:
             and not (affine_form(amount, scope) or _NONE).is_constant
         ):
             message = f"the step of the loop depends on a parameter: `{source_text(amount)}`"
-            raise refusal("PL0159", message, amount, f"compile for one value: write `assert({source_text(amount)} == 2);`")
+            raise refusal(
+                "PL0159", message, amount, f"compile for one value: write `assert({source_text(amount)} == 2);`"
+            )
         part = next((n for n in (variable, loop.inner[3]) if n is not None and n.kind), loop)
         raise refusal("PL0158", "this is not a loop that counts an int by a constant", part, _FORM)
     return counting_header(variable, step, _initial_value(loop), loop.inner[2], scope)
@@ -116,7 +118,11 @@ def counting_header(variable: Node, step: int, initial: Node, test: Node, scope:
 
 def from_values(variable: Node, step: int, first: tuple[Affine, ...], test: Node, scope: Scope) -> Header:
     """Header of a variable that begins with given values and goes on while a test holds; raises PL0158 and PL0159."""
-    ends = [end for part in _conjuncts(test) for end in _comparison_bounds(part, variable_symbol(variable), step, first, scope)]
+    ends = [
+        end
+        for part in _conjuncts(test)
+        for end in _comparison_bounds(part, variable_symbol(variable), step, first, scope)
+    ]
     if (
         # `for (unsigned i = n; i >= 0; i--)` never ends: the bound minus one step would be below 0, and wraps (C17,
         # section 6.2.5).
@@ -184,7 +190,9 @@ def _conjuncts(test: Node) -> list[Node]:
     )
 
 
-def _comparison_bounds(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:
+def _comparison_bounds(
+    test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope
+) -> tuple[Affine, ...]:
     """Bounds that one comparison sets: past the last value upwards, or the last value downwards. Raises
     PL0158, PL0159.
     """
@@ -197,7 +205,9 @@ def _comparison_bounds(test: Node, variable: str, step: int, first: tuple[Affine
     }
     solved = None if variable in sides else _solve_comparison(test, variable, step, first, scope)
     if variable not in sides and solved is None:
-        data = next((side for side in test.inner if affine_form(side, scope) is None and _symbol_or_empty(side) == ""), None)
+        data = next(
+            (side for side in test.inner if affine_form(side, scope) is None and _symbol_or_empty(side) == ""), None
+        )
         if data is not None:
             raise _bound_refusal(data, scope)
         raise refusal("PL0158", "the loop's condition does not compare its variable alone", test, _FORM)
@@ -205,7 +215,11 @@ def _comparison_bounds(test: Node, variable: str, step: int, first: tuple[Affine
         opcode, bounds = solved[0], (solved[1],)
     else:
         # `n > i` means `i < n`.
-        opcode = test.opcode if _symbol_or_empty(_strip_size_cast(test.inner[0])) == variable else test.opcode.translate(_MIRRORED)
+        opcode = (
+            test.opcode
+            if _symbol_or_empty(_strip_size_cast(test.inner[0])) == variable
+            else test.opcode.translate(_MIRRORED)
+        )
         bounds = extreme_forms(sides[variable], scope, least=step > 0)
         if bounds is None:
             raise _bound_refusal(sides[variable], scope)
@@ -225,7 +239,9 @@ def _comparison_bounds(test: Node, variable: str, step: int, first: tuple[Affine
     return tuple(b + (opcode != ">=") for b in bounds)
 
 
-def _solve_comparison(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[str, Affine] | None:
+def _solve_comparison(
+    test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope
+) -> tuple[str, Affine] | None:
     """Solution of a comparison of sums, such as `i + 1 < n`, for the loop's variable: how it compares with what."""
     symbol = Affine.symbol(hidden_name(variable))
     begins = Condition((Polyhedron(tuple([(symbol - form) * (1 if step > 0 else -1) for form in first])),))

@@ -16,25 +16,25 @@ from typing import Any, cast
 
 import numpy as np
 
-from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.frontend.python.arrays.agreement import Agreement, agreement
 from polyloom.frontend.python.arrays.detect import is_array_function
 from polyloom.frontend.python.arrays.native import bind_arguments, call_function
 from polyloom.frontend.python.arrays.signature import ArrayFunction, read_arrays
 from polyloom.frontend.python.arrays.values import as_items
-from polyloom.frontend.python.call import bind_arguments as bind
+from polyloom.frontend.python.bind_arguments import bind_arguments as bind
 from polyloom.frontend.python.execute import Executable
-from polyloom.frontend.python.function import Function, resolve_names
 from polyloom.frontend.python.infer import Types
-from polyloom.frontend.python.lower import lower_kernel
-from polyloom.frontend.python.statements import infer_types
-from polyloom.frontend.python.text import find_definition
+from polyloom.frontend.python.infer_statements import infer_types
+from polyloom.frontend.python.lower_kernel import lower_kernel
+from polyloom.frontend.python.resolve_names import Function, resolve_names
+from polyloom.frontend.python.syntax_tree import find_definition
 from polyloom.frontend.source import Arrays
 from polyloom.ir.arrays.error_bound import error_bounds
 from polyloom.ir.arrays.interpret import interpret
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
+from polyloom.recursion import nesting_error, with_deep_stack
 from polyloom.transform.arrays import lower_arrays
 from polyloom.transform.library import written_out
 
@@ -106,7 +106,9 @@ class Kernel:
         if self.is_array_function:
             return self.nest
         try:
-            return with_deep_stack(lambda: written_out(lower_kernel(self._resolved_function, self._types, indirect=True)))()
+            return with_deep_stack(
+                lambda: written_out(lower_kernel(self._resolved_function, self._types, indirect=True))
+            )()
         except RecursionError:
             raise nesting_error(self.path, self._line) from None
 
@@ -127,7 +129,10 @@ class Kernel:
         if self.is_array_function:
             return self._ordered(parameters, arrays)
         values = {name: self._copy_argument(name, parameters, arrays) for name in self._resolved_function.storage}
-        self._execute(parameters, values | {name: parameters[name] for name in self._resolved_function.order if name in parameters})
+        self._execute(
+            parameters,
+            values | {name: parameters[name] for name in self._resolved_function.order if name in parameters},
+        )
         written = {assign.target.name for assign in assignments(self._nest.body)}
         return {
             storage.name: values[storage.name]

@@ -154,7 +154,11 @@ class Interpreter:
             return evaluate(library_program(value.operation, value.dtype), operands[0])
         if value.operation == "pow":
             return evaluate(power_program(int(operands[1]), value.dtype), operands[0])
-        if may_divide_by_zero(value.operation, value.dtype) and not self.clamps and np.any(np.asarray(operands[1]) == 0):
+        if (
+            may_divide_by_zero(value.operation, value.dtype)
+            and not self.clamps
+            and np.any(np.asarray(operands[1]) == 0)
+        ):
             raise ZeroDivisionError
         return apply(value.operation, value.dtype, operands)
 

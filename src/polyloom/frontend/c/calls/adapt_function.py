@@ -13,22 +13,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import NAME, PREFIX, adapter_text
-from polyloom.frontend.c.choose import choose_function
+from polyloom.frontend.c.choose_function import choose_function
 from polyloom.frontend.c.clang import printed_function, syntax_tree
+from polyloom.frontend.c.clang_tree import typedefs
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
-from polyloom.frontend.c.growth import may_inline
+from polyloom.frontend.c.inline_growth import may_inline
 from polyloom.frontend.c.plain import inlined
 from polyloom.frontend.c.plain.promotion import PromotedPlace, is_record, promote_arguments
 from polyloom.frontend.c.signature import declarators
-from polyloom.frontend.c.tree import typedefs
-from polyloom.frontend.included import own_files
+from polyloom.frontend.dependencies import own_files
 from polyloom.frontend.loops.affine import Scope
 from polyloom.frontend.loops.tree import Node, strip_casts
 from polyloom.frontend.source import Options
+from polyloom.recursion import nesting_error, with_deep_stack
 
 ADAPTED: Final = f"{PREFIX}function"
 """The name of the function that is compiled."""

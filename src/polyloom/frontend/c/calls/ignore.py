@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.files import read_source
-from polyloom.frontend.c.choose import choose_function
+from polyloom.frontend.c.choose_function import choose_function
 from polyloom.frontend.c.clang import syntax_tree
-from polyloom.frontend.included import own_files
+from polyloom.frontend.dependencies import own_files
 from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.roles import loop_variable
-from polyloom.frontend.loops.shape import child_statements
-from polyloom.frontend.loops.tree import Node, refusal, strip_casts, source_text
+from polyloom.frontend.loops.substatements import child_statements
+from polyloom.frontend.loops.tree import Node, refusal, source_text, strip_casts
 from polyloom.frontend.source import Options
 
 

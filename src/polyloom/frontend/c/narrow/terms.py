@@ -32,7 +32,9 @@ def statements(found: Term, at: Node, parameters: Mapping[str, Node], returned: 
     for term in order:
         if uses[term] > 1:
             identity = f"{at.symbol}@{len(names)}"
-            declared = make.declare_variable(f"part{len(names)}", "int", identity, at, _node(term, at, parameters, names))
+            declared = make.declare_variable(
+                f"part{len(names)}", "int", identity, at, _node(term, at, parameters, names)
+            )
             yield declared
             names[term] = make.variable_reference(declared.inner[0], at)
     value = _node(found, at, parameters, names)

@@ -12,19 +12,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from polyloom.frontend.c.plain.aggregates import Fields, replace_aggregates
+from polyloom.frontend.c.plain.array_recovery import recover_arrays
 from polyloom.frontend.c.plain.countdowns import rewrite_countdowns
 from polyloom.frontend.c.plain.do_loops import testing_alone
 from polyloom.frontend.c.plain.gotos import without_goto
 from polyloom.frontend.c.plain.headers import split_headers
-from polyloom.frontend.c.plain.helpers import inline_calls
+from polyloom.frontend.c.plain.initializers import expand_initializers
+from polyloom.frontend.c.plain.inlining import inline_calls
 from polyloom.frontend.c.plain.promotion import PromotedPlace, promote_arguments
 from polyloom.frontend.c.plain.statics import automatic
-from polyloom.frontend.c.plain.structs import Fields, replace_aggregates
 from polyloom.frontend.c.plain.subscripts import unwrap_subscripts
 from polyloom.frontend.c.plain.swaps import unswapped
 from polyloom.frontend.c.plain.switches import without_switch
-from polyloom.frontend.c.plain.tables import expand_initializers
-from polyloom.frontend.c.plain.walks import recover_arrays
 from polyloom.frontend.loops.effects import separate_effects
 from polyloom.frontend.loops.jumps import remove_continue
 from polyloom.frontend.loops.returns import replace_returns
@@ -67,7 +67,9 @@ def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tu
 
 def inlined(function: Node, functions: Mapping[str, Node]) -> Node:
     """Inlining, before all else: pointers, structures and tables of callees are then the function's own."""
-    body = inline_calls(_structured(function).inner[-1], {name: _structured(found) for name, found in functions.items()})
+    body = inline_calls(
+        _structured(function).inner[-1], {name: _structured(found) for name, found in functions.items()}
+    )
     return replace(function, inner=(*function.inner[:-1], body))
 
 

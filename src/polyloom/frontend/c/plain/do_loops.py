@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, map_statements
+from polyloom.frontend.loops.substatements import Statements, block, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node, strip_casts
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.jumps import structure_jumps
-from polyloom.frontend.loops.shape import Statements, flatten_blocks, map_statements
+from polyloom.frontend.loops.substatements import Statements, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, map_statements
+from polyloom.frontend.loops.substatements import Statements, map_statements
 from polyloom.frontend.loops.tree import Node, refusal, strip_casts
 from polyloom.names import fresh_name
 

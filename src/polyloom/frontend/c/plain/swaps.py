@@ -11,7 +11,7 @@ from itertools import count
 
 from polyloom.frontend.c.plain.pointers import given, is_pointer, moved, named, source
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, child_statements
+from polyloom.frontend.loops.substatements import Statements, block, child_statements, flatten_blocks
 from polyloom.frontend.loops.tree import Node
 
 _LOOPS = ("for", "while", "do")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import count
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, map_statements
+from polyloom.frontend.loops.substatements import Statements, block, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node, strip_casts
 
 _CASES = ("case", "default")

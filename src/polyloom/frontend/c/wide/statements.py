@@ -12,7 +12,7 @@ from polyloom.frontend.c.wide.words import WIDE, WORD, Pair, cast
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.counters import assigned_symbol
 from polyloom.frontend.loops.roles import Roles
-from polyloom.frontend.loops.shape import Statements, map_statements
+from polyloom.frontend.loops.substatements import Statements, map_statements
 from polyloom.frontend.loops.tree import Node
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.arrays.conditions import Tests
 from polyloom.frontend.python.arrays.functions import call_handler
 from polyloom.frontend.python.arrays.functions.creation import FUNCTIONS as CREATION
@@ -32,6 +31,7 @@ from polyloom.frontend.python.arrays.values import (
     Generator,
 )
 from polyloom.frontend.python.types import NAMED
+from polyloom.frontend.suggestions import suggestion
 from polyloom.sets import Affine
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {**ELEMENTWISE, **REDUCTIONS, **CREATION, **PRODUCTS, **SHAPING}

@@ -28,7 +28,7 @@ from polyloom.ir.arrays.program import Apply, Cases
 from polyloom.ir.nest import negate
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 _RELATIONS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
-from polyloom.frontend.python.affine import NOTHING
+from polyloom.frontend.python.integer_trees import NOTHING
 from polyloom.frontend.python.operators import CALLS
 from polyloom.frontend.python.types import NAMED
 

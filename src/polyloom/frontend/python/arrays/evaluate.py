@@ -18,7 +18,7 @@ from polyloom.frontend.python.arrays.values import (
     Generator,
     items_of,
 )
-from polyloom.frontend.python.refuse import EXPRESSIONS, refuse_syntax
+from polyloom.frontend.python.refused_syntax import EXPRESSIONS, refuse_syntax
 from polyloom.sets import Affine
 
 SYMBOLS: dict[type[ast.operator], str] = {

@@ -12,7 +12,7 @@ from polyloom.frontend.python.arrays.loops import Loops
 from polyloom.frontend.python.arrays.names import Closure, Frame
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Generator
-from polyloom.frontend.python.text import find_definition
+from polyloom.frontend.python.syntax_tree import find_definition
 from polyloom.names import fresh_name
 
 

@@ -17,7 +17,7 @@ from polyloom.frontend.python.arrays.names import Frame
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.statements import arrays_read
 from polyloom.frontend.python.arrays.values import Data, common_type, numpy_type
-from polyloom.frontend.python.function import stored_names
+from polyloom.frontend.python.resolve_names import stored_names
 from polyloom.ir.arrays.program import Read
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition

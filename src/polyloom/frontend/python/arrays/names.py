@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.frontend.names import suggestion
-from polyloom.frontend.python.affine import NOTHING
 from polyloom.frontend.python.arrays.builder import Builder
 from polyloom.frontend.python.arrays.functions.creation import table
 from polyloom.frontend.python.arrays.functions.shaping import ravel, transpose
@@ -28,8 +26,10 @@ from polyloom.frontend.python.arrays.values import (
     items_of,
     numpy_type,
 )
-from polyloom.frontend.python.text import Text
+from polyloom.frontend.python.integer_trees import NOTHING
+from polyloom.frontend.python.syntax_tree import Text
 from polyloom.frontend.python.types import Size
+from polyloom.frontend.suggestions import suggestion
 from polyloom.ir.arrays.program import Cases
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.python.call import check_shapes, solve_sizes
+from polyloom.frontend.python.bind_arguments import check_shapes, solve_sizes
 from polyloom.frontend.python.types import Size
 from polyloom.ir.arrays.program import Program
 from polyloom.ir.nest import Storage

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.python.affine import NOTHING
 from polyloom.frontend.python.arrays.builder import Builder
 from polyloom.frontend.python.arrays.interpreter import Interpreter
 from polyloom.frontend.python.arrays.names import Frame
 from polyloom.frontend.python.arrays.values import Data, as_items, element_name
-from polyloom.frontend.python.text import Text, find_definition
+from polyloom.frontend.python.integer_trees import NOTHING
+from polyloom.frontend.python.syntax_tree import Text, find_definition
 from polyloom.frontend.python.types import NAMED, Size
 from polyloom.ir.arrays.program import (
     For,
@@ -38,7 +38,7 @@ from polyloom.ir.nest_c import default_assumptions
 from polyloom.ir.operations import ElementType
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 RESULT = "result"
 """What is returned is called so, or numbered: of a tuple."""

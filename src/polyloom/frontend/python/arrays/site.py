@@ -25,7 +25,7 @@ from polyloom.frontend.python.arrays.values import (
     retyped,
     truth,
 )
-from polyloom.frontend.python.text import Text
+from polyloom.frontend.python.syntax_tree import Text
 from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, at, axis, shape
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.ir.numbers import NUMPY

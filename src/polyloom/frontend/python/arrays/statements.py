@@ -19,7 +19,7 @@ from polyloom.frontend.python.arrays.iterables import element
 from polyloom.frontend.python.arrays.names import Closure, Frame, Returned
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Data, items_of, numpy_type
-from polyloom.frontend.python.refuse import STATEMENTS, refuse_syntax
+from polyloom.frontend.python.refused_syntax import STATEMENTS, refuse_syntax
 from polyloom.ir.arrays.program import Form, Read, Value, parts
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition
