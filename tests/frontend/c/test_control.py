@@ -13,7 +13,7 @@ import pytest
 from tests.frontend.c.helpers import HERE
 from tests.frontend.python.helpers import Arrays, arguments, assert_same, meaning
 
-from polyloom.analysis.nest_check import checked
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.frontend import c
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest
@@ -44,7 +44,7 @@ def inputs(nest: Nest, parameters: dict[str, int], seed: int) -> Arrays:
 @pytest.mark.parametrize(("path", "name"), FUNCTIONS, ids=[name for _, name in FUNCTIONS])
 def test_function_equals_nest(path: Path, name: str) -> None:
     nest, reference = c.load(str(path), Options(function=name))
-    nest = checked(nest)
+    nest = check_with_least_sizes(nest)
     runs = 0
     for sizes in SIZES:
         parameters = dict(zip(nest.parameters, sizes, strict=False))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from tests.frontend.python.helpers import arguments, assert_same, meaning
 
-from polyloom.analysis.nest_check import checked
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.diagnostics import INPUT, PolyloomError
 from polyloom.frontend import c
 from polyloom.frontend.source import Options
@@ -125,7 +125,7 @@ def assert_equal(path: Path, name: str, seed: int) -> bool:
     """Whether the function is accepted, and then computes what the nest does."""
     try:
         nest, reference = c.load(str(path), Options(function=name))
-        nest = checked(nest)
+        nest = check_with_least_sizes(nest)
     except PolyloomError as error:
         assert error.exit_code == INPUT, str(error)
         return False

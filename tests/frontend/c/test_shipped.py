@@ -13,7 +13,7 @@ from tests.frontend.c.helpers import HERE
 from tests.frontend.python.helpers import arguments, assert_same, meaning
 
 from polyloom import api
-from polyloom.analysis.nest_check import checked
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import c
 from polyloom.frontend.c.clang import cached_trees
@@ -75,7 +75,7 @@ def verdict(path: str, options: Options) -> str:
     """Outcome of one function: "equal", or the first line of what refuses it. A difference fails the test."""
     try:
         nest, reference = c.load(path, options)
-        nest = checked(nest)
+        nest = check_with_least_sizes(nest)
     except PolyloomError as error:
         return str(error).partition("\n")[0]
     sizes = [dict.fromkeys(nest.parameters, size) for size in (4, 3, 2, 1, 8)]

@@ -36,7 +36,7 @@ from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.recursion import nesting_error, with_deep_stack
 from polyloom.transform.arrays import lower_arrays
-from polyloom.transform.library import written_out
+from polyloom.transform.library import expand_calls
 
 
 class Kernel:
@@ -94,9 +94,9 @@ class Kernel:
     def nest(self) -> Nest:
         try:
             if self.is_array_function:
-                return with_deep_stack(lambda: written_out(lower_arrays(self.arrays.program)))()
+                return with_deep_stack(lambda: expand_calls(lower_arrays(self.arrays.program)))()
             # On a stack of its own size: expressions may be nested deeper than Python's limit.
-            return with_deep_stack(lambda: written_out(lower_kernel(self._resolved_function, self._types)))()
+            return with_deep_stack(lambda: expand_calls(lower_kernel(self._resolved_function, self._types)))()
         except RecursionError:
             raise nesting_error(self.path, self._line) from None
 
@@ -107,7 +107,7 @@ class Kernel:
             return self.nest
         try:
             return with_deep_stack(
-                lambda: written_out(lower_kernel(self._resolved_function, self._types, indirect=True))
+                lambda: expand_calls(lower_kernel(self._resolved_function, self._types, indirect=True))
             )()
         except RecursionError:
             raise nesting_error(self.path, self._line) from None

@@ -13,7 +13,7 @@ from tests.frontend.python.arrays import constructs, scoping
 from tests.frontend.python.helpers import assert_same
 
 import polyloom as pl
-from polyloom.analysis.nest_check import checked
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.frontend.python.arrays.values import as_items
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.ir import nest_interpret
@@ -42,7 +42,7 @@ def test_nest_has_the_ordered_meaning(name: str) -> None:
     kernel = KERNELS[name]
     program = kernel.arrays.program
     assert print_arrays(read_arrays(print_arrays(program))) == print_arrays(program)
-    nest = checked(kernel.nest)
+    nest = check_with_least_sizes(kernel.nest)
     for sizes in SIZES:
         parameters = {p: sizes[p] for p in program.parameters}
         given = arguments(kernel, parameters)

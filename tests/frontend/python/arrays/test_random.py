@@ -14,7 +14,7 @@ from tests.frontend.python.arrays.programs import random_kernel
 from tests.frontend.python.helpers import assert_same
 
 import polyloom as pl
-from polyloom.analysis.nest_check import checked
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python import load_kernel
 from polyloom.frontend.python.arrays.values import as_items
@@ -55,7 +55,7 @@ def check(kernel: Kernel, seed: int) -> tuple[int, int]:
     given = arguments(kernel, seed)
     ordered = kernel.reference(parameters, given)
     empty = {name: np.zeros_like(ordered[name]) for name in kernel.arrays.results}
-    assert_same(ordered, nest_interpret.interpret(checked(kernel.nest), parameters, {**empty, **given}))
+    assert_same(ordered, nest_interpret.interpret(check_with_least_sizes(kernel.nest), parameters, {**empty, **given}))
     bounds = error_bounds(kernel.arrays.program, parameters, given)
     passed = {n: given[n].copy() if given[n].shape else given[n][()] for n in kernel.arrays.order}
     values = as_items(kernel(**passed))
