@@ -25,7 +25,7 @@ from polyloom.ir.recurrence import System
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.entry import observable_arguments
-from polyloom.transform.indirect import is_indirect, affine_approximation
+from polyloom.transform.indirect import affine_approximation, is_indirect
 from polyloom.transform.phases import arguments_of_system, make_plan
 from polyloom.transform.residues import unroll_by_residues
 from polyloom.transform.reverse import reversal

@@ -23,13 +23,13 @@ from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, 
 from polyloom.names import hidden_dims
 from polyloom.transform.assemble import NoCorner, NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
-from polyloom.transform.crossing import cell, cross, imported_instances, unkept
 from polyloom.transform.delay import delay_writes
 from polyloom.transform.embed import Placements, dependences, dimensions, embed
 from polyloom.transform.instant import has_zero_circuit
+from polyloom.transform.phase_communication import cell, cross, imported_instances, unkept
 from polyloom.transform.refusal import refusal
 from polyloom.transform.space import Point, Space, iteration_space
-from polyloom.transform.unite import unite_statements
+from polyloom.transform.statement_union import unite_statements
 
 Group = list[Recurrence]
 SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
@@ -163,7 +163,11 @@ class _Groups:
             # the plan.
             with suppress(NoCorner, PolyloomError):
                 self.found[group] = None
-                found = None if self._bounded_by_slow_operation(group) else _cheapest_placements(self.system, self._members(group))
+                found = (
+                    None
+                    if self._bounded_by_slow_operation(group)
+                    else _cheapest_placements(self.system, self._members(group))
+                )
                 self.found[group] = None if found and self._contend(group, found) else found
         return self.found[group]
 
