@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.analysis.effects import effects, externals_of
-from polyloom.ir.ssa import Address, Constant, Function, Instruction, Operand, Value, edges_of, operand_of
-from polyloom.ir.ssa_types import PTR, size_of
+from polyloom.ir.ssa import Address, Constant, Function, Instruction, Operand, Value, successor_edges, terminator_operand
+from polyloom.ir.ssa_types import PTR, memory_size
 
 _DEPTH: Final = 16
 
@@ -88,7 +88,7 @@ class Aliases:
         if pointer.type != PTR or isinstance(type.lanes, str):
             return None
         root, form = self.pointer(pointer)
-        return Location(root, form, size_of(type, self.function.pointers))
+        return Location(root, form, memory_size(type, self.function.pointers))
 
     def pointer(self, operand: Operand, depth: int = _DEPTH) -> tuple[Operand, LinearForm]:
         """The root of a pointer, and the distance from it in bytes."""
@@ -212,6 +212,6 @@ def _private(function: Function) -> frozenset[str]:
         passed = () if is_moved else kept.get(instruction.operation, instruction.operands)
         escaped |= {derived[o.name] for o in passed if isinstance(o, Value) and o.name in derived}
     for block in function.blocks if found else ():
-        ends = (operand_of(block.terminator), *(a for e in edges_of(block.terminator) for a in e.arguments))
+        ends = (terminator_operand(block.terminator), *(a for e in successor_edges(block.terminator) for a in e.arguments))
         escaped |= {derived[o.name] for o in ends if isinstance(o, Value) and o.name in derived}
     return frozenset(found - escaped)

@@ -14,7 +14,7 @@ from polyloom.analysis.dataflow import Unlike, inside_of
 from polyloom.ir.formula import Apply, Leaf, Sum
 from polyloom.ir.pla import Equation, Program
 from polyloom.sets import Condition
-from polyloom.sets.isl import shifted, to_set
+from polyloom.sets.isl import translate, to_set
 
 
 def summed(program: Program) -> Summed | None:
@@ -73,8 +73,8 @@ def _is_whole(program: Program, equation: Equation, sums: Sequence[Sum]) -> bool
     for each in sums:
         distance = [int(d == each.dimension) for d in program.dimensions]
         where = _points(program, each.where)
-        behind = where.intersect(shifted(where, distance))
-        last = where.subtract(shifted(where, [-d for d in distance]))
+        behind = where.intersect(translate(where, distance))
+        last = where.subtract(translate(where, [-d for d in distance]))
         if not _points(program, each.first).intersect(behind).is_empty():
             return False
         if not _points(program, taken).is_equal(last):

@@ -16,7 +16,7 @@ from polyloom.analysis.affine import ITERATION, Affine, by_iteration, signed_res
 from polyloom.analysis.points_to import Effect, PointsTo, is_ordered, memory_effect
 from polyloom.analysis.superblocks import Superblock
 from polyloom.ir.ssa import Function, Instruction, Value
-from polyloom.ir.ssa_types import size_of
+from polyloom.ir.ssa_types import memory_size
 
 _UNKNOWN: Final = -1
 
@@ -64,7 +64,7 @@ def access_size(instruction: Instruction, pointers: int) -> int:
     """Bytes that a load or a store accesses at most."""
     type = instruction.results[0].type if instruction.operation == "load" else instruction.operands[0].type
     lanes = type.lanes if isinstance(type.lanes, int) else 0
-    return size_of(type.scalar, pointers) * max(1, lanes)
+    return memory_size(type.scalar, pointers) * max(1, lanes)
 
 
 def _span(function: Function, i: Instruction, loop: Superblock | None, points_to: PointsTo) -> _Span:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from polyloom.analysis.affine import Affine, AffineForms, Atom
 from polyloom.analysis.effects import effects
-from polyloom.ir.ssa import Address, Function, Instruction, Operand, Value, edges_of
+from polyloom.ir.ssa import Address, Function, Instruction, Operand, Value, successor_edges
 from polyloom.ir.ssa_types import PTR
 
 _ANYTHING: Final = Address("")
@@ -34,7 +34,7 @@ class PointsTo:
         self.incoming: dict[Value, list[Operand]] = {}
         blocks = {block.name: block for block in function.blocks}
         for block in function.blocks:
-            for edge in edges_of(block.terminator):
+            for edge in successor_edges(block.terminator):
                 for parameter, argument in zip(blocks[edge.block].parameters, edge.arguments, strict=True):
                     self.incoming.setdefault(parameter, []).append(argument)
         self.known: dict[Affine, frozenset[Operand]] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polyloom.ir.ssa import Constant, Edge, Instruction, Jump, Operand, Value, edges_of
+from polyloom.ir.ssa import Constant, Edge, Instruction, Jump, Operand, Value, successor_edges
 from polyloom.transform.ssa.body import Body, Place
 from polyloom.transform.ssa.editing import with_operands
 from polyloom.transform.ssa.linear import Scope
@@ -44,7 +44,7 @@ def _counts(body: Body, place: Place, scope: Scope) -> Iterator[Count]:
 
 def _back(body: Body, place: Place) -> Edge:
     name = body.blocks[place.header].name
-    return next(edge for edge in edges_of(body.blocks[place.latch].terminator) if edge.block == name)
+    return next(edge for edge in successor_edges(body.blocks[place.latch].terminator) if edge.block == name)
 
 
 def multiply(body: Body, place: Place, scope: Scope) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from polyloom.analysis.aliases import Aliases, Location
-from polyloom.ir.ssa import Access, Constant, Function, Instruction, Value, integer
+from polyloom.ir.ssa import Access, Constant, Function, Instruction, Value, integer_constant
 from polyloom.ir.ssa_types import PTR, Type
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.editing import names, throughout
@@ -44,7 +44,7 @@ def split_variables(function: Function) -> Function:
     )
     first = blocks[0]
     reserved = tuple(
-        Instruction("alloca", (integer(function.address, size),), (value,), access=Access(size))
+        Instruction("alloca", (integer_constant(function.address, size),), (value,), access=Access(size))
         for (name, place), value in parts.items()
         for size in (chosen[name][place],)
     )

@@ -20,7 +20,7 @@ from typing import Final
 
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Address, Block, Function, Instruction, Value, edges_of, flow_edges, wrapped
+from polyloom.ir.ssa import Address, Block, Function, Instruction, Value, successor_edges, flow_edges, wrap_to_type
 from polyloom.ir.ssa_types import I32
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.body import Body, Place, place_of
@@ -97,7 +97,7 @@ class _Loop:
             key = (access.base, access.rest, access.factor, sum.sum.terms, sum.shift)
             anchor = anchors.get(key)
             if anchor is not None and self._serves_below(index, anchor.at):
-                distance = wrapped(I32, sum.sum.constant - self.found[anchor.index].sum.constant)
+                distance = wrap_to_type(I32, sum.sum.constant - self.found[anchor.index].sum.constant)
                 made[index] = made[anchor.index].plus(distance)
             elif access.at[0] in self.chain:
                 anchors.setdefault(key, access)
@@ -128,7 +128,7 @@ class _Loop:
             return scope
         header = self.body.blocks[k]
         ends = [self.body.blocks[m].terminator for m in self.place.own]
-        (edge,) = [edge for end in ends for edge in edges_of(end) if edge.block == header.name]
+        (edge,) = [edge for end in ends for edge in successor_edges(end) if edge.block == header.name]
         pairs = zip(header.parameters, edge.arguments, strict=True)
         return replace(scope, made={**scope.made, **{p.name: Instruction("copy", (a,), (p,)) for p, a in pairs}})
 
@@ -166,7 +166,7 @@ class _Loop:
         """The parameters that get the value at the end of a block; none where the next iteration gets it, or where
         something else depends on it."""
         blocks = {block.name: block for block in self.body.blocks}
-        edges = [edge for edge in edges_of(self.body.blocks[k].terminator) if value in edge.arguments]
+        edges = [edge for edge in successor_edges(self.body.blocks[k].terminator) if value in edge.arguments]
         if any(edge.block == self.body.blocks[self.place.header].name for edge in edges):
             return ()
         pairs = (zip(blocks[edge.block].parameters, edge.arguments, strict=True) for edge in edges)

@@ -27,10 +27,10 @@ class Origin:
 def order_memory(module: Module, origins: Mapping[str, Origin]) -> Module:
     """Module with the memory order of all blocks and loops; `origins` by function where it comes from."""
     effects = call_effects(origins[module.functions[0].name].function)
-    return replace(module, functions=tuple(_ordered(f, origins[f.name], effects) for f in module.functions))
+    return replace(module, functions=tuple(_order_function(f, origins[f.name], effects) for f in module.functions))
 
 
-def _ordered(function: Function, origin: Origin, effects: Mapping[str, Effect]) -> Function:
+def _order_function(function: Function, origin: Origin, effects: Mapping[str, Effect]) -> Function:
     """Function with the memory dependences of its blocks and loops (docs/targets/belt.md, Time)."""
     loops = {loop.name: loop for loop in superblocks(origin.function)}
     blocks = list(function.blocks)
