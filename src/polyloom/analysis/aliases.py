@@ -14,7 +14,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.analysis.effects import effects, externals_of
-from polyloom.ir.ssa import Address, Constant, Function, Instruction, Operand, Value, successor_edges, terminator_operand
+from polyloom.ir.ssa import (
+    Address,
+    Constant,
+    Function,
+    Instruction,
+    Operand,
+    Value,
+    successor_edges,
+    terminator_operand,
+)
 from polyloom.ir.ssa_types import PTR, memory_size
 
 _DEPTH: Final = 16
@@ -212,6 +221,9 @@ def _private(function: Function) -> frozenset[str]:
         passed = () if is_moved else kept.get(instruction.operation, instruction.operands)
         escaped |= {derived[o.name] for o in passed if isinstance(o, Value) and o.name in derived}
     for block in function.blocks if found else ():
-        ends = (terminator_operand(block.terminator), *(a for e in successor_edges(block.terminator) for a in e.arguments))
+        ends = (
+            terminator_operand(block.terminator),
+            *(a for e in successor_edges(block.terminator) for a in e.arguments),
+        )
         escaped |= {derived[o.name] for o in ends if isinstance(o, Value) and o.name in derived}
     return frozenset(found - escaped)

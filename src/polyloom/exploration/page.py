@@ -12,8 +12,8 @@ from polyloom.exploration.front import cost_vector, problem_key
 from polyloom.exploration.results import Results
 from polyloom.exploration.row import Row
 from polyloom.report.page.axis import Scale, draw_horizontal, draw_vertical
-from polyloom.report.page.document import document, fold_section, wrap_scrolling, section
-from polyloom.report.page.svg import picture, format_number
+from polyloom.report.page.document import document, fold_section, section, wrap_scrolling
+from polyloom.report.page.svg import decimal, picture
 
 _COLOURS: Final = 8
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 380, 76, 30, 44, 16
@@ -37,11 +37,12 @@ def page(sweep: Results) -> str:
     best = {id(row) for row in sweep.front()} if sweep.rows else set[int]()
     title = f"{sweep.title}: {len(sweep.rows)} points"
     drawing = _picture(sweep, best)
+    table = _table(sweep.records(), [id(row) in best for row in sweep.rows])
     body = (
         f"<main><h1>{escape(sweep.title)} <small>sweep</small></h1><p>{escape(sweep_text.outcome(sweep))}.</p>"
         f"{section(_heading(sweep), drawing, note=_note(sweep))}"
         f"{section('Best rows', wrap_scrolling(_table(sweep_text.front_rows(sweep))))}"
-        f"{fold_section('All rows', wrap_scrolling(_table(sweep.records(), [id(row) in best for row in sweep.rows])))}</main>"
+        f"{fold_section('All rows', wrap_scrolling(table))}</main>"
     )
     return document(title, _STYLE, body)
 
@@ -97,11 +98,12 @@ def _series(
     # Points that lie on each other are one dot: pages of large sweeps stay small.
     others = dict.fromkeys((u, v) for row, u, v in own if id(row) not in best and count <= _DRAWN)
     steps = "".join(
-        f"{'H' if n else 'M'}{format_number(x.at(u))}{'V' if n else ' '}{format_number(y.at(v))}" for n, (u, v) in enumerate(front)
+        f"{'H' if n else 'M'}{decimal(x.at(u))}{'V' if n else ' '}{decimal(y.at(v))}" for n, (u, v) in enumerate(front)
     )
-    dots = "".join(f'<circle class="off" cx="{format_number(x.at(u))}" cy="{format_number(y.at(v))}" r="3"/>' for u, v in others)
+    dots = "".join(f'<circle class="off" cx="{decimal(x.at(u))}" cy="{decimal(y.at(v))}" r="3"/>' for u, v in others)
     full = "".join(
-        f'<circle cx="{format_number(x.at(u))}" cy="{format_number(y.at(v))}" r="4"><title>{escape(_describe_points(rows))}</title></circle>'
+        f'<circle cx="{decimal(x.at(u))}" cy="{decimal(y.at(v))}" r="4">'
+        f"<title>{escape(_describe_points(rows))}</title></circle>"
         for (u, v), rows in front.items()
     )
     line = f'<path d="{steps}"/>' if steps else ""

@@ -2,8 +2,8 @@
 """Reference interpreter of plans: phases one after another on named arrays, each by the interpreter of its equations;
 loops of steps repeat theirs.
 
-`chain_phases` alone knows how arrays pass from phase to phase. Whoever executes phases, interpreter or model, goes through it,
-and an execution of one phase overwrites elements of what its outputs held before.
+`chain_phases` alone knows how arrays pass from phase to phase. Whoever executes phases, interpreter or model, goes
+through it, and an execution of one phase overwrites elements of what its outputs held before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from polyloom import memory
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.ir.arguments import Arrays, Signature, check_inputs, check_parameters, array_shape
+from polyloom.ir.arguments import Arrays, Signature, array_shape, check_inputs, check_parameters
 from polyloom.ir.interpret import interpret as interpret_program
 from polyloom.ir.numbers import NUMPY, make_element
 from polyloom.ir.pla import Array

@@ -58,7 +58,7 @@ def _link(start: Place, end: Place, inside: int) -> str:
     x = (start[1] + 1.5) * _CELL + _ASIDE + right * (first + 1) + down * 6
     y = (start[0] + 1.5) * _CELL + down * (first + 1) - right * 6
     gap = _CELL - first - last - 3
-    return svg.arrow(f"M{svg.format_number(x)} {svg.format_number(y)}l{svg.format_number(right * gap)} {svg.format_number(down * gap)}")
+    return svg.arrow(f"M{svg.decimal(x)} {svg.decimal(y)}l{svg.decimal(right * gap)} {svg.decimal(down * gap)}")
 
 
 def _bank(place: Place, arrays: str, inside: int) -> str:

@@ -49,6 +49,6 @@ def _bars(figures: dict[str, float], axis: str, label: str, mark: float | None =
         parts.append(svg.text(scale.at(figure) + 5, y + 12, f"{figure:.3g}"))
     below = 10 + len(figures) * _ROW
     if mark is not None:
-        parts.append(svg.line(f"M{svg.format_number(scale.at(mark))} 4V{below}", dashed=True))
+        parts.append(svg.line(f"M{svg.decimal(scale.at(mark))} 4V{below}", dashed=True))
     drawn = draw_horizontal(scale, below, axis).replace('class="axis"', 'stroke="currentColor" fill="none"')
     return svg.drawing(_LEFT + _WIDTH + 60, below + 38, "".join(parts) + drawn, label)

@@ -69,7 +69,7 @@ def _curves(x: NDArray[Any], curves: dict[str, NDArray[Any]], label: str) -> str
     parts: list[str] = []
     for n, (name, y) in enumerate(curves.items()):
         points = [
-            f"{svg.format_number(across.at(float(a)))} {svg.format_number(height.at(float(b)))}" for a, b in zip(x, y, strict=True)
+            f"{svg.decimal(across.at(float(a)))} {svg.decimal(height.at(float(b)))}" for a, b in zip(x, y, strict=True)
         ]
         kept = [points[0], *(b for a, b in pairwise(points) if a != b)]
         parts.append(svg.line("M" + "L".join(kept), None if n == 0 else 1, dashed=n == 0))

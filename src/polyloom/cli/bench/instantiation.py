@@ -32,12 +32,12 @@ from polyloom.cli.bench.regions import (
     TRIANGULAR,
     Region,
     bounds,
-    region_columns,
     candidate,
     compiled_kernel,
     instance,
     loop,
     measured_regions,
+    region_columns,
 )
 from polyloom.targets.tcpa.words import concrete_file
 
@@ -67,7 +67,7 @@ def rows() -> Iterator[dict[str, object]]:
         yield from _rows(kernel, perfect=False)
 
 
-def measured_regions(kernel: str) -> tuple[Region, ...]:
+def regions_of_kernel(kernel: str) -> tuple[Region, ...]:
     """The regions of a row. The classes of lu grow with the region, and the peer's time with them."""
     # Its control signals exceed a file's numbers on 8x8, and its classes grow with the region.
     if kernel == "lu":
@@ -86,10 +86,10 @@ def _row(kernel: str, tiling: str | None, what: str, cells: Mapping[Region, obje
 
 def _rows(kernel: str, *, perfect: bool) -> list[dict[str, object]]:
     tiling = "perfect" if perfect else "imperfect"
-    measured = {r: _measure_programs(kernel, r, perfect=perfect) for r in measured_regions(kernel)}
+    measured = {r: _measure_programs(kernel, r, perfect=perfect) for r in regions_of_kernel(kernel)}
     alone = measured[1, 1].programs
     least = min(m.factor for m in measured.values())
-    asked = {r: _measure_request(kernel, r, perfect=perfect) for r in measured_regions(kernel) if r in REGIONS}
+    asked = {r: _measure_request(kernel, r, perfect=perfect) for r in regions_of_kernel(kernel) if r in REGIONS}
     return [
         _row(kernel, tiling, "relative", {r: f"{m.programs / alone:.2f} ({m.classes})" for r, m in measured.items()}),
         _row(kernel, tiling, "C, us", {r: round(1e6 * m.programs, 1) for r, m in measured.items()}),

@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.report.page.axis import format_tick
-from polyloom.report.page.document import document, wrap_scrolling, section
-from polyloom.report.page.svg import picture, format_number, text
+from polyloom.report.page.document import document, section, wrap_scrolling
+from polyloom.report.page.svg import decimal, picture, text
 from polyloom.targets.tensix.run import ulp
 from polyloom.targets.tensix.run.sweep import Swept
 from polyloom.targets.tensix.run.ulp import Distances
@@ -81,7 +81,7 @@ def _error_picture(swept: Swept, found: Distances) -> str:
 
 
 def _bar(kind: str, column: int, y: float, height: float) -> str:
-    return f'<rect class="{kind}" x="{_LEFT + column}" y="{format_number(y)}" width="1" height="{format_number(height)}"/>'
+    return f'<rect class="{kind}" x="{_LEFT + column}" y="{decimal(y)}" width="1" height="{decimal(height)}"/>'
 
 
 def _error_height(error: int, worst: int) -> float:
@@ -107,7 +107,7 @@ def _error_axis(worst: int) -> str:
     """Axis of errors: 0 and powers of two."""
     step = max(1, (worst + 1).bit_length() // 6)
     errors = [0, *(1 << n for n in range(0, worst.bit_length(), step))]
-    marks = "".join(f"M{_LEFT - 4} {format_number(_error_height(error, worst))}h-4" for error in errors)
+    marks = "".join(f"M{_LEFT - 4} {decimal(_error_height(error, worst))}h-4" for error in errors)
     names = "".join(text(_LEFT - 12, _error_height(error, worst) + 4, format_tick(error), "end") for error in errors)
     line = f'<path class="axis" d="M{_LEFT - 4} {_HEIGHT}V{_TOP}{marks}"/>'
     return line + names + text(4, _TOP - 16, "error in ulp")

@@ -90,7 +90,8 @@ class Native:
 def entry_unit(path: str, count: int, call: str) -> str:
     """The file with a function `__polyloom_entry` of `count` pointers that executes a statement."""
     pointers = ", ".join(f"void *{ENTRY}{n}" for n in range(count)) or "void"
-    return f'{include_directive(path)}\n__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers}) {{ {call}; }}\n'
+    head = f'__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers})'
+    return f"{include_directive(path)}\n{head} {{ {call}; }}\n"
 
 
 def call_library(

@@ -2,7 +2,8 @@
 """Axes with ticks at round numbers: 1, 2 or 5 times a power of ten (Heckbert, "Nice numbers for graph labels", 1990),
 or on a logarithmic scale powers of the base.
 
-A `Scale` maps values to places of a picture; `draw_horizontal` and `draw_vertical` draw its axis below or to the left of what it measures.
+A `Scale` maps values to places of a picture; `draw_horizontal` and `draw_vertical` draw its axis below or to the left
+of what it measures.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, floor, log, log10
 
-from polyloom.report.page.svg import format_number, text
+from polyloom.report.page.svg import decimal, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +65,15 @@ def format_tick(value: float) -> str:
 
 def draw_horizontal(scale: Scale, y: float, label: str = "", most: int = 8) -> str:
     """A horizontal axis at the height `y`, with its label at its end."""
-    marks = "".join(f"M{format_number(scale.at(v))} {format_number(y)}v4" for v in scale.ticks(most))
+    marks = "".join(f"M{decimal(scale.at(v))} {decimal(y)}v4" for v in scale.ticks(most))
     names = "".join(text(scale.at(v), y + 16, format_tick(v), "middle") for v in scale.ticks(most))
-    line = f'<path class="axis" d="M{format_number(scale.start)} {format_number(y)}H{format_number(scale.end)}{marks}"/>'
+    line = f'<path class="axis" d="M{decimal(scale.start)} {decimal(y)}H{decimal(scale.end)}{marks}"/>'
     return line + names + (text(scale.end, y + 31, label, "end") if label else "")
 
 
 def draw_vertical(scale: Scale, x: float, label: str = "", most: int = 6) -> str:
     """A vertical axis at `x`, with its label above it."""
-    marks = "".join(f"M{format_number(x)} {format_number(scale.at(v))}h-4" for v in scale.ticks(most))
+    marks = "".join(f"M{decimal(x)} {decimal(scale.at(v))}h-4" for v in scale.ticks(most))
     names = "".join(text(x - 7, scale.at(v) + 4, format_tick(v), "end") for v in scale.ticks(most))
-    line = f'<path class="axis" d="M{format_number(x)} {format_number(scale.start)}V{format_number(scale.end)}{marks}"/>'
+    line = f'<path class="axis" d="M{decimal(x)} {decimal(scale.start)}V{decimal(scale.end)}{marks}"/>'
     return line + names + (text(x - 7, min(scale.start, scale.end) - 10, label) if label else "")

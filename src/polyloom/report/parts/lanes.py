@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 
 from polyloom.report.page.axis import Scale, draw_horizontal
-from polyloom.report.page.svg import picture, format_number, text
+from polyloom.report.page.svg import decimal, picture, text
 from polyloom.targets.report import Lane
 
 
@@ -26,8 +26,8 @@ def lanes(given: Sequence[Lane]) -> str:
 
 def _lane(lane: Lane, top: int, scale: Scale) -> list[str]:
     boxes = [
-        f'<rect class="box" x="{format_number(scale.at(first))}" y="{top + 2}" height="15" rx="3" '
-        f'width="{format_number(max(scale.at(last) - scale.at(first), 2))}">'
+        f'<rect class="box" x="{decimal(scale.at(first))}" y="{top + 2}" height="15" rx="3" '
+        f'width="{decimal(max(scale.at(last) - scale.at(first), 2))}">'
         f"<title>{escape(what)}: {first} to {last}</title></rect>"
         for first, last, what in lane.spans
     ]

@@ -42,7 +42,9 @@ _RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(("load", "store"), legal_memory.legalize_access),
     "rmw": legal_atomics.legalize_rmw,
     "cas": legal_atomics.legalize_cas,
-    "call": lambda editor, instruction, isa: _CALLS.get(instruction.callee, _keep_instruction)(editor, instruction, isa),
+    "call": lambda editor, instruction, isa: _CALLS.get(instruction.callee, _keep_instruction)(
+        editor, instruction, isa
+    ),
 }
 """By operation. A rule says whether it has replaced the instruction."""
 
@@ -157,7 +159,8 @@ def _check_instruction(function: Function, instruction: Instruction, isa: Isa) -
     if operation in ATOMICS and "a" not in isa.extensions:
         raise input_error(
             "PL0930",
-            f"@{function.name}{_location_text(function, place)}: an atomic read-modify-write needs the extension a, which "
+            f"@{function.name}{_location_text(function, place)}: "
+            "an atomic read-modify-write needs the extension a, which "
             f"{isa} does not have",
             help=f"run it on rv{isa.xlen}gc, or read and write with plain variables",
         )
@@ -190,14 +193,17 @@ def _check_type(function: Function, type: Type, isa: Isa, place: Place) -> None:
         what = "float" if type == F32 else "double"
         raise input_error(
             "PL0930",
-            f"@{function.name}{_location_text(function, place)}: `{what}` needs the extension {needed}, which {isa} does "
+            f"@{function.name}{_location_text(function, place)}: "
+            f"`{what}` needs the extension {needed}, which {isa} does "
             "not have",
             help=f"run it on rv{isa.xlen}gc, or on integers",
         )
 
 
 def _unsupported_error(function: Function, place: Place, what: str, help: str) -> PolyloomError:
-    return input_error("PL0931", f"@{function.name}{_location_text(function, place)}: {what} is not supported", help=help)
+    return input_error(
+        "PL0931", f"@{function.name}{_location_text(function, place)}: {what} is not supported", help=help
+    )
 
 
 def _location_text(function: Function, place: Place) -> str:

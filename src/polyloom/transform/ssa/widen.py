@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.ir.ssa import Block, Constant, Instruction, Jump, Operand, Value, successor_edges, integer_constant
+from polyloom.ir.ssa import Block, Constant, Instruction, Jump, Operand, Value, integer_constant, successor_edges
 from polyloom.ir.ssa_types import I32, I64, Type
 from polyloom.transform.ssa.body import Body, Place
 from polyloom.transform.ssa.narrow import Extended, Products

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from polyloom.frontend.source import Arrays
 from polyloom.ir.ssa import Function
-from polyloom.targets.tensix.run.machine import argument_bits, dst_inputs
+from polyloom.targets.tensix.run.kernel_run import argument_bits, dst_inputs
 from polyloom.targets.tensix.run.places import write_place
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.source.driver import FACES, Per
@@ -29,8 +29,8 @@ _ROWS: Final[dict[Per, int]] = {"face": 16, "tile": 64}
 
 
 def implied_format(form: str) -> str:
-    """Implied format of loads and stores without one of their own, as `driver.setup_words` configures it (ISA documentation,
-    page of `SFPLOAD`, mode 0).
+    """Implied format of loads and stores without one of their own, as `driver.setup_words` configures it (ISA
+    documentation, page of `SFPLOAD`, mode 0).
     """
     return {"int32": "fp32", "uint32": "fp32", "uint16": "bf16"}.get(form, form)
 
