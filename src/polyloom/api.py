@@ -129,14 +129,14 @@ class Compiled(File):
         early = {n: v for n, v in more.items() if n in _names(self.target, "instantiate")}
         rest = {n: v for n, v in more.items() if n not in own and n not in early}
         values, arrays = self._values(named(given, rest, "PL0230", "N=16"))
-        return self.ready(values, early).run(arrays, seed=seed, trace=trace, fill=fill, **own)
+        return self.prepare_instance(values, early).run(arrays, seed=seed, trace=trace, fill=fill, **own)
 
     def _values(self, together: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Values of parameters that are not arguments of the run, and everything else."""
         sizes = {n for n in self.signature.sizes if self.signature.argument(n) is None}
         return {n: v for n, v in together.items() if n in sizes}, {n: v for n, v in together.items() if n not in sizes}
 
-    def ready(
+    def prepare_instance(
         self, values: Mapping[str, Any], options: Mapping[str, Any] | None = None, progress: Progress | None = None
     ) -> Instance:
         """Instance that runs for these values of parameters, instantiated or compiled for them where that is needed."""

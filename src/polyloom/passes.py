@@ -66,7 +66,7 @@ class Watch:
         if name in self.after or ALL in self.after:
             self.texts.append((name, form.show(value)))
 
-    def apart(self) -> Watch:
+    def fork(self) -> Watch:
         """Observer for a way that may not be taken; `join` adds what it saw."""
         return Watch(self.verify, self.after)
 

@@ -81,9 +81,9 @@ def test_a_sparse_product_runs(on: str, folder: Path) -> None:
 
 def test_the_whole_range_is_drawn(folder: Path) -> None:
     del folder
-    job = pl.compile("sparse.c:spmv", on="riscv").ready({}).job({"n": 7, "nnz": 500})
+    job = pl.compile("sparse.c:spmv", on="riscv").prepare_instance({}).job({"n": 7, "nnz": 500})
     assert set(job.inputs["col"].tolist()) == set(range(7))
-    job = pl.compile("sparse.c:histogram", on="riscv").ready({}).job({"n": 500, "bins": 100})
+    job = pl.compile("sparse.c:histogram", on="riscv").prepare_instance({}).job({"n": 500, "bins": 100})
     assert set(job.inputs["v"].tolist()) == set(range(9)), "the usual values, where they are in range"
 
 

@@ -191,7 +191,7 @@ def test_passes_run_in_their_order_and_parts_are_joined() -> None:
     assert run_passes(0, passes, watch) == 2
     run_passes(0, passes, watch)
     assert watch.collected() == [("one", "1\n\n1\n")]
-    apart = watch.apart()
+    apart = watch.fork()
     run_passes(-5, passes, apart)
     assert len(watch.texts) == 2
     watch.join(apart)

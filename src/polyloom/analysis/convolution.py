@@ -185,7 +185,7 @@ def _place(index: Affine, weights: Sequence[int | None]) -> Place | None:
     if len(of_result) > 1 or len(of_weight) > 1 or any(weights[n] is not None for n, _ in of_weight):
         return None
     # What is left are parameters: padding of any size.
-    offset = Affine.of({n: c for n, c in index.terms if n[:2] not in ("y.", "w.")}, index.constant)
+    offset = Affine.from_terms({n: c for n, c in index.terms if n[:2] not in ("y.", "w.")}, index.constant)
     (result, stride), (weight, dilation) = [*of_result, (None, 0)][0], [*of_weight, (None, 0)][0]
     return Place(result, weight, stride, dilation, offset) if stride >= 0 and dilation >= 0 else None
 
@@ -235,8 +235,8 @@ def _is_whole(found: Summed, image: Access, weight: Access, made: Convolution, w
             limits += [same, -same]
     for place, extent in zip(made.places, image.shape, strict=True):
         at = place.offset
-        at += Affine.of({y[place.result]: place.stride}) if place.result is not None else 0
-        at += Affine.of({w[place.weight]: place.dilation}) if place.weight is not None else 0
+        at += Affine.from_terms({y[place.result]: place.stride}) if place.result is not None else 0
+        at += Affine.from_terms({w[place.weight]: place.dilation}) if place.weight is not None else 0
         limits += _within(at, extent)
     expected = to_set(Condition((Polyhedron(tuple(limits)),)), (*y, *w), found.params)
     extents = [extent - 1 for access in (image, weight, found.result) for extent in access.shape]

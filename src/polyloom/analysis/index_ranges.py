@@ -246,7 +246,7 @@ def _subscripts(offset: Affine, size: int, shape: Sequence[int]) -> Iterator[tup
         own = {n: abs(c) // stride * (1 if c > 0 else -1) for n, c in rest.terms if abs(c) >= stride}
         # Rounded to the nearest row: `a[i][j - 1]` has a negative constant of the inner subscript.
         constant = (rest.constant + stride // 2) // stride if stride > size else rest.constant // stride
-        subscript = Affine.of(own, constant)
+        subscript = Affine.from_terms(own, constant)
         yield subscript, extent
         rest = rest - subscript * stride
 

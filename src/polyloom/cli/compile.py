@@ -35,7 +35,7 @@ def execute(options: Request) -> Answer:
         if words and not sized:
             raise _for_all(target, words)
         compiled = api.compile_subject(subject, target, place, chosen, progress)
-        made = compiled.ready(values(subject.signature, words)[0], None, progress) if sized else compiled
+        made = compiled.prepare_instance(values(subject.signature, words)[0], None, progress) if sized else compiled
     files.write({options.output: made.data})
     facts = target.made(made.data)
     data = {

@@ -37,7 +37,7 @@ def execute(options: Request) -> Answer:
         compiled = api.compile_subject(subject, target, place, chosen, progress)
         # Some options belong to instantiation: `compile` must not see them, or its file would depend on them.
         later = {name: value for name, value in own.items() if name in options_of_verb(target.options, "instantiate")}
-        instance = compiled.ready(sizes, later, progress)
+        instance = compiled.prepare_instance(sizes, later, progress)
         result = instance.measure(
             given,
             seed=options.seed,

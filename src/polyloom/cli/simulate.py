@@ -114,7 +114,7 @@ def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> 
         registry.require_owner(images[0].path, images[0].data)
         raise _no_images(images, target)
     subject = api.subject_of(images, target, place, Reading(), target.options())
-    return api.compile_subject(subject, target, place, target.options()).ready({})
+    return api.compile_subject(subject, target, place, target.options()).prepare_instance({})
 
 
 def _no_sources(sources: Sequence[str], path: str) -> None:

@@ -113,7 +113,7 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
     later = {
         name: value for name, value in placed.own.items() if name in options_of_verb(target.options, "instantiate")
     }
-    instance = compiled.ready(values, later, progress)
+    instance = compiled.prepare_instance(values, later, progress)
     job = instance.job(given, fill="random")
     # The outputs are compared below, and not with every oracle: these are the source again.
     outcome = execute(target, instance.data, job, replace(subject, oracles=()), job.values)

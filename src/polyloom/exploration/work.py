@@ -164,7 +164,7 @@ def measure(ready: Ready, level: Level, values: Words) -> Row:
         if prediction is None:
             need(target, "predict", registry.names_of_targets(lambda t: t.predict is not None))
         return _row(level, prediction, None)
-    instance = compiled.ready(sizes, own)
+    instance = compiled.prepare_instance(sizes, own)
     job = instance.job({name: words[name] for name in words if name not in sizes}, seed=ready.unit.seed)
     if level == "run":
         return _row(level, prediction, target.run(instance.data, job).cycles)

@@ -80,7 +80,7 @@ def quotient_border(value: Affine, by: Affine, domain: Condition, first: int) ->
 
 def _parted(value: Affine, by: int) -> tuple[Affine, Affine]:
     """Multiples of a number, and what is left of each term, from 0 on."""
-    whole = Affine.of({name: c // by for name, c in value.terms}, value.constant // by)
+    whole = Affine.from_terms({name: c // by for name, c in value.terms}, value.constant // by)
     return whole, value - whole * by
 
 
@@ -105,4 +105,4 @@ def divided(value: Affine, by: int) -> Affine | None:
     numbers = (value.constant, *(c for _, c in value.terms))
     if any(number % by for number in numbers):
         return None
-    return Affine.of({name: c // by for name, c in value.terms}, value.constant // by)
+    return Affine.from_terms({name: c // by for name, c in value.terms}, value.constant // by)

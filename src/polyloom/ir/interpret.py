@@ -61,13 +61,13 @@ def interpret(
 
 def evaluate(program: Program, values: dict[str, int], inputs: Arrays, outputs: Arrays, meaning: Meaning) -> None:
     """Write what the equations define into `outputs`, with elements as `meaning` has them. Errors: PL0222, PL0233."""
-    box = _Box.around(program, values)
+    box = _Box.bounding_box(program, values)
     # No equation has an instance: outputs keep what they hold.
     if box is None:
         return
     run = _Run(program, values, inputs, box, meaning)
     with np.errstate(all="ignore"):
-        run.all()
+        run.run_tasks()
     run.store(outputs)
 
 
@@ -79,7 +79,7 @@ def box_size(program: Program, values: Mapping[str, int]) -> int:
 
 def instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equation, int]]:
     """Instance counts of equations, for values of the parameters."""
-    box = _Box.around(program, values)
+    box = _Box.bounding_box(program, values)
     if box is None:
         return
     for equation in program.equations:
@@ -90,7 +90,7 @@ def accessed(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str,
     """Array accesses: every reference to an input or an output with its array, and the index of each instance as a
     column. Indices that repeat are not left out.
     """
-    box = _Box.around(program, values)
+    box = _Box.bounding_box(program, values)
     if box is None:
         return
     internal = {v.name for v in program.variables}
@@ -127,7 +127,7 @@ class _Box:
     size: int
 
     @staticmethod
-    def around(program: Program, values: Mapping[str, int]) -> _Box | None:
+    def bounding_box(program: Program, values: Mapping[str, int]) -> _Box | None:
         """The least box around all condition spaces, or None when they are empty."""
         found = _extents(program, values)
         if found is None:
@@ -243,7 +243,7 @@ class _Run:
                 where = _named(self.program.dimensions, tuple(int(c) for c in coordinates[:, bad[0]]))
                 raise input_error("PL0221", f"{element} is outside its shape {shape} at {where}", span=reference.span)
 
-    def all(self) -> None:
+    def run_tasks(self) -> None:
         """Data-driven evaluation of every instance (dataflow firing rule: Dennis 1974)."""
         waiting: list[list[Positions]] = [[t.positions[t.missing[t.positions] == 0]] for t in self.tasks]
         # The equation with most ready instances first: wide fronts are what NumPy is quick at.

@@ -103,7 +103,7 @@ class _Value:
     def __neg__(self) -> _Value:
         return self.apply("neg")
 
-    def chosen(self, a: _Operand, b: _Operand) -> _Value:
+    def select_value(self, a: _Operand, b: _Operand) -> _Value:
         """`a` where this condition holds, else `b`; one of them is no constant."""
         dtype = a.dtype if isinstance(a, _Value) else cast("_Value", b).dtype
         return _step(self.steps, "select", dtype, (self, a, b))
@@ -151,26 +151,26 @@ def _of_rest(x: _Value, turns: _Value, r: _Value) -> _Value:
     # Two powers of 2, as the result may be smaller than the least normal number.
     half = turns.apply("shr", 1)
     first, second = ((part + 127).apply("shl", 23).apply("bits_f32") for part in (half, turns - half))
-    return x.apply("ne", x).chosen(x, value * first * second)
+    return x.apply("ne", x).select_value(x, value * first * second)
 
 
 def _log(x: _Value) -> _Value:
     """Logarithm: the exponent's bits and a polynomial around 1 (Muller 2016, chapter 3)."""
     # The least normal number is 2^-126; smaller ones are made normal first.
     small = x.apply("lt", 1.1754943508222875e-38)
-    bits = small.chosen(x * 8388608.0, x).apply("bits_i32")
+    bits = small.select_value(x * 8388608.0, x).apply("bits_i32")
     # From sqrt(1/2) on, a number belongs to the next power of 2.
     turns = (bits - 0x3F3504F3).apply("shr", 23)
     # Without the exponent the bits are those of m, between sqrt(1/2) and sqrt(2).
     f = (bits - turns.apply("shl", 23)).apply("bits_f32") - 1.0
-    k = small.chosen(turns - 23, turns).apply("to_f32")
+    k = small.select_value(turns - 23, turns).apply("to_f32")
     square = f * f
     rest = (square * f).apply("madd", _polynomial(f, _LOG), k * _LN2[1]) - square * 0.5
     value = k.apply("madd", _LN2[0], rest + f)
     # Infinities and NaNs have no such bits: they are put in again.
-    value = x.apply("lt", float("inf")).chosen(value, x)
-    value = x.apply("lt", 0.0).chosen(float("nan"), value)
-    return x.apply("eq", 0.0).chosen(float("-inf"), value)
+    value = x.apply("lt", float("inf")).select_value(value, x)
+    value = x.apply("lt", 0.0).select_value(float("nan"), value)
+    return x.apply("eq", 0.0).select_value(float("-inf"), value)
 
 
 def _tanh(x: _Value) -> _Value:
@@ -180,7 +180,7 @@ def _tanh(x: _Value) -> _Value:
     whole = _exp(t + t) + 1.0
     large = _step(x.steps, "sub", "f32", (1.0, _step(x.steps, "div", "f32", (2.0, whole))))
     # 1 - 2 / (e^2t + 1) cancels for small t: there the odd polynomial is used.
-    value = t.apply("lt", 0.625).chosen(small, large)
+    value = t.apply("lt", 0.625).select_value(small, large)
     return _signed(value, x)
 
 
@@ -203,24 +203,24 @@ def _quarter(x: _Value, turn: int) -> _Value:
     cosine = (z * z).apply("madd", _polynomial(z, _COS), z.apply("madd", -0.5, 1.0))
     quarter = turns + turn if turn else turns
     # Odd quadrants take the other polynomial, the lower half plane the other sign.
-    value = quarter.apply("and", 1).chosen(cosine, sine)
-    value = quarter.apply("and", 2).chosen(-value, value).apply("to_f32")
+    value = quarter.apply("and", 1).select_value(cosine, sine)
+    value = quarter.apply("and", 2).select_value(-value, value).apply("to_f32")
     if not turn:
         # The sine of -0 is -0.
-        value = x.apply("eq", 0.0).chosen(x, value)
-    return x.apply("abs").apply("le", LARGEST_ANGLE).chosen(value, float("nan"))
+        value = x.apply("eq", 0.0).select_value(x, value)
+    return x.apply("abs").apply("le", LARGEST_ANGLE).select_value(value, float("nan"))
 
 
 def _nearest(x: _Value) -> _Value:
     """Without a sign: the integer nearest to |x|, ties to even. What is added leaves no place for a fraction."""
     a, large = x.apply("abs"), 2.0**52 if x.dtype == "f64" else 2.0**23
-    return a.apply("lt", large).chosen((a + large) - large, a)
+    return a.apply("lt", large).select_value((a + large) - large, a)
 
 
 def _with_sign(a: _Value, x: _Value) -> _Value:
     """`a` with the sign of x, also where x is -0."""
-    value = x.apply("lt", 0.0).chosen(-a, a)
-    return value.apply("eq", x).chosen(x, value)
+    value = x.apply("lt", 0.0).select_value(-a, a)
+    return value.apply("eq", x).select_value(x, value)
 
 
 def _rint(x: _Value) -> _Value:
@@ -230,7 +230,7 @@ def _rint(x: _Value) -> _Value:
 def _truncated(x: _Value) -> _Value:
     """Without a sign."""
     near = _nearest(x)
-    return near.apply("gt", x.apply("abs")).chosen(near - 1.0, near)
+    return near.apply("gt", x.apply("abs")).select_value(near - 1.0, near)
 
 
 def _trunc(x: _Value) -> _Value:
@@ -239,12 +239,12 @@ def _trunc(x: _Value) -> _Value:
 
 def _round(x: _Value) -> _Value:
     low = _truncated(x)
-    return _with_sign((x.apply("abs") - low).apply("ge", 0.5).chosen(low + 1.0, low), x)
+    return _with_sign((x.apply("abs") - low).apply("ge", 0.5).select_value(low + 1.0, low), x)
 
 
 def _floor(x: _Value) -> _Value:
     near = _rint(x)
-    return near.apply("gt", x).chosen(near - 1.0, near)
+    return near.apply("gt", x).select_value(near - 1.0, near)
 
 
 def _ceil(x: _Value) -> _Value:

@@ -219,10 +219,10 @@ class _Printer:
         if normalize(self.nest.assumptions) != assumed(self.nest.parameters, self.nest.storage):
             return [f"  __builtin_assume({self.condition(self.nest.assumptions)});"]
         # Without a use as a size, the reader would take them for data.
-        unseen = [p for p in self.nest.parameters if p not in self.needed()]
+        unseen = [p for p in self.nest.parameters if p not in self.used_symbols()]
         return [f"  __builtin_assume({' && '.join(f'{self.names[p]} >= 0' for p in unseen)});"] if unseen else []
 
-    def needed(self) -> set[str]:
+    def used_symbols(self) -> set[str]:
         """The names in extents, bounds and subscripts."""
         forms = [extent for s in self.nest.storage for extent in s.shape]
         for statement in statements(self.nest):

@@ -64,7 +64,7 @@ def spelled(program: Program) -> Program:
 
 def _renamed(program: Program, names: Mapping[str, str]) -> Program:
     def affine(form: Affine) -> Affine:
-        return Affine.of({names[n]: c for n, c in form.terms}, form.constant)
+        return Affine.from_terms({names[n]: c for n, c in form.terms}, form.constant)
 
     def condition(where: Condition) -> Condition:
         return Condition(tuple(Polyhedron(tuple(map(affine, p.constraints))) for p in where.pieces))

@@ -57,7 +57,7 @@ class Graph:
     def equations(self) -> tuple[Equation, ...]:
         return self.program.equations
 
-    def are_exclusive(self, one: int, other: int) -> bool:
+    def is_exclusive_pair(self, one: int, other: int) -> bool:
         return (min(one, other), max(one, other)) in self.exclusive
 
     def uses_of(self, variable: str) -> tuple[int, ...]:

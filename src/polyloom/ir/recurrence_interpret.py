@@ -83,10 +83,10 @@ class _Run:
             f"@{s.name}": ~n for n, s in enumerate(system.storage)
         }
         self.scope.values |= {self.scope.name(p): values[p] for p in system.parameters}
-        self.equations = [self.compiled(e) for e in system.equations]
+        self.equations = [self.compile_equation(e) for e in system.equations]
         self.done: dict[Instance, Any] = {}
 
-    def compiled(self, equation: Recurrence) -> _Compiled:
+    def compile_equation(self, equation: Recurrence) -> _Compiled:
         loops = [self.scope.name(loop) for loop in equation.loops]
         operands = [f"r{n}" for n in range(len(list(accesses(equation.value))))]
         value = self.function([*loops, *operands], self.scope.value(equation.value, iter(operands)))
@@ -140,7 +140,7 @@ class _Run:
                 raise self.broken(top, "needs itself")
             if not missing:
                 # An instance may be on the stack twice, and done when it is met again.
-                self.done.setdefault(top, None if top in self.done else self.computed(top, sources))
+                self.done.setdefault(top, None if top in self.done else self.compute_value(top, sources))
                 stack.pop()
             # Seen a second time with origins still missing, the instance lies on a cycle.
             begun.add(top)
@@ -159,7 +159,7 @@ class _Run:
             raise self.broken(instance, f"has reads with {[len(origins) for origins in found]} origins")
         return [origin for (origin,) in found]
 
-    def computed(self, instance: Instance, sources: list[Instance]) -> Any:
+    def compute_value(self, instance: Instance, sources: list[Instance]) -> Any:
         number, point = instance
         if number < 0:
             return self.arrays[~number][point]

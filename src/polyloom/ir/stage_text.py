@@ -84,16 +84,16 @@ def read(text: str) -> Program:
     stages, outputs, needs_elements = list[Stage](), list[Output](), True
     for line in text.splitlines():
         reader = _Reader(line)
-        match reader.next():
+        match reader.take_token():
             case "array":
-                name, dtype, shapes[name] = reader.next(), reader.after(":"), tuple(reader.items(reader.affine))
+                name, dtype, shapes[name] = reader.take_token(), reader.expect_value(":"), tuple(reader.items(reader.affine))
                 types[name] = next(t for t in get_args(ElementType) if t == dtype)
             case "product":
                 stages.append(reader.product())
             case "formula":
                 stages.append(reader.formula())
             case "output":
-                array, definition = reader.next(), reader.after("=")
+                array, definition = reader.take_token(), reader.expect_value("=")
                 outputs.append(Output(array, definition, tuple(reader.items(reader.place))))
             case "sizes":
                 needs_elements = False
@@ -120,7 +120,7 @@ class _Reader:
     def peek(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
-    def next(self) -> str:
+    def take_token(self) -> str:
         self.at += 1
         return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
 
@@ -133,9 +133,9 @@ class _Reader:
         if not self.skip(token):
             raise _ill_formed(self.line)
 
-    def after(self, token: str) -> str:
+    def expect_value(self, token: str) -> str:
         self.expect(token)
-        return self.next()
+        return self.take_token()
 
     def items(self, one: Callable[[], T], begin: str = "[", end: str = "]") -> Iterator[T]:
         self.expect(begin)
@@ -148,55 +148,55 @@ class _Reader:
         total = Affine()
         while True:
             sign = -1 if self.skip("-") else 1
-            token = self.next()
+            token = self.take_token()
             if token.isdigit():
-                total += Affine.symbol(self.next()) * (sign * int(token)) if self.skip("*") else sign * int(token)
+                total += Affine.symbol(self.take_token()) * (sign * int(token)) if self.skip("*") else sign * int(token)
             else:
                 total += Affine.symbol(token) * sign
             if self.peek() != "-" and not self.skip("+"):
                 return total
 
     def place(self) -> int | Affine:
-        return self.affine() if self.skip("at") else int(self.next())
+        return self.affine() if self.skip("at") else int(self.take_token())
 
     def leaf(self) -> Leaf:
-        name, padded = self.next(), self.skip("?")
+        name, padded = self.take_token(), self.skip("?")
         return Leaf(name, tuple(self.items(self.affine)), padded)
 
     def term(self) -> Term:
         sign = -1 if self.skip("-") else 1
         token = self.peek()
         if token[:1].isdigit() or token in ("inf", "nan"):
-            value = self.next()
+            value = self.take_token()
             return Number(sign * (int(value) if value.isdigit() else float(value)))
         if self.tokens[self.at + 1 : self.at + 2] != ["("]:
             return self.leaf()
-        return Apply(self.next(), tuple(self.items(self.term, "(", ")")))
+        return Apply(self.take_token(), tuple(self.items(self.term, "(", ")")))
 
     def product(self) -> Product:
-        result, dims = self.next(), tuple(self.items(self.next))
+        result, dims = self.take_token(), tuple(self.items(self.take_token))
         self.expect("=")
         begins = ""
         if not self.skip("sum"):
             begins = self.leaf().array
             self.expect("+")
             self.expect("sum")
-        over = self.next()
+        over = self.take_token()
         self.expect(":")
         left = self.leaf()
         self.expect("*")
-        right, more = self.leaf(), self.more()
+        right, more = self.leaf(), self.read_attributes()
         return Product(
             result, dims, left, right, over, more["label"], more.get("widened", ""), begins, "ordered" in more,
             int(more.get("roundings", 0)),
         )  # fmt: skip
 
     def formula(self) -> Formula:
-        result, dims = self.next(), tuple(self.items(self.next))
+        result, dims = self.take_token(), tuple(self.items(self.take_token))
         self.expect("=")
         term = self.term()
         self.expect(";")
-        label, summed = self.after("label"), list[Affine]()
+        label, summed = self.expect_value("label"), list[Affine]()
         if self.skip(";"):
             self.expect("summed")
             summed.append(self.affine())
@@ -204,9 +204,9 @@ class _Reader:
                 summed.append(self.affine())
         return Formula(result, dims, term, label, tuple(summed))
 
-    def more(self) -> Mapping[str, str]:
+    def read_attributes(self) -> Mapping[str, str]:
         found = dict[str, str]()
         while self.skip(";"):
-            key = self.next()
-            found[key] = "" if key == "ordered" else self.next()
+            key = self.take_token()
+            found[key] = "" if key == "ordered" else self.take_token()
         return found

@@ -143,7 +143,7 @@ class Instance(File):
         """Run and compare like `run`, but differences are in the result, and no given array changes. `given` are
         arrays, and numbers or texts of scalars; `wanted` are further outputs of an open program; `own` are options of
         the target."""
-        return self.done(self.job(given, seed=seed, trace=trace, fill=fill, wanted=wanted, progress=progress, **own))
+        return self.finish_job(self.job(given, seed=seed, trace=trace, fill=fill, wanted=wanted, progress=progress, **own))
 
     def job(
         self,
@@ -161,7 +161,7 @@ class Instance(File):
         options = replace(self.options or self.target.options(), **own)
         return Job(inputs, self.place, options, values, wanted, trace, progress)
 
-    def done(self, job: Job, execution: Execution | None = None) -> Result:
+    def finish_job(self, job: Job, execution: Execution | None = None) -> Result:
         """Result of a job, compared with the oracles; an `execution` is what the target made of it already."""
         # One path for both: a target whose `run` returns what was executed already.
         target = self.target if execution is None else replace(self.target, run=partial(_made, execution))

@@ -36,7 +36,7 @@ def measure_together(
         for instance, arrays, options in zip(instances, given, own, strict=True)
     ]
     executions = run([(instance.data, job) for instance, job in zip(instances, jobs, strict=True)])
-    return [instance.done(job, execution) for instance, job, execution in zip(instances, jobs, executions, strict=True)]
+    return [instance.finish_job(job, execution) for instance, job, execution in zip(instances, jobs, executions, strict=True)]
 
 
 def traced(results: Sequence[Result]) -> Trace:

@@ -21,7 +21,7 @@ class Affine:
     constant: int = 0
 
     @staticmethod
-    def of(coefficients: Mapping[str, int], constant: int = 0) -> Affine:
+    def from_terms(coefficients: Mapping[str, int], constant: int = 0) -> Affine:
         return Affine(tuple(sorted((n, c) for n, c in coefficients.items() if c)), constant)
 
     @staticmethod
@@ -46,7 +46,7 @@ class Affine:
         total = dict(self.terms)
         for name, value in other.terms:
             total[name] = total.get(name, 0) + value
-        return Affine.of(total, self.constant + other.constant)
+        return Affine.from_terms(total, self.constant + other.constant)
 
     def __neg__(self) -> Affine:
         return self * -1
@@ -55,7 +55,7 @@ class Affine:
         return self + -other
 
     def __mul__(self, factor: int) -> Affine:
-        return Affine.of({n: c * factor for n, c in self.terms}, self.constant * factor)
+        return Affine.from_terms({n: c * factor for n, c in self.terms}, self.constant * factor)
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Substitute affine expressions for symbols; symbols that `values` does not name stay."""

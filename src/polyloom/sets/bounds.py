@@ -128,7 +128,7 @@ def _integral(form: dict[str, Fraction]) -> tuple[Affine, int]:
     """Numerator and denominator of a rational form: integer coefficients over the least common denominator."""
     denominator = lcm(*(value.denominator for value in form.values()))
     whole = {name: int(value * denominator) for name, value in form.items()}
-    return Affine.of({name: c for name, c in whole.items() if name != _CONSTANT}, whole[_CONSTANT]), denominator
+    return Affine.from_terms({name: c for name, c in whole.items() if name != _CONSTANT}, whole[_CONSTANT]), denominator
 
 
 def _fraction(value: isl.Val) -> Fraction:

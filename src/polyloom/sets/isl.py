@@ -96,7 +96,7 @@ def affines(values: isl.MultiAff, dims: Sequence[str]) -> tuple[Affine, ...] | N
     if any(not a.get_denominator_val().is_one() or any(_divisions(a)) for a in found):
         return None
     return tuple(
-        linear(a) + Affine.of({d: integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)})
+        linear(a) + Affine.from_terms({d: integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)})
         for a in found
     )
 
@@ -139,7 +139,7 @@ def linear(aff: isl.Aff) -> Affine:
     """Linear form: the parameters and the constant of `aff`, whose coefficients are integers."""
     names = [aff.get_dim_name(isl.dim_type.param, n) or "" for n in range(aff.dim(isl.dim_type.param))]
     values = {name: integer(aff.get_coefficient_val(isl.dim_type.param, n)) for n, name in enumerate(names)}
-    return Affine.of(values, integer(aff.get_constant_val()))
+    return Affine.from_terms(values, integer(aff.get_constant_val()))
 
 
 def _inequalities(piece: isl.BasicSet) -> list[Affine]:
@@ -163,7 +163,7 @@ def _constraint(constraint: isl.Constraint) -> Affine:
     for kind in (isl.dim_type.param, isl.dim_type.set):
         for n in range(constraint.dim(kind)):
             values[constraint.get_dim_name(kind, n) or ""] = integer(constraint.get_coefficient_val(kind, n))
-    return Affine.of(values, integer(constraint.get_constant_val()))
+    return Affine.from_terms(values, integer(constraint.get_constant_val()))
 
 
 def integer(value: isl.Val) -> int:

@@ -177,6 +177,6 @@ def _past(form: Affine, factor: int) -> Affine:
     """A class that is not before the one behind the last."""
     numbers = (form.constant, *(c for _, c in form.terms))
     if form.is_constant or all(number % factor == 0 for number in numbers):
-        return Affine.of({name: c // factor for name, c in form.terms}, -(-form.constant // factor))
+        return Affine.from_terms({name: c // factor for name, c in form.terms}, -(-form.constant // factor))
     # Dividing needs multiples: elsewhere the loop runs too far, and the copies' conditions hold it.
     return form

@@ -71,7 +71,7 @@ class Space:
                 constraint.get_dim_name(k, n) or "": int(str(constraint.get_coefficient_val(k, n))) for k, n in names
             }
             if constraint.is_equality() and not constraint.is_div_constraint():
-                found.append(Affine.of(values, int(str(constraint.get_constant_val()))))
+                found.append(Affine.from_terms(values, int(str(constraint.get_constant_val()))))
         return tuple(found)
 
     def reference(self, name: str, distance: Iterable[int] | None = None) -> Reference:
@@ -181,7 +181,7 @@ class Space:
         values = {
             name: int(str(found.get_coefficient_val(isl.dim_type.param, n))) for n, name in enumerate(self.params)
         }
-        return Affine.of(values, int(str(found.get_constant_val())))
+        return Affine.from_terms(values, int(str(found.get_constant_val())))
 
     def injective(self, points: isl.Set, coordinates: Point) -> bool:
         """Whether no two of `points` have the same coordinates."""

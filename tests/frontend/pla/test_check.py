@@ -20,7 +20,7 @@ from polyloom.sets.normal import conjunction, normalize
 
 
 def constraint(coefficients: tuple[int, int, int], constant: int) -> Affine:
-    return Affine.of(dict(zip(("i", "j", "N"), coefficients, strict=True)), constant)
+    return Affine.from_terms(dict(zip(("i", "j", "N"), coefficients, strict=True)), constant)
 
 
 CONSTRAINT = st.builds(
@@ -52,7 +52,7 @@ def test_bounds_of_a_dimension_are_tight(condition: Condition, n: int) -> None:
     box = Condition(
         (
             Polyhedron(
-                (Affine.of({"i": 1}, 3), Affine.of({"i": -1}, 3), Affine.of({"j": 1}, 3), Affine.of({"j": -1}, 3))
+                (Affine.from_terms({"i": 1}, 3), Affine.from_terms({"i": -1}, 3), Affine.from_terms({"j": 1}, 3), Affine.from_terms({"j": -1}, 3))
             ),
         )
     )
@@ -74,7 +74,7 @@ def test_bounds_of_a_dimension_are_tight(condition: Condition, n: int) -> None:
 
 
 def test_a_strided_bound_is_refused() -> None:
-    strided = Condition((Polyhedron((Affine.of({"i": 2, "N": -1}), Affine.of({"i": -3, "N": 1}, 4))),))
+    strided = Condition((Polyhedron((Affine.from_terms({"i": 2, "N": -1}), Affine.from_terms({"i": -3, "N": 1}, 4))),))
     with pytest.raises(PolyloomError, match="PL0201"):
         dimension_bounds(strided, ("i",), ("N",), Condition(), "i")
 
@@ -82,8 +82,8 @@ def test_a_strided_bound_is_refused() -> None:
 @given(CONDITION, CONDITION, st.integers(0, 3), st.integers(2, 3))
 def test_enclosing_bounds_contain_all_points(a: Condition, b: Condition, n: int, factor: int) -> None:
     """Of sets with strides: `i` is a multiple of a factor, below what a multiple of another one is."""
-    box = Polyhedron(tuple(Affine.of({"i": s}, 3) for s in (1, -1)) + tuple(Affine.of({"j": s}, 3) for s in (1, -1)))
-    even = {"i": Affine.of({"i": factor}), "j": Affine.of({"j": 2}, 1)}
+    box = Polyhedron(tuple(Affine.from_terms({"i": s}, 3) for s in (1, -1)) + tuple(Affine.from_terms({"j": s}, 3) for s in (1, -1)))
+    even = {"i": Affine.from_terms({"i": factor}), "j": Affine.from_terms({"j": 2}, 1)}
     pieces = tuple(p.substitute(even) for p in (*a.pieces, *b.pieces))
     boxed = conjunction(Condition(pieces), Condition((box,)))
     positive = Condition((Polyhedron((Affine.symbol("N"),)),))
@@ -107,7 +107,7 @@ def test_enclosing_bounds_contain_all_points(a: Condition, b: Condition, n: int,
 def test_a_bound_between_strides_is_rounded_outwards() -> None:
     """`j` is at most the greatest even number below N."""
     evens = Condition(
-        (Polyhedron((Affine.symbol("j"), Affine.of({"k": 2, "j": -1}), Affine.of({"k": -2, "N": 1}, -1))),)
+        (Polyhedron((Affine.symbol("j"), Affine.from_terms({"k": 2, "j": -1}), Affine.from_terms({"k": -2, "N": 1}, -1))),)
     )
     with pytest.raises(PolyloomError, match="PL0201"):
         dimension_bounds(evens, ("j", "k"), ("N",), Condition(), "j")
@@ -116,7 +116,7 @@ def test_a_bound_between_strides_is_rounded_outwards() -> None:
 
 
 def test_samples_are_small() -> None:
-    above = Condition((Polyhedron((Affine.of({"N": 1}, -3), Affine.of({"i": 1, "N": -1}))),))
+    above = Condition((Polyhedron((Affine.from_terms({"N": 1}, -3), Affine.from_terms({"i": 1, "N": -1}))),))
     assert sample(to_set(above, ("i",), ("N",))) == {"N": 3, "i": 3}
     assert sample(parameter_set(Condition(()), ("N",))) is None
 

@@ -26,4 +26,4 @@ def run(
     compiled = api.compile(path, on, options=options, progress=progress)
     own: dict[str, Any] = {} if limit is None else {"max_instructions": limit}
     given = {**scalars, **arrays}
-    return compiled.ready({}).measure(given, seed=seed, fill="random", progress=progress, **own)
+    return compiled.prepare_instance({}).measure(given, seed=seed, fill="random", progress=progress, **own)

@@ -70,7 +70,7 @@ def test_a_span_for_each_instruction(on: str, source: str) -> None:
 
 
 def test_the_activity_counts_them_by_class(source: str) -> None:
-    result = pl.compile(source, on="riscv").ready({}).run(n=9, trace=True)
+    result = pl.compile(source, on="riscv").prepare_instance({}).run(n=9, trace=True)
     lanes = Counter((span.group, span.lane) for span in result.trace.spans)
     assert result.activity is not None
     counted = {

@@ -74,7 +74,7 @@ def test_inputs_are_not_changed_and_missing_outputs_begin_with_zeros() -> None:
 
 def test_a_loop_as_data_wraps() -> None:
     source = nest("A[N]", "for i in range(N):\n    A[i] = 0", dtype="i8")
-    value = Index(Affine.of({"i": 50}, 100), "i8")
+    value = Index(Affine.from_terms({"i": 50}, 100), "i8")
     wrapping = replace(
         source, body=(replace(source.body[0], body=(Assign("S1", Reference("A", (Affine.symbol("i"),)), value),)),)
     )

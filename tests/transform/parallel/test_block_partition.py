@@ -15,7 +15,7 @@ from polyloom.transform.parallel.block_partition import Blocks, target_blocks
 @pytest.mark.parametrize(("step", "elements"), list(product((1, 2, 4, -1, -2, 16, 32), (64, 32, 16, 8))))
 def test_blocks_begin_where_lines_do(step: int, elements: int) -> None:
     for constant in range(-elements, elements, 5):
-        target = Reference("x", (Affine.of({"i": step}, constant),))
+        target = Reference("x", (Affine.from_terms({"i": step}, constant),))
         found = target_blocks("i", target, elements, frozenset())
         if found is None:
             continue
@@ -27,7 +27,7 @@ def test_blocks_begin_where_lines_do(step: int, elements: int) -> None:
 
 
 def test_rows_may_be_cut_anywhere() -> None:
-    target = Reference("x", (Affine.of({"i": 1}, 3), Affine.symbol("j")))
+    target = Reference("x", (Affine.from_terms({"i": 1}, 3), Affine.symbol("j")))
     found = target_blocks("i", target, 16, frozenset())
     assert found is not None
     assert found[1] == Blocks()

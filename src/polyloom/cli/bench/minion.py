@@ -225,7 +225,7 @@ def prepared(product: Product) -> tuple[api.Instance, Mapping[str, NDArray[np.ge
     with temporary.folder() as folder:
         path = folder / "product.pla"
         path.write_text(source(product.element), encoding="utf-8")
-        instance = api.compile(path, on="minion:1024", resident=product.resident).ready({"N": n, "M": m, "K": k})
+        instance = api.compile(path, on="minion:1024", resident=product.resident).prepare_instance({"N": n, "M": m, "K": k})
     random = np.random.default_rng(1)
     shapes = {"A": (n, k), "B": (k, m)}
     return instance, {name: _operand(product.element, shape, random) for name, shape in shapes.items()}
@@ -244,7 +244,7 @@ EMULATED: Final = 512
 
 def emulated(path: str, size: int, minions: int) -> Row:
     """Seconds of the host for one ELF file in the emulator, by those in this process. Errors: PL1313."""
-    instance = api.compile(examples.path("matmul"), on=f"minion:{minions}").ready(dict.fromkeys("NMK", size))
+    instance = api.compile(examples.path("matmul"), on=f"minion:{minions}").prepare_instance(dict.fromkeys("NMK", size))
     random = np.random.default_rng(1)
     operands = {name: random.standard_normal((size, size)).astype(np.float32) for name in "AB"}
     note = notes.decode(instance.data)

@@ -82,7 +82,7 @@ def _cycles(c: _Case, name: str, sizes: dict[str, int]) -> int:
     with temporary.folder() as folder:
         path = folder / "chain.py"
         path.write_text(_SOURCE, encoding="utf-8")
-        instance = api.compile(f"{path}:{name}", on=f"minion:{c.minions}", fp=c.fp).ready(sizes)
+        instance = api.compile(f"{path}:{name}", on=f"minion:{c.minions}", fp=c.fp).prepare_instance(sizes)
     random = np.random.default_rng(1)
     shapes = {a.name: a.extents(sizes) for a in instance.signature.inputs}
     arrays = {key: random.standard_normal(shape).astype(np.float32) for key, shape in shapes.items()}

@@ -49,7 +49,7 @@ def _run(pixels: int, channels: int, fp: str) -> Any:
     with temporary.folder() as folder:
         path = folder / "conv.py"
         path.write_text(_SOURCE, encoding="utf-8")
-        instance = api.compile(f"{path}:conv", on=f"minion:{_MINIONS}", fp=fp).ready(sizes)
+        instance = api.compile(f"{path}:conv", on=f"minion:{_MINIONS}", fp=fp).prepare_instance(sizes)
     random = np.random.default_rng(1)
     shapes = {"x": (pixels, pixels, channels), "k": (3, 3, channels, channels)}
     arrays = {name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}

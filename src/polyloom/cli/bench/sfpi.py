@@ -132,7 +132,7 @@ def measured(case: Case, function: str, tiles: int = 1) -> Result:
     path = str(folder() / "sfpi" / f"{case.file}.h")
     subject = api.subject_of(path, target, place, Reading(function=function), options)
     compiled = api.compile_subject(subject, target, place, options)
-    return compiled.ready({}).measure({"dst:bf16": _TILES, **dict(case.arguments)})
+    return compiled.prepare_instance({}).measure({"dst:bf16": _TILES, **dict(case.arguments)})
 
 
 def _instructions(found: Result) -> int:

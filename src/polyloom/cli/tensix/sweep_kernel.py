@@ -106,7 +106,7 @@ def _swept(
     if missing:
         message = f"the argument `{missing[0]}` of {subject.signature.name} has no value"
         raise input_error("PL1291", message, help=f"write {missing[0]}=0x3f800000, or in decimal")
-    data = api.compile_subject(subject, target, place, own).ready({}).data
+    data = api.compile_subject(subject, target, place, own).prepare_instance({}).data
     note: Note = kernel.note_of(data)
     found = sweep.sweep(data, note, form, values, scalars)
     # Two independent ways compute each value; a difference is a fault of the compiler or of the model.

@@ -375,7 +375,7 @@ def diagnostics(messages: str) -> Iterator[Diagnostic]:
     found = False
     for match in filter(None, map(_ERROR.match, messages.splitlines())):
         found = True
-        span = known.at(match["file"], int(match["line"]), int(match["column"]))
+        span = known.word_span(match["file"], int(match["line"]), int(match["column"]))
         message = re.sub(r" \[-W[\w-]+\]$", "", match["message"])
         yield Diagnostic("PL0151", f"the C compiler says: {message}", span=span, help=_help(message))
     # A stack overflow of clang leaves no message that `_ERROR` matches.

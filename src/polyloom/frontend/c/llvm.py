@@ -152,7 +152,7 @@ def imported(
     A target that makes units of its own, around the user's file, gets here by `clang.llvm_module`.
     """
     reader = _Reader(_checked(module), source, externals or Externals(), asserted)
-    return tuple(verify(reader.function(name)) for name in reader.kept())
+    return tuple(verify(reader.function(name)) for name in reader.kept_names())
 
 
 def _checked(text: str) -> str:
@@ -192,7 +192,7 @@ class _Reader:
         self.globals = {name_of(f"@{name}"): text for name, text in _GLOBAL.findall(module)}
         self.values = {name_of(name) for name in _VALUE.findall(module)}
 
-    def kept(self) -> list[str]:
+    def kept_names(self) -> list[str]:
         """The names that the functions of the unit have here."""
         found = _KEPT.search(self.module)
         return [name[1:].strip('"') for name in re.findall(r'ptr (@[-\w.$]+|@"[^"]*")', found[1])] if found else []
@@ -311,7 +311,7 @@ class _Reader:
         for line in lines:
             text, _, metadata = line.partition(", !")
             place = re.search(r"!dbg !(\d+)", "!" + metadata)
-            lowering.place = self.places.of(place[1]) if place else NOWHERE
+            lowering.place = self.places.find_place(place[1]) if place else NOWHERE
             self.place = lowering.place if lowering.place.line else self.place
             if re.match(r"%\S+ = phi ", text):
                 phis.append(phi(text, self.model))

@@ -32,7 +32,7 @@ class Places:
         self.known: dict[str, Place] = {}
         self.files: dict[str, str] = {}
 
-    def of(self, number: str) -> Place:
+    def find_place(self, number: str) -> Place:
         """Position of a location; one object for each."""
         if number not in self.known:
             self.known[number] = self._shown(number)

@@ -43,7 +43,7 @@ def preconditions(function: Node) -> Preconditions:
         where = None if asserted is None else condition(operations(asserted, {}, ()), scope)
         if where is not None:
             # Each condition holds in those behind it, where it may decide a quotient.
-            scope, held = scope.within(where), conjunction(held, where)
+            scope, held = scope.restrict_domain(where), conjunction(held, where)
             said.update(map(id, statement))
     calls = [n for n in function if n.kind == "call" and callee(n) == FAILED]
     # A macro may have several assertions, all at one place: where one of them says more, none is left out.

@@ -217,10 +217,10 @@ class _Types:
                 node,
                 "pointers are to numbers or to structures of numbers",
             )
-        return self.of(found[1], node)
+        return self.element_dtype(found[1], node)
 
     def by_value(self, text: str, node: Node) -> Dtype:
-        found = self.of(text, node)
+        found = self.element_dtype(text, node)
         # Its place in registers and memory is the ABI's affair, which differs between targets.
         if found.fields is not None:
             raise refuse(
@@ -228,10 +228,10 @@ class _Types:
             )
         return found
 
-    def of(self, text: str, node: Node) -> Dtype:
+    def element_dtype(self, text: str, node: Node) -> Dtype:
         """Element type of a C type as printed. Errors: PL0153, at the node."""
         if (atomic := _ATOMIC.fullmatch(text)) is not None:
-            return self.of(atomic[1], node)  # scalars have the layout of their own type
+            return self.element_dtype(atomic[1], node)  # scalars have the layout of their own type
         if text in self.names:
             return np.dtype(self.names[text]).newbyteorder("<")
         item, alias = self.tags.get(text, ({}, ""))
@@ -274,8 +274,8 @@ class _Types:
             )
         found = _ARRAY.fullmatch(text)
         if found is None:
-            return part["name"], self.of(text, node)
-        return part["name"], np.dtype((self.of(found[1], node), tuple(int(n) for n in re.findall(r"\d+", found[2]))))
+            return part["name"], self.element_dtype(text, node)
+        return part["name"], np.dtype((self.element_dtype(found[1], node), tuple(int(n) for n in re.findall(r"\d+", found[2]))))
 
 
 def _is_complete(item: Mapping[str, Any]) -> bool:

@@ -22,7 +22,7 @@ class Files:
             return Span(source, start, end)
         return Span(source, *(len(data[:offset].decode("utf-8", "replace")) for offset in (start, end)))
 
-    def at(self, path: str, line: int, column: int) -> Span | None:
+    def word_span(self, path: str, line: int, column: int) -> Span | None:
         """The word at a 1-based line and byte column; None where the file cannot be read."""
         data, _ = self._read(path)
         lines = data.splitlines(keepends=True)

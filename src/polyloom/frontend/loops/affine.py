@@ -69,20 +69,20 @@ class Scope:
         """Scope with a declaration of an integer called `name`."""
         return replace(self, symbols={**self.symbols, identity: value}, named={**self.named, name: value})
 
-    def storing(self, name: str, identity: str, storage: Storage) -> Scope:
+    def bind_storage(self, name: str, identity: str, storage: Storage) -> Scope:
         """Scope with a declaration of data called `name`, which hides an integer."""
         return replace(
             self, storage={**self.storage, identity: storage}, named={n: a for n, a in self.named.items() if n != name}
         )
 
-    def within(self, condition: Condition) -> Scope:
+    def restrict_domain(self, condition: Condition) -> Scope:
         return replace(self, domain=conjunction(self.domain, condition))
 
     def knowing(self, where: Condition, outcome: bool) -> Scope:
         """Scope where an affine condition holds, or does not."""
-        return replace(self.within(where if outcome else negate(where)), outcomes={**self.outcomes, where: outcome})
+        return replace(self.restrict_domain(where if outcome else negate(where)), outcomes={**self.outcomes, where: outcome})
 
-    def without(self, function: str) -> Scope:
+    def exclude_function(self, function: str) -> Scope:
         """Scope in which `function` is expanded, and so cannot be expanded again."""
         return replace(self, functions={key: node for key, node in self.functions.items() if node.name != function})
 

@@ -60,7 +60,7 @@ def body(
         if where is None:
             raise refusals.assertion(asserted)
         assumptions = conjunction(assumptions, where)
-    made = builder.block([n for n in nodes if assumption(n) is None], scope.within(assumptions))
+    made = builder.block([n for n in nodes if assumption(n) is None], scope.restrict_domain(assumptions))
     return numbered((*initial, *made), builder.taken), assumptions, tuple(builder.storage.values())
 
 

@@ -72,7 +72,7 @@ class Course:
     count: Affine | None
     steps: Mapping[str, int | None]
 
-    def at(self, turn: Affine | None, scope: Scope) -> Values:
+    def turn_values(self, turn: Affine | None, scope: Scope) -> Values:
         """The values before a turn, counted from 0, where they were those of `scope` before the loop."""
         found = dict[str, Affine | None]()
         for name, step in self.steps.items():
@@ -97,7 +97,7 @@ def course(
     scope = with_values(inside, symbols)
     # What holds at the head of each turn may decide a branch in the body.
     holds = condition(test, scope) if test is not None else None
-    behind = after(statements, scope if holds is None else scope.within(holds), counters)
+    behind = after(statements, scope if holds is None else scope.restrict_domain(holds), counters)
     steps = {name: _difference(behind.symbols.get(name), symbols[name]) for name in sorted(names)}
     return Course(count, steps)
 
@@ -147,7 +147,7 @@ def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     except PolyloomError:
         return with_values(scope, dict.fromkeys(names))
     name = hidden(found.identity)
-    inside = with_values(scope, {found.identity: Affine.symbol(name)}).within(found.domain(Affine.symbol(name)))
+    inside = with_values(scope, {found.identity: Affine.symbol(name)}).restrict_domain(found.domain(Affine.symbol(name)))
     run = course((node.inner[4],), found.count(scope), inside, counters)
     return ended(found, run, scope)
 
@@ -155,7 +155,7 @@ def behind_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
 def ended(found: Header, run: Course, scope: Scope) -> Scope:
     """The scope behind a loop: what ran along has grown, the loop's own variable stands past its end."""
     final = found.final(run.count)
-    return with_values(scope, {**run.at(run.count, scope), found.identity: final})
+    return with_values(scope, {**run.turn_values(run.count, scope), found.identity: final})
 
 
 def counted(node: Node, scope: Scope, counters: frozenset[str]) -> Header | None:

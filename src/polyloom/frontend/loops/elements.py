@@ -77,7 +77,7 @@ def _delinearized(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, 
         if any(len(q or ()) > 1 for q, _ in quotients.values()):
             raise refusals.index(index, storage.name, scope, len(storage.shape))
         parts.append(
-            Affine.of({q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ()))
+            Affine.from_terms({q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ()))
         )
         # What the stride divides belongs to this level; the remainder is addressed further in.
         rest = {m: c for m, c in rest.items() if m not in quotients}

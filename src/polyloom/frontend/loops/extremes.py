@@ -65,7 +65,7 @@ def expand(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
     parameters, result = body
     values = [affine(argument, scope) for argument in call.inner[1:]]
     bound = {p.symbol: value for p, value in zip(parameters, values, strict=True) if value is not None}
-    inside = replace(scope, symbols={**scope.symbols, **bound}).without(callee(call))
+    inside = replace(scope, symbols={**scope.symbols, **bound}).exclude_function(callee(call))
     return (result, inside) if len(bound) == len(values) else None
 
 

@@ -29,25 +29,25 @@ class Gathers:
     def __init__(self, local: Callable[[str, ElementType], str]) -> None:
         self.local, self.before = local, list[NestNode]()
 
-    def taken(self) -> Nodes:
+    def take_nodes(self) -> Nodes:
         """The nodes that must come before what was read since the last call."""
         found, self.before = tuple(self.before), []
         return found
 
     def symbol(self, value: Expression, span: Span) -> Affine:
         """An index, as the name of a scalar that holds it."""
-        held = self.held("at", "i32", span)
+        held = self.make_temporary("at", "i32", span)
         self.before.append(Assign("", held, value, span))
         return Affine.symbol(held.name)
 
-    def held(self, name: str, dtype: ElementType, span: Span) -> Reference:
+    def make_temporary(self, name: str, dtype: ElementType, span: Span) -> Reference:
         return Reference(self.local(name, dtype), (), span)
 
     def conditional(self, test: Expression, dtype: ElementType, sides: tuple[Value, Value], span: Span) -> Expression:
         """Conditional evaluation: one of two values, of which only that is evaluated (the other may read outside of an
         array).
         """
-        tested, found = self.held("test", "i32", span), self.held("value", dtype, span)
+        tested, found = self.make_temporary("test", "i32", span), self.make_temporary("value", dtype, span)
         first, second = [self._branch(found, side) for side in sides]
         self.before += Assign("", tested, test, span), If(not_zero(tested), first, second, span)
         return found
@@ -56,7 +56,7 @@ class Gathers:
         """Short-circuit evaluation: `and` and `or` whose second operand is evaluated only where the first has not
         decided.
         """
-        found = self.held("test", "i32", span)
+        found = self.make_temporary("test", "i32", span)
         self.before.append(Assign("", found, first, span))
         inner = self._branch(found, second)
         # In a branch: where the first operand has decided, the second may read outside of its array.
@@ -67,7 +67,7 @@ class Gathers:
         # Nodes of an operand go into its branch, not before the whole expression.
         around, self.before = self.before, []
         found = value()
-        inner, self.before = self.taken(), around
+        inner, self.before = self.take_nodes(), around
         return (*inner, Assign("", held, found, held.span))
 
 

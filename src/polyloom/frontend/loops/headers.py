@@ -194,7 +194,7 @@ def _solved(test: Node, variable: str, step: int, first: tuple[Affine, ...], sco
     """Solution of a comparison of sums, such as `i + 1 < n`, for the loop's variable: how it compares with what."""
     symbol = Affine.symbol(hidden(variable))
     begins = Condition((Polyhedron(tuple([(symbol - form) * (1 if step > 0 else -1) for form in first])),))
-    inside = replace(scope, symbols={**scope.symbols, variable: symbol}).within(begins)
+    inside = replace(scope, symbols={**scope.symbols, variable: symbol}).restrict_domain(begins)
     left, right = (affine(_unconverted(child), inside) for child in test.inner)
     if left is None or right is None:
         return None

@@ -98,7 +98,7 @@ def _varying(loop: Node, scope: Scope) -> Scope:
         return scope
     turn = Affine.symbol(hidden(found.identity))
     value = found.first[0] + turn * found.step if abs(found.step) > 1 and len(found.first) == 1 else turn
-    return scope.naming(found.name, found.identity, value).within(found.domain(value))
+    return scope.naming(found.name, found.identity, value).restrict_domain(found.domain(value))
 
 
 def _period(node: Node, name: str, scope: Scope) -> Period | None:

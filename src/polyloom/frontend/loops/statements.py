@@ -74,13 +74,13 @@ class Statements:
                         return (*result, *self.counter(declaration, (others, *waiting), scope))
                     initial, scope = self.declare(declaration, scope)
                     result.extend(initial)
-            elif self.changed(node):
+            elif self.changed_counters(node):
                 if node.kind == "block":
                     waiting = (*node.inner, *waiting)
                 elif target(node) or (node.kind == "if" and condition(node.inner[0], scope) is not None):
-                    return (*result, *self.parted(node, waiting, scope))
+                    return (*result, *self.split_paths(node, waiting, scope))
                 else:
-                    found, behind = self.changing(node, scope)
+                    found, behind = self.lower_counter_change(node, scope)
                     result.extend(found)
                     scope = past(node, scope, behind)
             else:
@@ -88,11 +88,11 @@ class Statements:
                 scope = past(node, scope, scope)
         return tuple(result)
 
-    def changed(self, node: Node) -> frozenset[str]:
+    def changed_counters(self, node: Node) -> frozenset[str]:
         """The counters that a statement changes."""
         return changed(node, self.roles.counters) if self.roles.counters else frozenset()
 
-    def parted(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
+    def split_paths(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
         """A statement after which counters have values that depend on affine conditions, and what follows it."""
         if target(node):
             return self.counter(node, rest, scope)
@@ -109,11 +109,11 @@ class Statements:
         declares = node.kind == "variable"
         name = node.symbol if declares else target(node)
         if declares and node.ctype in TYPES:
-            scope = scope.storing(node.name, name, self.local(node, scope))
+            scope = scope.bind_storage(node.name, name, self.local(node, scope))
 
         def part(inside: Scope) -> Nodes:
             value = affine(node.inner[-1], inside) if declares else assigned(node, inside)
-            stored = self.kept(node, name, value, inside)
+            stored = self.store_counter(node, name, value, inside)
             behind = with_values(inside, {name: value})
             # `row = i * n` is not affine, but `A[row + j]` is a subscript once the product is substituted.
             product = polynomial(node.inner[-1], inside) if value is None and (declares or node.opcode == "=") else None
@@ -123,7 +123,7 @@ class Statements:
 
         return self.choose(node.inner[-1] if declares else node, part, scope)
 
-    def kept(self, node: Node, name: str, form: Affine | None, scope: Scope) -> Nodes:
+    def store_counter(self, node: Node, name: str, form: Affine | None, scope: Scope) -> Nodes:
         """Store of a counter's value as data, for those who read it where its value is not known."""
         storage = scope.storage.get(name)
         if storage is None:
@@ -133,15 +133,15 @@ class Statements:
             return self.store(to, Index(form, storage.dtype, node.span), node)
         if node.kind == "variable":
             return self.store(to, value(node.inner[-1], storage.dtype, scope), node)
-        return self.store(to, self.assigned(node, reference(node.inner[0], scope), scope), node)
+        return self.store(to, self.stored_value(node, reference(node.inner[0], scope), scope), node)
 
-    def changing(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
+    def lower_counter_change(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """A statement that changes counters, and what is known of them behind it."""
         if node.kind == "for":
             return self.loop(node, scope), behind_loop(node, scope, self.roles.counters)
         if node.kind == "while":
             return self.while_loop(node, scope)
-        return self.statement(node, scope), with_values(scope, dict.fromkeys(self.changed(node)))
+        return self.statement(node, scope), with_values(scope, dict.fromkeys(self.changed_counters(node)))
 
     def while_loop(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """`while (i < n) { ... i++; }`: a loop over the counter that its condition compares."""
@@ -152,7 +152,7 @@ class Statements:
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
         """Lowering of one statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
-        if self.changed(node) and (node.kind == "while" or target(node)):
+        if self.changed_counters(node) and (node.kind == "while" or target(node)):
             return self.block((node,), scope)
         match node.kind:
             case "block":
@@ -218,7 +218,7 @@ class Statements:
             # An offset of 64 bits, which is for subscripts alone.
             return (), replace(scope, products={**scope.products, declaration.symbol: product})
         storage = self.local(declaration, scope)
-        scope = scope.storing(declaration.name, declaration.symbol, storage)
+        scope = scope.bind_storage(declaration.name, declaration.symbol, storage)
         if known:
             scope = replace(scope, products={**scope.products, declaration.symbol: product})
         if initial is None:
@@ -255,9 +255,9 @@ class Statements:
         """The name of a scalar that the text does not have."""
         return self.keep(Storage(self.fresh(name), dtype, (), "local")).name
 
-    def before(self) -> Nodes:
+    def take_gathered(self) -> Nodes:
         """Gathered nodes: what must be computed before what was read since the last call."""
-        return () if self.gathers is None else self.gathers.taken()
+        return () if self.gathers is None else self.gathers.take_nodes()
 
     def keep(self, storage: Storage) -> Storage:
         self.storage[storage.name] = storage
@@ -277,9 +277,9 @@ class Statements:
                 node.inner[0],
                 "give the inner loop a variable of its own",
             )
-        if found.identity in self.changed(node.inner[4]):
+        if found.identity in self.changed_counters(node.inner[4]):
             raise _assigns_loop(node.inner[4], found)
-        return (*self.before(), *self.turns(found, node.inner[4], node, scope)[0])
+        return (*self.take_gathered(), *self.turns(found, node.inner[4], node, scope)[0])
 
     def turns(
         self, found: Header, body: Node, node: Node, scope: Scope, test: Node | None = None
@@ -298,15 +298,15 @@ class Statements:
         upper = tuple(length if count is None else count for length, count in zip(lengths, counts, strict=True))
         counter = Interval(found.lower, found.upper, 1 if found.step > 0 else -1)
         counter = counter if size == 1 else Interval((Affine(),), upper, 1)
-        inside = _entered(scope, found, value).within(conjunction(found.domain(value), counter.holds(symbol)))
+        inside = _entered(scope, found, value).restrict_domain(conjunction(found.domain(value), counter.holds(symbol)))
         run = course((body,), found.count(scope), inside, self.roles.counters, test)
         turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
 
         def at(form: Affine, where: Condition) -> Nodes:
             """The body where the loop's counter is a form."""
             here = value.substitute({name: form})
-            within = _entered(scope, found, here).within(conjunction(found.domain(here), where))
-            known = run.at(None if turn is None else turn.substitute({name: form}), scope)
+            within = _entered(scope, found, here).restrict_domain(conjunction(found.domain(here), where))
+            known = run.turn_values(None if turn is None else turn.substitute({name: form}), scope)
             made = self.block((body,), with_values(within, {n: v for n, v in known.items() if n != found.identity}))
             # Whether a turn is left may depend on a remainder of a size: the turns beyond are empty.
             is_exact = size == 1 or None not in counts or not made
@@ -317,7 +317,7 @@ class Statements:
         open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "for" else []
         if parts is not None and open_:
             parted = Parted(open_[0], parts.parts, self.fresh(open_[0]), self.fresh(open_[0]))
-            return parted.loops(lambda f, w: self.loop(node, _parted(scope, open_[0], f).within(w)), node.span), behind
+            return parted.loops(lambda f, w: self.loop(node, _parted(scope, open_[0], f).restrict_domain(w)), node.span), behind
         cut = None if parts is None else strips(counter, parts.size, scope.domain)
         if parts is None or cut is None:
             made = at(symbol, counter.holds(symbol))
@@ -342,7 +342,7 @@ class Statements:
     def selection(self, test: Node, body: Part, orelse: Part, scope: Scope, own: frozenset[str]) -> Nodes:
         """If-conversion of a branch on data (Allen et al. 1983): both sides execute, and their results are selected."""
         found = truth(test, scope)
-        first_of_all = self.before()
+        first_of_all = self.take_gathered()
         if isinstance(found, Constant):
             return (*first_of_all, *(body if found.value else orelse)(scope))
         before = set(self.storage)
@@ -375,14 +375,14 @@ class Statements:
                 "loop variable" if left.symbol in self.roles.loops else "parameter that bounds or subscripts depend on"
             )
             raise refuse("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
-        return self.choose(node, lambda s: self.stored(node, left, s), scope)
+        return self.choose(node, lambda s: self.lower_store(node, left, s), scope)
 
-    def stored(self, node: Node, left: Node, scope: Scope) -> Nodes:
+    def lower_store(self, node: Node, left: Node, scope: Scope) -> Nodes:
         """An assignment to an element or a scalar."""
         to = reference(left, scope)
-        return self.store(to, self.assigned(node, to, scope), node)
+        return self.store(to, self.stored_value(node, to, scope), node)
 
-    def assigned(self, node: Node, target: Reference, scope: Scope) -> Expression:
+    def stored_value(self, node: Node, target: Reference, scope: Scope) -> Expression:
         """Value that an assignment stores, `op=` computed in the promoted type and converted back (C17, section
         6.5.16.2).
         """
@@ -421,7 +421,7 @@ class Statements:
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
         # Gathered indices first: the assignment uses their scalars.
-        return (*self.before(), Assign("", target, stored, node.span))
+        return (*self.take_gathered(), Assign("", target, stored, node.span))
 
 
 def _parted(scope: Scope, parameter: str, form: Affine) -> Scope:

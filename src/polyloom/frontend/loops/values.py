@@ -256,7 +256,7 @@ def _call(node: Node, scope: Scope) -> Typed:
     if expanded is None:
         raise refusals.call(node)
     parameters, result = expanded
-    found, of = typed(result, _bound(parameters, node.inner[1:], scope).without(callee(node)))
+    found, of = typed(result, _bound(parameters, node.inner[1:], scope).exclude_function(callee(node)))
     dtype = _type(node)
     return converted(found, of, dtype, node.span), dtype
 

@@ -70,7 +70,7 @@ class _Reader:
                 scalars.append(line)
             else:
                 head.append(line)
-        declared = self.declared(head, [a for kind in _KINDS for a in kinds.get(kind, [])])
+        declared = self.parse_declarations(head, [a for kind in _KINDS for a in kinds.get(kind, [])])
         # Read ahead of the loops: a scalar's value may depend on their counters.
         counters = [unquoted(m[1]) for line in self.lines if (m := _FOR.fullmatch(line.strip()))]
         self.symbols = (*declared.parameters, *counters)
@@ -127,7 +127,7 @@ class _Reader:
     def count(self) -> int:
         return sum(_PHASE.fullmatch(line.strip()) is not None for line in self.lines)
 
-    def declared(self, head: list[str], arrays: list[str]) -> RawProgram:
+    def parse_declarations(self, head: list[str], arrays: list[str]) -> RawProgram:
         """Declarations as a program without equations: parameters, their domain and the arrays, each once."""
         inputs = [f"input {a}" for a in dict.fromkeys(arrays)]
         text = "\n".join([*head, *inputs, f"for {_DIMENSION}: 0 <= {_DIMENSION} < 1 do", ""])
@@ -139,7 +139,7 @@ class _Reader:
         if found is None:
             self.fail("a scalar is written `scalar NAME: TYPE = VALUE`")
         (value,) = self.affines([found[3]])
-        like = self.declared([], [f"x: {found[2]}"])
+        like = self.parse_declarations([], [f"x: {found[2]}"])
         return Parametric(unquoted(found[1]), value, like.inputs[0].dtype)
 
     def bounds(self, text: str, word: str) -> tuple[Affine, ...]:

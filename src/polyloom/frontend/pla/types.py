@@ -43,7 +43,7 @@ class _Types:
             slot = above
         return slot
 
-    def of(self, slot: Slot) -> ElementType | None:
+    def known_type(self, slot: Slot) -> ElementType | None:
         return self.known.get(self.find(slot))
 
     def unify(self, a: Slot, b: Slot) -> bool:
@@ -113,7 +113,7 @@ def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
     return [
         _mixed(equation, a, b, before)
         for a, b in pairs
-        if (before := (types.of(a), types.of(b))) and not types.unify(a, b)
+        if (before := (types.known_type(a), types.known_type(b))) and not types.unify(a, b)
     ]
 
 
@@ -141,7 +141,7 @@ def _slot(equation: RawEquation, position: int) -> Slot:
 
 def _decided(types: _Types, name: str, span: Span) -> ElementType:
     """Type that the constraints decide for a name; PL0209 where none does."""
-    dtype = types.of(name)
+    dtype = types.known_type(name)
     if dtype is None:
         raise input_error(
             "PL0209", f"nothing decides the type of `{name}`", span=span, help=f"declare it: `variable {name}: i32`"
@@ -157,7 +157,7 @@ def _typed(types: _Types, equation: RawEquation) -> Equation:
         dtype = (
             _decided(types, operand.name, equation.span)
             if isinstance(operand, Reference)
-            else types.of((equation.name, n)) or "i32"
+            else types.known_type((equation.name, n)) or "i32"
         )
         operands.append(operand if isinstance(operand, Reference) else _constant(operand, dtype))
     return Equation(

@@ -94,7 +94,7 @@ class Scope:
                 node,
                 suggestion(
                     node.id,
-                    self.known(),
+                    self.visible_names(),
                     f"pass it as an argument, or declare a size: `{node.id} = pl.size({node.id!r})`",
                 ),
             )
@@ -107,7 +107,7 @@ class Scope:
             suggestion(node.attr, known, "pass its value as an argument"),
         )
 
-    def known(self) -> list[str]:
+    def visible_names(self) -> list[str]:
         """The names that can stand in a kernel."""
         return [
             *self.bound,

@@ -97,7 +97,7 @@ class _Rewriter:
             ):
                 return ast.AugAssign(target, operator, self.exact(value))
             case ast.Assign(targets=targets, value=value):
-                dtype = self.types.of(targets[0])
+                dtype = self.types.node_type(targets[0])
                 return ast.Assign([self.exact(target) for target in targets], self.of_type(value, dtype))
             case ast.While(test=test, body=body):
                 return ast.While(self.exact(test), [self.statement(inner) for inner in body], [])
@@ -106,18 +106,18 @@ class _Rewriter:
             case ast.Return():
                 return ast.Return(None)
             case ast.AnnAssign(target=target, value=value) if value is not None:
-                return ast.Assign([target], self.of_type(value, self.types.of(target)))
+                return ast.Assign([target], self.of_type(value, self.types.node_type(target)))
             # Written out, as the operation may be a call; indices have no effects, so computing them twice changes
             # nothing.
             case ast.AugAssign(target=target, op=operator, value=value):
-                of, dtype = self.types.of(target), self.types.operation(node)
-                before = _converted(self.loaded(target), of, dtype)
+                of, dtype = self.types.node_type(target), self.types.operation(node)
+                before = _converted(self.load_target(target), of, dtype)
                 found = self.operation(before, operator, self.of_type(value, dtype), dtype)
                 return ast.Assign([self.exact(target)], _converted(found, dtype, of))
             case _:
                 return ast.Pass()
 
-    def loaded(self, target: ast.expr) -> ast.expr:
+    def load_target(self, target: ast.expr) -> ast.expr:
         found = self.exact(target)
         if isinstance(found, ast.Subscript):
             return ast.Subscript(found.value, found.slice, ast.Load())
@@ -147,7 +147,7 @@ class _Rewriter:
         return ast.copy_location(self.typed(node), node)
 
     def typed(self, node: ast.expr) -> ast.expr:
-        dtype = self.types.of(node)
+        dtype = self.types.node_type(node)
         found = affine(node, self.scope) if is_affine(node, self.scope) else None
         if found is not None:
             return self.constant(dtype, found.constant) if found.is_constant else _call(dtype, self.exact(node))
@@ -176,7 +176,7 @@ class _Rewriter:
 
     def of_type(self, node: ast.expr, dtype: ElementType) -> ast.expr:
         """The value of a node, converted."""
-        return _converted(self.data(node), self.types.of(node), dtype)
+        return _converted(self.data(node), self.types.node_type(node), dtype)
 
     def call(self, node: ast.Call, dtype: ElementType) -> ast.expr:
         found = conversion(node, self.scope)
@@ -212,10 +212,10 @@ class _Names(ast.NodeTransformer):
         self.rewriter = rewriter
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.replaced(node)
+        return self.replace_name(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return self.replaced(node)
+        return self.replace_name(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """An index that is data has its type."""
@@ -230,7 +230,7 @@ class _Names(ast.NodeTransformer):
         self.rewriter.types.slot(part)
         return self.rewriter.data(part)
 
-    def replaced(self, node: ast.Name | ast.Attribute) -> ast.expr:
+    def replace_name(self, node: ast.Name | ast.Attribute) -> ast.expr:
         value: Any = self.rewriter.scope.value(node)
         if isinstance(value, elements.Size):
             return ast.copy_location(self.rewriter.size(value.form), node)

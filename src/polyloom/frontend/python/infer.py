@@ -46,7 +46,7 @@ class Slot:
             slot = slot.link
         return slot
 
-    def known(self) -> ElementType:
+    def resolved_type(self) -> ElementType:
         root = self.root()
         # NumPy's own defaults have 64 bits, in which no machine here computes data.
         return root.dtype or ("f32" if root.real else "i32")
@@ -62,17 +62,17 @@ class Types:
         self.declared = set[str]()
         self.operations: dict[ast.stmt, Slot] = {}
 
-    def of(self, node: ast.expr) -> ElementType:
+    def node_type(self, node: ast.expr) -> ElementType:
         """The type of the value of `node`."""
-        return self.slots[node].known()
+        return self.slots[node].resolved_type()
 
     def operation(self, node: ast.AugAssign) -> ElementType:
         """The type in which `x += y` adds."""
-        return self.operations[node].known()
+        return self.operations[node].resolved_type()
 
     def common(self, a: ast.expr, b: ast.expr) -> ElementType:
         """The type in which two operands are compared."""
-        return self.promoted(a, self.of(a), self.of(b))
+        return self.promoted(a, self.node_type(a), self.node_type(b))
 
     def promoted(self, node: ast.expr | ast.stmt, a: ElementType, b: ElementType) -> ElementType:
         """Type promotion, to NumPy's common type (NEP 50, 2021); raises PL0139 where that is one of 64 bits."""
@@ -85,7 +85,7 @@ class Types:
 
     def variable(self, name: str) -> ElementType:
         """The type of a local variable."""
-        return self.variables[name].known()
+        return self.variables[name].resolved_type()
 
     def slot(self, node: ast.expr) -> Slot:
         """The type of an expression, the same one whenever it is asked for."""
@@ -107,12 +107,12 @@ class Types:
                     "use integers and real numbers",
                 )
             case ast.Name() | ast.Attribute():
-                return self.name(node)
+                return self.infer_name(node)
             case ast.Subscript():
-                return self.element(node)
+                return self.infer_element(node)
             # Before other operators: its exponent is a constant, not an operand of the common type.
             case ast.BinOp(op=ast.Pow()):
-                return self.power(node)
+                return self.infer_power(node)
             case ast.BinOp(left=left, op=operator, right=right):
                 return self.arithmetic(node, operator, self.slot(left), self.slot(right))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -120,20 +120,20 @@ class Types:
                 return Slot("bool")
             case ast.UnaryOp(op=operator, operand=operand):
                 slot = self.slot(operand)
-                return self.integral(node, slot, "~") if isinstance(operator, ast.Invert) else slot
+                return self.require_integers(node, slot, "~") if isinstance(operator, ast.Invert) else slot
             case ast.Compare(left=left, ops=relations, comparators=others):
-                return self.comparison(node, relations, [left, *others])
+                return self.infer_comparison(node, relations, [left, *others])
             case ast.BoolOp(values=values):
                 return self.connection(node, values)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self.slot(test)
-                return self.agree(node, self.slot(body), self.slot(orelse))
+                return self.unify_operands(node, self.slot(body), self.slot(orelse))
             case ast.Call():
-                return self.call(node)
+                return self.infer_call(node)
             case _:
                 raise refused(self.text, node, node, EXPRESSIONS)
 
-    def name(self, node: ast.Name | ast.Attribute) -> Slot:
+    def infer_name(self, node: ast.Name | ast.Attribute) -> Slot:
         if isinstance(node, ast.Name) and node.id in self.variables:
             return self.variables[node.id]
         if isinstance(node, ast.Name) and node.id in self.function.storage:
@@ -150,7 +150,7 @@ class Types:
         help = "pass it as an argument; of the module's objects, a kernel reads sizes and numbers"
         raise self.text.error("PL0140", f"`{ast.unparse(node)}` is not a value that a kernel can use", node, help)
 
-    def element(self, node: ast.Subscript) -> Slot:
+    def infer_element(self, node: ast.Subscript) -> Slot:
         array, index = subscripts(node)
         storage = self.function.storage.get(array.id) if isinstance(array, ast.Name) else None
         if storage is None or not storage.shape:
@@ -178,13 +178,13 @@ class Types:
         if type(operator) not in BINARY:
             raise refused(self.text, node, operator, OPERATORS)
         name, symbol = BINARY[type(operator)]
-        slot = self.agree(node, left, right)
+        slot = self.unify_operands(node, left, right)
         if name == "div":
-            return self.quotient(slot)
+            return self.infer_quotient(slot)
         # An operation that f32 lacks is one of integers: `&`, `<<`, `//`.
-        return slot if "f32" in BY_NAME[name].types else self.integral(node, slot, symbol)
+        return slot if "f32" in BY_NAME[name].types else self.require_integers(node, slot, symbol)
 
-    def quotient(self, slot: Slot) -> Slot:
+    def infer_quotient(self, slot: Slot) -> Slot:
         """True division: `/` gives a real number (Python language reference, section 6.7), of integers a double, as in
         NumPy.
         """
@@ -193,7 +193,7 @@ class Types:
             root.real = True
         return Slot("f64") if root.dtype in (*INTEGERS, "bool") else root
 
-    def power(self, node: ast.BinOp) -> Slot:
+    def infer_power(self, node: ast.BinOp) -> Slot:
         """`x ** 3`: a product."""
         exponent = affine(node.right, self.scope)
         if exponent is None or not exponent.is_constant or not 0 <= exponent.constant <= LARGEST_POWER:
@@ -206,24 +206,24 @@ class Types:
             raise self.text.error("PL0139", "`**` needs numbers, not bool", node, "use pl.i32 or pl.f32")
         return slot
 
-    def integral(self, node: ast.expr | ast.stmt, slot: Slot, symbol: str) -> Slot:
+    def require_integers(self, node: ast.expr | ast.stmt, slot: Slot, symbol: str) -> Slot:
         """Integer operations, and so i32 where nothing else decides."""
         root = slot.root()
         if root.real or root.dtype in ("f16", "f32", "f64"):
             raise self.text.error(
                 "PL0139",
-                f"`{symbol}` needs integers, not {slot.known()}",
+                f"`{symbol}` needs integers, not {slot.resolved_type()}",
                 node,
                 "divide by `/`" if symbol == "//" else "use integers, or convert: `pl.i32(...)`",
             )
         return slot
 
-    def comparison(self, node: ast.Compare, relations: list[ast.cmpop], operands: list[ast.expr]) -> Slot:
+    def infer_comparison(self, node: ast.Compare, relations: list[ast.cmpop], operands: list[ast.expr]) -> Slot:
         for relation in relations:
             if type(relation) not in COMPARE:
                 raise refused(self.text, node, relation, OPERATORS)
         for a, b in pairwise(operands):
-            self.agree(node, self.slot(a), self.slot(b))
+            self.unify_operands(node, self.slot(a), self.slot(b))
         return Slot("bool")
 
     def connection(self, node: ast.BoolOp, values: list[ast.expr]) -> Slot:
@@ -235,13 +235,13 @@ class Types:
                 raise self.text.error("PL0147", f"`{ast.unparse(value)}` is a value, not a condition", value, help)
         return Slot("bool")
 
-    def call(self, node: ast.Call) -> Slot:
+    def infer_call(self, node: ast.Call) -> Slot:
         found = conversion(node, self.scope)
         if found is not None:
-            return self.converted(node, *found)
+            return self.infer_conversion(node, *found)
         counted = bits(node, self.scope)
         if counted is not None:
-            self.integral(node, self.slot(counted[0]), "bit_count")
+            self.require_integers(node, self.slot(counted[0]), "bit_count")
             return Slot(counted[1])
         value = self.scope.value(node.func)
         # By identity: NumPy arrays and other objects of the module may not be hashable.
@@ -254,10 +254,10 @@ class Types:
             raise self.text.error("PL0134", f"`{ast.unparse(node.func)}` has a wrong number of operands", node, help)
         slot = self.slot(node.args[0])
         for argument in node.args[1:]:
-            slot = self.agree(node, slot, self.slot(argument))
+            slot = self.unify_operands(node, slot, self.slot(argument))
         if (result := BY_NAME[operation].gives) is not None:
             if len(types := BY_NAME[operation].types) == 1:
-                self.agree(node, slot, Slot(types[0]))
+                self.unify_operands(node, slot, Slot(types[0]))
             return Slot(result)
         return slot if operation in ("min", "max", "abs") else self.of_reals(node, operation, slot)
 
@@ -272,15 +272,15 @@ class Types:
             raise self.text.error("PL0139", message, node, help)
         return root
 
-    def converted(self, node: ast.Call, value: ast.expr, dtype: ElementType) -> Slot:
+    def infer_conversion(self, node: ast.Call, value: ast.expr, dtype: ElementType) -> Slot:
         """`pl.u8(x)`: of a constant or a loop variable, what gives it a type."""
         slot = self.slot(value)
-        return self.assigned(node, Slot(dtype), slot) if slot.root().dtype is None else Slot(dtype)
+        return self.unify_assignment(node, Slot(dtype), slot) if slot.root().dtype is None else Slot(dtype)
 
-    def assigned(self, node: ast.expr | ast.stmt, target: Slot, value: Slot) -> Slot:
+    def unify_assignment(self, node: ast.expr | ast.stmt, target: Slot, value: Slot) -> Slot:
         """Unification of an assignment: what is stored is converted; what is weak takes the type."""
         a, b = target.root(), value.root()
-        return a if a.dtype is not None and b.dtype is not None else self.linked(a, b)
+        return a if a.dtype is not None and b.dtype is not None else self.unify_slots(a, b)
 
     def unknown_call(self, node: ast.Call, value: object) -> PolyloomError:
         if value is NOTHING and isinstance(node.func, ast.Name) and node.func.id not in self.scope.bound:
@@ -305,7 +305,7 @@ class Types:
         )
         return self.text.error("PL0134", known.get(name, f"`{name}` cannot be called in a kernel"), node, help)
 
-    def agree(self, node: ast.expr | ast.stmt, a: Slot, b: Slot) -> Slot:
+    def unify_operands(self, node: ast.expr | ast.stmt, a: Slot, b: Slot) -> Slot:
         """Unification of two operands: the type in which they meet. A weak one takes the other's type, two types
         promote.
         """
@@ -320,9 +320,9 @@ class Types:
             # As in Python, a real number beside integers is a double, and an integer beside bools is none of these.
             weak.dtype = "f64" if weak.real else "i32"
             return Slot(self.promoted(node, known.dtype, weak.dtype))
-        return self.linked(known, weak)
+        return self.unify_slots(known, weak)
 
-    def linked(self, a: Slot, b: Slot) -> Slot:
+    def unify_slots(self, a: Slot, b: Slot) -> Slot:
         """Union of two type variables: one type from now on."""
         a, b = a.root(), b.root()
         if a is not b:

@@ -103,9 +103,9 @@ class _Tree:
                 return (replace(plain, kind="if", inner=(self.test(test), *sides)),)
             # a = b = e, whose value type inference allows only where it may be evaluated once per target.
             case ast.Assign(targets=targets, value=value):
-                return tuple([self.assigned(target, value, node) for target in targets])
+                return tuple([self.lower_assignment(target, value, node) for target in targets])
             case ast.AnnAssign(target=target, value=value) if value is not None:
-                return (self.assigned(target, value, node),)
+                return (self.lower_assignment(target, value, node),)
             case ast.AugAssign():
                 return (self.augmented(node),)
             case ast.Assert(test=test):
@@ -145,7 +145,7 @@ class _Tree:
                 if abs(step) != 1:
                     help = "count down: `range(last, first - 1, -step)`"
                     raise self.text.error("PL0136", "a range with a step cannot be reversed", node, help)
-                return self.moved(end, -step), self.moved(first, -step), -step
+                return self.shift_bound(end, -step), self.shift_bound(first, -step), -step
             case ast.Call(func=function, args=[stop], keywords=[]) if scope.value(function) is builtins.range:
                 return make.literal(0, self.text.span(stop)), self.bound(stop), 1
             case ast.Call(func=function, args=[start, stop, *steps], keywords=[]) if (
@@ -157,7 +157,7 @@ class _Tree:
                 help = "write `range(start, stop)`, or with a step of -1"
                 raise self.text.error("PL0136", f"a kernel cannot iterate over `{ast.unparse(node)}`", node, help)
 
-    def moved(self, node: Node, by: int) -> Node:
+    def shift_bound(self, node: Node, by: int) -> Node:
         return make.combined("+" if by > 0 else "-", (node, make.literal(1, node.span)), INTEGER, node.span)
 
     def step(self, node: ast.expr) -> int:
@@ -167,7 +167,7 @@ class _Tree:
             raise self.text.error("PL0136", f"a loop's step is a constant, not {ast.unparse(node)}", node, help)
         return step.constant
 
-    def assigned(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> Node:
+    def lower_assignment(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> Node:
         to = self.target(target)
         found = integers.integer(value, self.scope) if to.ctype == INTEGER else self.value(value)
         return Node("binary", self.text.span(node), to.ctype, (to, found), "=")
@@ -181,7 +181,7 @@ class _Tree:
             inner = to, integers.integer(node.value, self.scope)
             return Node("update", at, INTEGER, inner, opcode)
         dtype = self.types.operation(node)
-        inner = to, self.converted(node.value, dtype)
+        inner = to, self.convert_operand(node.value, dtype)
         return Node("update", at, to.ctype, inner, opcode, types=(CTYPE[dtype], CTYPE[dtype]))
 
     def target(self, node: ast.expr) -> Node:
@@ -189,14 +189,14 @@ class _Tree:
             return make.reference(node.id, node.id, INTEGER, self.text.span(node))
         return self.value(node)
 
-    def converted(self, node: ast.expr, dtype: ElementType) -> Node:
+    def convert_operand(self, node: ast.expr, dtype: ElementType) -> Node:
         """The value of `node` in a type."""
         found = self.value(node)
-        return found if self.types.of(node) == dtype else make.cast(found, CTYPE[dtype], found.span)
+        return found if self.types.node_type(node) == dtype else make.cast(found, CTYPE[dtype], found.span)
 
     def value(self, node: ast.expr) -> Node:
         """Expression on data, with its inferred type."""
-        dtype, at = self.types.of(node), self.text.span(node)
+        dtype, at = self.types.node_type(node), self.text.span(node)
         ctype = CTYPE[dtype]
         # An affine form keeps loops visible: it becomes an index value, not arithmetic on data.
         if is_affine(node, self.scope):
@@ -214,13 +214,13 @@ class _Tree:
                 operands = self.value(left), make.constant(by.constant, ctype, self.text.span(right))
                 return make.operation("pow", dtype, operands, self.value(left))
             case ast.BinOp(left=left, op=operator, right=right):
-                operands = self.converted(left, dtype), self.converted(right, dtype)
+                operands = self.convert_operand(left, dtype), self.convert_operand(right, dtype)
                 return make.combined(OPCODES[type(operator)], operands, ctype, at)
             case ast.UnaryOp(operand=operand, op=operator) if not isinstance(operator, ast.Not):
                 opcode = "-" if isinstance(operator, ast.USub) else "~" if isinstance(operator, ast.Invert) else "+"
                 return Node("unary", at, ctype, (self.value(operand),), opcode)
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                parts = self.test(test), self.converted(body, dtype), self.converted(orelse, dtype)
+                parts = self.test(test), self.convert_operand(body, dtype), self.convert_operand(orelse, dtype)
                 return Node("choose", at, ctype, parts)
             case ast.Call():
                 return self.call(node)
@@ -230,21 +230,21 @@ class _Tree:
     def call(self, node: ast.Call) -> Node:
         found = conversion(node, self.scope)
         if found is not None:
-            return self.converted(*found)
+            return self.convert_operand(*found)
         at = self.place(node)
         counted = bits(node, self.scope)
         if counted is not None:
             return self.bits(*counted, at)
         name = CALLS[self.scope.value(node.func)]
         if len(node.args) == 1:
-            return make.operation(name, self.types.of(node.args[0]), (self.value(node.args[0]),), at)
-        dtype = self.types.of(node)
-        operands = [self.converted(argument, dtype) for argument in node.args]
+            return make.operation(name, self.types.node_type(node.args[0]), (self.value(node.args[0]),), at)
+        dtype = self.types.node_type(node)
+        operands = [self.convert_operand(argument, dtype) for argument in node.args]
         return reduce(lambda a, b: make.operation(name, dtype, (a, b), at), operands)
 
     def bits(self, node: ast.expr, result: ElementType, at: Node) -> Node:
         """Population count of an integer's magnitude, as `int.bit_count` and `np.bitwise_count` have it."""
-        dtype, value = self.types.of(node), self.value(node)
+        dtype, value = self.types.node_type(node), self.value(node)
         value = make.operation("abs", dtype, (value,), at) if dtype in SIGNED else value
         # The magnitude of the least integer fits the unsigned type of its width.
         unsigned: ElementType = UNSIGNED[WIDTH[dtype].bit_length() - 4] if dtype != "bool" else "u8"
@@ -288,7 +288,7 @@ class _Tree:
             case ast.Compare(left=left, ops=relations, comparators=others):
                 sides = [left, *others]
                 found = [
-                    make.combined(SYMBOLS[type(relation)], self.compared(a, b), bool_, at)
+                    make.combined(SYMBOLS[type(relation)], self.compared_operands(a, b), bool_, at)
                     for a, relation, b in zip(sides, relations, others, strict=False)
                 ]
                 return reduce(lambda a, b: make.combined("&&", (a, b), bool_, at), found)
@@ -301,13 +301,13 @@ class _Tree:
             case _:
                 return self.value(node)
 
-    def compared(self, left: ast.expr, right: ast.expr) -> tuple[Node, Node]:
+    def compared_operands(self, left: ast.expr, right: ast.expr) -> tuple[Node, Node]:
         """Operands of a comparison in their common type; where both are integers that never wrap, they may be affine,
         and the affine reading is kept beside the data.
         """
         dtype = self.types.common(left, right)
         exact = [integers.integer(side, self.scope) for side in (left, right)]
-        data = self.converted(left, dtype), self.converted(right, dtype)
+        data = self.convert_operand(left, dtype), self.convert_operand(right, dtype)
         if not all(map(self.counts, exact)):
             return data
         a, b = (

@@ -65,7 +65,7 @@ class _Statements:
         if not isinstance(node.target, ast.Name):
             raise self.text.error("PL0136", "a loop counts one variable", node.target, "write `for i in range(...)`")
         if node.target.id in self.function.order:
-            raise self.fixed(node.target, "an argument")
+            raise self.refuse_fixed(node.target, "an argument")
         if node.orelse:
             raise self.text.error(
                 "PL0133",
@@ -89,15 +89,15 @@ class _Statements:
             case ast.Assign(targets=targets, value=value) if len(targets) == 1 or _repeats(value):
                 for target in targets:
                     self.target(target)
-                    self.stored(node, target, types.slot(value))
+                    self.check_store(node, target, types.slot(value))
             case ast.AugAssign(target=target, op=operator, value=value):
                 found = types.arithmetic(node, operator, self.target(target), types.slot(value))
                 types.operations[node] = found
-                self.stored(node, target, found)
+                self.check_store(node, target, found)
             case ast.AnnAssign(target=target, annotation=annotation, value=value):
                 self.declare(target, annotation)
                 if value is not None:
-                    self.stored(node, target, types.slot(value))
+                    self.check_store(node, target, types.slot(value))
             case _:
                 raise self.text.error(
                     "PL0133",
@@ -116,10 +116,10 @@ class _Statements:
                 "write `x: pl.f32 = ...`",
             )
         if target.id not in self.types.declared:
-            self.types.linked(Slot(dtype), self.types.variables[target.id])
+            self.types.unify_slots(Slot(dtype), self.types.variables[target.id])
             self.types.declared.add(target.id)
 
-    def stored(self, node: ast.stmt, target: ast.expr, value: Slot) -> None:
+    def check_store(self, node: ast.stmt, target: ast.expr, value: Slot) -> None:
         """Type of a store: elements, arguments and declared variables convert what is assigned to them; other variables
         keep one type. Raises PL0139.
         """
@@ -133,7 +133,7 @@ class _Statements:
             help = f"declare it: `{target.id}: pl.{wider} = ...` converts what is assigned; or use another variable"
             message = f"the variable `{target.id}` is of the type {known}, and {found} is assigned to it"
             raise self.text.error("PL0139", message, node, help)
-        self.types.assigned(node, of, value)
+        self.types.unify_assignment(node, of, value)
 
     def target(self, node: ast.expr) -> Slot:
         if isinstance(node, ast.Subscript):
@@ -146,9 +146,9 @@ class _Statements:
                 "assign one element or one variable per statement",
             )
         if node.id in self.function.loops:
-            raise self.fixed(node, "a loop's variable")
+            raise self.refuse_fixed(node, "a loop's variable")
         if node.id in self.function.parameters and node.id in self.function.order:
-            raise self.fixed(node, "an integer parameter")
+            raise self.refuse_fixed(node, "an integer parameter")
         if self.is_array(node.id):
             raise self.text.error(
                 "PL0141", f"`{node.id}` is an array, which has no other name", node, "assign its elements"
@@ -158,7 +158,7 @@ class _Statements:
     def is_array(self, name: str) -> bool:
         return name in self.function.storage and bool(self.function.storage[name].shape)
 
-    def fixed(self, node: ast.Name, what: str) -> PolyloomError:
+    def refuse_fixed(self, node: ast.Name, what: str) -> PolyloomError:
         return self.text.error(
             "PL0141",
             f"`{node.id}` is {what}, which a kernel cannot assign",

@@ -234,7 +234,7 @@ def allocated(code: Code, watch: Watch | None = None) -> Code:
     best: tuple[Code, Watch] | None = None
     for way in _WAYS:
         # A dump must show the way that was taken, not those that were tried before.
-        own = watch.apart()
+        own = watch.fork()
         changed: Code = run_passes(code, way, own)
         found: Code = run_passes(changed, (Pass("allocate", partial(_checked, changed), _CODE),), own)
         # Each earlier transformation lengthens live ranges. A spill costs more than either of them saves.

@@ -136,7 +136,7 @@ class Machine:
         """Bundles for which an operation holds its slot (reservation, Rau 1994); 1 for what is pipelined."""
         return self.busies.get(op.latency, 1)
 
-    def has(self, name: str, width: Width = "w") -> bool:
+    def supports(self, name: str, width: Width = "w") -> bool:
         """Whether a slot executes the operation on operands of the width."""
         lacking = name in self.lacks or f"{name}.{width}" in self.lacks or (name in FUSED and not self.fuses)
         # `mul.d` in `lacks` stands for all seven modes of overflow: they share one multiplier.

@@ -256,4 +256,4 @@ class _Rounds:
 
 
 def _form(terms: Mapping[str, int], constant: int) -> Affine:
-    return Affine.of({name: factor for name, factor in terms.items() if name}, constant)
+    return Affine.from_terms({name: factor for name, factor in terms.items() if name}, constant)

@@ -182,11 +182,11 @@ def extents(
 def _extent(work: Work, address: Affine, known: Mapping[str, Range]) -> tuple[Affine, Affine, Range]:
     """Parts of the first and the last address that depend on loops, and the numbers to be added."""
     shared, rest = work.loop.name if work.loop is not None else "", dict(address.terms)
-    outer = Affine.of({name: rest.pop(name) for name in address.symbols & set(work.outer)})
+    outer = Affine.from_terms({name: rest.pop(name) for name in address.symbols & set(work.outer)})
     factor = rest.pop(shared, 0)
     # A falling subscript has its least address in the last iteration.
     ends = [Affine.symbol(end) * factor for end in ((FIRST, LAST) if factor > 0 else (LAST, FIRST))]
-    return outer + ends[0], outer + ends[1], form_range(Affine.of(rest, address.constant), known)
+    return outer + ends[0], outer + ends[1], form_range(Affine.from_terms(rest, address.constant), known)
 
 
 def barriers(items: Sequence[Item]) -> frozenset[Item | tuple[Replicated, str]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands for tests: lanes of `meaning` as the model's operands, special numbers, and a bridge to `operate`."""
+"""Operands for tests: lanes of `semantics` as the model's operands, special numbers, and a bridge to `operate`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operation that computes, native against `meaning`: all widths, scalars and vectors, None and NaR in any lane.
+"""Every operation that computes, native against `semantics`: all widths, scalars and vectors, None and NaR in any lane.
 
 Both were written from docs/targets/belt.md, one on bits in C++, one on Python's numbers.
 """

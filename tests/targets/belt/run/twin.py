@@ -2,7 +2,7 @@
 """The belt machine in Python, to be read: docs/targets/belt.md (Time, Values, Memory and scratch) line by line.
 
 It executes `program.Program` data, so that it shares neither words nor code with the native model; what operations give
-is `meaning`'s. A belt is a list whose first element is b0; a result in flight is an entry with the bundle of its drop.
+is `semantics`'s. A belt is a list that begins with b0; a result in flight is an entry with the bundle of its drop.
 Programs have one byte array as memory.
 """
 

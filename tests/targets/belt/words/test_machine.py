@@ -41,9 +41,9 @@ def test_members_are_those_of_the_page(name: str) -> None:
 
 def test_there_is_no_other_member() -> None:
     assert set(members()) == set(TABLE)
-    assert [m for m in members() if not member(m).has("addf")] == ["tin"]
-    assert [m for m in members() if member(m).has("muladd")] == ["hex4"]
-    assert [m for m in members() if not member(m).has("mins")] == ["copper", "gold", "gold5", "silver", "tin"]
+    assert [m for m in members() if not member(m).supports("addf")] == ["tin"]
+    assert [m for m in members() if member(m).supports("muladd")] == ["hex4"]
+    assert [m for m in members() if not member(m).supports("mins")] == ["copper", "gold", "gold5", "silver", "tin"]
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -137,7 +137,7 @@ def test_strict_floats_are_loops_which_are_slower(tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", [{"resident": True}, {"split_k": 2, "fp": "reassociate"}, {"broadcast": True}])
 def test_options_of_products_are_refused(option: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(PolyloomError) as error:
-        pl.compile(Kernel().path(tmp_path), on="minion:2", **option).ready({"H": 4, "W": 4, "C": 4, "M": 4})
+        pl.compile(Kernel().path(tmp_path), on="minion:2", **option).prepare_instance({"H": 4, "W": 4, "C": 4, "M": 4})
     assert error.value.code == "PL1339"
 
 
@@ -145,7 +145,7 @@ def test_rows_that_are_too_long_for_masks(tmp_path: Path, golden: Golden) -> Non
     path = tmp_path / "clamped.py"
     path.write_text(CLAMPED)
     with pytest.raises(PolyloomError) as error:
-        pl.compile(f"{path}:conv", on="minion:2").ready({"H": 40000, "C": 1, "M": 1})
+        pl.compile(f"{path}:conv", on="minion:2").prepare_instance({"H": 40000, "C": 1, "M": 1})
     golden("long-rows", str(error.value))
 
 

@@ -97,7 +97,7 @@ def test_second_harts_stage() -> None:
 
 
 def test_one_program_is_the_same_bytes() -> None:
-    made = [pl.compile(MATMUL, on="minion:64").ready({"N": 130, "M": 100, "K": 250}).data for _ in range(2)]
+    made = [pl.compile(MATMUL, on="minion:64").prepare_instance({"N": 130, "M": 100, "K": 250}).data for _ in range(2)]
     assert made[0] == made[1]
 
 
@@ -116,5 +116,5 @@ REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
 def test_what_is_refused(name: str, golden: Golden) -> None:
     place, options, sizes = REFUSED[name]
     with pytest.raises(PolyloomError) as error:
-        pl.compile(MATMUL, on=place, **options).ready(sizes)
+        pl.compile(MATMUL, on=place, **options).prepare_instance(sizes)
     golden(f"refused-{name}", str(error.value))

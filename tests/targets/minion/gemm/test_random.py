@@ -38,7 +38,7 @@ def test_many_random_products(seed: int, tmp_path: Path) -> None:
 
 
 def test_notes_that_do_not_fit_are_none_of_ours() -> None:
-    data = pl.compile(MATMUL, on="minion:32", resident=True).ready({"N": 64, "M": 32, "K": 16}).data
+    data = pl.compile(MATMUL, on="minion:32", resident=True).prepare_instance({"N": 64, "M": 32, "K": 16}).data
     start = data.index(b'{"addresses"')
     end = data.index(b"}", data.index(b'"version"')) + 1
     made = json.loads(data[start:end])

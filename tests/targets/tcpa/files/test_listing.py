@@ -94,7 +94,7 @@ def _holds(text: str, point: dict[str, Any]) -> bool:
 
 def test_conjunctions_mean_what_they_say() -> None:
     """The text, evaluated, is the conjunction: for all pairs of small constraints on i, j and N."""
-    rows = [Affine.of({"i": a, "j": b, "N": c}, d) for a, b, c, d in product((-1, 0, 2), (-1, 0, 1), (0, 1), (-2, 0))]
+    rows = [Affine.from_terms({"i": a, "j": b, "N": c}, d) for a, b, c, d in product((-1, 0, 2), (-1, 0, 1), (0, 1), (-2, 0))]
     points = [{"i": i, "j": j, "N": n} for i, j, n in product((-2, 0, 1, 3), (-1, 0, 2), (0, 2, 3))]
     for a, b in product(rows[::2], rows[1::3]):
         text = notation.conjunction((a, b), ("i", "j"))

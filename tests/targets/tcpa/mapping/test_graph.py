@@ -62,7 +62,7 @@ def test_exclusive_equations_never_meet(name: str) -> None:
     for values in SMALL[name]:
         for point in points(graph, values):
             active = [v for v, e in enumerate(graph.equations) if e.condition.contains(named(graph, point, values))]
-            assert not any(graph.are_exclusive(v, w) for v in active for w in active if v != w)
+            assert not any(graph.is_exclusive_pair(v, w) for v in active for w in active if v != w)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 6])

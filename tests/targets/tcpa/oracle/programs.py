@@ -159,7 +159,7 @@ class _Builder:
         if not operands:
             operands.append(self._leaf())
         if self.rng.random() < 0.25:
-            cut = Affine.of({d: self.rng.choice((-1, 0, 1)) for d in self.box.dims}, self.rng.randint(-3, 3))
+            cut = Affine.from_terms({d: self.rng.choice((-1, 0, 1)) for d in self.box.dims}, self.rng.randint(-3, 3))
             if cut.terms:
                 self._combine(v, list(operands), Polyhedron((*where.constraints, cut)))
                 self._combine(v, list(operands), Polyhedron((*where.constraints, -cut - 1)))

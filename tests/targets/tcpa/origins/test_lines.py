@@ -45,7 +45,7 @@ def of_bundles(data: bytes) -> Iterator[Place | None]:
 def made(path: Path, on: str) -> Instance:
     compiled = pl.compile(str(path), on=on)
     sizes = MINI[path.stem]
-    return compiled.ready({name: sizes[name.upper()] for name in compiled.signature.sizes} if "minion" in on else {})
+    return compiled.prepare_instance({name: sizes[name.upper()] for name in compiled.signature.sizes} if "minion" in on else {})
 
 
 def check(places: list[Place | None], path: Path) -> None:
@@ -72,7 +72,7 @@ def test_every_word_of_every_kernel(path: Path) -> None:
 def test_every_word_of_equations(name: str, on: str) -> None:
     path = EXAMPLES / f"{name}.pla"
     compiled = pl.compile(str(path), on=on)
-    check(list(of_words(compiled.ready(dict.fromkeys(compiled.parameters, 32)).data)), path)
+    check(list(of_words(compiled.prepare_instance(dict.fromkeys(compiled.parameters, 32)).data)), path)
 
 
 @pytest.mark.parametrize("file", ["gemm.c", "gemm.py", "mm2.c", "mm2.py"])
@@ -80,7 +80,7 @@ def test_every_word_of_several_stages(file: str) -> None:
     """The user's words are those of all statements that compute, each in its stage."""
     path = KERNELS / file
     compiled = pl.compile(str(path), on="tensix")
-    data = compiled.ready({name: MINI[path.stem][name.upper()] for name in compiled.signature.sizes}).data
+    data = compiled.prepare_instance({name: MINI[path.stem][name.upper()] for name in compiled.signature.sizes}).data
     places = list(of_words(data))
     check(places, path)
     note = notes.decode(data)

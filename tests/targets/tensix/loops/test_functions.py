@@ -251,7 +251,7 @@ def test_programs_longer_than_a_branch_reaches_and_than_8_kib(tmp_path: Path) ->
 
     assert pl.compile(program(12), on="tensix").run(N=2500).verified
     compiled = pl.compile(program(24), on="tensix")
-    assert sum(len(code) for _, code in symbols.read(compiled.ready({"N": 10}).data).code) > 8192
+    assert sum(len(code) for _, code in symbols.read(compiled.prepare_instance({"N": 10}).data).code) > 8192
     assert compiled.run(N=10).verified
 
 

@@ -20,9 +20,9 @@ from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.words.arrays import note
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
-PRODUCT = pl.compile(EXAMPLES / "matmul.pla", on="tensix").ready({"N": 3, "M": 5, "K": 40}).data
-AXPY = pl.compile(EXAMPLES / "axpy.pla", on="tensix").ready({"N": 40}).data
-GEMM = pl.compile(EXAMPLES / "kernels" / "gemm.py", on="tensix").ready({"NI": 3, "NJ": 5, "NK": 40}).data
+PRODUCT = pl.compile(EXAMPLES / "matmul.pla", on="tensix").prepare_instance({"N": 3, "M": 5, "K": 40}).data
+AXPY = pl.compile(EXAMPLES / "axpy.pla", on="tensix").prepare_instance({"N": 40}).data
+GEMM = pl.compile(EXAMPLES / "kernels" / "gemm.py", on="tensix").prepare_instance({"NI": 3, "NJ": 5, "NK": 40}).data
 FILES = {"product": PRODUCT, "axpy": AXPY, "gemm": GEMM}
 KEYS = [
     "scalars",

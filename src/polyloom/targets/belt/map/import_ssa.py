@@ -206,7 +206,7 @@ def _lacking(machine: Machine) -> tuple[Lacks, Refusal]:
         name = selected_name(i)
         # A product of two extended words is one widening multiplication, which needs no multiplier of 64 bits.
         is_selected = not name or words_of_product(i, makers) is not None
-        return not is_selected and not machine.has(name, type_of(i.results[0].type.scalar).width)
+        return not is_selected and not machine.supports(name, type_of(i.results[0].type.scalar).width)
 
     def refusal(i: Instruction) -> PolyloomError:
         at = f", {words}" if (words := i.place.words()) else ""

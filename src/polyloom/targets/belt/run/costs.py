@@ -85,7 +85,7 @@ def _executed(machine: Machine, slot: object) -> Iterator[tuple[Class, float]]:
     for dtype in ELEMENT_TYPES:
         for operation, name in _named(dtype).items():
             row, width = OPS[name], _WIDTHS[dtype]
-            if slot in machine.slots_for(row.unit) and machine.has(name, width):
+            if slot in machine.slots_for(row.unit) and machine.supports(name, width):
                 yield (operation, dtype), machine.busy(row, width)
 
 

@@ -184,7 +184,7 @@ def _name(names: Sequence[str], routine: int) -> str:
 
 
 def lanes_of(operand: belt.Operand) -> Lanes:
-    """Lanes of a model's operand in the form of `meaning`; one without a shape is one None."""
+    """Lanes of a model's operand in the form of `semantics`; one without a shape is one None."""
     width, lanes, data, states, why = operand
     size = 1 << max(width, 0)
     numbers = [int.from_bytes(data[k * size : (k + 1) * size], "little") for k in range(lanes)]

@@ -58,7 +58,7 @@ def write(program: Program, signature: Signature) -> bytes:
         section(_DATA, _placed(program.data)),
         encode(program),
         section(binary.text, _note(member, signature, program.told)),
-        section(_NAMES, _Names.of(_names(program), tuple(d.name for d in program.data), _notes(program))),
+        section(_NAMES, _Names.collect(_names(program), tuple(d.name for d in program.data), _notes(program))),
     )
     return binary.pack(KIND, member.fingerprint, sections)
 
@@ -199,7 +199,7 @@ class _Names:
     notes: tuple[tuple[_Noted, ...], ...]
 
     @staticmethod
-    def of(routines: tuple[str, ...], data: tuple[str, ...], notes: Notes) -> _Names:
+    def collect(routines: tuple[str, ...], data: tuple[str, ...], notes: Notes) -> _Names:
         # `dict.fromkeys` keeps the order of first use, which makes the numbers the same in every run.
         places = {place: k for k, place in enumerate(dict.fromkeys(note.place for row in notes for note in row))}
         noted = tuple(tuple(_Noted(n.operands, n.results, n.stage, places[n.place]) for n in row) for row in notes)

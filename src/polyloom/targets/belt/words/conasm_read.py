@@ -100,7 +100,7 @@ class _Line:
         self.at += 1
         return token
 
-    def done(self) -> None:
+    def end_line(self) -> None:
         if self.next:
             self.fail(f"`{self.next}` does not belong here", "write one bundle, routine or datum per line")
 
@@ -139,7 +139,7 @@ class _Reader:
             self.line(text, offset)
             offset += len(text) + 1
         end = _Line(self.source, [], len(self.source.text))
-        member = self.known(end)
+        member = self.require_member(end)
         if not self.routines:
             end.fail("there is no routine", "write `routine f () -> ()` and its bundles")
         names = [routine.name for routine in self.routines]
@@ -157,7 +157,7 @@ class _Reader:
             end.fail("what is told of the loops does not fit the bundles", "leave the line `told` out")
         return program, self.signature or Signature(names[0], (), (), ())
 
-    def known(self, line: _Line) -> Machine:
+    def require_member(self, line: _Line) -> Machine:
         """Member of the program, once its lines have been read; PL1007 where none has been named."""
         if self.member is None and self.described:
             self.member = machine.read("\n".join(self.described) + "\n", self.source.name)
@@ -173,7 +173,7 @@ class _Reader:
             self.described.append(text[2:])
             return
         if text.startswith("signature "):
-            self.signature = self.signed(text, offset)
+            self.signature = self.read_signature(text, offset)
             return
         if text.startswith("told "):
             self.told = self.telling(text, offset)
@@ -195,7 +195,7 @@ class _Reader:
                 line.fail(
                     f"`{other}` begins no line", "begin with member, signature, data, routine or a bundle's number", 1
                 )
-        line.done()
+        line.end_line()
 
     def read_member(self, line: _Line) -> None:
         """Read the name of a shipped member, and `unphased`; an empty line announces a description."""
@@ -209,7 +209,7 @@ class _Reader:
             line.fail(f"there is no belt machine '{called}'", nearest(called, machine.members(), "member"), 1, "PL1008")
         self.member = machine.member(called, False if line.skip("unphased") else None)
 
-    def signed(self, text: str, offset: int) -> Signature:
+    def read_signature(self, text: str, offset: int) -> Signature:
         return signature_line.read(text, self.source, offset)
 
     def telling(self, text: str, offset: int) -> str:
@@ -257,7 +257,7 @@ class _Reader:
 
     def bundle(self, line: _Line, number: int) -> None:
         """Read a bundle: operations, drops, `rotate`, and the way back of a loop's pass."""
-        routine, member = self.routines[-1], self.known(line)
+        routine, member = self.routines[-1], self.require_member(line)
         # Numbers are redundant and checked, because targets of transfers are such numbers.
         if number != len(routine.bundles):
             line.fail(f"bundle {number} follows {len(routine.bundles) - 1}", f"write {len(routine.bundles)}", 1)

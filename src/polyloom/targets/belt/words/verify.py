@@ -90,7 +90,7 @@ def _slots(bundle: Bundle, machine: Machine) -> Iterator[Found]:
             yield Found("PL1010", f"{machine.name} does not execute it in {issue.slot}", issue)
         if slots.count(issue.slot) > 1:
             yield Found("PL1010", f"{issue.slot} has {slots.count(issue.slot)} operations", issue)
-        if not machine.has(issue.name, issue.width or "w"):
+        if not machine.supports(issue.name, issue.width or "w"):
             yield Found("PL1011", f"{machine.name} does not have it", issue)
     units = [OPS[issue.name].unit for issue in bundle.issues]
     # Two of them would both give the whole belt, or all of scratch, another form.

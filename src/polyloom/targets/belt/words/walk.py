@@ -134,13 +134,13 @@ class _Step:
     def run(self) -> Seen:
         """Phases of a bundle in their order R, C, K, P, X (docs/targets/belt.md, Time)."""
         phased = self.machine.phasing
-        readers = self.of("R")
+        readers = self.phase_issues("R")
         for issue in readers:
             self.issue(issue, 0)
         self.drop_fresh(phased)
-        for issue in self.of("C"):
+        for issue in self.phase_issues("C"):
             self.issue(issue, issue.delay or self.machine.latency(OPS[issue.name], issue.width or "w"))
-        calls, picks = self.of("K"), self.of("P")
+        calls, picks = self.phase_issues("K"), self.phase_issues("P")
         # What drops in other phases is always there: only results of phase C can be missing.
         others = len(readers) + len(picks) + sum(self.returned(call) for call in calls)
         if phased:
@@ -152,8 +152,8 @@ class _Step:
             self.issue(issue, 0)
         self.drop_fresh(phased)
         # All lists are read before anything in phase X acts: stores and transfers see the same belt.
-        lists = {issue: self.read_all(issue) for issue in self.of("X")}
-        for issue in self.of("X"):
+        lists = {issue: self.read_all(issue) for issue in self.phase_issues("X")}
+        for issue in self.phase_issues("X"):
             self.act(issue)
         if not phased:
             self.drop_due(self.bundle.drops)
@@ -163,7 +163,7 @@ class _Step:
         self.go(lists)
         return self.seen
 
-    def of(self, phase: Phase) -> list[Issue]:
+    def phase_issues(self, phase: Phase) -> list[Issue]:
         return [issue for issue in self.bundle.issues if OPS[issue.name].phase == phase]
 
     def wrong(self, code: str, message: str, issue: Issue | None = None) -> None:
@@ -201,9 +201,9 @@ class _Step:
         if op.unit == "fill":
             self.fill(issue)
         for number, item in enumerate(results(issue, self.read_all(issue))):
-            self.later(issue, number, item, latency)
+            self.schedule_drop(issue, number, item, latency)
 
-    def later(self, issue: Issue, number: int, item: Item, latency: int) -> None:
+    def schedule_drop(self, issue: Issue, number: int, item: Item, latency: int) -> None:
         """Put a result under way, or among those that drop in this phase."""
         latency = latency if self.machine.phasing else max(latency, 1)
         if self.walker.tags:
@@ -251,7 +251,7 @@ class _Step:
         last = len(callee.results) - 1
         latency = 0 if self.machine.phasing else 1
         for number, type in enumerate(callee.results):
-            self.later(issue, last - number, of_type(type, "maybe"), latency)
+            self.schedule_drop(issue, last - number, of_type(type, "maybe"), latency)
 
     def types(self, issue: Issue, given: Sequence[Item], types: Sequence[object]) -> None:
         for number, (item, type) in enumerate(zip(given, types, strict=False)):
@@ -318,9 +318,9 @@ class _Step:
         conformed = next((lists[issue] for issue in lists if issue.name == "conform"), None)
         if conformed is not None:
             scope = scope._replace(belt=conformed[: self.machine.belt])
-        self.on(scope, inner, scratch)
+        self.continue_control(scope, inner, scratch)
 
-    def on(self, scope: Scope, inner: tuple[Scope, ...], scratch: Scratch) -> None:
+    def continue_control(self, scope: Scope, inner: tuple[Scope, ...], scratch: Scratch) -> None:
         """State that follows without a transfer."""
         back = self.walker.backs.get(self.at)
         target = self.at + 1 if back is None else back

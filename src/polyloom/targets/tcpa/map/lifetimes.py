@@ -125,7 +125,7 @@ class _Table:
         others += [(c.readers, c.start) for c in self.copies if c.unit == unit]
         return all(
             (start - other) % period
-            or (start == other and all(self.graph.are_exclusive(v, w) for v in nodes for w in readers))
+            or (start == other and all(self.graph.is_exclusive_pair(v, w) for v in nodes for w in readers))
             for nodes, other in others
         )
 

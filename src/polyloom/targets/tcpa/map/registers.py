@@ -146,7 +146,7 @@ def _never_together(
     # An arc that reaches into the next iteration could meet a value of an iteration that is not the same one.
     if one.last >= other.ready + period or other.last >= one.ready + period:
         return False
-    return all(graph.are_exclusive(v, w) for v in writers[a] for w in writers[b])
+    return all(graph.is_exclusive_pair(v, w) for v in writers[a] for w in writers[b])
 
 
 def _merge_conditions(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]]:
@@ -159,7 +159,7 @@ def _merge_conditions(graph: Graph, schedule: Schedule, uses: list[int]) -> list
             # Exclusive consumers at one offset pop in turns: their tokens arrive in scan order in one FIFO.
             same = others[0].variable == use.variable and others[0].distance == use.distance
             if same and all(
-                schedule.tau[o.consumer] == schedule.tau[use.consumer] and graph.are_exclusive(o.consumer, use.consumer)
+                schedule.tau[o.consumer] == schedule.tau[use.consumer] and graph.is_exclusive_pair(o.consumer, use.consumer)
                 for o in others
             ):
                 group.append(n)

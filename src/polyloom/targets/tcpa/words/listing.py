@@ -177,7 +177,7 @@ def _timing(symbolic: Symbolic, candidate: Candidate, times: Timing) -> list[str
     ]
     for (rows, columns), bounds in times.skew:
         terms = [(rows, "lambda_K_rows"), (columns, "lambda_K_columns")]
-        left = Affine.of({name: sign for sign, name in terms})
+        left = Affine.from_terms({name: sign for sign, name in terms})
         lines.append(
             f"lambda_K: {left} >= " + (text(bounds[0]) if len(bounds) == 1 else f"max({', '.join(map(text, bounds))})")
         )
@@ -386,7 +386,7 @@ def _bank(concrete: Concrete, generator: Generator) -> str:
     array = concrete.arrays[generator.array]
     line = "column" if generator.side in ("north", "south") else "row"
     names = notation.digit_names(len(concrete.extents))
-    word = Affine.of(dict(zip(names, generator.coefficients, strict=True)), generator.base)
+    word = Affine.from_terms(dict(zip(names, generator.coefficients, strict=True)), generator.base)
     element = (
         array.name
         if not array.shape

@@ -98,7 +98,7 @@ def sink_port(location: str, index: int) -> str:
 def affine(row: Row, dimensions: Sequence[str], parameters: Sequence[str]) -> Affine:
     """A row over names."""
     # A name may stand for a dimension and a parameter only in a malformed file; the sum is then still printed.
-    return Affine.of(dict(zip(dimensions, row.dims, strict=True))) + Affine.of(
+    return Affine.from_terms(dict(zip(dimensions, row.dims, strict=True))) + Affine.from_terms(
         dict(zip(parameters, row.params, strict=True)), row.constant
     )
 
@@ -108,10 +108,10 @@ def conjunction(constraints: Iterable[Affine], dimensions: Sequence[str]) -> str
     bounds: dict[tuple[tuple[str, int], ...], tuple[list[Affine], list[Affine]]] = {}
     for constraint in constraints:
         part = {name: c for name, c in constraint.terms if name in dimensions}
-        rest = constraint - Affine.of(part)
+        rest = constraint - Affine.from_terms(part)
         # The sign of the first dimension decides the side, so that opposite bounds of one expression meet in one entry.
         leading = next((part[d] for d in dimensions if d in part), 1)
-        lower, upper = bounds.setdefault((Affine.of(part) * (1 if leading > 0 else -1)).terms, ([], []))
+        lower, upper = bounds.setdefault((Affine.from_terms(part) * (1 if leading > 0 else -1)).terms, ([], []))
         if leading > 0:
             lower.append(-rest)
         else:
@@ -185,5 +185,5 @@ def _convex(one: ConvexSet, names: Sequence[str], extents: Sequence[int]) -> str
         # A digit that takes every value says nothing.
         if (low, high) != (0, extent - 1)
     ]
-    texts += [f"{Affine.of(dict(zip(names, h.coefficients, strict=True)), h.constant)} >= 0" for h in one.half_spaces]
+    texts += [f"{Affine.from_terms(dict(zip(names, h.coefficients, strict=True)), h.constant)} >= 0" for h in one.half_spaces]
     return " and ".join(texts) or "always"

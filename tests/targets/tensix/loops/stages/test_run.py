@@ -131,7 +131,7 @@ def test_several_results_of_equations() -> None:
 
 def test_the_same_source_gives_the_same_bytes() -> None:
     values = {"N": 40, "M": 33, "K": 50, "L": 20}
-    assert len({pl.compile(kernels.layers, on="tensix").ready(values).data for _ in range(2)}) == 1
+    assert len({pl.compile(kernels.layers, on="tensix").prepare_instance(values).data for _ in range(2)}) == 1
 
 
 def test_the_file_is_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str], golden: Golden) -> None:

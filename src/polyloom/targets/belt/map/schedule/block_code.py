@@ -205,12 +205,12 @@ class Builder:
             self._home(value, k)
 
     def _source(self, name: str, given: Sequence[Operand], j: int, k: int, is_list: bool) -> Source:
-        given = [self._unaliased(o) for o in given]
+        given = [self._resolve_alias(o) for o in given]
         if not is_list and (value := immediate(name, given, j)) is not None:
             return Immediate(value)
         return self._read(given[j], k, is_list)
 
-    def _unaliased(self, operand: Operand) -> Operand:
+    def _resolve_alias(self, operand: Operand) -> Operand:
         names = self.aliases
         while isinstance(operand, Value) and operand.name in names:
             operand = names[operand.name]
@@ -218,16 +218,16 @@ class Builder:
 
     def _read(self, operand: Operand, k: int, is_list: bool) -> Source:
         """Read of an operand: from the belt, or from a leaf."""
-        operand = self._unaliased(operand)
+        operand = self._resolve_alias(operand)
         if isinstance(operand, Nothing):
-            return Absent(operand.type.width) if is_list else self._nothing(operand.type, k)
+            return Absent(operand.type.width) if is_list else self._absent_value(operand.type, k)
         if isinstance(operand, Value) and operand.name in self.where:
             if self.plan.is_refilled(self.block.name, k, operand) and operand.name in self.spilled:
                 return self._leaf(operand, k)
             return self.where[operand.name]
         return self._leaf(operand, k)
 
-    def _nothing(self, type: Type, k: int) -> Read:
+    def _absent_value(self, type: Type, k: int) -> Read:
         """None value: a pick by a false condition without a second arm."""
         never, some = self._leaf(Constant(Type("b"), 0), k), self._leaf(Constant(type, 0), k)
         n = self._add(Node("pick", (never, some), (Value("none", type),), index=4 * k - 1), k)

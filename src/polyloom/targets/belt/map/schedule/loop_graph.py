@@ -97,18 +97,18 @@ class Builder:
         )
 
     def _source(self, name: str, given: list[Operand], k: int, is_list: bool) -> Source:
-        given = [self._unaliased(o) for o in given]
+        given = [self._resolve_alias(o) for o in given]
         value = None if is_list else immediate(name, given, k)
         return Immediate(value) if value is not None else self._read(given[k])
 
-    def _unaliased(self, operand: Operand) -> Operand:
+    def _resolve_alias(self, operand: Operand) -> Operand:
         while isinstance(operand, Value) and operand.name in self.alias:
             operand = self.alias[operand.name]
         return operand
 
     def _read(self, operand: Operand) -> Read:
         """Read of an operand: a parameter's source, a result, or a leaf."""
-        operand = self._unaliased(operand)
+        operand = self._resolve_alias(operand)
         if isinstance(operand, Value) and operand.name in self.parameter:
             found, _ = self.chain[operand.name]
             return found if isinstance(found, Read) else self._outside(self._known(found))
@@ -125,14 +125,14 @@ class Builder:
         if not own and operand in self.shared:
             return self.shared[operand]
         if isinstance(operand, Nothing):
-            read = self._nothing(operand.type)
+            read = self._absent_value(operand.type)
         else:
             read = self._add(outside(operand, self.addresses, len(self.nodes)))
         if not own:
             self.shared[operand] = read
         return read
 
-    def _nothing(self, type: Type) -> Read:
+    def _absent_value(self, type: Type) -> Read:
         """None value: a pick by a false condition without a second arm."""
         never, some = (self._outside(Constant(t, 0)) for t in (Type("b"), type))
         return self._add(Node("pick", (never, some), (Value(f"none.{len(self.nodes)}", type),)))
@@ -147,7 +147,7 @@ class Builder:
         if name in self.chain:
             return self.chain[name]
         k = self.parameter[name]
-        start, after = self.arguments[k], self._unaliased(self.loop.next[k])
+        start, after = self.arguments[k], self._resolve_alias(self.loop.next[k])
         # A parameter that stays as it is has its initial value in all iterations.
         if isinstance(after, Value) and after.name == name:
             self.chain[name] = (start, ())

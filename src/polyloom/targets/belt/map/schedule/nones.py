@@ -60,7 +60,7 @@ class Nones:
         """Whether what the iteration, below 0, gives is surely None."""
         # It would have dropped before the loop: only the entry belt can have it.
         if iteration + self.belt.sigma(node) < 0:
-            return not self.given(node, result, -iteration)
+            return not self.has_entry_value(node, result, -iteration)
         # It would have been issued before the loop, and drops in it: a missing result, None.
         if iteration + self.belt.placed.stage(node) < 0:
             return True
@@ -68,7 +68,7 @@ class Nones:
             return False
         return self._executed(node, iteration)
 
-    def given(self, node: int, result: int, before: int) -> bool:
+    def has_entry_value(self, node: int, result: int, before: int) -> bool:
         """Whether the entry belt has a value for iteration -before."""
         return before <= self.entry.get((node, result), 0) and not _absent(self.graph, node, result, before)
 

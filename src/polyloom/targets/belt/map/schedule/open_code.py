@@ -50,8 +50,8 @@ class Linear(Belt):
     def linear(self, entry: Sequence[int], node: int, read: Read) -> int:
         """Position of an operand in a block: an entry value lies behind all drops that the reader sees."""
         if read.node in entry:
-            return self.seen(node) + entry.index(read.node)
-        return self.seen(node) - self.ranks[read.node, read.result] - 1
+            return self.visible_drops(node) + entry.index(read.node)
+        return self.visible_drops(node) - self.ranks[read.node, read.result] - 1
 
 
 @dataclass(slots=True)

@@ -86,7 +86,7 @@ class Belt:
     def drops_in(self, row: int) -> int:
         return sum(at == row for at, _ in self._times)
 
-    def seen(self, node: int) -> int:
+    def visible_drops(self, node: int) -> int:
         """Drops of its own pass that a reader sees."""
         row = self.placed.start[node] % self.placed.interval
         return bisect_left(self._times, (row, rank(OPS[self.graph.nodes[node].name].phase)))
@@ -109,7 +109,7 @@ class Belt:
     def position(self, node: int, read: Read) -> int:
         """Position of an operand: D * (t div II) + seen + D * distance - D * sigma - idx - 1."""
         count = self.drops * (self.placed.stage(node) + self.distance(node, read) - self.sigma(read.node))
-        return count + self.seen(node) - self.ranks[read.node, read.result] - 1
+        return count + self.visible_drops(node) - self.ranks[read.node, read.result] - 1
 
     @cached_property
     def positions(self) -> dict[tuple[int, int], int]:
@@ -128,4 +128,4 @@ class Belt:
 
     def entry_length(self) -> int:
         """Length of the entry belt that anything reads."""
-        return max((p + 1 - self.seen(n) for (n, _), p in self.positions.items()), default=0)
+        return max((p + 1 - self.visible_drops(n) for (n, _), p in self.positions.items()), default=0)

@@ -32,7 +32,7 @@ def emulate(function: Function, machine: Machine) -> Function:
     """Program with the routines that a member needs. Errors: PL1090 for what has no routine (exit 3)."""
 
     def lacks(operation: str, type: Type) -> bool:
-        return not machine.has(SAME[operation], type_of(type).width)
+        return not machine.supports(SAME[operation], type_of(type).width)
 
     def refusal(i: Instruction) -> PolyloomError:
         words = i.place.words()

@@ -137,7 +137,7 @@ def _affine(parameters: tuple[str, ...]) -> Codec[Affine]:
 
     return Codec(
         write,
-        lambda reader: Affine.of(dict(zip(parameters, coefficients.read(reader), strict=True)), constant.read(reader)),
+        lambda reader: Affine.from_terms(dict(zip(parameters, coefficients.read(reader), strict=True)), constant.read(reader)),
     )
 
 

@@ -173,7 +173,7 @@ def _diagnostics(messages: list[_Message], source: Source, headers: tuple[str, .
         if Path(message.places[0].file).name == _UNIT:
             yield _of_name(message, source)
             continue
-        span = known.at(_named(shown.file, source), shown.line, shown.column) if shown else None
+        span = known.word_span(_named(shown.file, source), shown.line, shown.column) if shown else None
         code, text, help = _said(message)
         yield Diagnostic(code, text, span=span, help=help)
 
