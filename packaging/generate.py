@@ -23,7 +23,7 @@ def texts() -> Iterator[tuple[str, str]]:
     from polyloom.targets.minion.words import header as minion
     from polyloom.targets.tensix import header as tensix
 
-    yield "riscv/table.hpp", f"{riscv.header()}\n"
+    yield "riscv/table.hpp", f"{riscv.table_header()}\n"
     yield "minion/packed_table.hpp", f"{minion.header()}\n"
     yield from ((f"include/tensix/{name}", text) for name, text in tensix.files())
 

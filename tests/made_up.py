@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polyloom.ir.arguments import Arrays, Signature
-from polyloom.ir.signature import of_plan
-from polyloom.run.inputs import inputs
+from polyloom.ir.signature import plan_signature
+from polyloom.run.inputs import complete_inputs
 
 
 def random_inputs(program: Signature, parameters: Mapping[str, int], seed: int) -> Arrays:
-    return inputs(of_plan(program), parameters, {}, seed=seed)
+    return complete_inputs(plan_signature(program), parameters, {}, seed=seed)

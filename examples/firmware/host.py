@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import polyloom as pl
 from polyloom.targets.tcpa.run.phases import step_sequence
-from polyloom.targets.tcpa.words.concrete_file import strip_made_of
+from polyloom.targets.tcpa.words.concrete_file import strip_origin
 
 _END, _SCALAR, _TRANSFER, _STEP = range(4)
 _OUTSIDE = 4
@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
     expected = step_sequence.run(compiled.instantiate(values, pes=region).data)
     # The package also says what its words were made of, for people.
     if [(step.phase, step.words) for step in steps] != [
-        (step.number, strip_made_of(step.data)) for step in expected.steps
+        (step.number, strip_origin(step.data)) for step in expected.steps
     ]:
         print("the array got other configurations than Polyloom makes here", file=sys.stderr)
         return 1

@@ -159,14 +159,14 @@ _MODULES: dict[str, str] = {
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
-        return _of_a_target(name)
+        return _target_attribute(name)
     if name == "ssa":
         return import_module("polyloom.ssa")
     # Within its own module, the type has another name than Python's.
     return getattr(import_module(_MODULES.get(name, "polyloom.api")), "bool_" if name == "bool" else name)
 
 
-def _of_a_target(name: str) -> object:
+def _target_attribute(name: str) -> object:
     """Attribute that a registered target brings."""
     entry = import_module("polyloom.targets.entry")
     # Entries name modules as text: a target is imported when one of its names is used, not before.

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from polyloom import files
-from polyloom.deep import deeply
+from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import INPUT, INTERNAL, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
@@ -26,15 +26,15 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.passes import Watch
-from polyloom.report.progress import DONE, beating
+from polyloom.report.progress import DONE, repeat_progress
 from polyloom.run import inputs
 from polyloom.run.inputs import Fill
-from polyloom.run.instance import File, Instance, Origin, Result, named, options_for
-from polyloom.run.together import measure_together
+from polyloom.run.instance import File, Instance, Origin, Result, merge_named, options_of_verbs
+from polyloom.run.together import measure_concurrent
 from polyloom.targets import registry
 from polyloom.targets.forms.image import ELF
-from polyloom.targets.forms.loops import source_of
-from polyloom.targets.options import options_of_verb
+from polyloom.targets.forms.loops import load_source
+from polyloom.targets.options import verb_options
 from polyloom.targets.subject import Progress, Subject, Written, silent
 from polyloom.targets.target import Json, Place, Proof, Target, need
 
@@ -49,7 +49,7 @@ __all__ = [
     "load",
     "prove",
     "run_together",
-    "source_of",
+    "load_source",
 ]
 
 
@@ -100,16 +100,16 @@ class Compiled(File):
         machine is too small.
         """
         make = self.target.instantiate or need(
-            self.target, "instantiate", registry.names_of_targets(lambda t: t.instantiate is not None)
+            self.target, "instantiate", registry.target_names(lambda t: t.instantiate is not None)
         )
         known = {o: v for o, v in more.items() if o in self._own}
-        parameters = named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
+        parameters = merge_named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
         options = replace(self._options, **known) if known else self._options
         start = perf_counter()
         try:
             data = make(self.data, parameters, self.place, options)
         except PolyloomError as error:
-            raise error if self.path is None else _blamed(error, self.path) from None
+            raise error if self.path is None else _blame_file(error, self.path) from None
         seconds = perf_counter() - start
         return Instance(self.target, data, parameters, self.place, options, self._origin, seconds)
 
@@ -128,10 +128,10 @@ class Compiled(File):
         own = {n: v for n, v in more.items() if n in _names(self.target, "simulate")}
         early = {n: v for n, v in more.items() if n in _names(self.target, "instantiate")}
         rest = {n: v for n, v in more.items() if n not in own and n not in early}
-        values, arrays = self._values(named(given, rest, "PL0230", "N=16"))
+        values, arrays = self._split_values(merge_named(given, rest, "PL0230", "N=16"))
         return self.prepare_instance(values, early).run(arrays, seed=seed, trace=trace, fill=fill, **own)
 
-    def _values(self, together: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _split_values(self, together: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Values of parameters that are not arguments of the run, and everything else."""
         sizes = {n for n in self.signature.sizes if self.signature.argument(n) is None}
         return {n: v for n, v in together.items() if n in sizes}, {n: v for n, v in together.items() if n not in sizes}
@@ -143,14 +143,14 @@ class Compiled(File):
         if self.target.instantiate is not None:
             return self.instantiate(values, **(options or {}))
         origin = Origin(self.subject, None, self.on, self.seconds)
-        if self.subject is None or not per_size(self.target, self.subject):
+        if self.subject is None or not compiles_per_size(self.target, self.subject):
             return Instance(self.target, self.data, dict(values) or None, self.place, self._options, origin)
-        sizes, _ = inputs.values(self.signature, values)
+        sizes, _ = inputs.read_values(self.signature, values)
         # Kept by sizes: who runs one size many times compiles it once.
         key = tuple(sizes.items())
         if key not in self._made:
             start = perf_counter()
-            data = deeply(self.target.compile)(self.subject, self.place, sizes, self._options, progress)
+            data = with_deep_stack(self.target.compile)(self.subject, self.place, sizes, self._options, progress)
             self._made[key] = data, perf_counter() - start
         data, seconds = self._made[key]
         origin = replace(origin, seconds=(self.seconds or 0.0) + seconds)
@@ -176,10 +176,10 @@ class Compiled(File):
 
 
 def _names(target: Target, verb: str) -> frozenset[str]:
-    return frozenset(options_of_verb(target.options, verb))
+    return frozenset(verb_options(target.options, verb))
 
 
-def subject_of(
+def read_subject(
     source: Any, target: Target, place: Place, reading: Options, own: Any, watch: Watch | None = None
 ) -> Subject:
     """Subject of a source, in the first form that the target takes. Errors: PL0810, and those of reading that form."""
@@ -189,7 +189,7 @@ def subject_of(
         what = f"'{written.path}'" if written.path is not None else repr(source)
         takes = ", ".join(form.title for form in target.takes)
         message = f"{what} is nothing that the target {target.name} takes"
-        raise _program(written) or input_error("PL0810", message, help=f"give {takes}")
+        raise _program_error(written) or input_error("PL0810", message, help=f"give {takes}")
     refused: PolyloomError | None = None
     for form in forms:
         try:
@@ -201,7 +201,7 @@ def subject_of(
     raise refused
 
 
-def _program(written: Written) -> PolyloomError | None:
+def _program_error(written: Written) -> PolyloomError | None:
     """Error PL0810 for a file that already is a program: it is simulated, and not compiled."""
     path = written.path
     if path is None or not isfile(path):  # of a name that is too long, Path's own raises
@@ -230,18 +230,18 @@ def compile(
     `function` names one of a file's, as `FILE:NAME` does; `options` say how a file is read; `own` are options of the
     target, for the array `mapping`, the file of a mapping of your own (`{2: path}`: that of phase 2)."""
     target, place = registry.split_place(on)
-    chosen, reading = target.options(**options_for(target, own, "compile")), options or Options()
+    chosen, reading = target.options(**options_of_verbs(target, own, "compile")), options or Options()
     # The keyword wins over the same option in `options`.
     reading = reading if function is None else replace(reading, function=function)
-    with beating(progress) as told:
+    with repeat_progress(progress) as told:
         (told or silent)("reading", 0.0)
-        subject = subject_of(source, target, place, reading, chosen)
+        subject = read_subject(source, target, place, reading, chosen)
         made = compile_subject(subject, target, place, chosen, told)
         (told or silent)(DONE, 1.0)
     return made
 
 
-def per_size(target: Target, subject: Subject) -> bool:
+def compiles_per_size(target: Target, subject: Subject) -> bool:
     """Whether there is a program for each size, and not one for all."""
     return target.per_size and bool(subject.signature.sizes)
 
@@ -252,7 +252,7 @@ def compile_subject(
     """Compile a subject that has been read."""
     start = perf_counter()
     # A program per size is compiled once its size is known; until then there is none.
-    data = b"" if per_size(target, subject) else deeply(target.compile)(subject, place, {}, options, progress)
+    data = b"" if compiles_per_size(target, subject) else with_deep_stack(target.compile)(subject, place, {}, options, progress)
     seconds = subject.seconds + perf_counter() - start
     return Compiled(target, data, registry.place_text(target, place), place, subject, seconds, options)
 
@@ -280,8 +280,8 @@ def run_together(
         raise input_error("PL0231", message, help="give a position, and inputs, for each program")
     options = [{**own} if place is None else {**own, "at": place} for place in places]
     for instance, chosen in zip(instances, options, strict=True):
-        options_for(instance.target, chosen, "simulate")
-    results = measure_together(instances, arrays, options, seed=seed, trace=trace, fill=fill)
+        options_of_verbs(instance.target, chosen, "simulate")
+    results = measure_concurrent(instances, arrays, options, seed=seed, trace=trace, fill=fill)
     differences = [d for result in results for d in result.differences]
     if differences:
         raise PolyloomError(*differences)
@@ -314,13 +314,13 @@ def texts(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple((path, files.read_source(path, "source").decode("utf-8", "replace")) for path in paths)
 
 
-def _blamed(error: PolyloomError, path: str) -> PolyloomError:
+def _blame_file(error: PolyloomError, path: str) -> PolyloomError:
     """Error with the blame on a file: what would be a defect of the compiler's own mapping is the fault of the file
     where the mapping comes from one, as is whatever is malformed."""
-    return PolyloomError(*(_of_file(d, path) for d in error.diagnostics))
+    return PolyloomError(*(_file_diagnostic(d, path) for d in error.diagnostics))
 
 
-def _of_file(diagnostic: Diagnostic, path: str) -> Diagnostic:
+def _file_diagnostic(diagnostic: Diagnostic, path: str) -> Diagnostic:
     if diagnostic.exit_code != INTERNAL and not diagnostic.code.startswith("PL07"):
         return diagnostic
     exit_code, help = (INPUT, _AGAIN) if diagnostic.exit_code == INTERNAL else (diagnostic.exit_code, diagnostic.help)
@@ -343,7 +343,7 @@ def prove(
     Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays.
     """
     made = file if isinstance(file, Compiled | Instance) else load(file)
-    found = need(made.target, "verify", registry.names_of_targets(lambda t: t.verify is not None))(
+    found = need(made.target, "verify", registry.target_names(lambda t: t.verify is not None))(
         made.data, made.place
     )
     # Terms follow what the words say: of words that break a rule that would prove nothing.
@@ -352,7 +352,7 @@ def prove(
     own = {n: v for n, v in more.items() if n in _names(made.target, "verify")}
     # An instance has its sizes already; those of a file for all sizes are given.
     known = (made.parameters or {}) if isinstance(made, Instance) else {}
-    given = {**known, **named(values, {n: v for n, v in more.items() if n not in own}, "PL0230", "N=16")}
-    compare = need(made.target, "against", registry.names_of_targets(lambda t: t.against is not None))
+    given = {**known, **merge_named(values, {n: v for n, v in more.items() if n not in own}, "PL0230", "N=16")}
+    compare = need(made.target, "against", registry.target_names(lambda t: t.against is not None))
     chosen = made.target.options(**own)
-    return deeply(compare)(made.data, made.place, chosen, source_of(source, options), given)
+    return with_deep_stack(compare)(made.data, made.place, chosen, load_source(source, options), given)

@@ -31,7 +31,7 @@ _FIXED = 32
 _NATURAL_BITS = 63
 _KEPT = 64
 _SMALL = 1 << 16
-"""Files, and bytes of one, that `remembered` keeps."""
+"""Files, and bytes of one, that `cache_decoder` keeps."""
 
 
 def fletcher64(data: bytes) -> int:
@@ -43,7 +43,7 @@ def fletcher64(data: bytes) -> int:
     return _fletcher64(data)
 
 
-def remembered(decode: Callable[[bytes], T], kept: int = _KEPT, small: int = _SMALL) -> Callable[[bytes], T]:
+def cache_decoder(decode: Callable[[bytes], T], kept: int = _KEPT, small: int = _SMALL) -> Callable[[bytes], T]:
     """Decoder that keeps what it made of the `kept` files of at most `small` bytes that it was given last: bytes never
     change, and neither may the values.
 
@@ -52,14 +52,14 @@ def remembered(decode: Callable[[bytes], T], kept: int = _KEPT, small: int = _SM
     # `lru_cache` keeps no call that raised: a file that was refused is checked again.
     known = lru_cache(kept)(decode)
 
-    def again(data: bytes) -> T:
+    def decode_cached(data: bytes) -> T:
         # Files are kept whole, as keys: large ones would hold their memory.
         return known(data) if len(data) <= small else decode(data)
 
-    return again
+    return decode_cached
 
 
-def malformed(offset: int, message: str) -> PolyloomError:
+def format_error(offset: int, message: str) -> PolyloomError:
     """Error PL0705: the file is whole but breaks its format at byte `offset`."""
     return input_error(
         "PL0705", f"malformed file: byte {offset}: {message}", help="create the file again with this version"
@@ -77,7 +77,7 @@ class Reader:
     def take(self, size: int) -> bytes:
         """Next bytes; PL0705 where the section ends before."""
         if size > self.end - self.position:
-            raise malformed(
+            raise format_error(
                 self.position, f"{size} bytes are needed, but the section ends after {self.end - self.position}"
             )
         self.position += size
@@ -93,17 +93,17 @@ class Codec(Generic[T]):
     read: Callable[[Reader], T]
 
 
-def fixed(size: int, what: str, *, signed: bool = False, limit: int | None = None) -> Codec[int]:
+def fixed_integer(size: int, what: str, *, signed: bool = False, limit: int | None = None) -> Codec[int]:
     """Integer of `size` bytes, below `limit` if given; `what` names it in errors."""
     low = -1 << (8 * size - 1) if signed else 0
     high = min(low + (1 << 8 * size), limit if limit is not None else 1 << 64)
 
     def write(out: bytearray, value: int) -> None:
-        out.extend(_fitting(value, low, high, what).to_bytes(size, "little", signed=signed))
+        out.extend(_require_range(value, low, high, what).to_bytes(size, "little", signed=signed))
 
     def read(reader: Reader) -> int:
         at = reader.position
-        return _within(int.from_bytes(reader.take(size), "little", signed=signed), high, at, what)
+        return _require_limit(int.from_bytes(reader.take(size), "little", signed=signed), high, at, what)
 
     return Codec(write, read)
 
@@ -113,7 +113,7 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
     bit 7 says that more follow."""
 
     def write(out: bytearray, value: int) -> None:
-        rest = value if 0 <= value < limit else _fitting(value, 0, limit, what)
+        rest = value if 0 <= value < limit else _require_range(value, 0, limit, what)
         while rest > 127:
             out.append(rest & 127 | 128)
             rest >>= 7
@@ -126,8 +126,8 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
             (byte,) = reader.take(1)
             value |= (byte & 127) << shift
             if byte < 128:
-                return _within(value, limit, at, what)
-        raise malformed(at, f"{what} is too large, it must be below {limit}")
+                return _require_limit(value, limit, at, what)
+        raise format_error(at, f"{what} is too large, it must be below {limit}")
 
     return Codec(write, read)
 
@@ -135,7 +135,7 @@ def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
 def integer(what: str) -> Codec[int]:
     """Signed number in LEB128 as the natural 2v or, below zero, -2v - 1 (zigzag), so that small magnitudes are
     short."""
-    return mapped(
+    return map_codec(
         natural(what), lambda v: 2 * v if v >= 0 else -2 * v - 1, lambda n: n >> 1 if n % 2 == 0 else -(n >> 1) - 1
     )
 
@@ -149,7 +149,7 @@ def mask(what: str, count: int) -> Codec[tuple[int, ...]]:
             value |= 1 << n
         return value
 
-    return mapped(natural(what, 1 << count), bits, lambda value: tuple(n for n in range(count) if value >> n & 1))
+    return map_codec(natural(what, 1 << count), bits, lambda value: tuple(n for n in range(count) if value >> n & 1))
 
 
 def sparse(what: str, count: int) -> Codec[tuple[int, ...]]:
@@ -169,7 +169,7 @@ def sparse(what: str, count: int) -> Codec[tuple[int, ...]]:
     return Codec(write, read)
 
 
-def _fitting(value: int, low: int, high: int, what: str) -> int:
+def _require_range(value: int, low: int, high: int, what: str) -> int:
     """Value in the range of a field; PL0706 (exit 3) for one that the format does not hold."""
     if low <= value < high:
         return value
@@ -180,23 +180,23 @@ def _fitting(value: int, low: int, high: int, what: str) -> int:
     )
 
 
-def _within(value: int, high: int, offset: int, what: str) -> int:
+def _require_limit(value: int, high: int, offset: int, what: str) -> int:
     if value >= high:
-        raise malformed(offset, f"{what} is {value}, but must be below {high}")
+        raise format_error(offset, f"{what} is {value}, but must be below {high}")
     return value
 
 
-def mapped(codec: Codec[T], to: Callable[[Any], T], back: Callable[[T], Any]) -> Codec[Any]:
+def map_codec(codec: Codec[T], to: Callable[[Any], T], back: Callable[[T], Any]) -> Codec[Any]:
     """Codec of mapped values: store `to(value)`; `back` is its inverse."""
     return Codec(lambda out, value: codec.write(out, to(value)), lambda reader: back(codec.read(reader)))
 
 
 def optional(what: str) -> Codec[int | None]:
     """Optional number: None as 0, a number v >= 0 as v + 1."""
-    return mapped(natural(what), lambda v: 0 if v is None else v + 1, lambda n: n - 1 if n else None)
+    return map_codec(natural(what), lambda v: 0 if v is None else v + 1, lambda n: n - 1 if n else None)
 
 
-def repeated(item: Codec[T], count: int) -> Codec[tuple[T, ...]]:
+def fixed_list(item: Codec[T], count: int) -> Codec[tuple[T, ...]]:
     """List of exactly `count` items; the count is known to both sides and not stored."""
 
     def write(out: bytearray, value: tuple[T, ...]) -> None:
@@ -206,21 +206,21 @@ def repeated(item: Codec[T], count: int) -> Codec[tuple[T, ...]]:
     return Codec(write, lambda reader: tuple(item.read(reader) for _ in range(count)))
 
 
-def counted(item: Codec[T], count: Codec[int]) -> Codec[tuple[T, ...]]:
+def counted_list(item: Codec[T], count: Codec[int]) -> Codec[tuple[T, ...]]:
     """List with its length: the number of items, then the items, of at least one byte each."""
 
     def write(out: bytearray, value: tuple[T, ...]) -> None:
         count.write(out, len(value))
-        repeated(item, len(value)).write(out, value)
+        fixed_list(item, len(value)).write(out, value)
 
     def read(reader: Reader) -> tuple[T, ...]:
         at, number = reader.position, count.read(reader)
         # Before the list is made: a count of millions in a short file must not take memory.
         if number > reader.end - reader.position:
-            raise malformed(
+            raise format_error(
                 at, f"{number} items are announced, but the section ends after {reader.end - reader.position} bytes"
             )
-        return repeated(item, number).read(reader)
+        return fixed_list(item, number).read(reader)
 
     return Codec(write, read)
 
@@ -235,7 +235,7 @@ def record(make: Callable[..., T], /, **fields: Codec[Any]) -> Codec[T]:
     return Codec(write, lambda reader: make(**{name: codec.read(reader) for name, codec in fields.items()}))
 
 
-def pooled(pool: list[T], what: str, index: Callable[[str, int], Codec[int]]) -> Codec[T]:
+def pool_reference(pool: list[T], what: str, index: Callable[[str, int], Codec[int]]) -> Codec[T]:
     """Reference into a pool: a value by its place in `pool`; writing appends a new value, reading needs the whole
     pool."""
     places: dict[T, int] = {}
@@ -259,7 +259,7 @@ def _read_text(reader: Reader) -> str:
     try:
         return reader.take(length).decode()
     except UnicodeDecodeError as error:
-        raise malformed(at, "a name is not UTF-8 text") from error
+        raise format_error(at, "a name is not UTF-8 text") from error
 
 
 def _write_text(out: bytearray, value: str) -> None:
@@ -274,7 +274,7 @@ text: Codec[str] = Codec(_write_text, _read_text)
 def _read_source_name(reader: Reader) -> str:
     name = _read_text(reader)
     if not files.is_recorded_name(name):
-        raise PolyloomError(files.stray_name(name))
+        raise PolyloomError(files.stray_name_diagnostic(name))
     return name
 
 
@@ -304,7 +304,7 @@ def pack(kind: FileKind, stamp: int, sections: Sequence[bytes]) -> bytes:
     start = _FIXED + 4 * kind.sections
     for content in sections:
         # Ends of sections are 32-bit numbers in the table.
-        start = _fitting(start + len(content), 0, 1 << 32, "length of the file")
+        start = _require_range(start + len(content), 0, 1 << 32, "length of the file")
         start += -start % 4
     return _pack(kind.magic, kind.version, stamp, sections)
 
@@ -321,7 +321,7 @@ def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
         )
     header = _FIXED + 4 * kind.sections
     if len(data) < header:
-        raise _truncated(kind, len(data), f"its header alone has {header}")
+        raise _truncation_error(kind, len(data), f"its header alone has {header}")
     version = int.from_bytes(data[4:8], "little")
     # Before the checksum: another version may compute it otherwise. Version 0 was never written, so it is damage.
     if version not in (0, kind.version):
@@ -336,19 +336,19 @@ def unpack(kind: FileKind, data: bytes) -> tuple[int, tuple[Reader, ...]]:
     # Sections are aligned to 4 bytes, so that checksums count whole words.
     starts = [header, *(end + -end % 4 for end in ends)]
     if len(data) < starts[-1]:
-        raise _truncated(kind, len(data), f"its section table asks for {starts[-1]}")
+        raise _truncation_error(kind, len(data), f"its section table asks for {starts[-1]}")
     _check_sums(kind, data, data[starts[-2] : starts[-1]])
     if (
         version != kind.version
         or len(data) != starts[-1]
         or any(end < start for start, end in zip(starts, ends, strict=False))
     ):
-        raise malformed(4, "the version, the section table and the length of the file do not agree")
+        raise format_error(4, "the version, the section table and the length of the file do not agree")
     readers = tuple(Reader(data, start, end) for start, end in zip(starts, ends, strict=False))
     return int.from_bytes(data[CHECKED : CHECKED + 8], "little"), readers
 
 
-def _truncated(kind: FileKind, length: int, needs: str) -> PolyloomError:
+def _truncation_error(kind: FileKind, length: int, needs: str) -> PolyloomError:
     return input_error(
         "PL0702", f"this {kind.name} is truncated: it has {length} bytes, {needs}", help="copy or create the file again"
     )
@@ -378,7 +378,7 @@ def check_canonical(data: bytes, again: bytes) -> None:
             (n for n, (a, b) in enumerate(zip(data, again, strict=False)) if n >= CHECKED and a != b),
             min(len(data), len(again)),
         )
-        raise malformed(offset, "not written in the one way that the format allows")
+        raise format_error(offset, "not written in the one way that the format allows")
 
 
 def size_without_names(data: bytes, kind: FileKind) -> int:

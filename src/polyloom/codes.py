@@ -7,7 +7,7 @@ section.
 
 from __future__ import annotations
 
-from polyloom.extras import command
+from polyloom.extras import install_command
 
 # A code is stable: pages, scripts and people name it, so that its number never gets a second meaning.
 CODES: dict[str, tuple[str, str]] = {
@@ -122,7 +122,7 @@ CODES: dict[str, tuple[str, str]] = {
     # PL015x, PL016x: C (frontend)
     "PL0150": (
         "clang is not installed",
-        f"Clang reads C files: `{command('c')}`.",
+        f"Clang reads C files: `{install_command('c')}`.",
     ),
     "PL0151": (
         "refused by the C compiler",
@@ -1202,7 +1202,7 @@ CODES: dict[str, tuple[str, str]] = {
         "benchmark peers not installed",
         "`polyloom bench dominators` measures networkx, rustworkx and igraph in the same run. Nothing else needs "
         "them, so that they are an extra:\n"
-        f"`{command('bench')}`.",
+        f"`{install_command('bench')}`.",
     ),
     # PL0940 to PL0949: litmus tests (riscv/rvwmo)
     "PL0940": (
@@ -1443,7 +1443,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1414": (
         "no Dask scheduler",
-        f"`--scheduler` needs the extra `dask` (`{command('dask')}`) here and on the workers, and "
+        f"`--scheduler` needs the extra `dask` (`{install_command('dask')}`) here and on the workers, and "
         "the address of a scheduler that answers, such as `tcp://host:8786`. Rows that were computed are "
         "kept by `--resume`.",
     ),

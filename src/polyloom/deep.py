@@ -2,7 +2,7 @@
 """Deep recursion: room for functions that recurse over trees; sums of thousands of terms are trees of as many levels.
 
 Python stops a recursion after some thousand calls, and the stack of a program's first thread has room for not many
-more. The decorator `deeply` calls a function again where that was too little, in a thread with a large stack and with
+more. The decorator `with_deep_stack` calls a function again where that was too little, in a thread with a large stack and with
 a limit to match. Only functions may have it whose first part can be done twice.
 """
 
@@ -26,7 +26,7 @@ _STACK: Final = 1 << 29
 """Bytes, of which only those that are used take memory: 8 KiB a call."""
 
 
-def deeply(function: Callable[P, T]) -> Callable[P, T]:
+def with_deep_stack(function: Callable[P, T]) -> Callable[P, T]:
     """Decorator: `function`, which raises RecursionError only where `LEVELS` are not enough either."""
 
     @wraps(function)
@@ -37,18 +37,18 @@ def deeply(function: Callable[P, T]) -> Callable[P, T]:
             # Already in such a thread: another one would have no more room.
             if sys.getrecursionlimit() >= LEVELS:
                 raise
-        return _with_room(lambda: function(*arguments, **named))
+        return _run_in_thread(lambda: function(*arguments, **named))
 
     return call
 
 
-def too_deep(name: str, span: Span | None = None) -> PolyloomError:
+def nesting_error(name: str, span: Span | None = None) -> PolyloomError:
     """Error PL0103 that a RecursionError of such a function becomes; `name` is the file."""
     help = "split it into several assignments, with variables of their own"
     return input_error("PL0103", f"{name}: an expression or a statement is nested too deeply", span=span, help=help)
 
 
-def _with_room(work: Callable[[], T]) -> T:
+def _run_in_thread(work: Callable[[], T]) -> T:
     """Run work in a thread with a stack of `_STACK` bytes and room for `LEVELS` calls; its exception is raised here."""
     # Context variables of the caller hold in the thread as well.
     context = copy_context()

@@ -66,14 +66,14 @@ class Diagnostic:
         With the exit code 0 it is a warning."""
         lines = [f"{'error' if self.exit_code else 'warning'}[{self.code}]: {self.message}"]
         if self.span is not None:
-            lines += _excerpt(self.span)
+            lines += _source_excerpt(self.span)
         lines += [f"note: {note}" for note in self.notes]
         if self.help is not None:
             lines.append(f"help: {self.help}")
         return "\n".join(lines)
 
 
-def _excerpt(span: Span) -> list[str]:
+def _source_excerpt(span: Span) -> list[str]:
     """Source line of a span with carets below it."""
     text = span.source.text
     begin = text.rfind("\n", 0, span.start) + 1

@@ -20,6 +20,6 @@ NO_CLANG: Final = "clang is not installed; it reads C"
 AGAIN: Final = "install polyloom again, in the folder of its sources: `pip install --force-reinstall .`"
 
 
-def command(extra: str, *options: str) -> str:
+def install_command(extra: str, *options: str) -> str:
     """Command `pip install` of the packages of an extra."""
     return " ".join(("pip install", *options, *(f"'{package}'" for package in EXTRAS[extra])))

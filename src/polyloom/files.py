@@ -29,21 +29,21 @@ def recorded_name(path: str) -> str:
     """Recorded source name, as another file calls a source: as it was typed where that is relative and without `..`,
     else its last part. So the bytes of a file do not depend on the folder that it was made in, and lead nowhere else.
     """
-    return path if is_recorded_name(path) else next((p for p in reversed(_parts(path)) if p != ".."), "")
+    return path if is_recorded_name(path) else next((p for p in reversed(_path_parts(path)) if p != ".."), "")
 
 
 def is_recorded_name(name: str) -> bool:
     """Whether a name within a file is relative, and without `..`."""
-    return not PurePath(name).is_absolute() and ".." not in _parts(name)
+    return not PurePath(name).is_absolute() and ".." not in _path_parts(name)
 
 
-def stray_name(name: str) -> Diagnostic:
+def stray_name_diagnostic(name: str) -> Diagnostic:
     """Diagnostic PL0707 for a name within a file that is not as `recorded_name` makes it."""
     message = f"the file names the source '{name}': such a name is relative, and without `..`"
     return Diagnostic("PL0707", message, help="create the file again with this version; do not trust one from others")
 
 
-def _parts(path: str) -> tuple[str, ...]:
+def _path_parts(path: str) -> tuple[str, ...]:
     """Parts of a path without its root."""
     pure = PurePath(path)
     return pure.relative_to(pure.anchor).parts
@@ -56,16 +56,16 @@ def read(path: str | os.PathLike[str]) -> bytes:
             "PL0807", "the name of a file is empty", help="give the path of an existing file that you may read"
         )
     try:
-        return regular(path)
+        return read_regular(path)
     except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
         too_large = isinstance(error, OSError) and error.errno == errno.EFBIG
         help = (
-            "give a smaller file" if too_large else _meant(path, "give the path of an existing file that you may read")
+            "give a smaller file" if too_large else _suggest_file(path, "give the path of an existing file that you may read")
         )
         raise input_error("PL0807", f"cannot read '{path}': {_reason(error)}", help=help) from None
 
 
-def regular(path: str | os.PathLike[str]) -> bytes:
+def read_regular(path: str | os.PathLike[str]) -> bytes:
     """Contents of a regular file. A pipe or a device, whose reading may have no end, is an OSError, and so is what is
     too large for the memory; a path with a zero byte is a ValueError."""
     # Asked before it is opened: opening a pipe without a writer would wait for ever.
@@ -81,13 +81,13 @@ def regular(path: str | os.PathLike[str]) -> bytes:
 def read_source(path: str, kind: str) -> bytes:
     """Contents of a source, of a kind such as `Python`. Errors: PL0104."""
     try:
-        return regular(path)
+        return read_regular(path)
     except (OSError, ValueError) as error:
         message = f"cannot read {path or 'a file without a name'}: {_reason(error)}"
-        raise input_error("PL0104", message, help=_meant(path, f"give the path of a {kind} file")) from None
+        raise input_error("PL0104", message, help=_suggest_file(path, f"give the path of a {kind} file")) from None
 
 
-def _meant(path: object, otherwise: str) -> str:
+def _suggest_file(path: object, otherwise: str) -> str:
     """Help line for a file that cannot be read: one of the same folder and ending whose name is near."""
     wanted = Path(str(path))
     with contextlib.suppress(OSError, ValueError):  # ValueError: a path with a zero byte
@@ -104,10 +104,10 @@ def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
     """Check outputs before any work: refuse one that cannot be written, that is an input, or that is given twice.
     Errors: PL0808, PL0809."""
     # By real paths: `a`, `./a` and a link to it are one file.
-    sources = {_real(path): path for path in inputs}
+    sources = {_real_path(path): path for path in inputs}
     seen: set[str] = set()
     for path in outputs:
-        real = _real(path)
+        real = _real_path(path)
         if real in sources:
             raise input_error(
                 "PL0809", f"the output '{path}' is the input '{sources[real]}'", help="write to another file"
@@ -126,7 +126,7 @@ def write(files: Mapping[str, bytes]) -> None:
         try:
             if (reason := _refusal(path)) is not None:
                 raise _unwritable(path, reason)
-            _write(_followed(path), data)
+            _replace_file(_follow_link(path), data)
         except (OSError, ValueError) as error:
             is_full = isinstance(error, OSError) and error.errno in temporary.FULL
             raise _unwritable(path, _reason(error), _ROOM if is_full else _PLACE) from None
@@ -136,32 +136,32 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def _real(path: str) -> str:
+def _real_path(path: str) -> str:
     """Real path; one with a zero byte, which names nothing, stays as it is until it is read or written."""
     return path if "\0" in path else os.path.realpath(path)
 
 
-def _followed(path: str) -> Path:
+def _follow_link(path: str) -> Path:
     """Target of a link, and any other path as it is."""
     return Path(os.path.realpath(path) if os.path.islink(path) else path)
 
 
-def _write(path: Path, data: bytes) -> None:
+def _replace_file(path: Path, data: bytes) -> None:
     """Replace a file. It is on the disk before the name changes, so that a crash leaves the old file or the new one."""
     before = path.stat() if path.exists() else None
-    with temporary.file(path.parent, 0o666 if before is None else before.st_mode & 0o777) as (handle, new):
+    with temporary.temporary_file(path.parent, 0o666 if before is None else before.st_mode & 0o777) as (handle, new):
         # Before the content is written: nobody reads it who could not read the old file.
         if before is not None:
-            _keep(handle, before)
+            _keep_owner(handle, before)
         with open(handle, "wb", closefd=False) as file:
             file.write(data)
         # Before the name changes: a file system may write names first, and a crash would leave an empty file.
         os.fsync(handle)
         os.replace(new, path)
-    _sync_names(path.parent)
+    _sync_folder(path.parent)
 
 
-def _keep(handle: int, before: os.stat_result) -> None:
+def _keep_owner(handle: int, before: os.stat_result) -> None:
     """Keep owner, group and mode of the file that is overwritten; another owner's or group's file is not run with the
     rights of ours."""
     # Without set-user-ID and set-group-ID: they would be those of this user.
@@ -173,7 +173,7 @@ def _keep(handle: int, before: os.stat_result) -> None:
     os.fchmod(handle, before.st_mode & bits)
 
 
-def _sync_names(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Flush a folder's names to the disk. Not every file system can; the data are on the disk already."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -187,7 +187,7 @@ def _refusal(path: str) -> str | None:
     if not path:
         return "the name is empty"
     try:
-        return _obstacle(_followed(path))
+        return _obstacle(_follow_link(path))
     except OSError as error:  # of a name that is too long
         return _reason(error)
 

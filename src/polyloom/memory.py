@@ -2,7 +2,7 @@
 """Memory limit of this process: the least of the machine's, its control group's and its own address-space limit.
 
 Whatever a file or a command declares is compared with it before anything of that size is allocated. The one place where
-that is done is `require`, so that an input which is merely large ends in a message, not in a killed process.
+that is done is `require_memory`, so that an input which is merely large ends in a message, not in a killed process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from polyloom.diagnostics import INPUT, Diagnostic, PolyloomError, Span
 _GROUP: Final = Path("/sys/fs/cgroup/memory.max")
 
 
-def require(needed: int, what: str, help: str, *, code: str = "PL0605", span: Span | None = None) -> None:
+def require_memory(needed: int, what: str, help: str, *, code: str = "PL0605", span: Span | None = None) -> None:
     """Require memory: refuse what needs more bytes than there are; `what` begins the message. Errors: `code`."""
     if needed <= available_bytes():
         return
@@ -33,17 +33,17 @@ def size_text(count: int) -> str:
 
 def available_bytes() -> int:
     """Available bytes: without a known limit, the largest size of an object."""
-    return min(_machine(), _group(), _process())
+    return min(_physical_memory(), _group_limit(), _address_space_limit())
 
 
-def _machine() -> int:
+def _physical_memory() -> int:
     # Systems without `sysconf`, or without these names of it.
     with suppress(AttributeError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return sys.maxsize
 
 
-def _group() -> int:
+def _group_limit() -> int:
     """Limit of the control group: version 2 of Linux's control groups writes a number or `max` (Linux manual,
     cgroups(7))."""
     with suppress(OSError, ValueError):
@@ -51,7 +51,7 @@ def _group() -> int:
     return sys.maxsize
 
 
-def _process() -> int:
+def _address_space_limit() -> int:
     """Limit of the address space of this process (getrlimit(2), Linux manual)."""
     # The module exists on POSIX systems alone.
     with suppress(ImportError):

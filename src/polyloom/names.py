@@ -2,8 +2,8 @@
 """Fresh names that the compiler makes. They never are a name of the user's, by one of two means, whatever the user's
 names are.
 
-Names that people see come from `fresh`, which knows every name around: those of the source, and those made so far.
-A name that nobody sees is `hidden`: it contains a character that no source language can write. Lisp calls these
+Names that people see come from `fresh_name`, which knows every name around: those of the source, and those made so far.
+A name that nobody sees is `hidden_name`: it contains a character that no source language can write. Lisp calls these
 gensyms.
 """
 
@@ -16,27 +16,27 @@ HIDDEN: Final = "@"
 """In names of dimensions and statements for one question to isl, and of what an executed function calls."""
 
 
-def hidden(name: object) -> str:
+def hidden_name(name: object) -> str:
     """Hidden name, one that no source can write."""
     return f"{HIDDEN}{name}"
 
 
 def hidden_dims(count: int) -> tuple[str, ...]:
     """Hidden names of so many dimensions, none of which is a parameter."""
-    return tuple(hidden(n) for n in range(count))
+    return tuple(hidden_name(n) for n in range(count))
 
 
-def dotted(base: str, number: int) -> str:
+def dotted_name(base: str, number: int) -> str:
     """Name such as `x.1`: variables and equations."""
     return f"{base}.{number}"
 
 
-def underscored(base: str, number: int) -> str:
+def underscored_name(base: str, number: int) -> str:
     """Name such as `x_2`: what C, too, can have as a name; the first one is `x` itself."""
     return f"{base}_{number + 1}"
 
 
-def fresh(base: str, taken: set[str], spelled: Callable[[str, int], str] = underscored) -> str:
+def fresh_name(base: str, taken: set[str], spelled: Callable[[str, int], str] = underscored_name) -> str:
     """Fresh name: `base`, or `spelled` with the least number from 1 on that makes it new; it is taken from then on."""
     number, name = 0, base
     while name in taken:

@@ -50,14 +50,14 @@ def read(path: str | os.PathLike[str]) -> npt.NDArray[np.generic]:
 
 def parse(data: bytes, name: str) -> npt.NDArray[np.generic]:
     """Array in `data`; errors (PL0807) call the file `name`."""
-    begin, header = _header(data, name)
-    dtype, is_fortran, shape = _dtype(header, name), header["fortran_order"] == "True", _shape(header, name)
+    begin, header = _parse_header(data, name)
+    dtype, is_fortran, shape = _element_type(header, name), header["fortran_order"] == "True", _parse_shape(header, name)
     needed, found = prod(shape) * dtype.itemsize, len(data) - begin
     if needed != found:
         what = "is truncated" if needed > found else "goes on after its array"
-        raise _fault(
+        raise _file_error(
             name,
-            f"{what}: {_described(shape)} of {dtype.name} are {needed} bytes, and {found} follow the header",
+            f"{what}: {_shape_text(shape)} of {dtype.name} are {needed} bytes, and {found} follow the header",
             _SAVE,
         )
     # No copy yet: the length was compared, so the buffer holds exactly these elements.
@@ -74,15 +74,15 @@ def encode(array: npt.NDArray[Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
+def _parse_header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
     """Header: where the elements begin, and its three entries as they are written."""
     if data.startswith(_ARCHIVE):
-        raise _fault(name, "is an archive, as numpy.savez writes it", "write one array with numpy.save(path, array)")
+        raise _file_error(name, "is an archive, as numpy.savez writes it", "write one array with numpy.save(path, array)")
     if not data.startswith(_MAGIC):
-        raise input_error("PL0807", f"'{name}' is not a NumPy array file", notes=(_beginning(data),), help=_SAVE)
+        raise input_error("PL0807", f"'{name}' is not a NumPy array file", notes=(_leading_bytes_note(data),), help=_SAVE)
     version = data[len(_MAGIC) : len(_MAGIC) + 2]
     if len(version) == 2 and version not in (b"\1\0", b"\2\0", b"\3\0"):
-        raise _fault(
+        raise _file_error(
             name, f"has version {version[0]}.{version[1]} of the format; versions 1.0, 2.0 and 3.0 are known", _SAVE
         )
     start = len(_MAGIC) + 2
@@ -91,19 +91,19 @@ def _header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
     length = int.from_bytes(data[start : start + size], "little")
     begin = start + size + length
     if length > _LONGEST:
-        raise _fault(name, f"announces a header of {length} bytes; that of an array has at most {_LONGEST}", _SAVE)
+        raise _file_error(name, f"announces a header of {length} bytes; that of an array has at most {_LONGEST}", _SAVE)
     if begin > len(data) or len(data) < start + size:
-        raise _fault(
+        raise _file_error(
             name, f"is truncated: it has {len(data)} bytes, and its header ends after {max(begin, start + size)}", _SAVE
         )
     try:
         text = data[start + size : begin].decode("utf-8" if version == b"\3\0" else "latin-1")
     except UnicodeDecodeError as error:
-        raise _fault(name, f"has a header that is not UTF-8, at byte {start + size + error.start}", _SAVE) from None
-    return begin, _entries(text, name, start + size)
+        raise _file_error(name, f"has a header that is not UTF-8, at byte {start + size + error.start}", _SAVE) from None
+    return begin, _parse_entries(text, name, start + size)
 
 
-def _entries(text: str, name: str, offset: int) -> dict[str, str]:
+def _parse_entries(text: str, name: str, offset: int) -> dict[str, str]:
     """Entries of `{'descr': ..., 'fortran_order': ..., 'shape': ...}`, in any order, each once."""
     found: dict[str, str] = {}
     begin = _BEGIN.match(text)
@@ -118,18 +118,18 @@ def _entries(text: str, name: str, offset: int) -> dict[str, str]:
     if text[at:].strip() == "}" and len(found) == len(_KINDS):
         return found
     if "'O'" in text or "|O" in text:
-        raise _fault(
+        raise _file_error(
             name,
             "holds pickled Python objects, which are not read",
             "convert it: `array.astype(numpy.float32)` or numpy.int32",
         )
-    raise _fault(name, f"has a malformed header, at byte {offset + at}: {text[at : at + 40].strip()!r}", _SAVE)
+    raise _file_error(name, f"has a malformed header, at byte {offset + at}: {text[at : at + 40].strip()!r}", _SAVE)
 
 
-def _dtype(header: dict[str, str], name: str) -> np.dtype[Any]:
+def _element_type(header: dict[str, str], name: str) -> np.dtype[Any]:
     """Element type of a header: a number, or a struct of numbers; PL0807 for objects and other types."""
     if header["descr"].startswith("["):
-        return _record(header["descr"], name)
+        return _record_type(header["descr"], name)
     text = header["descr"][1:-1]
     if not _TYPE.fullmatch(text):
         what = (
@@ -137,26 +137,26 @@ def _dtype(header: dict[str, str], name: str) -> np.dtype[Any]:
             if text.lstrip("<>|=").startswith("O")
             else f"elements of the type '{text[:40]}'"
         )
-        raise _fault(name, f"holds {what}", "convert it: `array.astype(numpy.float32)` or numpy.int32")
+        raise _file_error(name, f"holds {what}", "convert it: `array.astype(numpy.float32)` or numpy.int32")
     return np.dtype(text.replace("b1", "?"))
 
 
-def _record(text: str, name: str) -> np.dtype[Any]:
+def _record_type(text: str, name: str) -> np.dtype[Any]:
     """Type of a struct. Only literals are evaluated, of a header of bounded length; then each field must be a number, a
     struct or padding."""
     try:
         fields: object = ast.literal_eval(text)
-        if not _are_fields(fields):
+        if not _is_field_list(fields):
             raise ValueError
         dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(fields)  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError, OverflowError):
-        raise _fault(name, f"holds records that are not structs of numbers: {text[:60]}", _SAVE) from None
+        raise _file_error(name, f"holds records that are not structs of numbers: {text[:60]}", _SAVE) from None
     if not dtype.itemsize:
-        raise _fault(name, "holds records without a byte", _SAVE)
+        raise _file_error(name, "holds records without a byte", _SAVE)
     return dtype
 
 
-def _are_fields(value: object) -> bool:
+def _is_field_list(value: object) -> bool:
     """Whether a value is a list of (name, type) or (name, type, shape), as numpy.lib.format writes them; padding has no
     name."""
     if not isinstance(value, list) or not value:
@@ -173,27 +173,27 @@ def _is_field(value: object) -> bool:
         isinstance(s, tuple) and all(type(n) is int and n >= 0 for n in cast("tuple[object, ...]", s)) for s in shape
     ):
         return False
-    return bool((_TYPE if title else _PADDING).fullmatch(kind)) if isinstance(kind, str) else _are_fields(kind)
+    return bool((_TYPE if title else _PADDING).fullmatch(kind)) if isinstance(kind, str) else _is_field_list(kind)
 
 
-def _shape(header: dict[str, str], name: str) -> tuple[int, ...]:
+def _parse_shape(header: dict[str, str], name: str) -> tuple[int, ...]:
     """Shape of a header; PL0807 where it has too many dimensions or elements."""
     digits = re.findall("[0-9]+", header["shape"])
     if len(digits) > _RANK:
-        raise _fault(name, f"has {len(digits)} dimensions; an array has at most {_RANK}", _SAVE)
+        raise _file_error(name, f"has {len(digits)} dimensions; an array has at most {_RANK}", _SAVE)
     # A 0 among the extents would hide that the others overflow.
     if any(len(d) > len(str(sys.maxsize)) for d in digits) or prod(max(1, int(d)) for d in digits) > sys.maxsize >> 4:
-        raise _fault(name, f"declares more elements than a computer has bytes: {header['shape'][:80]}", _SAVE)
+        raise _file_error(name, f"declares more elements than a computer has bytes: {header['shape'][:80]}", _SAVE)
     return tuple(map(int, digits))
 
 
-def _described(shape: tuple[int, ...]) -> str:
+def _shape_text(shape: tuple[int, ...]) -> str:
     return f"{'x'.join(map(str, shape))} elements" if shape else "one element"
 
 
-def _beginning(data: bytes) -> str:
+def _leading_bytes_note(data: bytes) -> str:
     return f"its first bytes are {data[:6]!r}" if data else "it is empty"
 
 
-def _fault(name: str, what: str, help: str) -> PolyloomError:
+def _file_error(name: str, what: str, help: str) -> PolyloomError:
     return input_error("PL0807", f"'{name}' {what}", help=help)

@@ -59,10 +59,10 @@ class Watch:
     after: frozenset[str] = frozenset()
     texts: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
-    def saw(self, name: str, value: A, form: Form[A]) -> None:
+    def observe(self, name: str, value: A, form: Form[A]) -> None:
         """Observe a value after a pass. An ill-formed value is the pass's fault, which is then named."""
         if self.verify:
-            _check(name, value, form)
+            _check_form(name, value, form)
         if name in self.after or ALL in self.after:
             self.texts.append((name, form.show(value)))
 
@@ -73,7 +73,7 @@ class Watch:
     def join(self, other: Watch) -> None:
         self.texts += other.texts
 
-    def collected(self) -> list[tuple[str, str]]:
+    def collect_texts(self) -> list[tuple[str, str]]:
         """Texts by pass: of what ran several times, once for each part of a program, one behind the other."""
         found: dict[str, list[str]] = {}
         for name, text in self.texts:
@@ -81,7 +81,7 @@ class Watch:
         return [(name, "\n\n".join(texts) + "\n") for name, texts in found.items()]
 
 
-def _check(name: str, value: A, form: Form[A]) -> None:
+def _check_form(name: str, value: A, form: Form[A]) -> None:
     """Check a form; PL0977, an internal error: no input may make a pass leave an ill-formed value."""
     try:
         form.verify(value)
@@ -102,22 +102,22 @@ def run_passes(value: Any, passes: Sequence[Pass[Any, Any]], watch: Watch | None
     watch = watch or Watch()
     for each in passes:
         value = each.function(value)
-        watch.saw(each.name, value, each.form)
+        watch.observe(each.name, value, each.form)
     return value
 
 
-def chosen(names: Iterable[str], known: Sequence[str]) -> frozenset[str]:
+def select_passes(names: Iterable[str], known: Sequence[str]) -> frozenset[str]:
     """Passes that a user names, for `Watch.after`; PL0976 for one that there is not."""
     found = frozenset(names)
     # Sorted: a set has no order, and messages must be the same in every run.
     for name in sorted(found - {ALL}):
         if name not in known:
             message = f"there is no pass '{name}'"
-            raise PolyloomError(Diagnostic("PL0976", message, USAGE, help=_help(name, known)))
+            raise PolyloomError(Diagnostic("PL0976", message, USAGE, help=_passes_help(name, known)))
     return found
 
 
-def _help(name: str, known: Sequence[str]) -> str:
+def _passes_help(name: str, known: Sequence[str]) -> str:
     """Help: the nearest ones, and all in their order."""
     near = get_close_matches(name, known, n=3, cutoff=0.5)
     asked = f"did you mean {' or '.join(near)}? " if near else ""

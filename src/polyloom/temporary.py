@@ -35,7 +35,7 @@ _EXISTING: Final = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 @contextlib.contextmanager
-def file(parent: Path, mode: int) -> Generator[tuple[int, Path]]:
+def temporary_file(parent: Path, mode: int) -> Generator[tuple[int, Path]]:
     """New file in the folder `parent`, open for writing, with `mode` less the umask; removed at the end unless it was
     renamed.
 
@@ -43,7 +43,7 @@ def file(parent: Path, mode: int) -> Generator[tuple[int, Path]]:
     """
     # In the folder of the output: a rename is atomic within one file system only.
     _sweep(parent, _FILE, os.O_RDWR, os.unlink)
-    handle, path = _locked(partial(_new_file, parent, mode))
+    handle, path = _create_locked(partial(_new_file, parent, mode))
     try:
         yield handle, path
     finally:
@@ -59,7 +59,7 @@ def _new_file(parent: Path, mode: int) -> tuple[int, Path]:
 
 
 @contextlib.contextmanager
-def folder() -> Generator[Path]:
+def temporary_folder() -> Generator[Path]:
     """New folder that is this user's alone, for as long as the context lasts. The first one of a process removes those
     of dead processes.
 
@@ -68,15 +68,15 @@ def folder() -> Generator[Path]:
     try:
         parent = tempfile.gettempdir()
         _sweep_folders(parent)
-        handle, path = _locked(partial(_new_folder, parent))
+        handle, path = _create_locked(partial(_new_folder, parent))
     except OSError as error:
-        raise _no_room(error) from None
+        raise _space_error(error) from None
     try:
         yield path
     except OSError as error:
         if error.errno not in FULL:
             raise
-        raise _no_room(error) from None
+        raise _space_error(error) from None
     finally:
         # Before the lock is given back: until then no other run touches it.
         shutil.rmtree(path, ignore_errors=True)
@@ -93,18 +93,18 @@ def _new_folder(parent: str) -> tuple[int, Path] | None:
         return None
 
 
-def _no_room(error: OSError) -> PolyloomError:
+def _space_error(error: OSError) -> PolyloomError:
     help = "make room, or set TMPDIR to a folder that you may write to"
     return input_error("PL0808", f"cannot write a temporary file: {error.strerror}", help=help)
 
 
-def _locked(make: Callable[[], tuple[int, Path] | None]) -> tuple[int, Path]:
+def _create_locked(make: Callable[[], tuple[int, Path] | None]) -> tuple[int, Path]:
     """Locked file or folder that `make` makes; made again as often as another run takes it for left in between."""
     while True:
         if (made := make()) is None:
             continue
         # A file system without locks is no reason to fail: there nothing is ever removed.
-        if _lock(made[0]) != "of another" and _is(*made):
+        if _try_lock(made[0]) != "of another" and _is_same_file(*made):
             return made
         os.close(made[0])
 
@@ -131,12 +131,12 @@ def _remove_if_left(path: Path, flags: int, remove: Callable[[Path], None]) -> N
         return
     with contextlib.suppress(OSError):
         # Of this user alone: the folder may be everybody's.
-        if os.fstat(handle).st_uid == os.geteuid() and _lock(handle) == "ours" and _is(handle, path):
+        if os.fstat(handle).st_uid == os.geteuid() and _try_lock(handle) == "ours" and _is_same_file(handle, path):
             remove(path)
     os.close(handle)
 
 
-def _lock(handle: int) -> Literal["ours", "of another", "unknown"]:
+def _try_lock(handle: int) -> Literal["ours", "of another", "unknown"]:
     """Owner of the lock, ours if it was free; unknown where the file system has none."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -147,7 +147,7 @@ def _lock(handle: int) -> Literal["ours", "of another", "unknown"]:
     return "ours"
 
 
-def _is(handle: int, path: Path) -> bool:
+def _is_same_file(handle: int, path: Path) -> bool:
     """Whether the name stands for what is open."""
     try:
         return os.path.samestat(os.fstat(handle), os.lstat(path))

@@ -17,7 +17,7 @@ from polyloom.cli.examples import folder
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
-from polyloom.targets.tcpa.words.limits import limits
+from polyloom.targets.tcpa.words.limits import extract_limits
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -29,7 +29,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(path, tmp_path)
     machine = machine_file.load("paper")
     symbolic = replace(
-        paper.SYMBOLIC, machine="paper", machine_hash=machine_file.fingerprint(machine), limits=limits(machine)
+        paper.SYMBOLIC, machine="paper", machine_hash=machine_file.fingerprint(machine), limits=extract_limits(machine)
     )
     concrete = program.instantiate(symbolic_file.encode(symbolic), {"N": 16}, (1, 3), None)
     (tmp_path / "bits.plsc").write_bytes(symbolic_file.encode(symbolic))

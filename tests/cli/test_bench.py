@@ -19,7 +19,7 @@ from polyloom.cli.bench.timing import median_seconds
 from polyloom.diagnostics import input_error
 from polyloom.frontend import pla
 from polyloom.modulo.bounds import recurrence_bound
-from polyloom.report.markdown import growing
+from polyloom.report.markdown import stream_table
 from polyloom.report.progress import CLEAR
 from polyloom.targets.entry import load_named
 
@@ -27,7 +27,7 @@ from polyloom.targets.entry import load_named
 def test_rows(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"one": [{"a": 1, "b": 0.5}, {"a": 22, "b": None}], "two": [{"c": True}]}
     monkeypatch.setattr(bench, "tables", lambda: dict.fromkeys(rows, ""))
-    monkeypatch.setattr(bench, "_rows", lambda name, _: rows[name])  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(bench, "_table_rows", lambda name, _: rows[name])  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     assert json.loads(call("bench", "one", "--json")[1]) == {"rows": [{"a": 1, "b": 0.5}, {"a": 22, "b": None}]}
     assert json.loads(call("bench", "--json")[1])["rows"][-1] == {"table": "two", "c": True}
     assert call("bench", "one")[1] == "| a   | b   |\n|-----|-----|\n| 1   | 0.5 |\n| 22  | –   |\n"
@@ -65,7 +65,7 @@ def test_a_row_is_printed_before_the_next_is_measured(
 
 
 def test_a_row_with_other_columns_begins_another_table() -> None:
-    assert list(growing([{"a": 1}, {"a": 2, "b": 3}])) == [
+    assert list(stream_table([{"a": 1}, {"a": 2, "b": 3}])) == [
         *("| a   |", "|-----|", "| 1   |"),
         *("\n| a   | b   |", "|-----|-----|", "| 2   | 3   |"),
     ]
@@ -103,7 +103,7 @@ def test_all_rows_of_minions_have_the_same_columns(monkeypatch: pytest.MonkeyPat
     for part in (minion.chains, minion.convolutions):
         monkeypatch.setattr(part, "rows", lambda: iter([{"what": "a chain", "model": 1, "unit": "cycles"}]))
     monkeypatch.setattr(minion, "speeds", lambda: iter(()))
-    monkeypatch.setattr(minion, "threaded", lambda: iter(()))
+    monkeypatch.setattr(minion, "thread_rows", lambda: iter(()))
     made = list(minion.rows())
     assert [row["what"] for row in made] == ["tile", "f32 16 x 16 x 16, resident", "a chain", "a chain"]
     assert {tuple(row) for row in made} == {("what", "silicon", "asked", "model", "off", "unit")}
@@ -130,7 +130,7 @@ def test_bounds_fill_the_tiles() -> None:
 
 
 def test_a_family_of_loops_is_one_row() -> None:
-    row = modulo.measure("sparse", [modulo_graphs.sparse(seed) for seed in range(3)])
+    row = modulo.measure_family("sparse", [modulo_graphs.sparse(seed) for seed in range(3)])
     assert list(row) == list(modulo._EMPTY)  # pyright: ignore[reportPrivateUsage]
     assert (row["graphs"], row["proved %"]) == (3, 100.0)
 

@@ -26,7 +26,7 @@ def test_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         asked.append((peer, n))
         return peers.Timing(None, None) if peer == "rustworkx" else peers.Timing(1e3, pl.ssa.dominators(n, edges))
 
-    monkeypatch.setattr(peers, "measure", measure)
+    monkeypatch.setattr(peers, "measure_peer", measure)
     small, large = dominators.measure_family("irr", (100, 200), tmp_path)
     assert (small["n"], large["n"]) == (100, 200)
     assert asked == [("networkx", 100), ("rustworkx", 100), ("igraph", 100), ("networkx", 200), ("igraph", 200)]
@@ -45,7 +45,7 @@ def test_growth_and_who_is_ahead_are_judged(monkeypatch: pytest.MonkeyPatch, tmp
     def measure(peer: str, n: int, edges: graphs.Edges, times: int, folder: Path) -> peers.Timing:
         return peers.Timing(1e-9, pl.ssa.dominators(n, edges))
 
-    monkeypatch.setattr(peers, "measure", measure)
+    monkeypatch.setattr(peers, "measure_peer", measure)
     monkeypatch.setattr(dominators, "BASE", 10)
     monkeypatch.setattr(dominators, "GROWTH", 1e-9)
     row = list(dominators.measure_family("snca", (10, 1000), tmp_path))[1]
@@ -56,7 +56,7 @@ def test_another_result_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     def measure(peer: str, n: int, edges: graphs.Edges, times: int, folder: Path) -> peers.Timing:
         return peers.Timing(1.0, np.zeros(n, np.int32))
 
-    monkeypatch.setattr(peers, "measure", measure)
+    monkeypatch.setattr(peers, "measure_peer", measure)
     with pytest.raises(AssertionError, match="networkx has other dominators"):
         list(dominators.measure_family("back", (100,), tmp_path))
 
@@ -70,7 +70,7 @@ def test_missing_peers(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (status, out) == (2, "")
     assert (
         err.startswith("error[PL0967]: the peers networkx, rustworkx, igraph are not installed")
-        and extras.command("bench") in err
+        and extras.install_command("bench") in err
     )
 
 
@@ -105,7 +105,7 @@ def test_what_peers_find_is_written_as_ours(
     stub = SimpleNamespace(DiGraph=Graph, PyDiGraph=Graph, Graph=Graph, immediate_dominators=immediate_dominators)
     monkeypatch.setitem(sys.modules, peer, stub)  # pyright: ignore[reportArgumentType] # a stub of a module
     np.save(tmp_path / "edges.npy", np.array([(0, 1), (1, 2)], np.int32))
-    peers.child(peer, "4", "5", str(tmp_path / "edges.npy"), str(tmp_path / "idom.npy"))
+    peers.run_peer(peer, "4", "5", str(tmp_path / "edges.npy"), str(tmp_path / "idom.npy"))
     assert np.load(tmp_path / "idom.npy").tolist() == [-1, 0, 1, -1]
     assert len([float(line) for line in capsys.readouterr().out.split()]) == 5
 
@@ -120,7 +120,7 @@ def test_a_long_run_is_the_only_one(
     monkeypatch.setattr(peers, "_LONG", 1e-12)
     monkeypatch.setattr(peers, "_igraph", _leaf)
     np.save(tmp_path / "edges.npy", np.array([(0, 1)], np.int32))
-    peers.child("igraph", "2", "5", str(tmp_path / "edges.npy"), str(tmp_path / "idom.npy"))
+    peers.run_peer("igraph", "2", "5", str(tmp_path / "edges.npy"), str(tmp_path / "idom.npy"))
     assert len(capsys.readouterr().out.split()) == 1
 
 
@@ -132,4 +132,4 @@ CHILD = (
 
 def test_a_peer_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(peers, "_CHILD", CHILD)
-    assert peers.measure("igraph", 2, np.array([(0, 1)], np.int32), 5, tmp_path) == peers.Timing(None, None)
+    assert peers.measure_peer("igraph", 2, np.array([(0, 1)], np.int32), 5, tmp_path) == peers.Timing(None, None)

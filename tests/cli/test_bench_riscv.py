@@ -15,12 +15,12 @@ import pytest
 
 from polyloom.cli.bench import executed, harts, kernels_through_c, polybench, selects
 from polyloom.riscv import names
-from polyloom.riscv.image import elf
+from polyloom.riscv.image import elf_image
 from polyloom.riscv.model import Machine
-from polyloom.riscv.selects.notation import parse
-from polyloom.riscv.selects.select import select
+from polyloom.riscv.selects.notation import parse_expression
+from polyloom.riscv.selects.select import select_expression
 
-ISA = {name: names.parse(name) for name in harts.ISAS}
+ISA = {name: names.parse_isa(name) for name in harts.ISAS}
 UNITS = (executed.EXECUTED, executed.BYTES)
 MOST = {
     ("rv64gc", executed.EXECUTED): 1.03,
@@ -43,7 +43,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("isa", harts.ISAS)
 @pytest.mark.parametrize("name", harts.LOOPS)
 def test_a_loop_ends_after_its_instructions(name: str, isa: str) -> None:
-    done = Machine(elf(harts.program(name, ISA[isa]), ISA[isa])).run()
+    done = Machine(elf_image(harts.program(name, ISA[isa]), ISA[isa])).run()
     assert done.exit_code == 0
     assert done.instructions > 3 * 300_000
 
@@ -94,7 +94,7 @@ def test_functions_execute_what_is_counted() -> None:
 
 @pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
 def test_functions_of_floats_have_no_row_where_there_are_none() -> None:
-    found = {isa: {function.name for function in executed.functions(names.parse(isa))} for isa in executed.ISAS}
+    found = {isa: {function.name for function in executed.functions(names.parse_isa(isa))} for isa in executed.ISAS}
     assert len(found["rv64gc"]) == 44
     assert found["rv64gc"] - found["rv32imc"] == {
         *("dot", "axpy", "matmul", "jacobi_1d", "jacobi_2d", "trisolv", "squares", "normalize")
@@ -127,10 +127,10 @@ def test_kernels_need_no_clang() -> None:
 @pytest.mark.parametrize("isa", selects.SETS)
 def test_no_select_is_longer(isa: str) -> None:
     """Than clang's: neither what is compiled, nor a sequence of the table where clang does without branches, too."""
-    ours = selects.own(isa)
-    theirs = selects.peer(isa)
+    ours = selects.polyloom_lengths(isa)
+    theirs = selects.llvm_lengths(isa)
     assert theirs.keys() == {*selects.GCC, *selects.MORE}
     assert any("b" in length for length in theirs.values()) == ("zicond" not in isa)
     for text, length in theirs.items():
         assert int(ours[text].rstrip("b")) <= int(length.rstrip("b")), text
-        assert "b" in length or select(parse(text), names.parse(isa)).length <= int(length), text
+        assert "b" in length or select_expression(parse_expression(text), names.parse_isa(isa)).length <= int(length), text

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from polyloom.cli.completion import commands
-from polyloom.cli.entry import all_verbs, main
+from polyloom.cli.entry import known_verbs, main
 from polyloom.cli.shells import SCRIPTS, Command, Place
 
 HARD = Command(
@@ -46,7 +46,7 @@ def test_the_verb_prints_it(shell: str, scripts: Path, capsys: pytest.CaptureFix
 def test_nothing_is_left_out(shell: str, scripts: Path) -> None:
     """Every verb, and the long options of each, stand in every script."""
     text = (scripts / f"polyloom.{shell}").read_text(encoding="utf-8")
-    assert [verb for verb in all_verbs() if not re.search(rf"\b{verb}\b", text)] == []
+    assert [verb for verb in known_verbs() if not re.search(rf"\b{verb}\b", text)] == []
     flags = {s for command in commands() for place in command.options() for s in place.spellings if s[:2] == "--"}
     assert len(flags) > 70
     shown = {flag: f"-l {flag[2:]}" if shell == "fish" else flag for flag in flags}
@@ -106,7 +106,7 @@ def _fish(script: Path, line: str) -> dict[str, str]:
 def test_codes_complete_in_fish(scripts: Path) -> None:
     script = scripts / "polyloom.fish"
     assert list(_fish(script, "polyloom explain PL041")) == ["PL0410", "PL0411", "PL0412"]
-    assert _fish(script, "polyloom ver") == {"verify": all_verbs()["verify"][0]}
+    assert _fish(script, "polyloom ver") == {"verify": known_verbs()["verify"][0]}
     assert "--report" in _fish(script, "polyloom run gemm.py --re")
     assert list(_fish(script, "polyloom run gemm.py --on mi")) == ["minion"]
 

@@ -155,7 +155,7 @@ def test_an_interrupt_while_a_module_is_loaded(call: Call, monkeypatch: pytest.M
     def load(words: object) -> Answer:
         raise ImportError("initialization failed") from KeyboardInterrupt()
 
-    monkeypatch.setattr(entry, "_dispatch", load)
+    monkeypatch.setattr(entry, "_run_verb", load)
     assert call("doctor") == (130, "", "")
 
 
@@ -174,7 +174,7 @@ def test_internal_error_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch)
     def fail(words: object) -> Answer:
         raise RuntimeError(f"lost {len(str(words)) > 0}\nsecond line")
 
-    monkeypatch.setattr(entry, "_dispatch", fail)
+    monkeypatch.setattr(entry, "_run_verb", fail)
     status, out, err = call("doctor")
     assert (status, out) == (70, "")
     assert err.splitlines()[0] == "error[PL0870]: internal error: RuntimeError: lost True"

@@ -16,7 +16,7 @@ import pytest
 from tests.cli.conftest import Call
 
 import polyloom as pl
-from polyloom.cli.explain import address
+from polyloom.cli.explain import code_address
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.entry import BUILT_IN
@@ -82,7 +82,7 @@ def test_a_machine_of_riscv(call: Call) -> None:
 @pytest.mark.parametrize("code", CODES)
 def test_explain(code: str, call: Call) -> None:
     title, text = CODES[code]
-    assert call("explain", code.lower()) == (0, f"{code}: {title}\n\n{text}\n\n{address(code, title)}\n", "")
+    assert call("explain", code.lower()) == (0, f"{code}: {title}\n\n{text}\n\n{code_address(code, title)}\n", "")
 
 
 def test_load_in_python(scratch: Path) -> None:

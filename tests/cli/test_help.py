@@ -15,7 +15,7 @@ from polyloom.cli.bench import start
 from polyloom.cli.flags import FLAGS
 from polyloom.targets import registry
 from polyloom.targets.entry import BUILT_IN, entries, load_named
-from polyloom.targets.options import options_of_verb
+from polyloom.targets.options import verb_options
 
 HEAVY = {"islpy", "numpy", "ortools", "polyloom.api", "polyloom.frontend", "polyloom.targets.target"}
 
@@ -47,12 +47,12 @@ def test_a_module_that_is_loaded_would_be_seen() -> None:
 
 def test_options_of_entries_are_those_of_records() -> None:
     for name in BUILT_IN:
-        assert load_named(str(entries()[name].options)) is registry.target_named(name).options
+        assert load_named(str(entries()[name].options)) is registry.find_target(name).options
 
 
 def test_a_row_per_command(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(start, "_once", lambda words: asked.append(words) or 0.25)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(start, "_child_seconds", lambda words: asked.append(words) or 0.25)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     found = list(start.rows(times=2))
     assert found[2] == {"command": "polyloom run --help", "seconds": 0.25}
     assert len(asked) == 3 * len(found)
@@ -84,7 +84,7 @@ def test_help_shows_the_options_of_the_target_by_what_they_are_for(on: str, caps
     assert {"--in", "--seed", "--fill"} == found["inputs"]
     assert {"--out", "--trace", "--report"} == found["results"]
     assert {"--help", "--json", "--quiet", "--color"} == found["general"]
-    known = options_of_verb(load_named(str(entries()[on].options)), "run").values()
+    known = verb_options(load_named(str(entries()[on].options)), "run").values()
     compiling = {option.flag for option in known if "compile" in option.verbs}
     assert found[f"compilation ({on})"] == compiling
     assert found[f"run ({on})"] == {option.flag for option in known} - compiling

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyloom.cli.json_text import Path, parse
+from polyloom.cli.json_text import Path, parse_json
 from polyloom.diagnostics import Span
 
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=5))
@@ -30,7 +30,7 @@ def paths(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
 @given(VALUES, st.sampled_from([None, 0, 1, "\t\r"]), st.booleans(), st.text(" \n\t\r", max_size=3))
 def test_places(value: object, indent: int | str | None, ascii_only: bool, blanks: str) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only, separators=(f"{blanks},", f"{blanks}:{blanks}"))
-    document = parse(f"{blanks}{text}{blanks}".encode(), "x.json", "")
+    document = parse_json(f"{blanks}{text}{blanks}".encode(), "x.json", "")
     for path, member in paths(document.value):
         assert read(document.value_span(path)) == member
         if path and isinstance(path[-1], str):

@@ -196,7 +196,7 @@ def test_the_verdict_is_the_worst_and_the_words_are_the_same() -> None:
         (0.125, 0.25),
         (None, None),
     ]
-    assert [words.of_run(keys) for keys in told.values()] == [
+    assert [words.run_verdict(keys) for keys in told.values()] == [
         "not compared: no source",
         "equal bits, compared with the interpreter",
         "within 0.125 of the source (bound 0.25), equal bits with the interpreter",

@@ -137,7 +137,7 @@ def test_objects_show_themselves(scratch: Path) -> None:
 
 def test_every_part_of_a_run_is_told() -> None:
     told: list[tuple[str, float]] = []
-    source = api.source_of("examples/kernels/trisolv.py")
+    source = api.load_source("examples/kernels/trisolv.py")
     instance = api.compile(source, "tcpa:unit:1x1").instantiate(N=4)
     instance.measure({}, progress=lambda step, fraction: told.append((step, fraction)))
     assert told == [

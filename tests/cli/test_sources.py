@@ -112,13 +112,13 @@ def test_an_array_that_is_read_and_written_is_one_array(call: Call) -> None:
 
 def test_the_function_itself_is_asked(call: Call, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The equations agree with the words, but not with a function that does something else."""
-    load = frontend.of_nest
+    load = frontend.nest_source
 
     def other(nest: object, reference: object, path: str, *, reassociate: bool, watch: object) -> api.Source:
         del reference, watch
         return load(nest, lambda _, arrays: {"y": arrays["x"]}, path, reassociate=reassociate)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(frontend, "of_nest", other)
+    monkeypatch.setattr(frontend, "nest_source", other)
     status, out, err = call("run", "functions.py:scale", "N=2", "M=3", "alpha=2", "--in", "x=x.npy", *ON, "--json")
     assert (status, json.loads(out)["verified"]) == (4, False)
     assert err.startswith("error[PL0812]: y[0, 1] differs from the source: expected 1, got 2")

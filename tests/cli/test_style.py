@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Call
 
-from polyloom.cli.color import is_colored, painted
+from polyloom.cli.color import wants_color, paint_diagnostic
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 WRONG = ("run", "wrong.pla", "N=4")
@@ -69,17 +69,17 @@ def test_a_color_of_another_name(call: Call) -> None:
 
 
 def test_auto_looks_at_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert is_colored([], Terminal())
-    assert not is_colored([], io.StringIO())
-    assert not is_colored([], None)
+    assert wants_color([], Terminal())
+    assert not wants_color([], io.StringIO())
+    assert not wants_color([], None)
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not is_colored(["--color", "auto"], Terminal())
-    assert is_colored(["--color=always"], io.StringIO())
+    assert not wants_color(["--color", "auto"], Terminal())
+    assert wants_color(["--color=always"], io.StringIO())
     monkeypatch.setenv("NO_COLOR", "")  # as where it is not set
-    assert is_colored([], Terminal())
+    assert wants_color([], Terminal())
     monkeypatch.setenv("TERM", "dumb")
-    assert not is_colored([], Terminal())
-    assert not is_colored(["--color", "always", "--color", "never"], Terminal())
+    assert not wants_color([], Terminal())
+    assert not wants_color(["--color", "always", "--color", "never"], Terminal())
 
 
 @pytest.mark.usefixtures("wrong")
@@ -96,8 +96,8 @@ def test_on_a_terminal(is_plain: bool) -> None:
 
 def test_other_texts_stay_as_they_are() -> None:
     for text in ("", "no error: here", "| a | b |", "  helpless: x", "12 apples | pears", "|---|"):
-        assert painted(text) == text
-    assert painted("warning[PL0300]: x") == "\x1b[1;33mwarning[PL0300]\x1b[0m: x"
+        assert paint_diagnostic(text) == text
+    assert paint_diagnostic("warning[PL0300]: x") == "\x1b[1;33mwarning[PL0300]\x1b[0m: x"
 
 
 @pytest.mark.parametrize("flag", ["-q", "--quiet"])

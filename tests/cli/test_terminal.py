@@ -12,22 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.conftest import Call
 
-from polyloom.cli.terminal import visible, write
+from polyloom.cli.terminal import escape_controls, write
 
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\r\x9b31m\u202e\x7f"
 SHOWN = "\\x1b]0;owned\\x07\\x1b[2J\\r\\x9b31m\\u202e\\x7f"
 
 
 def test_control_characters_are_visible() -> None:
-    assert visible(f"a{ESCAPE}b") == f"a{SHOWN}b"
-    assert visible("a\tb\nc é 日本 …") == "a\tb\nc é 日本 …"
+    assert escape_controls(f"a{ESCAPE}b") == f"a{SHOWN}b"
+    assert escape_controls("a\tb\nc é 日本 …") == "a\tb\nc é 日本 …"
 
 
 @given(st.text())
 def test_nothing_else_is_left(text: str) -> None:
-    shown = visible(text)
+    shown = escape_controls(text)
     assert all(c in "\n\t" or (c >= " " and not "\x7f" <= c < "\xa0") for c in shown)
-    assert visible(shown) == shown
+    assert escape_controls(shown) == shown
 
 
 def test_what_an_encoding_lacks_is_escaped() -> None:

@@ -34,19 +34,19 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Changes something about a target for the test."""
 
     def change(name: str, **what: Any) -> None:
-        real, changed = registry.target_named, replace(registry.target_named(name), **what)
+        real, changed = registry.find_target, replace(registry.find_target(name), **what)
 
         def get(asked: str) -> Target:
             return changed if asked == name else real(asked)
 
-        monkeypatch.setattr(registry, "target_named", get)
+        monkeypatch.setattr(registry, "find_target", get)
 
     return change
 
 
 def wrong(data: bytes, job: Job) -> Execution:
     """A run whose first element is off by one."""
-    done = registry.target_named("riscv").run(data, job)
+    done = registry.find_target("riscv").run(data, job)
     outputs = {name: array.copy() for name, array in done.outputs.items()}
     first: Any = next(iter(outputs.values()))
     first.flat[0] += 1
@@ -125,10 +125,10 @@ def test_options_go_to_the_places_whose_target_has_them() -> None:
 
 def test_a_row_that_differs_is_named_and_the_exit_code_is_4(broken: Any, call: Call) -> None:
     broken(
-        "belt", run=wrong, takes=registry.target_named("riscv").takes, compile=registry.target_named("riscv").compile
+        "belt", run=wrong, takes=registry.find_target("riscv").takes, compile=registry.find_target("riscv").compile
     )
     broken(
-        "belt", place=registry.target_named("riscv").place, costs=None, options=registry.target_named("riscv").options
+        "belt", place=registry.find_target("riscv").place, costs=None, options=registry.find_target("riscv").options
     )
     status, out, err = call("compare", path("trisolv"), "N=3", "--on", "riscv,belt")
     assert (status, "| belt  | differs " in out) == (4, True)

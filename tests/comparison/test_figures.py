@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from polyloom.comparison.figures import Figures, counted, figures, fitting, unit_bound
+from polyloom.comparison.figures import Figures, count_units, figures, split_fused_work, unit_bound
 from polyloom.ir.work import Class, Work
 from polyloom.machine.stated import Stated
 from polyloom.targets.costs import Costs, Units
@@ -58,17 +58,17 @@ def test_a_unit_that_is_not_pipelined_is_held() -> None:
 
 def test_a_class_without_a_unit_has_no_bound() -> None:
     assert unit_bound(ELEMENTS, {("mul", "f64"): 1}) is None
-    assert counted(ELEMENTS, {("mul", "f64"): 1}) == 0
+    assert count_units(ELEMENTS, {("mul", "f64"): 1}) == 0
     assert unit_bound(ELEMENTS, {}) is None
 
 
 def test_a_fused_operation_is_one_start_or_two_operations() -> None:
     fused: Work = {("madd", "f32"): 64}
-    assert (fitting(ELEMENTS, fused), counted(ELEMENTS, fused), unit_bound(ELEMENTS, fused)) == (fused, 64, 2)
+    assert (split_fused_work(ELEMENTS, fused), count_units(ELEMENTS, fused), unit_bound(ELEMENTS, fused)) == (fused, 64, 2)
     lanes = (Units("multipliers", 8, {MUL: 1}), Units("adders", 8, {ADD: 1}))
-    split = fitting(lanes, fused)
+    split = split_fused_work(lanes, fused)
     assert split == {MUL: 64, ADD: 64}
-    assert (counted(lanes, split), unit_bound(lanes, split)) == (16, 8)
+    assert (count_units(lanes, split), unit_bound(lanes, split)) == (16, 8)
 
 
 def test_many_classes_have_a_weaker_bound_of_the_same_kind() -> None:

@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def subject(path: str, on: str, function: str | None = None) -> Subject:
     target, place = registry.split_place(on)
-    return api.subject_of(path, target, place, Options(function=function), target.options())
+    return api.read_subject(path, target, place, Options(function=function), target.options())
 
 
 @pytest.mark.parametrize("on", PLACES)
@@ -173,6 +173,6 @@ def test_random_gathers_are_in_range(
     path.write_text(program, encoding="utf-8")
     for on in ("riscv:rv64gc", "belt:silver"):
         read = subject(str(path), on)
-        values, scalars = made.values(read.signature, {"n": n, "m": m})
-        inputs = made.inputs(read.signature, values, scalars, seed=seed, ranges=read.ranges)
+        values, scalars = made.read_values(read.signature, {"n": n, "m": m})
+        inputs = made.complete_inputs(read.signature, values, scalars, seed=seed, ranges=read.ranges)
         assert read.oracles[0].outputs(values, inputs) is not None, program

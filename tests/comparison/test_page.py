@@ -14,7 +14,7 @@ from tests.report.contrasts import CONTRASTS
 
 import polyloom as pl
 from polyloom.cli.bench.polybench import path
-from polyloom.report.comparison.columns import COLUMNS, columns, outcome, short
+from polyloom.report.comparison.columns import COLUMNS, columns, outcome, format_figure
 from polyloom.report.comparison.roofline import Point, points, roofline
 
 __all__ = ["chrome"]
@@ -48,7 +48,7 @@ def test_what_is_not_known_is_a_dash_and_never_0() -> None:
     data = {"rows": [row()], "compulsory_bytes": None}
     assert "time by your clock" not in columns(data)
     assert "time by your clock" in columns({**data, "rows": [row(stated_seconds=1e-6)]})
-    assert [short(v) for v in (0.97581, 16.396, 1234.6)] == ["0.976", "16.4", "1,235"]
+    assert [format_figure(v) for v in (0.97581, 16.396, 1234.6)] == ["0.976", "16.4", "1,235"]
 
 
 def test_verdicts() -> None:

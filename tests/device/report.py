@@ -60,7 +60,7 @@ def program(device: Device, case: Case) -> Path:
 
 def instructions(executable: Path, isa: str) -> int:
     """How many our own interpreter executes."""
-    done = Machine(image.elf(executable.read_bytes(), names.parse(isa))).run()
+    done = Machine(image.elf_image(executable.read_bytes(), names.parse_isa(isa))).run()
     assert done.exit_code == 0
     return done.instructions
 

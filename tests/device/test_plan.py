@@ -16,7 +16,7 @@ import polyloom as pl
 from polyloom._native import instantiate as native
 from polyloom.targets.tcpa.run.phases import step_sequence
 from polyloom.targets.tcpa.run.phases.step_sequence import Run
-from polyloom.targets.tcpa.words.concrete_file import strip_made_of
+from polyloom.targets.tcpa.words.concrete_file import strip_origin
 from polyloom.targets.tcpa.words.phases import stages
 
 ROOT = Path(__file__).parents[2]
@@ -49,8 +49,8 @@ def on_host(name: str, values: Sequence[int], region: tuple[int, int]) -> Run:
 def assert_same(made: native.Walked, expected: Run) -> None:
     assert made.status == 0
     # What Python's words were made of is told at their end; the library leaves that out of those that it makes.
-    walked = [(phase, strip_made_of(words)) for phase, _, words, _, _ in made.steps]
-    assert walked == [(s.number, strip_made_of(s.data)) for s in expected.steps]
+    walked = [(phase, strip_origin(words)) for phase, _, words, _, _ in made.steps]
+    assert walked == [(s.number, strip_origin(s.data)) for s in expected.steps]
     assert tuple(cycles for *_, cycles in made.steps) == expected.transfers
     assert made.cycles == sum(expected.transfers)
     moves = [step for step, _, _, sender, _ in made.transfers if sender[0] != OUTSIDE]
@@ -169,7 +169,7 @@ def test_closed_borders_reach_every_step() -> None:
     found = compiled("floyd_warshall")
     made = native.walk(found.data, (5,), 2, 2, None, 1 | 8)
     steps = step_sequence.run(found.instantiate(N=5, pes=(2, 2), at=(2, 2), array=(4, 4)).data).steps
-    assert [strip_made_of(words) for _, _, words, _, _ in made.steps] == [strip_made_of(step.data) for step in steps]
+    assert [strip_origin(words) for _, _, words, _, _ in made.steps] == [strip_origin(step.data) for step in steps]
 
 
 def test_candidates_by_phase() -> None:

@@ -110,7 +110,7 @@ def test_a_unit_goes_with_its_file(tmp_path: Path) -> None:
 
 def answer(unit: Unit, task: Task, folder: Path) -> str:
     work = Work(folder)
-    work.know("0", unit)
+    work.open_unit("0", unit)
     found = work.perform(task)
     assert isinstance(found, str)
     return found

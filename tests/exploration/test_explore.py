@@ -119,7 +119,7 @@ def test_a_finished_sweep_is_not_compiled_again(tmp_path: Path, monkeypatch: pyt
     def refuse(*of: object) -> Source:
         raise AssertionError(of)
 
-    monkeypatch.setattr(api, "subject_of", refuse)
+    monkeypatch.setattr(api, "read_subject", refuse)
     assert pl.explore(FIR, sweep=SWEEP, T=4, resume=tmp_path / "s").csv() == first.csv()
 
 

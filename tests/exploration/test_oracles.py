@@ -35,10 +35,10 @@ def test_a_worker_may_have_several_sources(tmp_path: Path) -> None:
     work = Work(tmp_path)
     rows = list[Any]()
     for name, text in (("a", "a[i] + 1"), ("b", "a[i] + 2")):
-        work.know("0", unit(name, text, tmp_path))
+        work.open_unit("0", unit(name, text, tmp_path))
         rows.append(json.loads(str(work.perform(TASK))))
     assert [row.get("verified") for row in rows] == [True, True], rows
     assert work.memory.asked == 2
-    work.know("0", unit("b", "a[i] + 2", tmp_path))
+    work.open_unit("0", unit("b", "a[i] + 2", tmp_path))
     work.perform(TASK)
     assert work.memory.asked == 2

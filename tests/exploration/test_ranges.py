@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.exploration.front import front
-from polyloom.exploration.point_condition import where
-from polyloom.exploration.ranges import Axis, axes, axis
+from polyloom.exploration.front import pareto_front
+from polyloom.exploration.point_condition import parse_condition
+from polyloom.exploration.ranges import Axis, parse_axes, parse_axis
 from polyloom.exploration.row import Row
 from polyloom.exploration.space import Space
 
@@ -37,18 +37,18 @@ from polyloom.exploration.space import Space
 )
 def test_values(text: str, values: str) -> None:
     names, _, _ = text.partition("=")
-    assert axis(text) == Axis(tuple(names.split(",")), tuple(values.split(",")))
+    assert parse_axis(text) == Axis(tuple(names.split(",")), tuple(values.split(",")))
 
 
 def test_python_gives_the_same_axes() -> None:
     given = {"N": [16, 64], "M": "16..64", "K": 3, "pes": [(1, 1), (2, 4)], "NI,NJ": range(1, 3), "mode": ["a"]}
     texts = ["N=16,64", "M=16..64", "K=3", "pes=1x1,2x4", "NI,NJ=1,2", "mode=a"]
-    assert axes(given) == axes(texts)
+    assert parse_axes(given) == parse_axes(texts)
 
 
 def refused(text: str) -> str:
     with pytest.raises(PolyloomError) as error:
-        axis(text)
+        parse_axis(text)
     return error.value.code
 
 
@@ -63,13 +63,13 @@ def test_malformed(text: str) -> None:
 def test_too_many() -> None:
     assert refused("N=0..999999999+1") == "PL1402"
     assert refused("pes=1x1..999999999x999999999+1") == "PL1402"
-    many = axis("N=1..1001+1")
+    many = parse_axis("N=1..1001+1")
     with pytest.raises(PolyloomError, match="PL1402"):
         Space(("tcpa",), (many, Axis(("M",), many.values))).check()
 
 
 def test_points_are_a_product_in_order() -> None:
-    space = Space(("a", "b"), (axis("N=1,2"), axis("p,q=3,4")), (axis("key=5,6"),), (("M", "9"),))
+    space = Space(("a", "b"), (parse_axis("N=1,2"), parse_axis("p,q=3,4")), (parse_axis("key=5,6"),), (("M", "9"),))
     points = list(space.points())
     expected = product("ab", "56", "12", "34")
     assert [(p.number, p.on, p.settings, p.values) for p in points] == [
@@ -97,7 +97,7 @@ def test_points_are_a_product_in_order() -> None:
     }.items(),
 )
 def test_conditions(text: str, holds: bool) -> None:
-    assert where(text)({"N": 8, "pes": "4x8", "elements": 32, "none": None}) is holds
+    assert parse_condition(text)({"N": 8, "pes": "4x8", "elements": 32, "none": None}) is holds
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_conditions(text: str, holds: bool) -> None:
 )
 def test_no_conditions(text: str) -> None:
     with pytest.raises(PolyloomError, match="PL1403"):
-        where(text)
+        parse_condition(text)
 
 
 def row(n: int, cycles: int | None, elements: int, code: str | None = None) -> Row:
@@ -123,10 +123,10 @@ def test_a_front_is_what_nothing_beats(costs: list[tuple[int, int, int]]) -> Non
         return a.point == b.point and mine != other and all(x <= y for x, y in zip(mine, other, strict=True))
 
     expected = [r for r in rows if not any(beats(other, r) for other in rows)]
-    assert front(rows, ("cycles", "elements"), ("N",)) == expected
+    assert pareto_front(rows, ("cycles", "elements"), ("N",)) == expected
 
 
 def test_rows_without_a_number_are_not_on_a_front() -> None:
     rows = [row(1, None, 1), row(1, 5, 5, "PL0511"), row(1, 7, 7), row(2, 9, 9)]
-    assert front(rows, ("cycles", "elements"), ("N",)) == rows[2:]
-    assert front(rows, ("-cycles",), ()) == rows[3:]
+    assert pareto_front(rows, ("cycles", "elements"), ("N",)) == rows[2:]
+    assert pareto_front(rows, ("-cycles",), ()) == rows[3:]

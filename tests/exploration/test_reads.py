@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import polyloom as pl
-from polyloom.exploration.request import Keys, Request, text_of
+from polyloom.exploration.request import Keys, Request, collect_text
 from polyloom.exploration.space import Point, Space
-from polyloom.frontend.included import included
+from polyloom.frontend.included import source_dependencies
 from polyloom.frontend.source import Options
 
 C = """#include "size.h"
@@ -57,7 +57,7 @@ def python(tmp_path: Path) -> Path:
 
 
 def names(path: Path, *folders: str) -> list[str]:
-    return [str(file.relative_to(path.parent)) for file in included(str(path), folders)]
+    return [str(file.relative_to(path.parent)) for file in source_dependencies(str(path), folders)]
 
 
 def test_headers(c: Path) -> None:
@@ -72,7 +72,7 @@ def test_modules(python: Path) -> None:
 def test_what_cannot_be_read_includes_nothing(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("import parts\nthis is no Python\n")
     for name in ("f.py", "gone.py", "gone.c"):
-        assert included(str(tmp_path / name)) == ()
+        assert source_dependencies(str(tmp_path / name)) == ()
 
 
 @pytest.mark.parametrize(("made", "changed"), [("c", "more.h"), ("python", "parts/more.py")])
@@ -87,7 +87,7 @@ def test_another_text_is_another_key(made: str, changed: str, request: pytest.Fi
 
 def key(source: Any) -> str:
     asked = Request(str(source) if isinstance(source, Path) else source, Space(("tcpa",), ()), Options())
-    return Keys(asked, text_of(asked.source, asked.reading)).of(Point(0, "tcpa", (), ()), "verify", "")
+    return Keys(asked, collect_text(asked.source, asked.reading)).of(Point(0, "tcpa", (), ()), "verify", "")
 
 
 @pytest.mark.parametrize(

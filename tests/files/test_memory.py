@@ -159,8 +159,8 @@ def test_a_command_that_asks_for_much(name: str, folder: Path) -> None:
 
 def test_the_mechanism_names_both_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 30)
-    memory.require(1 << 30, "this", "do less")
+    memory.require_memory(1 << 30, "this", "do less")
     with pytest.raises(PolyloomError, match=r"this needs 3 GiB of memory; there are 1 GiB"):
-        memory.require(3 << 30, "this", "do less")
+        memory.require_memory(3 << 30, "this", "do less")
     with pytest.raises(PolyloomError, match="far more than a machine can have"):
-        memory.require(1 << 90, "this", "do less")
+        memory.require_memory(1 << 90, "this", "do less")

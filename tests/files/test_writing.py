@@ -307,7 +307,7 @@ def test_folders_of_killed_runs_are_removed_and_no_others(temporaries: Path) -> 
 
 
 def test_a_folder_goes_with_its_context(temporaries: Path) -> None:
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         (folder / "file").touch()
         assert mode(folder) == 0o700
     assert os.listdir(temporaries) == []

@@ -242,7 +242,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     every = [*ROWS.items(), *OWN.items(), *MEANINGS.items()]
     bodies = [C_HEAD.format(name=_named(name)) + f"\n  {row.c}\n}}\n" for name, row in every if row.c is not None]
     (made / "f.c").write_text(C_FILE + "\n".join(bodies), encoding="utf-8")
-    with clang.one_reading():
+    with clang.cached_trees():
         yield made
 
 

@@ -18,10 +18,10 @@ from tests.fuzz import damage
 
 from polyloom.riscv import disassemble
 from polyloom.riscv.encode import decode
-from polyloom.riscv.names import parse
+from polyloom.riscv.names import parse_isa
 from polyloom.targets.minion.words import isa as minion
 from polyloom.targets.tensix.words.disassemble import disassemble as tensix_text
-from polyloom.targets.tensix.words.disassemble import macro
+from polyloom.targets.tensix.words.disassemble import macro_spelling
 from polyloom.targets.tensix.words.isa import table
 
 T = TypeVar("T")
@@ -203,21 +203,21 @@ def tensix() -> Sequence[bytes]:
     """Each instruction twice, in both spellings."""
     random = Random(1)
     words = [row.opcode << 24 | random.getrandbits(24) for row in table("wormhole").values()]
-    return _some([spell(word) for word in words for spell in (tensix_text, macro)])
+    return _some([spell(word) for word in words for spell in (tensix_text, macro_spelling)])
 
 
 @cache
 def riscv() -> Sequence[bytes]:
     """Random words that are instructions, with what else a text has."""
-    isa = parse("rv64gc_zicond_zbb")
-    return _some(list(_instructions(lambda word: decode(word, isa), disassemble.text_of)), _with_labels)
+    isa = parse_isa("rv64gc_zicond_zbb")
+    return _some(list(_instructions(lambda word: decode(word, isa), disassemble.instruction_text)), _with_labels)
 
 
 @cache
 def minions() -> Sequence[bytes]:
     """Of the vendor's extension as well, and examples with tensor operations."""
     examples = [path.read_bytes() for path in sorted((ROOT / "examples" / "minion").glob("*.s"))]
-    return [*_some(list(_instructions(minion.decode, minion.text_of)), _with_labels), *examples]
+    return [*_some(list(_instructions(minion.decode, minion.instruction_text)), _with_labels), *examples]
 
 
 def _instructions(decoded: Callable[[int], T | None], text: Callable[[T], str]) -> Iterator[str]:

@@ -33,7 +33,7 @@ from polyloom.ir.arguments import Arrays
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable as executable_of
 from polyloom.riscv.names import Isa
-from polyloom.riscv.names import parse as isa_of
+from polyloom.riscv.names import parse_isa as isa_of
 from polyloom.targets import registry
 from polyloom.targets.belt import machine as belt_machines
 from polyloom.targets.belt.run import model
@@ -266,7 +266,7 @@ def belt_program(path: str) -> None:
 
     def run() -> None:
         with contextlib.suppress(PolyloomError):
-            code = model.decoded(belt_file.parts(data))
+            code = model.decode_parts(belt_file.parts(data))
             given = [np.zeros(8, np.int32) if width == 2 else 1 for width, _ in code.parameters]
             model.run(data, given, max_cycles=1 << 16, trace=True)
 

@@ -15,7 +15,7 @@ from tests.docs.test_docs import matches, steps
 from tests.install import bare
 
 from polyloom.cli import main
-from polyloom.extras import AGAIN, EXTRAS, command
+from polyloom.extras import AGAIN, EXTRAS, install_command
 
 ROOT = Path(__file__).parents[2]
 CLANG = "for C"
@@ -40,7 +40,7 @@ def _texts() -> list[Path]:
 
 
 def test_one_command_installs_an_extra_wherever_one_is_named() -> None:
-    known = {command(extra) for extra in EXTRAS} | {"pip install .", "pip install --force-reinstall ."}
+    known = {install_command(extra) for extra in EXTRAS} | {"pip install .", "pip install --force-reinstall ."}
     found = {
         (path.name, text)
         for path in _texts()
@@ -58,22 +58,22 @@ def test_the_first_screen_of_the_readme_runs_without_them(folder: Path) -> None:
     printed, status = bare.polyloom(*shlex.split(run.code)[1:], folder=folder)
     assert status == 0
     assert matches(run.expected or "", printed)
-    assert command("c") in page.partition("console")[0]
+    assert install_command("c") in page.partition("console")[0]
 
     printed, status = bare.polyloom(*shlex.split(compare.code)[1:], folder=folder)
     rows = {line.split("|")[1].split()[0]: line for line in printed.splitlines() if line.startswith("| t")}
     assert status == 0
     assert "equal bits" in rows["tcpa:4x4"] and "within " in rows["tensix"]
-    assert command("c") not in printed
+    assert install_command("c") not in printed
     assert CLANG in page
 
 
 def test_doctor_and_help_give_the_command_of_the_readme(folder: Path) -> None:
     printed, status = bare.polyloom("doctor", folder=folder)
     assert status == 0
-    assert f"{CLANG}: {command('c')}" in printed
+    assert f"{CLANG}: {install_command('c')}" in printed
     printed, status = bare.polyloom("explain", "PL0150", folder=folder)
-    assert f"`{command('c')}`" in printed
+    assert f"`{install_command('c')}`" in printed
 
 
 def test_doctor_names_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,7 +87,7 @@ def test_who_needs_clang_says_so(on: str, folder: Path) -> None:
     printed, status = bare.polyloom("run", "examples/dot.c:dot", "n=4", "--on", on, folder=folder)
     assert (status, printed) == (
         2,
-        f"error[PL0150]: clang is not installed; it reads C\nhelp: install it: `{command('c')}`\n",
+        f"error[PL0150]: clang is not installed; it reads C\nhelp: install it: `{install_command('c')}`\n",
     )
 
 

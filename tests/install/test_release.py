@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from polyloom.extras import command
+from polyloom.extras import install_command
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
@@ -69,5 +69,5 @@ def test_links_of_the_package_page_are_absolute() -> None:
     assert len(links) > 10
     assert [link for link in links if not link.startswith(("https://", "#"))] == []
     installed = re.findall(r"pip install [^#`\n]*", page)
-    assert {words.strip() for words in installed} == {"pip install polyloom", command("c")}
+    assert {words.strip() for words in installed} == {"pip install polyloom", install_command("c")}
     assert "](https://raw.githubusercontent.com/polyloom/polyloom/main/docs/pictures/" in page

@@ -14,7 +14,7 @@ from tests.frontend.python.helpers import assert_same, meaning
 
 from polyloom.frontend import c
 from polyloom.frontend.source import Options
-from polyloom.ir.library import LARGEST_ANGLE, ULP, evaluate, power, program
+from polyloom.ir.library import LARGEST_ANGLE, ULP, evaluate, power_program, program
 from polyloom.ir.operations import ElementType
 
 STRIDE = 30011
@@ -82,7 +82,7 @@ def test_halves_are_rounded_away_from_zero() -> None:
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, 7, -2])
 def test_powers_are_products(exponent: int) -> None:
     x = np.array([1.5, -2.0, 3.0, 0.5], np.float32)
-    assert np.allclose(evaluate(power(exponent, "f32"), x), x.astype(np.float64) ** exponent, rtol=1e-6)
+    assert np.allclose(evaluate(power_program(exponent, "f32"), x), x.astype(np.float64) ** exponent, rtol=1e-6)
 
 
 def test_a_function_of_c_and_its_nest_are_the_same(tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ from polyloom.frontend import pla
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_read import read
-from polyloom.passes import ALL, VARIABLE, Form, Pass, Watch, chosen, run_passes
+from polyloom.passes import ALL, VARIABLE, Form, Pass, Watch, select_passes, run_passes
 from polyloom.riscv.backend import compile as riscv
 from polyloom.riscv.backend.code import Block, Code, Op, Reg
 from polyloom.riscv.backend.code_verify import verify as verify_code
-from polyloom.riscv.names import parse
+from polyloom.riscv.names import parse_isa
 from polyloom.targets.tcpa import compile as tcpa
 from polyloom.targets.tcpa import machine_file
 
@@ -53,14 +53,14 @@ def everything(verify: bool = True) -> Watch:
 
 
 def text_of(watch: Watch) -> str:
-    return "\n".join(f"--- after {name}\n{text}" for name, text in watch.collected())
+    return "\n".join(f"--- after {name}\n{text}" for name, text in watch.collect_texts())
 
 
 def test_the_passes_of_riscv(golden: Golden) -> None:
     watch = everything()
-    with_watch = riscv.compile_function(read(DOT), parse("rv64imac"), watch=watch)
-    assert with_watch == riscv.compile_function(read(DOT), parse("rv64imac")), "who watches changes nothing"
-    assert tuple(name for name, _ in watch.collected()) == riscv.PASSES
+    with_watch = riscv.compile_function(read(DOT), parse_isa("rv64imac"), watch=watch)
+    assert with_watch == riscv.compile_function(read(DOT), parse_isa("rv64imac")), "who watches changes nothing"
+    assert tuple(name for name, _ in watch.collect_texts()) == riscv.PASSES
     golden("riscv", text_of(watch))
 
 
@@ -68,7 +68,7 @@ def test_the_passes_of_the_array(golden: Golden) -> None:
     watch, machine = everything(), machine_file.load("wide")
     program = pla.load(str(EXAMPLES / "matvec.pla"))
     assert tcpa.compile_program(program, machine, watch=watch) == tcpa.compile_program(program, machine)
-    assert tuple(name for name, _ in watch.collected()) == tcpa.PASSES
+    assert tuple(name for name, _ in watch.collect_texts()) == tcpa.PASSES
     golden("array", text_of(watch))
 
 
@@ -76,7 +76,7 @@ def test_the_passes_of_a_nest(golden: Golden) -> None:
     watch = everything()
     given = nest("A[N]; B[N]; s", "for i in range(N): s = s + A[i] * B[i]")
     assert transform.plan(given, watch=watch) == transform.plan(given)
-    assert tuple(name for name, _ in watch.collected()) == transform.PASSES
+    assert tuple(name for name, _ in watch.collect_texts()) == transform.PASSES
     golden("nest", text_of(watch))
 
 
@@ -92,9 +92,9 @@ def test_the_passes_of_a_c_file(tmp_path: Path) -> None:
 
 
 def test_only_what_is_asked_for_is_printed() -> None:
-    watch = Watch(after=chosen(["dce", "schedule"], riscv.PASSES))
-    riscv.compile_function(read(DOT), parse("rv64gc"), watch=watch)
-    assert [name for name, _ in watch.collected()] == ["dce", "schedule"]
+    watch = Watch(after=select_passes(["dce", "schedule"], riscv.PASSES))
+    riscv.compile_function(read(DOT), parse_isa("rv64gc"), watch=watch)
+    assert [name for name, _ in watch.collect_texts()] == ["dce", "schedule"]
 
 
 def test_unknown_passes(golden: Golden) -> None:
@@ -105,11 +105,11 @@ def test_unknown_passes(golden: Golden) -> None:
         (["zzz"], frontend.SSA_PASSES),
     ):
         with pytest.raises(PolyloomError) as caught:
-            chosen(names, known)
+            select_passes(names, known)
         assert caught.value.exit_code == USAGE
         texts.append(str(caught.value))
     golden("unknown", "\n\n".join(texts))
-    assert chosen(["all"], ()) == {"all"}
+    assert select_passes(["all"], ()) == {"all"}
 
 
 def test_a_pass_that_breaks_a_form_is_named(monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
@@ -124,20 +124,20 @@ def test_a_pass_that_breaks_a_form_is_named(monkeypatch: pytest.MonkeyPatch, gol
 
     monkeypatch.setattr(riscv, "common", broken)
     with pytest.raises(PolyloomError) as caught:
-        riscv.compile_function(read(DOT), parse("rv64gc"), watch=Watch(verify=True))
+        riscv.compile_function(read(DOT), parse_isa("rv64gc"), watch=Watch(verify=True))
     assert caught.value.exit_code == INTERNAL
     golden("broken", str(caught.value))
-    riscv.lowered(read(DOT), parse("rv64gc"), riscv.Layout(()), Watch(verify=False))
+    riscv.lower_functions(read(DOT), parse_isa("rv64gc"), riscv.Layout(()), Watch(verify=False))
 
 
 def test_schedules_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     program, machine = pla.load(str(EXAMPLES / "matvec.pla")), machine_file.load("wide")
-    real: Any = tcpa.schedules
+    real: Any = tcpa.list_schedules
 
     def wrong(*given: Any) -> Any:
         return tuple(_late(scheduled) for scheduled in real(*given))
 
-    monkeypatch.setattr(tcpa, "schedules", wrong)
+    monkeypatch.setattr(tcpa, "list_schedules", wrong)
     with pytest.raises(PolyloomError, match=r"PL0977.*the pass schedules leaves"):
         tcpa.compile_program(program, machine, watch=Watch(verify=True))
 
@@ -150,7 +150,7 @@ def _late(scheduled: Any) -> Any:
 
 
 def code(*blocks: tuple[str, tuple[Op, ...]]) -> Code:
-    return Code("f", parse("rv64gc"), tuple(Block(name, ops) for name, ops in blocks))
+    return Code("f", parse_isa("rv64gc"), tuple(Block(name, ops) for name, ops in blocks))
 
 
 def test_rules_of_code(golden: Golden) -> None:
@@ -190,7 +190,7 @@ def test_passes_run_in_their_order_and_parts_are_joined() -> None:
     watch = Watch(True, frozenset({"one"}))
     assert run_passes(0, passes, watch) == 2
     run_passes(0, passes, watch)
-    assert watch.collected() == [("one", "1\n\n1\n")]
+    assert watch.collect_texts() == [("one", "1\n\n1\n")]
     apart = watch.fork()
     run_passes(-5, passes, apart)
     assert len(watch.texts) == 2

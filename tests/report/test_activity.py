@@ -17,7 +17,7 @@ from tests.report.test_page import text
 from polyloom.report import html
 from polyloom.report.activity import picture
 from polyloom.report.html import Shown
-from polyloom.report.page.packed import deflated
+from polyloom.report.page.packed import deflate_base64
 from polyloom.targets.activity import Activity, Columns, Group, column_activity, merge_columns
 from polyloom.targets.trace import Span, span_activity
 
@@ -71,7 +71,7 @@ def test_parts_that_run_on_different_regions_are_joined() -> None:
 
 
 def test_what_is_deflated_can_be_inflated() -> None:
-    assert zlib.decompress(b64decode(deflated(b"xyz" * 99)), -15) == b"xyz" * 99
+    assert zlib.decompress(b64decode(deflate_base64(b"xyz" * 99)), -15) == b"xyz" * 99
 
 
 def test_a_thousand_of_one_kind_open_by_their_numbers(chrome: Browser, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.report.conftest import ROOT
 import polyloom as pl
 from polyloom.report.parts.bottleneck import bottleneck
 from polyloom.targets.report import Circuit, Report
-from polyloom.targets.tcpa.run.grid_drawing import circuit
+from polyloom.targets.tcpa.run.grid_drawing import parse_circuit
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from polyloom.targets.tcpa.run.grid_drawing import circuit
     ],
 )
 def test_it_is_read_from_the_reason(reason: str, operations: tuple[str, ...] | None) -> None:
-    found = circuit(reason)
+    found = parse_circuit(reason)
     assert (found.operations if found is not None else None) == operations
 
 

@@ -17,7 +17,7 @@ from tests.report.test_page import text
 
 import polyloom as pl
 from polyloom.report.notebook import bundle
-from polyloom.report.progress import beating
+from polyloom.report.progress import repeat_progress
 
 LARGEST = 30_000
 BITS = str(ROOT / "examples" / "bits.pla")
@@ -142,7 +142,7 @@ def test_the_last_report_is_repeated_while_a_step_goes_on() -> None:
         if len(heard) == 4:
             again.set()
 
-    with beating(listen, beat=0.01) as told:
+    with repeat_progress(listen, beat=0.01) as told:
         assert told is not None
         told("solving", 0.25)
         assert again.wait(60)
@@ -150,5 +150,5 @@ def test_the_last_report_is_repeated_while_a_step_goes_on() -> None:
     ended = len(heard)
     again.wait(0.05)
     assert len(heard) == ended
-    with beating(None) as nothing:
+    with repeat_progress(None) as nothing:
         assert nothing is None

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from polyloom.riscv.selects.expression import Expression
-from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.notation import parse_expression
 from polyloom.riscv.selects.search import MEANINGS
 from polyloom.riscv.selects.table import Line
 
@@ -55,7 +55,7 @@ def result(lines: Sequence[Line], values: Mapping[str, Term], xlen: int) -> Term
     known: dict[str, Term] = {"zero": z3.BitVecVal(0, xlen), "XLEN-1": z3.BitVecVal(xlen - 1, xlen), **values}
     for line in lines:
         operands = [known[o] if o in known else z3.BitVecVal(int(o), xlen) for o in line.operands[1:]]
-        known[line.operands[0]] = term(parse(MEANINGS[line.mnemonic]), dict(zip("ab", operands, strict=False)), xlen)
+        known[line.operands[0]] = term(parse_expression(MEANINGS[line.mnemonic]), dict(zip("ab", operands, strict=False)), xlen)
     return known["rd"]
 
 

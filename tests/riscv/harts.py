@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from polyloom.riscv import names
 from polyloom.riscv.assemble import assemble
-from polyloom.riscv.image import raw
+from polyloom.riscv.image import raw_image
 from polyloom.riscv.model import Machine
 
 BASE, SCRATCH = 0x1000, 0x4000
 """Where programs stand, and where their data do."""
-WIDE, NARROW = names.parse("rv64gc_zicond_zbb"), names.parse("rv32gc_zicond_zbb")
+WIDE, NARROW = names.parse_isa("rv64gc_zicond_zbb"), names.parse_isa("rv32gc_zicond_zbb")
 
 
 def machine(text: str, isa: names.Isa = WIDE) -> Machine:
     """A machine with `text` at BASE."""
-    return Machine(raw(assemble(text, isa, BASE).data, isa, BASE))
+    return Machine(raw_image(assemble(text, isa, BASE).data, isa, BASE))
 
 
 @dataclass(frozen=True, slots=True)

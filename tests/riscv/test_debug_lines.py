@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from polyloom.riscv.debug_lines import lines
+from polyloom.riscv.debug_lines import source_lines
 
 TEXT = """int twice(int a) {
   return a * 2;
@@ -71,12 +71,12 @@ END = b"\0\x01\x01"
 
 
 def of(program: bytes) -> Mapping[int, tuple[str, int]]:
-    return lines(elf(unit(program)))
+    return source_lines(elf(unit(program)))
 
 
 @pytest.mark.parametrize("version", [4, 5])
 def test_of_clang(tmp_path: Path, version: int) -> None:
-    found = lines(compiled(tmp_path, version))
+    found = source_lines(compiled(tmp_path, version))
     numbers = [line for _, (file, line) in sorted(found.items()) if file == "k.c"]
     assert set(numbers) >= {1, 2, 4, 5, 6, 7}
     assert numbers.index(2) < numbers.index(4) < numbers.index(6)
@@ -116,7 +116,7 @@ def test_a_file_that_is_not_listed_has_no_line() -> None:
 
 
 def test_files_without_lines() -> None:
-    assert lines(b"") == lines(b"\x7fELF") == lines(elf(b"")) == {}
+    assert source_lines(b"") == source_lines(b"\x7fELF") == source_lines(elf(b"")) == {}
 
 
 def test_damage_is_survived() -> None:
@@ -127,4 +127,4 @@ def test_damage_is_survived() -> None:
         data = bytearray(whole)
         for _ in range(draw.randint(1, 8)):
             data[draw.randrange(len(data))] = draw.randrange(256)
-        lines(bytes(data[: draw.randint(0, len(data))] if draw.random() < 0.3 else data))
+        source_lines(bytes(data[: draw.randint(0, len(data))] if draw.random() < 0.3 else data))

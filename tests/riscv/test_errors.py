@@ -57,7 +57,7 @@ TEXTS = {
 
 def message(text: str, isa: str) -> str:
     with pytest.raises(PolyloomError) as error:
-        assemble(text, names.parse(isa))
+        assemble(text, names.parse_isa(isa))
     return str(error.value)
 
 
@@ -82,5 +82,5 @@ def test_text(name: str, golden: Golden) -> None:
     ],
 )
 def test_canonical_name(text: str, name: str) -> None:
-    assert str(names.parse(text)) == name
-    assert names.parse(name) == names.parse(text)
+    assert str(names.parse_isa(text)) == name
+    assert names.parse_isa(name) == names.parse_isa(text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.riscv import integers
 from tests.riscv.harts import BASE, NARROW, SCRATCH, WIDE, Bench, bench, machine
 
-from polyloom.riscv.isa import find, meanings
+from polyloom.riscv.isa import find_row, base_mnemonics
 from polyloom.riscv.names import Isa
 
 ISAS = pytest.mark.parametrize("isa", [WIDE, NARROW], ids=str)
@@ -41,7 +41,7 @@ IMMEDIATE = [-2048, -1, 0, 1, 5, 31, 63, 2047]
 
 
 def in_isa(names: dict[str, integers.Meaning], isa: Isa) -> list[str]:
-    return [name for name in names if find(name, isa) is not None]
+    return [name for name in names if find_row(name, isa) is not None]
 
 
 @cache
@@ -76,7 +76,7 @@ def constants(isa: Isa) -> tuple[Bench, dict[str, tuple[str, int]]]:
     """A bench of instructions with immediates, and what each line is."""
     lines: dict[str, tuple[str, int]] = {}
     for name in in_isa(integers.IMMEDIATES, isa):
-        row = find(name, isa)
+        row = find_row(name, isa)
         assert row is not None
         lines |= {f"{name} a2, a0, {n}": (name, n) for n in IMMEDIATE if n in row.fields[2].range}
     return bench(list(lines), isa), lines
@@ -108,8 +108,8 @@ def test_branches(isa: Isa, a: int, b: int) -> None:
 @given(data=st.binary(min_size=8, max_size=8), value=VALUES)
 def test_memory(isa: Isa, data: bytes, value: int) -> None:
     sizes = {"b": 1, "h": 2, "w": 4, "d": 8}
-    loads = [name for name in ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld") if find(name, isa) is not None]
-    stores = [name for name in ("sb", "sh", "sw", "sd") if find(name, isa) is not None]
+    loads = [name for name in ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld") if find_row(name, isa) is not None]
+    stores = [name for name in ("sb", "sh", "sw", "sd") if find_row(name, isa) is not None]
     on = bench([f"{name} a2, -8(a0)" for name in loads] + [f"{name} a1, 8(a0)" for name in stores], isa)
     on.machine.set_x(10, SCRATCH + 8)
     on.machine.set_x(11, value)
@@ -224,4 +224,4 @@ def test_every_integer_instruction_is_tested() -> None:
         "csrrsi",
         "csrrci",
     }
-    assert {name for name in meanings() if name[0] != "f" or name.startswith("fence")} == stated | by_name | environment
+    assert {name for name in base_mnemonics() if name[0] != "f" or name.startswith("fence")} == stated | by_name | environment

@@ -41,7 +41,7 @@ text: .byte 0x68, 0x65, 0x6c, 0x6c, 0x6f, 10
 @pytest.mark.parametrize("isa", [WIDE, NARROW], ids=str)
 def test_elf_writes_and_exits(isa: names.Isa) -> None:
     code = assemble(HELLO, isa, 0x10000).data
-    on = Machine(image.elf(Elf(code, wide=isa.xlen == 64, size=64).data, isa))
+    on = Machine(image.elf_image(Elf(code, wide=isa.xlen == 64, size=64).data, isa))
     done = on.run()
     assert (done.exit_code, done.instructions) == (7, 15)
     assert (on.output, on.errors) == (b"hello\n", b"hello\n")
@@ -113,15 +113,15 @@ def test_stop(name: str, golden: Golden) -> None:
     ],
 )
 def test_what_the_set_lacks_is_illegal(text: str, name: str) -> None:
-    isa = names.parse(name)
+    isa = names.parse_isa(name)
     with pytest.raises(PolyloomError, match="PL0911"):
-        Machine(image.raw(assemble(text, WIDE).data, isa)).run()
+        Machine(image.raw_image(assemble(text, WIDE).data, isa)).run()
 
 
 def test_jumps_are_aligned_without_compressed_instructions() -> None:
-    isa = names.parse("rv64i")
+    isa = names.parse_isa("rv64i")
     with pytest.raises(PolyloomError, match="jumped to 0x6"):
-        Machine(image.raw(assemble("j 6\nnop\nnop", isa).data, isa)).run()
+        Machine(image.raw_image(assemble("j 6\nnop\nnop", isa).data, isa)).run()
 
 
 NOP = assemble("nop", WIDE).data
@@ -139,8 +139,8 @@ IMAGES = {
     "truncated": (Elf(NOP).data[:-2], WIDE),
     "cut-header": (Elf(NOP).data[:70], WIDE),
     "far-headers": (NOP_FILE[:39] + b"\xff" + NOP_FILE[40:], WIDE),
-    "compressed": (Elf(NOP, flags=1).data, names.parse("rv64i")),
-    "floats": (Elf(NOP, flags=4).data, names.parse("rv64imac")),
+    "compressed": (Elf(NOP, flags=1).data, names.parse_isa("rv64i")),
+    "floats": (Elf(NOP, flags=4).data, names.parse_isa("rv64imac")),
     "beyond": (Elf(NOP, address=2**64 - 4096, size=8192).data, WIDE),
     "huge": (Elf(NOP, size=2**40).data, WIDE),
 }
@@ -149,7 +149,7 @@ IMAGES = {
 @pytest.mark.parametrize("name", IMAGES)
 def test_bad_image(name: str, golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
-        Machine(image.elf(*IMAGES[name]))
+        Machine(image.elf_image(*IMAGES[name]))
     golden(f"image-{name}", str(error.value))
 
 
@@ -161,7 +161,7 @@ def test_bad_raw_image() -> None:
         (NOP, 4097, "starts at 0x1001"),
     ):
         with pytest.raises(PolyloomError, match=text):
-            image.raw(data, NARROW, base)
+            image.raw_image(data, NARROW, base)
 
 
 def test_memory_is_bounded() -> None:
@@ -212,5 +212,5 @@ def test_a_compiled_program(isa: str, abi: str, tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     subprocess.run([*zig, "ld.lld", "-static", "-o", "a.elf", "a.o"], check=True, cwd=tmp_path)
-    on = Machine(image.elf((tmp_path / "a.elf").read_bytes(), names.parse(isa)))
+    on = Machine(image.elf_image((tmp_path / "a.elf").read_bytes(), names.parse_isa(isa)))
     assert on.run().exit_code == 84

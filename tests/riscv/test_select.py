@@ -19,18 +19,18 @@ from tests.riscv.harts import BASE
 from polyloom.diagnostics import PolyloomError
 from polyloom.riscv import names
 from polyloom.riscv.assemble import assemble
-from polyloom.riscv.image import raw
+from polyloom.riscv.image import raw_image
 from polyloom.riscv.model import Machine
 from polyloom.riscv.selects import search
 from polyloom.riscv.selects.expression import Expression, Node, choose, evaluate, is_boolean
-from polyloom.riscv.selects.expression import names as names_in
-from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.expression import expression_names as names_in
+from polyloom.riscv.selects.notation import parse_expression
 from polyloom.riscv.selects.search import inputs
-from polyloom.riscv.selects.select import select
-from polyloom.riscv.selects.short_branch import selection
-from polyloom.riscv.selects.table import SETS, Line, results, rules
+from polyloom.riscv.selects.select import select_expression
+from polyloom.riscv.selects.short_branch import expand_pairs
+from polyloom.riscv.selects.table import SETS, Line, search_results, rules
 
-ISAS = [names.parse(f"rv{xlen}im{suffix}") for xlen in (64, 32) for suffix in ("", "_zbb", "_zicond", "_zicond_zbb")]
+ISAS = [names.parse_isa(f"rv{xlen}im{suffix}") for xlen in (64, 32) for suffix in ("", "_zbb", "_zicond", "_zicond_zbb")]
 
 
 def variables(expression: Expression, xlen: int) -> tuple[dict[str, Term], list[Term]]:
@@ -41,7 +41,7 @@ def variables(expression: Expression, xlen: int) -> tuple[dict[str, Term], list[
 
 @cache
 def proved(form: str, lines: tuple[Line, ...], xlen: int) -> str:
-    expression = parse(form)
+    expression = parse_expression(form)
     values, assumptions = variables(expression, xlen)
     return bitvectors.refute(
         bitvectors.result(lines, values, xlen) == bitvectors.term(expression, values, xlen), *assumptions
@@ -50,14 +50,14 @@ def proved(form: str, lines: tuple[Line, ...], xlen: int) -> str:
 
 @pytest.mark.parametrize("xlen", [32, pytest.param(64, marks=pytest.mark.long)])
 def test_searched_rows_are_right_for_all_inputs(xlen: int) -> None:
-    found = [(form, lines) for form, _, _, lines in results() if lines]
+    found = [(form, lines) for form, _, _, lines in search_results() if lines]
     assert len(found) > 300
     assert [(form, lines, wrong) for form, lines in found if (wrong := proved(form, lines, xlen))] == []
 
 
 def test_selects_are_right_for_all_inputs_of_64_bits() -> None:
     """Those with f in identity, +1, ~, -, in the default run too."""
-    found = [(form, lines) for form, _, _, lines in results() if lines and form in FORMS_OF_CSEL]
+    found = [(form, lines) for form, _, _, lines in search_results() if lines and form in FORMS_OF_CSEL]
     assert [(form, lines, wrong) for form, lines in found if (wrong := proved(form, lines, 64))] == []
 
 
@@ -83,7 +83,7 @@ def test_rules_are_right_for_all_inputs_and_constants(xlen: int) -> None:
 
 
 def length(text: str, extensions: str) -> int:
-    return select(parse(text), names.parse(f"rv64i{extensions}")).length
+    return select_expression(parse_expression(text), names.parse_isa(f"rv64i{extensions}")).length
 
 
 KNOWN = {
@@ -148,7 +148,7 @@ def test_lengths(text: str) -> None:
 
 def test_two_compilers_are_beaten() -> None:
     """LLVM 19 and GCC 14 with Zicond and Zbb need 4 instructions for csneg and csinv, and 5 for their compares."""
-    both = names.parse("rv64gc_zicond_zbb")
+    both = names.parse_isa("rv64gc_zicond_zbb")
     for text, theirs in (
         ("c ? a : -b", 4),
         ("c ? a : ~b", 4),
@@ -156,7 +156,7 @@ def test_two_compilers_are_beaten() -> None:
         ("x < y ? a : ~b", 5),
         ("x < y ? -b : b", 5),
     ):
-        found = select(parse(text), both)
+        found = select_expression(parse_expression(text), both)
         assert found.length == theirs - 1
         assert found.proved_minimal, text
 
@@ -167,20 +167,20 @@ def test_two_compilers_are_beaten() -> None:
 )
 def test_the_table_is_what_a_search_finds(form: str, extensions: str) -> None:
     wanted = frozenset({extensions} - {""})
-    stored = next((searched, lines) for text, among, searched, lines in results() if text == form and among == wanted)
-    assert search.search(form, wanted) == stored
+    stored = next((searched, lines) for text, among, searched, lines in search_results() if text == form and among == wanted)
+    assert search.search_form(form, wanted) == stored
 
 
 def test_the_table_has_every_form() -> None:
-    assert [(form, among) for form, among, _, _ in results()] == [
+    assert [(form, among) for form, among, _, _ in search_results()] == [
         (form, among) for form in dict.fromkeys(search.forms()) for among in SETS
     ]
 
 
 @pytest.mark.long
 def test_the_whole_table_is_what_a_search_finds() -> None:
-    for form, extensions, searched, lines in results():
-        assert (form, extensions, search.search(form, extensions)) == (form, extensions, (searched, lines))
+    for form, extensions, searched, lines in search_results():
+        assert (form, extensions, search.search_form(form, extensions)) == (form, extensions, (searched, lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +278,8 @@ VALUES = st.sampled_from([0, 1, 2, 2**31, 2**32 - 1, 2**63, 2**64 - 1]) | st.int
 def test_sequences_compute_what_the_expression_says(expression: Meant, values: dict[str, int]) -> None:
     for isa in ISAS:
         known = {name: value % (1 << isa.xlen) for name, value in values.items()}
-        found = select(parse(expression.text), isa)
-        assert (expression.text, str(isa), search.run(found.lines, known, isa.xlen)) == (
+        found = select_expression(parse_expression(expression.text), isa)
+        assert (expression.text, str(isa), search.run_lines(found.lines, known, isa.xlen)) == (
             expression.text,
             str(isa),
             expression.value(known, isa.xlen),
@@ -295,19 +295,19 @@ REGISTERS = {"a": "a0", "b": "a1", "c": "a2", "x": "a3", "y": "a4", "s": "a5", "
 def test_rows_run_on_the_interpreter(isa: names.Isa) -> None:
     """Every sixth form, plainly and with short branches, and some compositions, on edge values."""
     texts = [
-        *list(dict.fromkeys(form for form, _, _, _ in results()))[::6],
+        *list(dict.fromkeys(form for form, _, _, _ in search_results()))[::6],
         "x < 10 ? 7 : 1000",
         "x < y ? 8 : 0",
         "min(max(x, a), b)",
         "c ? 100000 : b",
     ]
     for text in texts:
-        expression = parse(text)
-        for found in (select(expression, isa), selection(expression, isa)):
+        expression = parse_expression(text)
+        for found in (select_expression(expression, isa), expand_pairs(expression, isa)):
             lines = [
                 " ".join([line.mnemonic, ", ".join(REGISTERS.get(o, o) for o in line.operands)]) for line in found.lines
             ]
-            machine = Machine(raw(assemble("\n".join([*lines, "ret"]), isa, BASE).data, isa, BASE))
+            machine = Machine(raw_image(assemble("\n".join([*lines, "ret"]), isa, BASE).data, isa, BASE))
             for values in samples(expression, isa.xlen):
                 for name, value in values.items():
                     machine.set_x(int(REGISTERS[name][1:]) + 10, value)
@@ -326,7 +326,7 @@ def samples(expression: Expression, xlen: int) -> list[dict[str, int]]:
 
 
 def test_pairs_of_short_branches() -> None:
-    isa = names.parse("rv64gc")
+    isa = names.parse_isa("rv64gc")
     for text, lines in {
         "c ? a : -b": ["mv rd, a", "bnez c, 8", "neg rd, b"],
         "x < y ? a : b": ["mv rd, a", "blt x, y, 8", "mv rd, b"],
@@ -335,9 +335,9 @@ def test_pairs_of_short_branches() -> None:
         "x < -5 ? -5 : x": ["li t, -5", "mv rd, x", "bge x, t, 8", "li rd, -5"],
         "c ? a : a * b": ["mul rd, a, b", "beqz c, 8", "mv rd, a"],
     }.items():
-        found = selection(parse(text), isa)
+        found = expand_pairs(parse_expression(text), isa)
         assert ([str(line) for line in found.lines], found.proved_minimal) == (lines, False)
-    assert [str(line) for line in selection(parse("s ? -1 : 0"), isa).lines] == ["neg rd, s"]
+    assert [str(line) for line in expand_pairs(parse_expression("s ? -1 : 0"), isa).lines] == ["neg rd, s"]
 
 
 def test_canonical_forms() -> None:
@@ -356,7 +356,7 @@ def test_canonical_forms() -> None:
         ("0 - a", "-a"),
     ]
     for one, other in same:
-        assert parse(one) == parse(other)
+        assert parse_expression(one) == parse_expression(other)
     assert choose("c", 1, 0) == Node("?", ("c", 1, 0))
     assert choose("s", 1, 0) == "s"
 
@@ -387,20 +387,20 @@ ERRORS = {
 @pytest.mark.parametrize("name", ERRORS)
 def test_error(name: str, golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
-        parse(ERRORS[name])
+        parse_expression(ERRORS[name])
     golden(f"select-{name}", str(error.value))
 
 
 def test_integers_fit_into_a_register(golden: Golden) -> None:
-    assert str(select(parse("a + 0xffffffff"), names.parse("rv32i")).lines[0]) == "addi rd, a, -1"
+    assert str(select_expression(parse_expression("a + 0xffffffff"), names.parse_isa("rv32i")).lines[0]) == "addi rd, a, -1"
     with pytest.raises(PolyloomError) as error:
-        select(parse("a + 0x100000000"), names.parse("rv32i"))
+        select_expression(parse_expression("a + 0x100000000"), names.parse_isa("rv32i"))
     golden("select-integer", str(error.value))
 
 
 def test_product_needs_its_extension(golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
-        select(parse("a * b"), names.parse("rv64i"))
+        select_expression(parse_expression("a * b"), names.parse_isa("rv64i"))
     golden("select-product", str(error.value))
 
 
@@ -430,7 +430,7 @@ VARIANTS = {
 def test_signs_products_and_clamps(form: str) -> None:
     for extensions, known in zip(("", "_zicond", "_zicond_zbb"), VARIANTS[form], strict=True):
         for xlen in (32, 64):
-            lines = select(parse(form), names.parse(f"rv{xlen}im{extensions}")).lines
+            lines = select_expression(parse_expression(form), names.parse_isa(f"rv{xlen}im{extensions}")).lines
             assert len(lines) == known
             assert proved(form, lines, xlen) == ""
 
@@ -438,5 +438,5 @@ def test_signs_products_and_clamps(form: str) -> None:
 def test_bounds_that_cross_are_no_clamp() -> None:
     """With 255 below 300, the order of the bounds matters, and it is kept."""
     form = "x < 300 ? 300 : x > 255 ? 255 : x"
-    lines = select(parse(form), names.parse("rv64im_zicond_zbb")).lines
+    lines = select_expression(parse_expression(form), names.parse_isa("rv64im_zicond_zbb")).lines
     assert proved(form, lines, 64) == ""

@@ -18,7 +18,7 @@ from polyloom.riscv import names
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable
 
-ISA = names.parse("rv64gc")
+ISA = names.parse_isa("rv64gc")
 BITS = Path(__file__).parents[2] / "examples" / "bits.pla"
 CODE, DATA = 0x10000, 0x20000
 SUM = f"""

@@ -11,7 +11,7 @@ import pytest
 from tests.report.browser import Browser
 
 import polyloom
-from polyloom.cli.explain import address, known_codes
+from polyloom.cli.explain import code_address, known_codes
 
 ROOT = Path(__file__).parents[2]
 _LOADED = re.compile(r'<(?:script|img|iframe)[^>]*\ssrc="([^"]+)"|<link[^>]*rel="stylesheet"[^>]*href="([^"]+)"')
@@ -58,7 +58,7 @@ def test_search_works_from_a_file(site: Path, chrome: Browser) -> None:
 def test_every_error_code_has_an_address(site: Path) -> None:
     """The page is made of the catalogues by the build; `polyloom explain` prints the addresses."""
     page = (site / "errors.html").read_text(encoding="utf-8")
-    anchors = {code: address(code, title).partition("errors.html#")[2] for code, (title, _) in known_codes().items()}
+    anchors = {code: code_address(code, title).partition("errors.html#")[2] for code, (title, _) in known_codes().items()}
     assert len(anchors) > 390
     assert [code for code, anchor in anchors.items() if f'id="{anchor}"' not in page] == []
     assert "Operators are spelled out" in page

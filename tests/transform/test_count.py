@@ -15,7 +15,7 @@ from tests.transform.nest.text import nest
 
 from polyloom import api
 from polyloom.cli import main
-from polyloom.frontend import of_nest
+from polyloom.frontend import nest_source
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_interpret import interpret
 from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, ElementType
@@ -31,7 +31,7 @@ BOUNDS = (
     "range(i, -1, -1)",
     "range(max(0, i - 2), min(N, M))",
 )
-COUNTED = [t for t in ELEMENT_TYPES if BY_NAME["mul"].works_on(t)]
+COUNTED = [t for t in ELEMENT_TYPES if BY_NAME["mul"].accepts_type(t)]
 """What loop variables may be counted in: bool has no sums."""
 VALUES = ("i", "j", "i - j", "100 * i + 50 * j", "3 * j - N", "N", "M - i")
 
@@ -72,7 +72,7 @@ def test_golden(golden: Golden) -> None:
 def counting() -> api.Compiled:
     """Both the loop variable, which begins at N - 1, and N are data."""
     source = _downwards()
-    return api.compile(of_nest(source, lambda sizes, arrays: interpret(source, sizes, arrays), "test"), on="tcpa:wide")
+    return api.compile(nest_source(source, lambda sizes, arrays: interpret(source, sizes, arrays), "test"), on="tcpa:wide")
 
 
 def _downwards() -> Nest:

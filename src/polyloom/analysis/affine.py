@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.analysis.superblocks import Superblock, entry_edge
-from polyloom.ir.ssa import Address, Block, Constant, Edge, Function, Instruction, Operand, Value, edges_of
+from polyloom.ir.ssa import Address, Block, Constant, Edge, Function, Instruction, Operand, Value, successor_edges
 from polyloom.ir.ssa_types import I32, PTR
 
 Atom = Operand
@@ -147,7 +147,7 @@ def _single_arguments(function: Function) -> dict[str, Operand]:
     """Copies by control flow: arguments of parameters of blocks to which one edge goes."""
     arriving: dict[str, list[Edge]] = {}
     for block in function.blocks:
-        for edge in edges_of(block.terminator):
+        for edge in successor_edges(block.terminator):
             arriving.setdefault(edge.block, []).append(edge)
     return {
         p.name: a

@@ -17,8 +17,8 @@ from typing import Final
 
 from polyloom.analysis.affine import Affine, AffineForms, Atom
 from polyloom.analysis.effects import effects, externals_of
-from polyloom.ir.ssa import Address, Function, Instruction, Operand, Undef, Value, edges_of, operand_of
-from polyloom.ir.ssa_types import PTR, size_of
+from polyloom.ir.ssa import Address, Function, Instruction, Operand, Undef, Value, successor_edges, terminator_operand
+from polyloom.ir.ssa_types import PTR, memory_size
 
 _ANYTHING: Final = Address("")
 """An object of which nothing is known; no datum has this name."""
@@ -52,7 +52,7 @@ def access_size(instruction: Instruction, pointers: int) -> int:
     """Bytes that a load or a store accesses at most."""
     type = instruction.results[0].type if instruction.operation == "load" else instruction.operands[0].type
     lanes = type.lanes if isinstance(type.lanes, int) else 0
-    return size_of(type.scalar, pointers) * max(1, lanes)
+    return memory_size(type.scalar, pointers) * max(1, lanes)
 
 
 class Aliases:
@@ -67,7 +67,7 @@ class Aliases:
         self.private: set[Operand] = {i.results[0] for i in _private_variables(function)}
         self.incoming: dict[Atom, list[Operand]] = {}
         blocks = {block.name: block for block in function.blocks}
-        for edge in (edge for block in function.blocks for edge in edges_of(block.terminator)):
+        for edge in (edge for block in function.blocks for edge in successor_edges(block.terminator)):
             for parameter, argument in zip(blocks[edge.block].parameters, edge.arguments, strict=True):
                 self.incoming.setdefault(parameter, []).append(argument)
         self._objects: dict[Affine, frozenset[Operand]] = {}
@@ -192,6 +192,6 @@ def _private_variables(function: Function) -> list[Instruction]:
         passed = instruction.operands[:1] if is_plain_store(instruction) else instruction.operands[is_followed:]
         escaped |= {derived[o.name] for o in passed if isinstance(o, Value) and o.name in derived}
     for block in function.blocks if found else ():
-        ends = (operand_of(block.terminator), *(a for e in edges_of(block.terminator) for a in e.arguments))
+        ends = (terminator_operand(block.terminator), *(a for e in successor_edges(block.terminator) for a in e.arguments))
         escaped |= {derived[o.name] for o in ends if isinstance(o, Value) and o.name in derived}
     return [i for i in found if i.results[0].name not in escaped]

@@ -13,7 +13,7 @@ from typing import Final
 
 from polyloom.analysis.aliases import Aliases, Location, is_plain_load, is_plain_store
 from polyloom.analysis.dominators import dominator_tree
-from polyloom.ir.ssa import Function, Instruction, Operand, Value, edges_of, flow_edges
+from polyloom.ir.ssa import Function, Instruction, Operand, Value, successor_edges, flow_edges
 from polyloom.ir.ssa_types import Type
 
 Key = tuple[Location, Type]
@@ -42,7 +42,7 @@ class AvailableValues:
         self.sources: list[list[int]] = [[] for _ in function.blocks]
         position = {block.name: k for k, block in enumerate(function.blocks)}
         for k, block in enumerate(function.blocks):
-            for edge in edges_of(block.terminator):
+            for edge in successor_edges(block.terminator):
                 self.sources[position[edge.block]].append(k)
         self.leaving: dict[int, Facts] = {}
         if len(function.blocks) <= _BLOCKS:

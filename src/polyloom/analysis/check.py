@@ -18,7 +18,7 @@ from polyloom.diagnostics import Diagnostic, enforce
 from polyloom.ir.pla import Array, Equation, Program, Reference
 from polyloom.ir.pla_verify import verify
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import is_empty, parameter_set, sample, shifted, to_set
+from polyloom.sets.isl import is_empty, parameter_set, sample, translate, to_set
 
 
 def check(program: Program) -> None:
@@ -155,7 +155,7 @@ def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
                 continue
             # x[I - d] is defined where I - d is in the union of the conditions of x; what is left of the user's own is
             # undefined.
-            point = sample(points.subtract(shifted(defined[operand.name], program.distance(operand))))
+            point = sample(points.subtract(translate(defined[operand.name], program.distance(operand))))
             if point is not None:
                 message = (
                     f"{_element(operand, point)}, which {equation.name} uses, is defined by no "

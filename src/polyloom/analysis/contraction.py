@@ -14,7 +14,7 @@ from typing import Final
 
 from polyloom.analysis.dataflow import operand_term, refuse, terms
 from polyloom.diagnostics import Span
-from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, has_sum, loop_of
+from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, has_sum, index_dimension
 from polyloom.ir.pla import Array, Equation, Program
 from polyloom.ir.stage import Product
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -179,7 +179,7 @@ def _product(program: Program, equation: Equation, value: Term) -> Product:
 
 def contraction_of(product: Product) -> Contraction:
     """A product by positions of dimensions."""
-    left, right = (tuple(map(loop_of, leaf.index)) for leaf in (product.left, product.right))
+    left, right = (tuple(map(index_dimension, leaf.index)) for leaf in (product.left, product.right))
     out, over = product.dims, product.over
     rows, columns = (tuple(d for d in out if d in factor) for factor in (left, right))
     return Contraction(
@@ -209,7 +209,7 @@ def _begins_with(out: tuple[str, ...], left: tuple[str, ...], over: str) -> bool
 
 def dimensions_of(program: Program, leaf: Leaf, equation: Equation) -> tuple[str, ...]:
     """The dimension that each place of an index is."""
-    names = tuple(name for name in (loop_of(index) for index in leaf.index) if name in program.dimensions)
+    names = tuple(name for name in (index_dimension(index) for index in leaf.index) if name in program.dimensions)
     if len(names) != len(leaf.index) or len(set(names)) != len(names) or leaf.padded:
         at = ", ".join(map(str, leaf.index))
         refuse(f"`{leaf.array}[{at}]` is not indexed by one loop in each place", equation.span)

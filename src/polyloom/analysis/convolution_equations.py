@@ -14,7 +14,7 @@ from polyloom.analysis.dataflow import Unlike, inside_of
 from polyloom.ir.formula import Apply, Leaf, Sum
 from polyloom.ir.pla import Equation, Program
 from polyloom.sets import Condition
-from polyloom.sets.isl import shifted, to_set
+from polyloom.sets.isl import translate, to_set
 
 
 def summed(program: Program) -> Summed | None:
@@ -78,9 +78,9 @@ def _is_whole(program: Program, equation: Equation, sums: Sequence[Sum]) -> bool
         distance = [int(d == each.dimension) for d in program.dimensions]
         where = _points(program, each.where)
         # Iterations with one before them: there the sum must go on, and not begin.
-        behind = where.intersect(shifted(where, distance))
+        behind = where.intersect(translate(where, distance))
         # Iterations with none behind them: there the sum is taken.
-        last = where.subtract(shifted(where, [-d for d in distance]))
+        last = where.subtract(translate(where, [-d for d in distance]))
         if not _points(program, each.first).intersect(behind).is_empty():
             return False
         if not _points(program, taken).is_equal(last):

@@ -12,7 +12,7 @@ from polyloom.analysis.convolution import Access, Summed
 from polyloom.analysis.convolution_stored import Stored, stored
 from polyloom.ir.nest import Apply, Expression, Nest, Statement, statements
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import hidden
+from polyloom.names import hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import affine_map, to_set
 
@@ -95,8 +95,8 @@ def _begins(nest: Nest, begin: Statement, add: Statement) -> bool:
     shape = nest[target.name].shape
     points = to_set(begin.domain, begin.loops, params).intersect_params(to_set(nest.assumptions, (), params).params())
     written = points.apply(isl.Map.from_multi_aff(affine_map(target.index, begin.loops, params)))
-    box = [limit for n, extent in enumerate(shape) for limit in _within(hidden(n), extent)]
-    whole = to_set(Condition((Polyhedron(tuple(box)),)), [hidden(n) for n in range(len(shape))], params)
+    box = [limit for n, extent in enumerate(shape) for limit in _within(hidden_name(n), extent)]
+    whole = to_set(Condition((Polyhedron(tuple(box)),)), [hidden_name(n) for n in range(len(shape))], params)
     if not whole.intersect_params(to_set(nest.assumptions, (), params).params()).is_subset(written):
         return False
     return not any(_some(nest, begin, add, late) for late in _late(begin, add))
@@ -124,7 +124,7 @@ def _late(begin: Statement, add: Statement) -> Iterator[list[Affine]]:
 
 
 def _second(loop: str) -> Affine:
-    return Affine.symbol(hidden(loop))
+    return Affine.symbol(hidden_name(loop))
 
 
 def _some(nest: Nest, begin: Statement, add: Statement, late: Sequence[Affine]) -> bool:
@@ -137,5 +137,5 @@ def _some(nest: Nest, begin: Statement, add: Statement, late: Sequence[Affine]) 
         for p in begin.domain.pieces
         for q in add.domain.pieces
     ]
-    dims = (*begin.loops, *(hidden(loop) for loop in add.loops))
+    dims = (*begin.loops, *(hidden_name(loop) for loop in add.loops))
     return not to_set(Condition(tuple(pieces)), dims, nest.parameters).is_empty()

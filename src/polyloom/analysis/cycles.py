@@ -18,7 +18,7 @@ import islpy as isl
 
 from polyloom.analysis.components import components
 from polyloom.ir.pla import Program, Reference
-from polyloom.sets.isl import shifted
+from polyloom.sets.isl import translate
 
 SEARCH_LIMIT = 4000
 """Set operations after which the search gives up. Only programs without a positive order get that far."""
@@ -96,7 +96,7 @@ def zero_cycle(edges: Sequence[Edge], conditions: Sequence[isl.Set]) -> tuple[li
             for edge in (e for e in edges if e.reader == path[-1]):
                 budget -= 1
                 total = tuple(a + b for a, b in zip(offset, edge.distance, strict=True))
-                there = points.intersect(shifted(conditions[edge.writer], total))
+                there = points.intersect(translate(conditions[edge.writer], total))
                 if there.is_empty():
                     continue
                 if edge.writer == start and not any(total):

@@ -9,7 +9,7 @@ from polyloom.analysis.contraction import check_extents, dimensions_of, results
 from polyloom.analysis.dataflow import refuse
 from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Output, Sum, Term, leaves
 from polyloom.ir.pla import Equation, Program
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 
 
 def of_program(program: Program) -> Formulas:
@@ -23,7 +23,7 @@ def of_program(program: Program) -> Formulas:
     for equation, _ in found:
         if (count := names.count(equation.target.name)) > 1:
             refuse(f"there are {count} equations of `{equation.target.name}`, each for a part of it", equation.span)
-    definitions = tuple(_definition(program, e, value, fresh(e.target.name, taken)) for e, value in found)
+    definitions = tuple(_definition(program, e, value, fresh_name(e.target.name, taken)) for e, value in found)
     outputs = tuple(Output(d.label, d.name, tuple(range(len(d.dims)))) for d in definitions)
     arrays = (*program.inputs, *program.outputs)
     return Formulas(definitions, outputs, {a.name: a.dtype for a in arrays}, {a.name: a.shape for a in arrays})

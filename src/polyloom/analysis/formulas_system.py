@@ -14,12 +14,12 @@ import islpy as isl
 
 from polyloom.analysis.dataflow import refuse
 from polyloom.diagnostics import Span
-from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Number, Output, Sum, Term, loop_of
+from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Number, Output, Sum, Term, index_dimension
 from polyloom.ir.nest import Apply as Operation
 from polyloom.ir.nest import Expression
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.recurrence import Immediate, Origin, Piece, Produced, Recurrence, Stored, System
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, to_set
 
@@ -64,7 +64,7 @@ class _Reader:
             if others:
                 refuse(f"parts of `{name}` are written by different statements", self._span(first.statement))
             made = self.definition(first.statement)
-            loops = [loop_of(index) for index in first.index]
+            loops = [index_dimension(index) for index in first.index]
             shape = tuple(made.extents.get(loop) for loop in loops)
             last = {d: made.extents[d] - 1 for d in made.extents if d not in loops}
             # A sum is written at the last iteration of its loop, where it is complete.
@@ -117,7 +117,7 @@ class _Reader:
     def _made(
         self, equation: Recurrence, label: str, dims: tuple[str, ...], extents: Mapping[str, Affine], term: Term
     ) -> Definition:
-        return Definition(fresh(label, self.taken), label, dims, extents, term, equation.dtype, equation.span)
+        return Definition(fresh_name(label, self.taken), label, dims, extents, term, equation.dtype, equation.span)
 
     def _begun(self, first: Term, whole: Sum, is_less: bool, equation: Recurrence) -> Term:
         """First value and sum: nothing is added to a sum that begins with 0."""

@@ -16,7 +16,7 @@ from math import prod
 from typing import Final
 
 from polyloom.analysis.loop_ranges import Range, form_range
-from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, edges_of
+from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, successor_edges
 from polyloom.sets import Affine
 
 ANY: Final[Range] = (-(1 << 62), 1 << 62)
@@ -253,7 +253,7 @@ def _subscripts(offset: Affine, size: int, shape: Sequence[int]) -> Iterator[tup
 
 def _incoming(function: Function) -> Iterator[tuple[str, list[Operand]]]:
     """What edges give each parameter of a block."""
-    edges = [edge for block in function.blocks for edge in edges_of(block.terminator)]
+    edges = [edge for block in function.blocks for edge in successor_edges(block.terminator)]
     for block in function.blocks[1:]:
         given = [edge.arguments for edge in edges if edge.block == block.name]
         for number, parameter in enumerate(block.parameters):

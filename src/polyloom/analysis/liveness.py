@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from polyloom.ir.ssa import Block, Function, Value, edges_of
+from polyloom.ir.ssa import Block, Function, Value, successor_edges
 from polyloom.ir.ssa_verify import definitions, uses
 
 Bits = int
@@ -43,7 +43,7 @@ def liveness(function: Function) -> Liveness:
 def successors_of(function: Function) -> list[list[int]]:
     """By block the positions of those that it jumps to, in the order of its edges."""
     position = {block.name: k for k, block in enumerate(function.blocks)}
-    return [[position[edge.block] for edge in edges_of(block.terminator)] for block in function.blocks]
+    return [[position[edge.block] for edge in successor_edges(block.terminator)] for block in function.blocks]
 
 
 def live(successors: Sequence[Sequence[int]], used: Sequence[Bits], defined: Sequence[Bits]) -> list[Bits]:

@@ -16,7 +16,7 @@ from typing import Literal
 from polyloom.analysis.privatizable import Path, privatizable
 from polyloom.ir.nest import Loop, Nest, Node, Statement, accesses, assignments, cell, statements
 from polyloom.ir.pla import Reference
-from polyloom.names import hidden
+from polyloom.names import hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, to_set
 
@@ -144,4 +144,4 @@ def _differs(a: Reference, b: Reference, loop: str, shared: Sequence[str]) -> bo
 
 
 def _instance_names(loops: Sequence[str], shared: Sequence[str], side: str) -> dict[str, Affine]:
-    return {name: Affine.symbol(hidden(f"{side}_{name}")) for name in loops if name not in shared}
+    return {name: Affine.symbol(hidden_name(f"{side}_{name}")) for name in loops if name not in shared}

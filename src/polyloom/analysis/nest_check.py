@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, enforce
-from polyloom.ir.nest import Nest, Statement, accesses, data, statements
+from polyloom.ir.nest import Nest, Statement, accesses, data_symbols, statements
 from polyloom.ir.nest_verify import verify
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -93,7 +93,7 @@ class _Context:
 
 
 def _context(nest: Nest) -> _Context:
-    found, scalars = statements(nest), data(nest)
+    found, scalars = statements(nest), data_symbols(nest)
     unknown = set(scalars)
     for statement in found:
         for piece in statement.domain.pieces:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polyloom.analysis.effects import Externals, effects, externals_of
-from polyloom.ir.ssa import ATOMICS, EFFECTS, INDIRECT, Function, Instruction, Operand, Value, edges_of
-from polyloom.ir.ssa_placed import addressed
+from polyloom.ir.ssa import ATOMICS, EFFECTS, INDIRECT, Function, Instruction, Operand, Value, successor_edges
+from polyloom.ir.ssa_placed import address_taken
 
 _CARRIERS = ("copy", "offset", "select", "splat", "extract", "insert")
 _Known = Mapping[str, frozenset[int] | None]
@@ -25,7 +25,7 @@ def stored(function: Function) -> frozenset[str]:
     """
     # Kleene's iteration from below: sets of positions only grow, and None ("any memory") is the top.
     known: dict[str, frozenset[int] | None] = {member.name: frozenset() for member in function.program}
-    pointed = addressed(function)
+    pointed = address_taken(function)
     while True:
         found = {member.name: _stored(member, known, pointed) for member in function.members}
         if found == known:
@@ -95,7 +95,7 @@ def _sources(function: Function) -> dict[str, list[Operand]]:
         for instruction in block.instructions:
             if instruction.operation in _CARRIERS or instruction.operation == "alloca":
                 found[instruction.results[0].name] = list(instruction.operands)
-        for edge in edges_of(block.terminator):
+        for edge in successor_edges(block.terminator):
             for parameter, argument in zip(parameters[edge.block], edge.arguments, strict=True):
                 found[parameter.name].append(argument)
     return found

@@ -24,7 +24,7 @@ from polyloom.ir.ssa import (
     Operand,
     Place,
     Value,
-    edges_of,
+    successor_edges,
     flow_edges,
 )
 
@@ -139,7 +139,7 @@ def _chain(header: Block, members: set[str], blocks: Mapping[str, Block]) -> Sup
     while True:
         instructions += block.instructions
         end = block.terminator
-        inside = [edge for edge in edges_of(end) if edge.block in members]
+        inside = [edge for edge in successor_edges(end) if edge.block in members]
         # A block that stays in the loop on two ways has a join or a second way back.
         if len(inside) != 1 or not isinstance(end, Jump | Branch):
             return None
@@ -205,6 +205,6 @@ def entry_edge(function: Function, loop: Superblock) -> tuple[Block, Edge]:
         (block, edge)
         for block in function.blocks
         if block.name not in loop.blocks
-        for edge in edges_of(block.terminator)
+        for edge in successor_edges(block.terminator)
         if edge.block == loop.name
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.analysis.dominators import dominators
-from polyloom.ir.ssa import Branch, Constant, Function, Instruction, Operand, Value, edges_of, flow_edges
+from polyloom.ir.ssa import Branch, Constant, Function, Instruction, Operand, Value, successor_edges, flow_edges
 from polyloom.ir.ssa_types import INTEGERS, Type
 
 Interval = tuple[int, int]
@@ -105,7 +105,7 @@ class ValueRanges:
                 begins: list[Operand] = []
                 steps: set[int] = set()
                 for k in dict.fromkeys(sources):
-                    for edge in edges_of(self.function.blocks[k].terminator):
+                    for edge in successor_edges(self.function.blocks[k].terminator):
                         if edge.block == block.name:
                             argument = edge.arguments[n]
                             step = self._step(parameter, argument)
@@ -211,7 +211,7 @@ class ValueRanges:
         home = self.function.blocks[self.home[parameter.name]]
         n = home.parameters.index(parameter)
         for k in dict.fromkeys(self.arrivals[home.name]):
-            for edge in edges_of(self.function.blocks[k].terminator):
+            for edge in successor_edges(self.function.blocks[k].terminator):
                 argument = edge.arguments[n] if edge.block == home.name else None
                 if argument is not None and self._step(parameter, argument) is not None:
                     assert isinstance(argument, Value)
@@ -258,6 +258,6 @@ def _arrivals(function: Function) -> Mapping[str, list[int]]:
     """By block the positions of those that jump to it, once for each edge."""
     found: dict[str, list[int]] = {}
     for k, block in enumerate(function.blocks):
-        for edge in edges_of(block.terminator):
+        for edge in successor_edges(block.terminator):
             found.setdefault(edge.block, []).append(k)
     return found

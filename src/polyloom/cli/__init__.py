@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polyloom.cli.interrupt import INTERRUPTED, by_interrupt
+from polyloom.cli.interrupt import INTERRUPTED, is_interrupt
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -13,7 +13,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         from polyloom.cli.entry import main as execute
     except (KeyboardInterrupt, ImportError) as error:
-        if by_interrupt(error):
+        if is_interrupt(error):
             return INTERRUPTED
         raise
     return execute(words)

@@ -93,21 +93,21 @@ class Parser(argparse.ArgumentParser):
         least = f"write `{self._command}`; " if "required" in message else ""
         raise usage_error(message, f"{least}`{self.prog} --help` lists what {'else ' if least else ''}can be written")
 
-    def _least(self) -> str:
+    def _required_usage(self) -> str:
         """Command with no more than it needs."""
-        needed = [(*a.option_strings[:1], str(a.metavar)) for a in self._actions if a.required and not _may_miss(a)]
+        needed = [(*a.option_strings[:1], str(a.metavar)) for a in self._actions if a.required and not _is_optional(a)]
         return " ".join([self.prog, *(word for words in needed for word in words)])
 
-    def _more(self) -> str:
+    def _optional_usage(self) -> str:
         """Optional rest of a line of usage."""
-        operands = [a for a in self._actions if _may_miss(a)]
+        operands = [a for a in self._actions if _is_optional(a)]
         shown = [f" [{a.metavar}{' ...' if a.nargs == '*' else ''}]" for a in operands]
         return "".join([*shown, " [OPTION ...]"])
 
     def read(self, words: Sequence[str]) -> Request:
         """Options of a command line; operands may stand before, between and after them."""
-        self._command = self._least()
-        self.usage = f"{self._command}{self._more()}"
+        self._command = self._required_usage()
+        self.usage = f"{self._command}{self._optional_usage()}"
         # What argparse does not know is named here, with the nearest option, instead of its own message.
         options, extra = self.parse_known_intermixed_args(words, Request())
         if extra:
@@ -122,7 +122,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
 
-def _may_miss(action: argparse.Action) -> bool:
+def _is_optional(action: argparse.Action) -> bool:
     """Whether an operand may be left out."""
     return not action.option_strings and action.nargs in ("?", "*")
 
@@ -239,7 +239,7 @@ def check_seed(seed: int) -> None:
         raise usage_error(f"the seed is {seed}", "write a number from 0 on")
 
 
-def positive(text: str, option: str) -> int:
+def positive_integer(text: str, option: str) -> int:
     """The value of an option, 1 or more. Errors: PL0801, PL0804."""
     found = integer(text, option)
     if found < 1:
@@ -247,17 +247,17 @@ def positive(text: str, option: str) -> int:
     return found
 
 
-def parameters(words: Sequence[str]) -> dict[str, int]:
+def parameter_values(words: Sequence[str]) -> dict[str, int]:
     """Values of `NAME=VALUE` words; names and ranges are checked against the program later."""
-    return {name: integer(text, f"the parameter {name}") for name, text in pairs(words, "parameter", "N=64").items()}
+    return {name: integer(text, f"the parameter {name}") for name, text in named_values(words, "parameter", "N=64").items()}
 
 
-def bindings(words: Sequence[str], option: str) -> dict[str, str]:
+def file_bindings(words: Sequence[str], option: str) -> dict[str, str]:
     """`NAME=FILE` values of `--in` and `--out`."""
-    return pairs(words, option, f"{option} x=x.npy")
+    return named_values(words, option, f"{option} x=x.npy")
 
 
-def pairs(words: Sequence[str], what: str, example: str) -> dict[str, str]:
+def named_values(words: Sequence[str], what: str, example: str) -> dict[str, str]:
     """Texts of `NAME=TEXT` words; what they give is called `what` in messages. Errors: PL0801."""
     found: dict[str, str] = {}
     for word in words:

@@ -12,7 +12,7 @@ from polyloom.run.instance import Result
 from polyloom.targets.trace import Trace
 
 
-def outputs_of(options: Request, outputs: Mapping[str, str]) -> list[str]:
+def output_paths(options: Request, outputs: Mapping[str, str]) -> list[str]:
     """Every file that is written."""
     return [*outputs.values(), *(path for path in (options.trace, options.report) if path)]
 
@@ -25,21 +25,21 @@ def check_trace(path: str | None) -> None:
         raise usage_error(message, "write for instance --trace run.json")
 
 
-def encoded(path: str, found: Trace) -> bytes:
+def encode_trace(path: str, found: Trace) -> bytes:
     """Trace in the format that the ending of its name says: VCD (IEEE 1364-2005, section 18) or the JSON of Perfetto,
     compressed for .gz.
     """
     made = (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
-    return trace.smaller(made) if path.endswith(".gz") else made
+    return trace.compress_trace(made) if path.endswith(".gz") else made
 
 
-def artefacts(
+def run_artefacts(
     options: Request, result: Result, outputs: Mapping[str, str], passes: Sequence[tuple[str, str]] = ()
 ) -> dict[str, bytes]:
     """Files of a run: bytes by path. `passes` are forms between passes, which the page shows in columns."""
     made = {path: npy.encode(result.outputs[name]) for name, path in outputs.items()}
     if options.trace:
-        made[options.trace] = encoded(options.trace, result.trace)
+        made[options.trace] = encode_trace(options.trace, result.trace)
     if options.report:
         made[options.report] = result.page(passes).encode()
     return made

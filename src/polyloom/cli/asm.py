@@ -14,7 +14,7 @@ from polyloom.targets.target import need
 
 def execute(options: Request) -> Answer:
     target, place = registry.split_place(options.on)
-    assemble = need(target, "assemble", registry.names_of_targets(lambda t: t.assemble is not None))
+    assemble = need(target, "assemble", registry.target_names(lambda t: t.assemble is not None))
     own = of_target.given_options(options, target, "asm")
     # Before the work: an output that cannot be written, or would overwrite an input, is refused at once.
     files.check_outputs([options.output], [options.file, *of_target.option_files(target, "asm", own)])

@@ -24,24 +24,24 @@ _STYLES: Final = (
 _CARETS: Final = re.compile(r"(?<=\| )( *)(\^+)$")
 
 
-def painted(message: str) -> str:
+def paint_diagnostic(message: str) -> str:
     """A rendered diagnostic with its colors."""
-    return "\n".join(map(_line, message.split("\n")))
+    return "\n".join(map(_paint_line, message.split("\n")))
 
 
-def _line(text: str) -> str:
-    marked = _CARETS.sub(lambda found: found[1] + _styled(found[2], "1;31"), text)
+def _paint_line(text: str) -> str:
+    marked = _CARETS.sub(lambda found: found[1] + _with_style(found[2], "1;31"), text)
     for begin, style in _STYLES:
         if found := begin.match(marked):
-            return _styled(found[0], style) + marked[found.end() :]
+            return _with_style(found[0], style) + marked[found.end() :]
     return marked
 
 
-def _styled(text: str, style: str) -> str:
+def _with_style(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m"
 
 
-def is_colored(words: Sequence[str], stream: TextIO | None) -> bool:
+def wants_color(words: Sequence[str], stream: TextIO | None) -> bool:
     """Whether a command line, parsed or not, wants colors on a stream."""
     # The words themselves: an error in parsing is a message, too, and is colored.
     choices = [value for flag, value in pairwise(words) if flag == "--color"]

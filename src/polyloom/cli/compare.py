@@ -8,28 +8,28 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.cli.named_arrays import given_arrays
-from polyloom.cli.progress import bar
+from polyloom.cli.named_arrays import read_arrays
+from polyloom.cli.progress import progress_bar
 from polyloom.comparison.run import compare
-from polyloom.frontend import file_of
+from polyloom.frontend import source_file
 
 
 def execute(options: Request) -> Answer:
-    inputs = shared.bindings(options.inputs, "--in")
+    inputs = shared.file_bindings(options.inputs, "--in")
     written = [options.report] if options.report else []
-    files.check_outputs(written, [file_of(options.file), *inputs.values()])
+    files.check_outputs(written, [source_file(options.file), *inputs.values()])
     shared.check_seed(options.seed)
     own = of_target.given_texts(options, "run")
-    words = shared.pairs(options.words, "parameter", "N=64")
+    words = shared.named_values(options.words, "parameter", "N=64")
     # Places are refused one by one within `compare`: one that cannot take the source does not end the others.
-    with bar(options.quiet) as progress:
+    with progress_bar(options.quiet) as progress:
         made = compare(
             options.file,
-            {**words, **given_arrays(inputs)},
+            {**words, **read_arrays(inputs)},
             on=options.places,
             seed=options.seed,
             fill=options.fill,
-            options=sources.options_of(options),
+            options=sources.reading_options(options),
             own=own,
             texts=True,
             progress=progress,

@@ -10,10 +10,10 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.cli.progress import bar
+from polyloom.cli.progress import progress_bar
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend import file_of
-from polyloom.run.inputs import values
+from polyloom.frontend import source_file
+from polyloom.run.inputs import read_values
 from polyloom.targets import registry
 from polyloom.targets.target import Target
 
@@ -21,21 +21,21 @@ from polyloom.targets.target import Target
 def execute(options: Request) -> Answer:
     target, place = registry.split_place(options.on)
     own = of_target.given_options(options, target, "compile")
-    files.check_outputs([options.output], [file_of(options.file), *of_target.option_files(target, "compile", own)])
-    chosen, watch = target.options(**own), of_target.watch_of(options, target)
-    words = shared.pairs(getattr(options, "words", ()), "parameter", "N=64")
+    files.check_outputs([options.output], [source_file(options.file), *of_target.option_files(target, "compile", own)])
+    chosen, watch = target.options(**own), of_target.pass_watch(options, target)
+    words = shared.named_values(getattr(options, "words", ()), "parameter", "N=64")
     # Values would be ignored by a target that compiles for all sizes: refused, as they suggest otherwise.
     if words and not target.per_size:
-        raise _for_all(target, words)
-    with bar(options.quiet) as progress:
+        raise _values_error(target, words)
+    with progress_bar(options.quiet) as progress:
         if progress is not None:
             progress("reading", 0.0)
-        subject = api.subject_of(options.file, target, place, sources.options_of(options), chosen, watch)
-        sized = api.per_size(target, subject)
+        subject = api.read_subject(options.file, target, place, sources.reading_options(options), chosen, watch)
+        sized = api.compiles_per_size(target, subject)
         if words and not sized:
-            raise _for_all(target, words)
+            raise _values_error(target, words)
         compiled = api.compile_subject(subject, target, place, chosen, progress)
-        made = compiled.prepare_instance(values(subject.signature, words)[0], None, progress) if sized else compiled
+        made = compiled.prepare_instance(read_values(subject.signature, words)[0], None, progress) if sized else compiled
     files.write({options.output: made.data})
     facts = target.made(made.data)
     data = {
@@ -47,11 +47,11 @@ def execute(options: Request) -> Answer:
     }
     shown = f"({', '.join(compiled.parameters)})" if target.instantiate is not None else f" for {compiled.on}"
     line = f"{options.output}: {compiled.kernel}{shown}, {len(made.data)} bytes"
-    text = "\n".join(part for part in (of_target.printed(watch), line) if part)
+    text = "\n".join(part for part in (of_target.forms_text(watch), line) if part)
     return Answer(data, text, subject.warnings)
 
 
-def _for_all(target: Target, words: Mapping[str, str]) -> PolyloomError:
+def _values_error(target: Target, words: Mapping[str, str]) -> PolyloomError:
     name = next(iter(words))
     message = f"the target {target.name} compiles for all values at once, and takes no {name}"
     return shared.usage_error(message, "leave the values out")

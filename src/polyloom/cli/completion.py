@@ -43,13 +43,13 @@ def commands() -> tuple[Command, ...]:
     names = {"explain": sorted(explain.known_codes()), "bench": sorted(bench.tables())}
     return tuple(
         Command(verb, about, _places(verb, about, module, names.get(verb, ())))
-        for verb, (about, module) in entry.all_verbs().items()
+        for verb, (about, module) in entry.known_verbs().items()
     )
 
 
 def _places(verb: str, about: str, module: str, names: Sequence[str]) -> tuple[Place, ...]:
     parser = Parser(verb, about)
-    entry.declared(verb, module)(parser)
+    entry.flag_declaration(verb, module)(parser)
     general_options(parser)
     return tuple(_place(action, names) for action in parser._actions)  # pyright: ignore[reportPrivateUsage]
 

@@ -16,7 +16,7 @@ from polyloom.cli import examples
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.diagnostics import INPUT, Diagnostic
-from polyloom.extras import AGAIN, command
+from polyloom.extras import AGAIN, install_command
 
 
 def arguments(parser: Parser) -> None:
@@ -25,7 +25,7 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Request) -> Answer:
     del options
-    rows = [(name, *_outcome(check)) for name, check in _CHECKS.items()]
+    rows = [(name, *_check_outcome(check)) for name, check in _CHECKS.items()]
     failed = [name for name, good, _ in rows if not good]
     text = "\n".join(f"{'ok    ' if good else 'FAILED'}  {name:14} {what}" for name, good, what in rows)
     data = {"ok": not failed, "checks": [{"name": name, "ok": good, "found": what} for name, good, what in rows]}
@@ -38,7 +38,7 @@ def execute(options: Request) -> Answer:
     return Answer(data, text, found)
 
 
-def _outcome(check: Callable[[], str]) -> tuple[bool, str]:
+def _check_outcome(check: Callable[[], str]) -> tuple[bool, str]:
     try:
         return True, check()
     except Exception as error:  # whatever is wrong is what the user asked for
@@ -53,12 +53,12 @@ def _package(name: str) -> Callable[[], str]:
     return check
 
 
-def _c() -> str:
+def _check_c() -> str:
     """Tools of the extra [c], whose absence is no fault."""
     try:
         return ", ".join(f"{name} {_package(name)()}" for name in ("ziglang", "llvmlite"))
     except (ImportError, PackageNotFoundError):
-        return f"not installed; for C: {command('c')}"
+        return f"not installed; for C: {install_command('c')}"
 
 
 def _modules() -> str:
@@ -82,7 +82,7 @@ _CHECKS: Final[dict[str, Callable[[], str]]] = {
     "numpy": _package("numpy"),
     "islpy": _package("islpy"),
     "ortools": _package("ortools"),
-    "extra [c]": _c,
+    "extra [c]": _check_c,
     "native model": _modules,
     "examples": lambda: str(examples.folder()),
     "self-test": _self_test,

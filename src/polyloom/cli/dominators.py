@@ -25,7 +25,7 @@ from polyloom.analysis.flow_graph import find_fault
 from polyloom.cli import arguments as shared
 from polyloom.cli.answer import Answer, table
 from polyloom.cli.arguments import Parser, Request
-from polyloom.cli.json_text import Document, Path, parse
+from polyloom.cli.json_text import Document, Path, parse_json
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 
 _KEYS: Final = ("n", "root", "edges")
@@ -72,7 +72,7 @@ def execute(options: Request) -> Answer:
 
 def read(path: str) -> tuple[int, Nodes, int]:
     """n, edges (m, 2) and root of a graph in a file; errors PL0807, PL0960 to PL0964, shown at their place."""
-    document = parse(files.read(path), path, _EXAMPLE)
+    document = parse_json(files.read(path), path, _EXAMPLE)
     members = _members(document)
     n = _integer(document, ("n",), members["n"])
     root = _integer(document, ("root",), members.get("root", 0))
@@ -84,7 +84,7 @@ def read(path: str) -> tuple[int, Nodes, int]:
 
 def _members(document: Document) -> dict[str, object]:
     if not isinstance(document.value, dict):
-        raise _mistyped(document, (), "an object")
+        raise _type_error(document, (), "an object")
     members = cast("dict[str, object]", document.value)
     for key in members:
         if key not in _KEYS:
@@ -103,23 +103,23 @@ def _members(document: Document) -> dict[str, object]:
 
 def _integer(document: Document, path: Path, value: object) -> int:
     if type(value) is not int:  # true and false are int to isinstance
-        raise _mistyped(document, path, "an integer")
+        raise _type_error(document, path, "an integer")
     return value
 
 
 def _edges(document: Document, value: object) -> npt.NDArray[np.generic]:
     """An array (m, 2) of integers; of objects where one is beyond 64 bits."""
     if not isinstance(value, list):
-        raise _mistyped(document, ("edges",), "a list of edges")
+        raise _type_error(document, ("edges",), "a list of edges")
     edges = cast("list[object]", value)
     for k in _unlike(edges, list):
-        raise _mistyped(document, ("edges", k), "an edge [from, to]")
+        raise _type_error(document, ("edges", k), "an edge [from, to]")
     pairs = cast("list[list[object]]", edges)
     for k in (k for k, pair in enumerate(pairs) if len(pair) != 2):
-        raise _mistyped(document, ("edges", k), "an edge [from, to]")
+        raise _type_error(document, ("edges", k), "an edge [from, to]")
     ends = list(chain.from_iterable(pairs))
     for k in _unlike(ends, int):
-        raise _mistyped(document, ("edges", k // 2, k % 2), "an integer")
+        raise _type_error(document, ("edges", k // 2, k % 2), "an integer")
     try:
         return np.array(ends, np.int64).reshape(-1, 2)
     except OverflowError:
@@ -131,7 +131,7 @@ def _unlike(values: list[object], kind: type) -> Iterable[int]:
     return () if set(map(type, values)) <= {kind} else (k for k, value in enumerate(values) if type(value) is not kind)
 
 
-def _mistyped(document: Document, path: Path, wanted: str) -> PolyloomError:
+def _type_error(document: Document, path: Path, wanted: str) -> PolyloomError:
     span = document.value_span(path)
     title = "".join(f"[{step}]" if isinstance(step, int) else step for step in path) or "the graph"
     return input_error("PL0962", f"{title} is {document.text(span)}, which is not {wanted}", span=span, help=_EXAMPLE)

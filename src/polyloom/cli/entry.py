@@ -20,11 +20,11 @@ import polyloom
 from polyloom.cli import terminal
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, general_options, usage_error
-from polyloom.cli.color import is_colored, painted
+from polyloom.cli.color import wants_color, paint_diagnostic
 from polyloom.cli.flags import FLAGS
-from polyloom.cli.interrupt import INTERRUPTED, by_interrupt
+from polyloom.cli.interrupt import INTERRUPTED, is_interrupt
 from polyloom.cli.of_target import named_targets
-from polyloom.deep import too_deep
+from polyloom.deep import nesting_error
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.targets.entry import entries
 
@@ -53,79 +53,79 @@ def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else list(words)
     # From the words themselves: an error in parsing them must obey these flags, too.
     as_json, is_quiet = "--json" in words, "--quiet" in words or "-q" in words
-    paint = painted if is_colored(words, sys.stderr) else str
+    paint = paint_diagnostic if wants_color(words, sys.stderr) else str
     try:
-        answer = _dispatch(words)
+        answer = _run_verb(words)
         terminal.write(answer.printed.removesuffix("\n"), sys.stderr)
         text = "" if is_quiet else answer.text
-        _print(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else text)
+        _print_output(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else text)
         for line in answer.streamed:
             if not is_quiet:
-                _print(line)
-        return _report(answer.diagnostics, paint, is_quiet)
+                _print_output(line)
+        return _print_diagnostics(answer.diagnostics, paint, is_quiet)
     except PolyloomError as error:
-        return _fail(error.diagnostics, as_json, paint)
+        return _print_failure(error.diagnostics, as_json, paint)
     # The reader of a pipe, such as `head`, has what it wants: no error.
     except BrokenPipeError:
         _drop_output()
         return 0
     # Deeply nested input exhausts Python's stack somewhere below: it is the input that is wrong.
     except RecursionError:
-        return _fail(too_deep("the input").diagnostics, as_json, paint)
+        return _print_failure(nesting_error("the input").diagnostics, as_json, paint)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        return INTERRUPTED if by_interrupt(error) else _fail((_internal(error),), as_json, paint)
+        return INTERRUPTED if is_interrupt(error) else _print_failure((_internal_error(error),), as_json, paint)
 
 
-def _dispatch(words: Sequence[str]) -> Answer:
+def _run_verb(words: Sequence[str]) -> Answer:
     """Chosen verb on its words. Errors: PL0801 and those of the verb."""
     if not words or list(words) == ["--json"]:
         raise usage_error(
-            "no command was given", f"write one of {', '.join(all_verbs())}; `polyloom --help` describes them"
+            "no command was given", f"write one of {', '.join(known_verbs())}; `polyloom --help` describes them"
         )
     # Before any module of a verb is loaded: help must answer at once.
     if words[0] in ("-h", "--help", "help"):
-        return Answer({"verbs": {verb: about for verb, (about, _) in all_verbs().items()}}, _help())
+        return Answer({"verbs": {verb: about for verb, (about, _) in known_verbs().items()}}, _help_text())
     if words[0] == "--version":
         return Answer({"version": polyloom.__version__}, f"polyloom {polyloom.__version__}")
-    verb, known = words[0], all_verbs()
+    verb, known = words[0], known_verbs()
     if verb not in known:
         raise usage_error(f"there is no command '{verb}'", nearest(verb, known, "command"))
     about, name = known[verb]
     parser = Parser(f"polyloom {verb}", about, named_targets(verb, words))
-    declared(verb, name)(parser)
+    flag_declaration(verb, name)(parser)
     general_options(parser)
     # The whole command line is checked before the verb's work begins.
     options = parser.read(words[1:])
     return cast(Callable[[Request], Answer], importlib.import_module(name).execute)(options)
 
 
-def declared(verb: str, name: str) -> Callable[[Parser], None]:
+def flag_declaration(verb: str, name: str) -> Callable[[Parser], None]:
     """What declares the flags of a verb with the module `name`."""
     return FLAGS[verb] if verb in FLAGS else importlib.import_module(name).arguments
 
 
-def all_verbs() -> dict[str, tuple[str, str]]:
+def known_verbs() -> dict[str, tuple[str, str]]:
     """Description and module of every verb: ours, then those of the targets."""
     own = {verb: (about, f"polyloom.cli.{verb}") for verb, about in VERBS.items()}
     brought = {verb: found for entry in entries().values() for verb, found in entry.verbs.items()}
     return {**own, **{verb: found for verb, found in brought.items() if verb not in own}}
 
 
-def _help() -> str:
+def _help_text() -> str:
     lines = [
         "Write a loop once, compile it once, run it at any size.",
         "",
         "usage: polyloom COMMAND ..., each with --help and --json",
         "",
     ]
-    lines += [f"  {verb:12} {what}" for verb, (what, _) in all_verbs().items()]
+    lines += [f"  {verb:12} {what}" for verb, (what, _) in known_verbs().items()]
     example = "  polyloom run examples/matmul.pla N=20 M=20 K=20 --on tcpa:unit:4x4"
     return "\n".join([*lines, "", "for example", example])
 
 
-def _print(text: str) -> None:
+def _print_output(text: str) -> None:
     try:
         terminal.write(text, sys.stdout)
     except BrokenPipeError:
@@ -143,22 +143,22 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _report(diagnostics: tuple[Diagnostic, ...], paint: Callable[[str], str], is_quiet: bool = False) -> int:
+def _print_diagnostics(diagnostics: tuple[Diagnostic, ...], paint: Callable[[str], str], is_quiet: bool = False) -> int:
     """Messages on stderr, warnings too unless it is to be quiet; the result is the first one's exit code, or 0."""
     if shown := [d for d in diagnostics if d.exit_code or not is_quiet]:
         terminal.write("\n\n".join(d.render() for d in shown), sys.stderr, paint)
     return diagnostics[0].exit_code if diagnostics else 0
 
 
-def _fail(diagnostics: tuple[Diagnostic, ...], as_json: bool, paint: Callable[[str], str]) -> int:
+def _print_failure(diagnostics: tuple[Diagnostic, ...], as_json: bool, paint: Callable[[str], str]) -> int:
     if as_json:
-        _print(
-            json.dumps({"error": as_object(diagnostics[0]), "errors": [as_object(d) for d in diagnostics]}, indent=2)
+        _print_output(
+            json.dumps({"error": diagnostic_object(diagnostics[0]), "errors": [diagnostic_object(d) for d in diagnostics]}, indent=2)
         )
-    return _report(diagnostics, paint)
+    return _print_diagnostics(diagnostics, paint)
 
 
-def as_object(diagnostic: Diagnostic) -> dict[str, object]:
+def diagnostic_object(diagnostic: Diagnostic) -> dict[str, object]:
     """A diagnostic for machines."""
     span = diagnostic.span
     place = {"file": span.source.name, "line": span.line, "column": span.column} if span else {}
@@ -172,7 +172,7 @@ def as_object(diagnostic: Diagnostic) -> dict[str, object]:
     }
 
 
-def _internal(error: Exception) -> Diagnostic:
+def _internal_error(error: Exception) -> Diagnostic:
     # A traceback says nothing to users; whoever mends the fault asks for it.
     if os.environ.get("POLYLOOM_DEBUG") == "1":
         traceback.print_exception(error)

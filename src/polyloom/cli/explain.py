@@ -47,7 +47,7 @@ def known_codes() -> dict[str, tuple[str, str]]:
     return {**{code: entry for codes in brought for code, entry in codes.items()}, **CODES}
 
 
-def address(code: str, title: str) -> str:
+def code_address(code: str, title: str) -> str:
     """Address of a code's entry on the site: its anchor is the heading in lower case, with hyphens, without other
     marks.
     """
@@ -55,7 +55,7 @@ def address(code: str, title: str) -> str:
     return f"{_SITE}errors.html#{anchor}"
 
 
-def _beside(code: str, known: list[str]) -> str:
+def _related_codes(code: str, known: list[str]) -> str:
     """Help line with the codes next to one that does not exist, of the same subject; the range of all, where there is
     none.
     """
@@ -78,8 +78,8 @@ def execute(options: Request) -> Answer:
         return Answer({"codes": titles}, "\n".join(f"{code}  {title}" for code, title in titles.items()))
     code = options.name.upper()
     if code not in known:
-        raise input_error("PL0813", f"there is no code '{options.name}'", help=_beside(code, sorted(known)))
+        raise input_error("PL0813", f"there is no code '{options.name}'", help=_related_codes(code, sorted(known)))
     title, text = known[code]
-    where = address(code, title)
+    where = code_address(code, title)
     data = {"code": code, "title": title, "text": text, "address": where}
     return Answer(data, f"{code}: {title}\n\n{text}\n\n{where}")

@@ -10,19 +10,19 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request, usage_error
-from polyloom.cli.progress import bar
+from polyloom.cli.progress import progress_bar
 from polyloom.diagnostics import INFEASIBLE, MISMATCH, Diagnostic, PolyloomError
 from polyloom.exploration.begin import explore
 from polyloom.exploration.sweep import Sweep
-from polyloom.frontend import file_of
+from polyloom.frontend import source_file
 
 
 def execute(options: Request) -> Answer:
     written = [path for path in (options.table, options.report) if path]
-    files.check_outputs(written, [file_of(options.file)])
+    files.check_outputs(written, [source_file(options.file)])
     if options.seed < 0:
         raise usage_error(f"the seed is {options.seed}", "write a number from 0 on")
-    with bar(options.quiet) as progress:
+    with progress_bar(options.quiet) as progress:
         sweep = explore(
             options.file,
             options.on,
@@ -31,14 +31,14 @@ def execute(options: Request) -> Answer:
             where=options.where,
             objective=[name.strip() for name in options.objective.split(",")],
             level=options.level,
-            jobs=shared.positive(options.jobs, "--jobs"),
+            jobs=shared.positive_integer(options.jobs, "--jobs"),
             scheduler=options.scheduler,
             resume=options.resume,
             seed=options.seed,
-            timeout=_seconds(options.timeout),
-            options=sources.options_of(options),
+            timeout=_timeout_seconds(options.timeout),
+            options=sources.reading_options(options),
             progress=progress,
-            values=shared.pairs(options.words, "parameter", "N=64"),
+            values=shared.named_values(options.words, "parameter", "N=64"),
         )
     made: dict[str, bytes] = {}
     if options.table:
@@ -77,7 +77,7 @@ def _findings(sweep: Sweep) -> tuple[Diagnostic, ...]:
     return ()
 
 
-def _seconds(text: str | None) -> float | None:
+def _timeout_seconds(text: str | None) -> float | None:
     """Errors: PL0801."""
     if text is None:
         return None

@@ -15,9 +15,9 @@ from polyloom.targets.target import need
 
 def execute(options: Request) -> Answer:
     files.check_outputs([options.output], [options.file])
-    parameters, data = shared.parameters(options.words), registry.read_program_file(options.file)
+    parameters, data = shared.parameter_values(options.words), registry.read_program_file(options.file)
     target, kind = registry.require_owner(options.file, data)
-    need(target, "instantiate", registry.names_of_targets(lambda t: t.instantiate is not None))
+    need(target, "instantiate", registry.target_names(lambda t: t.instantiate is not None))
     # A concrete configuration has no parameters left.
     if not kind.symbolic:
         help = "give the symbolic configuration that it was made from"

@@ -10,10 +10,10 @@ INTERRUPTED: Final = 130
 """The exit code behind Ctrl-C."""
 
 
-def by_interrupt(error: BaseException | None) -> bool:
+def is_interrupt(error: BaseException | None) -> bool:
     """Whether an exception comes from Ctrl-C: native modules that are interrupted while they are loaded raise an
     ImportError because of it.
     """
     return error is not None and (
-        isinstance(error, KeyboardInterrupt) or by_interrupt(error.__cause__ or error.__context__)
+        isinstance(error, KeyboardInterrupt) or is_interrupt(error.__cause__ or error.__context__)
     )

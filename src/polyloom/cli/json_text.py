@@ -31,11 +31,11 @@ class Document:
 
     def value_span(self, path: Path) -> Span:
         """Where the value at `path` stands."""
-        return self._find(path)[1]
+        return self._find_spans(path)[1]
 
     def key_span(self, path: Path) -> Span:
         """Where the key that `path` ends with stands."""
-        return self._find(path)[0]
+        return self._find_spans(path)[0]
 
     def text(self, span: Span) -> str:
         """What is written there, at most one line of 40 characters."""
@@ -45,7 +45,7 @@ class Document:
     def repeated_key(self) -> tuple[str, Span] | None:
         """First key that the outermost object has for a second time; RFC 8259, section 4, leaves its meaning open."""
         seen: set[str | int] = set()
-        for key, place, _ in self._members(self._skip(0)):
+        for key, place, _ in self._member_spans(self._skip_blanks(0)):
             if key in seen:
                 return str(key), place
             seen.add(key)
@@ -61,51 +61,51 @@ class Document:
 
         # The fast reader tells whether there is one; only then is the text walked for its place.
         json.loads(self.source.text, object_pairs_hook=look, parse_int=len)
-        return self._repeated(self._skip(0)) if found else None
+        return self._find_repetition(self._skip_blanks(0)) if found else None
 
-    def _repeated(self, start: int) -> tuple[str, Span] | None:
+    def _find_repetition(self, start: int) -> tuple[str, Span] | None:
         # Only containers can repeat keys.
         if self.source.text[start] not in "{[":
             return None
         seen: set[str | int] = set()
-        for key, place, value in self._members(start):
+        for key, place, value in self._member_spans(start):
             if key in seen:
                 return str(key), place
             seen.add(key)
-            if (inside := self._repeated(value.start)) is not None:
+            if (inside := self._find_repetition(value.start)) is not None:
                 return inside
         return None
 
-    def _find(self, path: Path) -> tuple[Span, Span]:
+    def _find_spans(self, path: Path) -> tuple[Span, Span]:
         """The spans of key and value."""
-        place = value = self._value(self._skip(0))
+        place = value = self._value_span(self._skip_blanks(0))
         for step in path:
-            place, value = next((place, value) for key, place, value in self._members(value.start) if key == step)
+            place, value = next((place, value) for key, place, value in self._member_spans(value.start) if key == step)
         return place, value
 
-    def _members(self, start: int) -> Iterator[tuple[str | int, Span, Span]]:
+    def _member_spans(self, start: int) -> Iterator[tuple[str | int, Span, Span]]:
         """Key or index, its span (an index has the item's), and the value's span, of the container at `start`."""
         is_object = self.source.text[start] == "{"
-        at, number = self._skip(start + 1), 0
+        at, number = self._skip_blanks(start + 1), 0
         while self.source.text[at] not in "]}":
-            place = value = self._value(at)
+            place = value = self._value_span(at)
             if is_object:
-                value = self._value(self._skip(self._skip(place.end) + 1))
+                value = self._value_span(self._skip_blanks(self._skip_blanks(place.end) + 1))
             yield json.loads(self.source.text[place.start : place.end]) if is_object else number, place, value
-            at, number = self._skip(value.end), number + 1
-            at = self._skip(at + 1) if self.source.text[at] == "," else at
+            at, number = self._skip_blanks(value.end), number + 1
+            at = self._skip_blanks(at + 1) if self.source.text[at] == "," else at
 
-    def _value(self, start: int) -> Span:
+    def _value_span(self, start: int) -> Span:
         return Span(self.source, start, _DECODER.raw_decode(self.source.text, start)[1])
 
-    def _skip(self, start: int) -> int:
+    def _skip_blanks(self, start: int) -> int:
         """The first character from `start` on that is no blank."""
         match = _BLANKS.match(self.source.text, start)
         assert match is not None
         return match.end()
 
 
-def parse(data: bytes, name: str, help: str) -> Document:
+def parse_json(data: bytes, name: str, help: str) -> Document:
     """Document of a UTF-8 text called `name`. Errors: PL0960, whose help is `help`."""
     try:
         # A byte order mark, which some editors write, is skipped.
@@ -117,7 +117,7 @@ def parse(data: bytes, name: str, help: str) -> Document:
     try:
         return Document(_loads(source.text), source)
     except json.JSONDecodeError as error:
-        raise _malformed(source, error.pos, help) from None
+        raise _syntax_error(source, error.pos, help) from None
     except RecursionError:
         raise input_error("PL0960", f"'{name}' nests values too deeply", help=help) from None
 
@@ -131,7 +131,7 @@ def _loads(text: str) -> object:
         return json.loads(text, parse_int=lambda digits: int(digits[:_DIGITS]))
 
 
-def _malformed(source: Source, at: int, help: str) -> PolyloomError:
+def _syntax_error(source: Source, at: int, help: str) -> PolyloomError:
     if not source.text[at:].strip():
         return input_error("PL0960", "the JSON text ends too early", span=Span(source, at, at + 1), help=help)
     return input_error(

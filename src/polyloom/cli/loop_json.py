@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, cast
 
 from polyloom import files
-from polyloom.cli.json_text import Document, Path, parse
+from polyloom.cli.json_text import Document, Path, parse_json
 from polyloom.diagnostics import PolyloomError, Span, input_error, nearest
 from polyloom.modulo.problem import LARGEST, Choice, Dependence, Operation, Problem, Resource, Use
 
@@ -33,9 +33,9 @@ class Loop:
     document: Document
 
 
-def read(path: str) -> Loop:
+def read_loop(path: str) -> Loop:
     """Loop in a file. Errors: PL0960 and PL0980 to PL0983, shown at their place."""
-    document = parse(files.read(path), path, EXAMPLE)
+    document = parse_json(files.read(path), path, EXAMPLE)
     if (repeated := document.repeated_anywhere()) is not None:
         raise input_error(
             "PL0980", f"the key '{repeated[0]}' is given twice", span=repeated[1], help=f"give '{repeated[0]}' once"
@@ -112,14 +112,14 @@ class _Reader:
         members = self.members(path, cast(object, value), "a choice that holds several", ("hold", "latency", "busy"))
         mine = timing.with_members(self, path, members)
         held = [
-            self._held((*path, "hold", n), entry, mine)
+            self._read_use((*path, "hold", n), entry, mine)
             for n, entry in enumerate(self.items((*path, "hold"), members["hold"], "resources"))
         ]
         return Choice(tuple(held), mine.latency), [
             name for use in held for name, n in self.resources.items() if n == use.resource
         ]
 
-    def _held(self, path: Path, value: object, timing: Timing) -> Use:
+    def _read_use(self, path: Path, value: object, timing: Timing) -> Use:
         if not isinstance(value, dict):
             return Use(self.resource(path, value), timing.busy)
         members = self.members(
@@ -131,13 +131,13 @@ class _Reader:
 
     def _edge(self, path: Path, value: object) -> Dependence:
         members = self.members(path, value, "an edge", ("from", "to", "delay", "distance", "latency"), ("from", "to"))
-        ends = [self._end((*path, key), members[key]) for key in ("from", "to")]
+        ends = [self._edge_end((*path, key), members[key]) for key in ("from", "to")]
         distance = self.number((*path, "distance"), members.get("distance", 0), 0, "iterations")
         delay = self.number((*path, "delay"), members.get("delay", 0), -LARGEST, "cycles")
         latency = self.number((*path, "latency"), members["latency"], 0, "cycles") if "latency" in members else None
         return Dependence(ends[0], ends[1], distance, delay, latency)
 
-    def _end(self, path: Path, value: object) -> int:
+    def _edge_end(self, path: Path, value: object) -> int:
         if not isinstance(value, str):
             self.mistyped(path, "the name of a node")
         if value not in self.nodes:

@@ -13,7 +13,7 @@ from polyloom.diagnostics import input_error, nearest
 from polyloom.ir.signature import Signature
 
 
-def given_arrays(inputs: Mapping[str, str]) -> dict[str, npt.NDArray[np.generic]]:
+def read_arrays(inputs: Mapping[str, str]) -> dict[str, npt.NDArray[np.generic]]:
     """The arrays of `--in`."""
     return {name: npy.read(path) for name, path in inputs.items()}
 

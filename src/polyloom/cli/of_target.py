@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from polyloom.cli.arguments import Parser, Request, usage_error
-from polyloom.passes import Watch, chosen
+from polyloom.passes import Watch, select_passes
 from polyloom.targets.entry import BUILT_IN, Entry, entries, load_named
-from polyloom.targets.options import Option, options_of_verb
+from polyloom.targets.options import Option, verb_options
 
 # Loading a target takes time that `--help` must not: its types are needed for checking alone.
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ def on_option(parser: Parser) -> None:
 
 def target_options(parser: Parser, verb: str) -> None:
     """Flags of all targets for a verb; which of them the chosen target has is checked by `given_options`."""
-    for name, flag in sorted(_flags(verb).items(), key=lambda found: (*found[1].order, found[0])):
+    for name, flag in sorted(_verb_flags(verb).items(), key=lambda found: (*found[1].order, found[0])):
         shown = [target for target in flag.targets if not parser.chosen or target in parser.chosen]
         about, dest = flag.by_target[(shown or flag.targets)[0]], f"{_DEST}{name}"
-        group = parser.group(_purpose(flag, shown, verb))
+        group = parser.group(_group_title(flag, shown, verb))
         who = "" if parser.chosen else f" ({', '.join(flag.targets)})"
         help = (about.help + who).replace("%", "%%") if shown else SUPPRESS
         if about.metavar is None:
@@ -59,13 +59,13 @@ def target_options(parser: Parser, verb: str) -> None:
             group.add_argument(about.flag, dest=dest, metavar=about.metavar, nargs="?", const=about.const, help=help)
         else:
             group.add_argument(about.flag, dest=dest, metavar=about.metavar, help=help)
-    others = {target for flag in _flags(verb).values() for target in flag.targets} - {*parser.chosen}
+    others = {target for flag in _verb_flags(verb).values() for target in flag.targets} - {*parser.chosen}
     if parser.chosen and others:
         shown = [target for target in entries() if target in others]
         parser.epilog = f"other targets have options of their own: {parser.prog} --help --on {'|'.join(shown)}"
 
 
-def _purpose(flag: _Flag, targets: Sequence[str], verb: str) -> str:
+def _group_title(flag: _Flag, targets: Sequence[str], verb: str) -> str:
     """The title of a flag's group."""
     return f"{'compilation' if flag.compiles else verb} ({', '.join(targets)})"
 
@@ -96,24 +96,24 @@ class _Flag:
         return [list(entries()).index(target) for target in self.targets], not self.compiles
 
 
-def _flags(verb: str) -> dict[str, _Flag]:
+def _verb_flags(verb: str) -> dict[str, _Flag]:
     """Flags of a verb by name; targets share a flag of one name."""
     found: dict[str, _Flag] = {}
     for entry in entries().values():
-        for name, option in options_of_verb(_options(entry), verb).items():
+        for name, option in verb_options(_option_class(entry), verb).items():
             known = found[name].by_target if name in found else dict[str, Option]()
             found[name] = _Flag({**known, entry.name: option})
     return found
 
 
-def _options(entry: Entry) -> type[Any]:
+def _option_class(entry: Entry) -> type[Any]:
     return load_named(entry.target).options if entry.options is None else load_named(entry.options)
 
 
 def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]:
     """Values of the options that are given. Errors: PL0801 for one that the target lacks, and those of reading."""
-    known, found = options_of_verb(target.options, verb), dict[str, Any]()
-    for name, flag in _flags(verb).items():
+    known, found = verb_options(target.options, verb), dict[str, Any]()
+    for name, flag in _verb_flags(verb).items():
         text = getattr(request, f"{_DEST}{name}", None)
         if text is None:
             continue
@@ -128,11 +128,11 @@ def given_options(request: Request, target: Target, verb: str) -> dict[str, Any]
 
 def given_texts(request: Request, verb: str) -> dict[str, Any]:
     """Texts of the options that are given, by name; of a flag that is repeated, a list."""
-    found = {name: getattr(request, f"{_DEST}{name}", None) for name in _flags(verb)}
+    found = {name: getattr(request, f"{_DEST}{name}", None) for name in _verb_flags(verb)}
     return {name: text for name, text in found.items() if text is not None}
 
 
-def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | None:
+def given_file(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | None:
     """File that no target wrote, and the target that `--on` names for it; None where either is missing."""
     from polyloom.targets import registry
     from polyloom.targets.target import Given
@@ -145,13 +145,13 @@ def given(request: Request, data: bytes, verb: str) -> tuple[Target, Given] | No
 
 def option_outputs(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:
     """Paths that options have written."""
-    known = options_of_verb(target.options, verb)
+    known = verb_options(target.options, verb)
     return [path for name, value in given.items() for path in known[name].writes(value)]
 
 
 def option_files(target: Target, verb: str, given: Mapping[str, Any]) -> list[str]:
     """Paths that options name as inputs."""
-    known = options_of_verb(target.options, verb)
+    known = verb_options(target.options, verb)
     return [path for name, value in given.items() for path in known[name].files(value)]
 
 
@@ -163,18 +163,18 @@ def pass_options(parser: Parser) -> None:
     group.add_argument("--verify-each", action="store_true", help="check the form after every pass")
 
 
-def watch_of(request: Request, target: Target) -> Watch:
+def pass_watch(request: Request, target: Target) -> Watch:
     """Watch of passes, from the flags of `pass_options`. Errors: PL0976."""
-    after = chosen(request.print_after, target.passes)
+    after = select_passes(request.print_after, target.passes)
     return Watch(verify=True, after=after) if request.verify_each else Watch(after=after)
 
 
-def printed(watch: Watch) -> str:
+def forms_text(watch: Watch) -> str:
     """The forms, each below its pass."""
-    return "\n".join(f"after {name}\n\n{text}" for name, text in watch.collected())
+    return "\n".join(f"after {name}\n\n{text}" for name, text in watch.collect_texts())
 
 
 def as_data(watch: Watch) -> dict[str, object]:
     """A key of JSON, where something was asked for."""
-    found = [{"pass": name, "text": text} for name, text in watch.collected()]
+    found = [{"pass": name, "text": text} for name, text in watch.collect_texts()]
     return {"passes": found} if found else {}

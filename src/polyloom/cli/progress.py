@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
 
-from polyloom.report.progress import CLEAR, beating, draw
+from polyloom.report.progress import CLEAR, repeat_progress, draw
 from polyloom.targets.subject import Progress
 
 Line = Callable[[str], None]
@@ -16,7 +16,7 @@ Line = Callable[[str], None]
 
 
 @contextmanager
-def line(is_quiet: bool = False) -> Generator[Line]:
+def status_line(is_quiet: bool = False) -> Generator[Line]:
     """Status line: a function that shows what is being done, with the seconds that it takes, until the next text. It
     shows nothing without a terminal, or where output is to be quiet.
     """
@@ -35,7 +35,7 @@ def line(is_quiet: bool = False) -> Generator[Line]:
         began[0] = monotonic()
         told(text, 0.0)
 
-    with beating(show) as beat:
+    with repeat_progress(show) as beat:
         told = beat or show
         try:
             yield begin
@@ -44,7 +44,7 @@ def line(is_quiet: bool = False) -> Generator[Line]:
 
 
 @contextmanager
-def bar(is_quiet: bool = False) -> Generator[Progress | None]:
+def progress_bar(is_quiet: bool = False) -> Generator[Progress | None]:
     """Progress bar: a function to report (step, fraction) to; it draws one line, removed in the end. None without a
     terminal, or where output is to be quiet.
     """
@@ -53,7 +53,7 @@ def bar(is_quiet: bool = False) -> Generator[Progress | None]:
         return
     try:
         # It draws from a thread: the work does not return to Python for seconds.
-        with beating(draw) as told:
+        with repeat_progress(draw) as told:
             yield told
     finally:
         draw("", 0)

@@ -8,35 +8,35 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.cli.artefacts import artefacts, check_trace, outputs_of
-from polyloom.cli.named_arrays import check_names, given_arrays
-from polyloom.cli.progress import bar
-from polyloom.frontend import file_of
+from polyloom.cli.artefacts import run_artefacts, check_trace, output_paths
+from polyloom.cli.named_arrays import check_names, read_arrays
+from polyloom.cli.progress import progress_bar
+from polyloom.frontend import source_file
 from polyloom.targets import registry
-from polyloom.targets.options import options_of_verb
+from polyloom.targets.options import verb_options
 
 
 def execute(options: Request) -> Answer:
     target, place = registry.split_place(options.on)
     own = of_target.given_options(options, target, "run")
-    inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
-    read = [file_of(options.file), *inputs.values(), *of_target.option_files(target, "run", own)]
-    written = [*outputs_of(options, outputs), *of_target.option_outputs(target, "run", own)]
+    inputs, outputs = shared.file_bindings(options.inputs, "--in"), shared.file_bindings(options.outputs, "--out")
+    read = [source_file(options.file), *inputs.values(), *of_target.option_files(target, "run", own)]
+    written = [*output_paths(options, outputs), *of_target.option_outputs(target, "run", own)]
     files.check_outputs(written, read)
     check_trace(options.trace)
     shared.check_seed(options.seed)
-    chosen, watch = target.options(**own), of_target.watch_of(options, target)
-    words = shared.pairs(options.words, "parameter", "N=64")
-    with bar(options.quiet) as progress:
+    chosen, watch = target.options(**own), of_target.pass_watch(options, target)
+    words = shared.named_values(options.words, "parameter", "N=64")
+    with progress_bar(options.quiet) as progress:
         if progress is not None:
             progress("reading", 0.0)
-        subject = api.subject_of(options.file, target, place, sources.options_of(options), chosen, watch)
+        subject = api.read_subject(options.file, target, place, sources.reading_options(options), chosen, watch)
         check_names(outputs, subject.signature)
-        sizes, scalars = sources.values(words, subject.signature)
-        given = {**scalars, **given_arrays(inputs)}
+        sizes, scalars = sources.parameter_values(words, subject.signature)
+        given = {**scalars, **read_arrays(inputs)}
         compiled = api.compile_subject(subject, target, place, chosen, progress)
         # Some options belong to instantiation: `compile` must not see them, or its file would depend on them.
-        later = {name: value for name, value in own.items() if name in options_of_verb(target.options, "instantiate")}
+        later = {name: value for name, value in own.items() if name in verb_options(target.options, "instantiate")}
         instance = compiled.prepare_instance(sizes, later, progress)
         result = instance.measure(
             given,
@@ -46,8 +46,8 @@ def execute(options: Request) -> Answer:
             wanted=tuple(outputs) if subject.signature.is_open else (),
             progress=progress,
         )
-    files.write(artefacts(options, result, outputs, watch.collected()))
-    text = "\n".join(part for part in (of_target.printed(watch), result.report()) if part)
+    files.write(run_artefacts(options, result, outputs, watch.collect_texts()))
+    text = "\n".join(part for part in (of_target.forms_text(watch), result.report()) if part)
     printed = result.data.get("printed", "")
     return Answer(
         {**result.data, **of_target.as_data(watch)},

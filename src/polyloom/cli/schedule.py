@@ -13,8 +13,8 @@ from typing import Final
 from polyloom.cli import arguments as shared
 from polyloom.cli.answer import Answer, table
 from polyloom.cli.arguments import Parser, Request
-from polyloom.cli.entry import as_object
-from polyloom.cli.loop_json import Label, Loop, node_span, read
+from polyloom.cli.entry import diagnostic_object
+from polyloom.cli.loop_json import Label, Loop, node_span, read_loop
 from polyloom.diagnostics import INFEASIBLE, USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.modulo.bounds import circuit_members
 from polyloom.modulo.problem import Problem, Solution, is_possible
@@ -38,7 +38,7 @@ def execute(options: Request) -> Answer:
     solver = _solver(options.solver)
     if (effort := shared.integer(options.effort, "--effort")) < 0:
         raise shared.usage_error(f"--effort is {effort}", "write a number from 0 on")
-    loop = read(options.file)
+    loop = read_loop(options.file)
     # The solver's time alone: reading and checking the file is not what is compared.
     begin = perf_counter()
     try:
@@ -47,9 +47,9 @@ def execute(options: Request) -> Answer:
         # An infeasible loop is an answer with a reason; other errors are errors.
         if error.exit_code != INFEASIBLE:
             raise
-        return _infeasible(loop, solver, error.diagnostics[0])
+        return _infeasible_answer(loop, solver, error.diagnostics[0])
     return Answer(
-        _data(loop, solution, perf_counter() - begin), "" if options.json else _text(options.file, loop, solution)
+        _schedule_data(loop, solution, perf_counter() - begin), "" if options.json else _schedule_text(options.file, loop, solution)
     )
 
 
@@ -61,7 +61,7 @@ def _solver(name: str) -> Solver:
     return SOLVERS[name]
 
 
-def _infeasible(loop: Loop, solver: Solver, diagnostic: Diagnostic) -> Answer:
+def _infeasible_answer(loop: Loop, solver: Solver, diagnostic: Diagnostic) -> Answer:
     """Answer for an infeasible loop: `feasible` is null where the solver gave up; the circuit or the node is named."""
     data: dict[str, object] = {"feasible": None if diagnostic.code == "PL0989" else False, "solver": solver.name}
     if diagnostic.code == "PL0985":
@@ -72,10 +72,10 @@ def _infeasible(loop: Loop, solver: Solver, diagnostic: Diagnostic) -> Answer:
         )
         data["node"] = loop.problem.operations[node].name
         diagnostic = replace(diagnostic, span=node_span(loop, node))
-    return Answer(data | {"error": as_object(diagnostic), "errors": [as_object(diagnostic)]}, diagnostics=(diagnostic,))
+    return Answer(data | {"error": diagnostic_object(diagnostic), "errors": [diagnostic_object(diagnostic)]}, diagnostics=(diagnostic,))
 
 
-def _data(loop: Loop, solution: Solution, seconds: float) -> dict[str, object]:
+def _schedule_data(loop: Loop, solution: Solution, seconds: float) -> dict[str, object]:
     names = [o.name for o in loop.problem.operations]
     schedule = solution.schedule
     return {
@@ -88,18 +88,18 @@ def _data(loop: Loop, solution: Solution, seconds: float) -> dict[str, object]:
         "bound_by": solution.bound_by,
         "solver": solution.solver,
         "start": dict(zip(names, schedule.start, strict=True)),
-        "resource": dict(zip(names, _chosen(loop, solution), strict=True)),
+        "resource": dict(zip(names, _resource_labels(loop, solution), strict=True)),
         "length": schedule.length,
         "stages": schedule.stages,
         "seconds": seconds,
     }
 
 
-def _chosen(loop: Loop, solution: Solution) -> Iterator[Label]:
+def _resource_labels(loop: Loop, solution: Solution) -> Iterator[Label]:
     return (labels[k] for labels, k in zip(loop.labels, solution.schedule.choice, strict=True))
 
 
-def _text(file: str, loop: Loop, solution: Solution) -> str:
+def _schedule_text(file: str, loop: Loop, solution: Solution) -> str:
     schedule, problem = solution.schedule, loop.problem
     proof = "minimal" if solution.proved else f"not proved minimal, at least {solution.minimum}"
     lines = [
@@ -114,11 +114,11 @@ def _text(file: str, loop: Loop, solution: Solution) -> str:
     limited = [n for n, r in enumerate(problem.resources) if r.limit is not None]
     # Resources without a limit constrain nothing, and have no rows.
     if limited and schedule.interval <= _ROWS:
-        lines += ["", table(_reservations(problem, solution, limited))]
-    return "\n".join([*lines, "", table(_starts(loop, solution))])
+        lines += ["", table(_reservation_table(problem, solution, limited))]
+    return "\n".join([*lines, "", table(_start_table(loop, solution))])
 
 
-def _reservations(problem: Problem, solution: Solution, limited: list[int]) -> list[dict[str, object]]:
+def _reservation_table(problem: Problem, solution: Solution, limited: list[int]) -> list[dict[str, object]]:
     """Modulo reservation table (Rau 1994): who holds which resource in which row; in brackets the stage, and how often
     where it is more than once.
     """
@@ -140,9 +140,9 @@ def _reservations(problem: Problem, solution: Solution, limited: list[int]) -> l
     ]
 
 
-def _starts(loop: Loop, solution: Solution) -> list[dict[str, object]]:
+def _start_table(loop: Loop, solution: Solution) -> list[dict[str, object]]:
     schedule = solution.schedule
-    rows = zip(loop.problem.operations, schedule.start, schedule.latency, _chosen(loop, solution), strict=True)
+    rows = zip(loop.problem.operations, schedule.start, schedule.latency, _resource_labels(loop, solution), strict=True)
     return [
         {
             "node": operation.name,

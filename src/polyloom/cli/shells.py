@@ -85,10 +85,10 @@ class Command:
         return (place for place in self.places if not place.spellings)
 
 
-def bash(commands: tuple[Command, ...]) -> str:
+def bash_script(commands: tuple[Command, ...]) -> str:
     """Script for bash, also of version 3, which macOS has: no associative arrays."""
     values = [
-        f"      {_either(command.name, place.spellings)}) {_offered([place])} ;;"
+        f"      {_pattern_text(command.name, place.spellings)}) {_completions([place])} ;;"
         for command in commands
         for place in command.options()
         if place.takes_value
@@ -97,7 +97,7 @@ def bash(commands: tuple[Command, ...]) -> str:
         f"          '{command.name} -'*) offered='{' '.join(s for p in command.options() for s in p.spellings)}' ;;"
         for command in commands
     ]
-    operands = [f"          '{command.name} '*) {_offered(list(command.operands()))} ;;" for command in commands]
+    operands = [f"          '{command.name} '*) {_completions(list(command.operands()))} ;;" for command in commands]
     return _BASH.format(
         licence=_LICENCE,
         verbs=" ".join(command.name for command in commands),
@@ -107,72 +107,72 @@ def bash(commands: tuple[Command, ...]) -> str:
     )
 
 
-def _either(command: str, spellings: tuple[str, ...]) -> str:
+def _pattern_text(command: str, spellings: tuple[str, ...]) -> str:
     return "|".join(f"'{command} {spelling}'" for spelling in spellings)
 
 
-def _offered(places: list[Place]) -> str:
+def _completions(places: list[Place]) -> str:
     # The shell completes names of files better than a list could.
     if any(place.is_file for place in places):
         return "files=1"
-    return f"offered={_quoted(' '.join(value for place in places for value in place.values))}"
+    return f"offered={_quote_word(' '.join(value for place in places for value in place.values))}"
 
 
-def zsh(commands: tuple[Command, ...]) -> str:
+def zsh_script(commands: tuple[Command, ...]) -> str:
     """Script for zsh, the file `_polyloom`."""
-    verbs = [f"    {_quoted(f'{command.name}:{_escaped(command.about)}')}" for command in commands]
+    verbs = [f"    {_quote_word(f'{command.name}:{_escape_specification(command.about)}')}" for command in commands]
     made = [
-        "\n".join([f"    {command.name}) _arguments -s : \\", *_specifications(command), "      ;;"])
+        "\n".join([f"    {command.name}) _arguments -s : \\", *_zsh_arguments(command), "      ;;"])
         for command in commands
     ]
     return _ZSH.format(licence=_LICENCE, verbs="\n".join(verbs), commands="\n".join(made))
 
 
-def _specifications(command: Command) -> Iterator[str]:
+def _zsh_arguments(command: Command) -> Iterator[str]:
     for place in command.options():
-        value = f":{_escaped(place.metavar)}:{_action(place)}" if place.takes_value else ""
+        value = f":{_escape_specification(place.metavar)}:{_zsh_action(place)}" if place.takes_value else ""
         for spelling in place.spellings:
             repeated = "*" if place.repeats else ""
-            yield f"      {_quoted(f'{repeated}{spelling}[{_escaped(place.help)}]{value}')} \\"
+            yield f"      {_quote_word(f'{repeated}{spelling}[{_escape_specification(place.help)}]{value}')} \\"
     for place in command.operands():
         repeated = "*" if place.repeats else ""
-        yield f"      {_quoted(f'{repeated}:{_escaped(place.metavar)}:{_action(place)}')} \\"
+        yield f"      {_quote_word(f'{repeated}:{_escape_specification(place.metavar)}:{_zsh_action(place)}')} \\"
 
 
-def _action(place: Place) -> str:
+def _zsh_action(place: Place) -> str:
     return "_files" if place.is_file else f"({' '.join(place.values)})" if place.values else " "
 
 
-def _escaped(text: str) -> str:
+def _escape_specification(text: str) -> str:
     """Escapes of brackets and colons, which end the parts of a specification (zsh's manual, `_arguments`)."""
     for mark in ("\\", "[", "]", ":"):
         text = text.replace(mark, f"\\{mark}")
     return text
 
 
-def fish(commands: tuple[Command, ...]) -> str:
+def fish_script(commands: tuple[Command, ...]) -> str:
     """The script of fish."""
     lines = [_LICENCE, "complete -c polyloom -f"]
     for command in commands:
-        lines.append(f"complete -c polyloom -n __fish_use_subcommand -a {command.name} -d {_quoted(command.about)}")
+        lines.append(f"complete -c polyloom -n __fish_use_subcommand -a {command.name} -d {_quote_word(command.about)}")
         here = f"complete -c polyloom -n '__fish_seen_subcommand_from {command.name}'"
         for place in command.options():
             names = " ".join(f"-l {s[2:]}" if s.startswith("--") else f"-s {s[1:]}" for s in place.spellings)
-            value = "" if not place.takes_value else " -r -F" if place.is_file else f" -x{_listed(place)}"
-            lines.append(f"{here} {names}{value} -d {_quoted(place.help)}")
+            value = "" if not place.takes_value else " -r -F" if place.is_file else f" -x{_fish_values(place)}"
+            lines.append(f"{here} {names}{value} -d {_quote_word(place.help)}")
         for place in command.operands():
             if place.is_file or place.values:
-                lines.append(f"{here}{' -F' if place.is_file else _listed(place)}")
+                lines.append(f"{here}{' -F' if place.is_file else _fish_values(place)}")
     return "\n".join([*lines, ""])
 
 
-def _listed(place: Place) -> str:
-    return f" -a {_quoted(' '.join(place.values))}" if place.values else ""
+def _fish_values(place: Place) -> str:
+    return f" -a {_quote_word(' '.join(place.values))}" if place.values else ""
 
 
-def _quoted(text: str) -> str:
+def _quote_word(text: str) -> str:
     """A word of a shell: an apostrophe stands outside of the quotes."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-SCRIPTS: Final[Mapping[str, Callable[[tuple[Command, ...]], str]]] = {"bash": bash, "zsh": zsh, "fish": fish}
+SCRIPTS: Final[Mapping[str, Callable[[tuple[Command, ...]], str]]] = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}

@@ -10,7 +10,7 @@ from polyloom.analysis.loops import loop_forest
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.deep import deeply
+from polyloom.deep import with_deep_stack
 from polyloom.frontend import is_source, ssa
 from polyloom.frontend.source import Source
 from polyloom.ir.nest_c import print_c
@@ -20,7 +20,7 @@ from polyloom.ir.plan import Phase
 from polyloom.ir.recurrence_text import print_system
 from polyloom.ir.ssa import Function, flow_edges
 from polyloom.ir.ssa_text import print_ssa
-from polyloom.ir.steps import as_data, numbered, outline
+from polyloom.ir.steps import as_data, number_leaves, print_outline
 from polyloom.targets import registry
 from polyloom.targets.forms import image
 from polyloom.targets.subject import Written
@@ -29,43 +29,43 @@ from polyloom.targets.subject import Written
 def execute(options: Request) -> Answer:
     # `--ssa` asks for the form between front end and targets, whatever `--on` says.
     if options.level is not None:
-        return _blocks(ssa(options.file, sources.options_of(options), sources.level_of(options)))
-    if options.on is not None and (listed := _compiled(options)) is not None:
+        return _ssa_answer(ssa(options.file, sources.reading_options(options), sources.ssa_level(options)))
+    if options.on is not None and (listed := _compiled_listing(options)) is not None:
         return listed
     if is_source(options.file):
-        source = api.source_of(options.file, sources.options_of(options))
-        return deeply(_source)(source)
+        source = api.load_source(options.file, sources.reading_options(options))
+        return with_deep_stack(_source_answer)(source)
     # Files are told apart by their contents, not by their names.
     data = registry.read_program_file(options.file)
-    return of_given(options, data) or _listing(options, data)
+    return given_listing(options, data) or _program_listing(options, data)
 
 
-def _compiled(options: Request) -> Answer | None:
+def _compiled_listing(options: Request) -> Answer | None:
     """Listing of what the named target makes of a source; None where the target does not list such sources."""
     target, place = registry.split_place(options.on)
-    written = Written(options.file, sources.options_of(options))
+    written = Written(options.file, sources.reading_options(options))
     form = next((form for form in target.takes if form.accepts(written)), None)
     if form is None or form.name not in target.lists:
         return None
     own = target.options(**of_target.given_options(options, target, "show"))
-    watch = of_target.watch_of(options, target)
-    subject = api.subject_of(options.file, target, place, sources.options_of(options), own, watch)
+    watch = of_target.pass_watch(options, target)
+    subject = api.read_subject(options.file, target, place, sources.reading_options(options), own, watch)
     made = api.compile_subject(subject, target, place, own)
     data = {"kernel": made.kernel, "on": made.on, **target.made(made.data), "listing": made.listing}
-    parts = (of_target.printed(watch), made.listing.rstrip("\n"))
+    parts = (of_target.forms_text(watch), made.listing.rstrip("\n"))
     return Answer({**data, **of_target.as_data(watch)}, "\n".join(filter(None, parts)), subject.warnings)
 
 
-def of_given(options: Request, data: bytes) -> Answer | None:
+def given_listing(options: Request, data: bytes) -> Answer | None:
     """Listing of a file that no target wrote, by the target that is named, if it lists such files."""
-    given = of_target.given(options, data, "show")
+    given = of_target.given_file(options, data, "show")
     if given is None or given[0].show_given is None:
         return None
     listing, found = given[0].show_given(given[1])
     return Answer(found, listing.rstrip("\n"))
 
 
-def _listing(options: Request, data: bytes) -> Answer:
+def _program_listing(options: Request, data: bytes) -> Answer:
     """Listing by the target that wrote the file; of a foreign one by the named target, or the only one that takes
     images.
     """
@@ -75,7 +75,7 @@ def _listing(options: Request, data: bytes) -> Answer:
         target = owner[0]
         api.decode(name, data)
     else:
-        takers = registry.takers_of(image.IMAGE.name)
+        takers = registry.form_takers(image.IMAGE.name)
         named = (
             registry.split_place(on)[0]
             if on is not None
@@ -89,11 +89,11 @@ def _listing(options: Request, data: bytes) -> Answer:
     return Answer(listing if target.as_json is None else target.as_json(data), listing.rstrip("\n"))
 
 
-def _source(source: Source) -> Answer:
-    return Answer(_data(source), "\n".join(_text(source)))
+def _source_answer(source: Source) -> Answer:
+    return Answer(_source_data(source), "\n".join(_source_text(source)))
 
 
-def _blocks(function: Function) -> Answer:
+def _ssa_answer(function: Function) -> Answer:
     """SSA form of a function, and after it a line for each loop of its loop forest, the header first (Havlak 1997 for
     irreducible ones).
     """
@@ -116,7 +116,7 @@ def _blocks(function: Function) -> Answer:
     )
 
 
-def _text(source: Source) -> Iterator[str]:
+def _source_text(source: Source) -> Iterator[str]:
     """Text of a source: equations read back as they are; the forms of a function are divided by headings."""
     plan = source.plan
     if source.nest is None and len(plan.phases) == 1:
@@ -125,7 +125,7 @@ def _text(source: Source) -> Iterator[str]:
     if source.nest is not None and source.system is not None:
         yield from ("Nest", "", print_c(source.nest), "Dataflow", "", print_system(source.system))
     if plan.loops:
-        yield from ("Steps", "", *outline(numbered(plan.body)), "")
+        yield from ("Steps", "", *print_outline(number_leaves(plan.body)), "")
     for number, phase in enumerate(plan.phases, 1):
         yield f"Phase {number} of {len(plan.phases)}" if len(plan.phases) > 1 else "Equations"
         names = [f"{inner} is {outer}" for inner, outer in (*phase.inputs, *phase.outputs) if inner != outer]
@@ -137,28 +137,28 @@ def _text(source: Source) -> Iterator[str]:
         )
 
 
-def _data(source: Source) -> dict[str, object]:
+def _source_data(source: Source) -> dict[str, object]:
     plan = source.plan
-    phases = [_phase(phase) for phase in plan.phases]
+    phases = [_phase_data(phase) for phase in plan.phases]
     return {
         "kernel": plan.name,
         "parameters": list(plan.parameters),
-        "inputs": _arrays(plan.inputs),
-        "outputs": _arrays(plan.outputs),
-        "intermediates": _arrays(plan.intermediates),
+        "inputs": _array_data(plan.inputs),
+        "outputs": _array_data(plan.outputs),
+        "intermediates": _array_data(plan.intermediates),
         "nest": None if source.nest is None else print_c(source.nest),
         "dataflow": None if source.system is None else print_system(source.system),
-        **({"steps": as_data(numbered(plan.body))} if plan.loops else {}),
+        **({"steps": as_data(number_leaves(plan.body))} if plan.loops else {}),
         "phases": phases,
         **(phases[0] if len(phases) == 1 and not plan.loops else {}),
     }
 
 
-def _arrays(arrays: Sequence[Array]) -> dict[str, object]:
+def _array_data(arrays: Sequence[Array]) -> dict[str, object]:
     return {a.name: {"dtype": a.dtype, "shape": [str(n) for n in a.shape]} for a in arrays}
 
 
-def _phase(phase: Phase) -> dict[str, object]:
+def _phase_data(phase: Phase) -> dict[str, object]:
     program = phase.program
     return {
         "reads": dict(phase.inputs),

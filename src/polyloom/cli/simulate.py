@@ -11,13 +11,13 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, together
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.cli.artefacts import artefacts, check_trace, encoded, outputs_of
-from polyloom.cli.named_arrays import check_names, given_arrays
-from polyloom.cli.progress import bar
+from polyloom.cli.artefacts import run_artefacts, check_trace, encode_trace, output_paths
+from polyloom.cli.named_arrays import check_names, read_arrays
+from polyloom.cli.progress import progress_bar
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Options as Reading
 from polyloom.report import html
-from polyloom.run.instance import Instance, lacking
+from polyloom.run.instance import Instance, trace_warning
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
 from polyloom.targets.forms import image
@@ -28,73 +28,73 @@ def execute(options: Request) -> Answer:
     """Simulation of one program, of several together, or of images on a machine that has places."""
     placed = registry.split_place(options.on) if options.on is not None else None
     if placed is not None and placed[0].simulate_given is not None:
-        return _on_machine(options, *placed)
+        return _simulate_images(options, *placed)
     if not options.words:
         raise shared.usage_error("there is no program", "write a file, such as `polyloom simulate matmul.plcc`")
-    paths, words = _split(options.words)
+    paths, words = _split_words(options.words)
     if together.applies(paths):
         return together.execute(options, paths, words)
-    inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
-    written = outputs_of(options, outputs)
-    files.check_outputs(written, [*map(image.file_of, paths), *inputs.values()])
+    inputs, outputs = shared.file_bindings(options.inputs, "--in"), shared.file_bindings(options.outputs, "--out")
+    written = output_paths(options, outputs)
+    files.check_outputs(written, [*map(image.image_path, paths), *inputs.values()])
     check_trace(options.trace)
-    instance = _instance(paths, options.on, options.sources)
+    instance = _load_program(paths, options.on, options.sources)
     own = of_target.given_options(options, instance.target, "simulate")
     check_names(outputs, instance.signature)
-    given = {**shared.pairs(words, "parameter", "N=64"), **given_arrays(inputs)}
-    with bar(options.quiet) as progress:
+    given = {**shared.named_values(words, "parameter", "N=64"), **read_arrays(inputs)}
+    with progress_bar(options.quiet) as progress:
         result = instance.measure(
             given, trace=options.trace is not None, wanted=tuple(outputs), progress=progress, **own
         )
-    files.write(artefacts(options, result, outputs))
+    files.write(run_artefacts(options, result, outputs))
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]
     cycles = "" if result.cycles is None else f"{result.cycles} cycles, "
     head = f"{instance.kernel}: {cycles}{result.execution.operations} operations"
     return Answer(result.data, "\n".join([head, *lines]), result.warnings)
 
 
-def _on_machine(options: Request, target: Target, place: object) -> Answer:
+def _simulate_images(options: Request, target: Target, place: object) -> Answer:
     """Simulation on a machine that has places instead of arguments. Outputs are written even where the run ends in a
     fault.
     """
     check_trace(options.trace)
-    _no_sources(options.sources, options.words[0] if options.words else target.name)
+    _refuse_sources(options.sources, options.words[0] if options.words else target.name)
     own = of_target.given_options(options, target, "simulate")
-    images = [image.read(path) for path in options.words]
-    inputs, outputs = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
+    images = [image.read_image(path) for path in options.words]
+    inputs, outputs = shared.file_bindings(options.inputs, "--in"), shared.file_bindings(options.outputs, "--out")
     written = tuple(path for path in (options.trace, options.report) if path)
     given = tuple(Loaded(i.path, i.data, i.address) for i in images)
     run = need(target, "simulate_given")
     done: Simulated = run(Simulation(given, inputs, outputs, place, target.options(**own), written, bool(written)))
-    made = {options.trace: encoded(options.trace, done.trace)} if options.trace else {}
+    made = {options.trace: encode_trace(options.trace, done.trace)} if options.trace else {}
     if options.report:
-        made[options.report] = html.page(html.of_simulation(options.words, options.on, done)).encode()
+        made[options.report] = html.page(html.describe_simulation(options.words, options.on, done)).encode()
     # Written before the answer, so that a fault does not take the trace that shows it.
     files.write({**done.files, **made})
-    return Answer(done.data, done.text, (*done.diagnostics, *lacking(done.trace)))
+    return Answer(done.data, done.text, (*done.diagnostics, *trace_warning(done.trace)))
 
 
-def _split(words: list[str]) -> tuple[list[str], list[str]]:
+def _split_words(words: list[str]) -> tuple[list[str], list[str]]:
     """Words of a command: files first; the words after them are values."""
     count = next((n for n, word in enumerate(words) if n and "=" in word), len(words))
     return words[:count], words[count:]
 
 
-def _instance(paths: list[str], on: str | None, sources: list[str]) -> Instance:
+def _load_program(paths: list[str], on: str | None, sources: list[str]) -> Instance:
     """Program to run: a file that a target wrote runs on it; any other one on the target that is named, if it takes
     images. Errors: PL0810.
     """
     placed = registry.split_place(on) if on is not None else None
-    images = [image.read(path, registry.read_program_file if on is None else files.read) for path in paths]
+    images = [image.read_image(path, registry.read_program_file if on is None else files.read) for path in paths]
     first = images[0]
     # An address given with the file says that it is raw, whatever its first bytes look like.
     owner = registry.owner_of_file(first.data) if len(images) == 1 and first.address is None else None
     if owner is None and placed is not None:
-        _no_sources(sources, first.path)
-        return _foreign(tuple(images), *placed)
+        _refuse_sources(sources, first.path)
+        return _foreign_program(tuple(images), *placed)
     target, kind = registry.require_owner(first.path, first.data)
     if len(images) > 1:
-        raise _no_images(images, target)
+        raise _images_error(images, target)
     if kind.symbolic:
         help = "make a concrete one of it with `polyloom instantiate`"
         raise input_error("PL0810", f"'{first.path}' is a {kind.title}", help=help)
@@ -108,22 +108,22 @@ def _instance(paths: list[str], on: str | None, sources: list[str]) -> Instance:
     return loaded if placed is None else replace(loaded, place=placed[1])
 
 
-def _foreign(images: tuple[image.Image, ...], target: Target, place: object) -> Instance:
+def _foreign_program(images: tuple[image.Image, ...], target: Target, place: object) -> Instance:
     """Program of other tools, with the arguments that the target knows for it."""
-    if target not in registry.takers_of(image.IMAGE.name):
+    if target not in registry.form_takers(image.IMAGE.name):
         registry.require_owner(images[0].path, images[0].data)
-        raise _no_images(images, target)
-    subject = api.subject_of(images, target, place, Reading(), target.options())
+        raise _images_error(images, target)
+    subject = api.read_subject(images, target, place, Reading(), target.options())
     return api.compile_subject(subject, target, place, target.options()).prepare_instance({})
 
 
-def _no_sources(sources: Sequence[str], path: str) -> None:
+def _refuse_sources(sources: Sequence[str], path: str) -> None:
     """Refuses `--source` where no page can show lines. Errors: PL0801."""
     if sources:
         message = f"'{path}' does not run as a program that Polyloom compiled, which tells its lines"
         raise shared.usage_error(message, "leave --source out")
 
 
-def _no_images(images: Sequence[image.Image], target: Target) -> PolyloomError:
+def _images_error(images: Sequence[image.Image], target: Target) -> PolyloomError:
     message = f"the target {target.name} runs one file of its own at a time"
     return input_error("PL0810", message, help=f"give one of {', '.join(image.path for image in images)}")

@@ -11,12 +11,12 @@ from polyloom.ir.signature import Signature
 from polyloom.run import inputs
 
 
-def level_of(request: Request) -> int:
+def ssa_level(request: Request) -> int:
     """What `level_option` declared, 1 where it is not said."""
     return int(request.level or 1)
 
 
-def options_of(request: Request) -> Options:
+def reading_options(request: Request) -> Options:
     """What `operand` declared."""
     return Options(
         request.function,
@@ -28,8 +28,8 @@ def options_of(request: Request) -> Options:
     )
 
 
-def values(words: Mapping[str, str], signature: Signature) -> tuple[dict[str, int], dict[str, str]]:
+def parameter_values(words: Mapping[str, str], signature: Signature) -> tuple[dict[str, int], dict[str, str]]:
     """Parameters that are no arguments, and texts of scalars, both checked. Errors: PL0230, PL0232, PL0804, PL0819."""
-    checked, scalars = inputs.values(signature, words)
+    checked, scalars = inputs.read_values(signature, words)
     own = {name: value for name, value in checked.items() if signature.argument(name) is None}
     return own, {name: words[name] for name in scalars}

@@ -16,7 +16,7 @@ _DIRECTIONS: Final = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2
 _VISIBLE: Final = {code: ascii(chr(code))[1:-1] for code in (*_CONTROLS, *_DIRECTIONS) if chr(code) not in _KEPT}
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Text without control characters but ends of lines and tabs."""
     return text.translate(_VISIBLE)
 
@@ -28,5 +28,5 @@ def write(text: str, stream: TextIO | None, paint: Callable[[str], str] = str) -
         return
     # What the encoding lacks becomes an escape: a message must never fail while it is printed.
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    plain = visible(text).encode(encoding, "backslashreplace").decode(encoding)
+    plain = escape_controls(text).encode(encoding, "backslashreplace").decode(encoding)
     print(paint(plain), file=stream, flush=True)

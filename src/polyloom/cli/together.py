@@ -16,11 +16,11 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.cli.artefacts import check_trace, encoded, outputs_of
-from polyloom.cli.named_arrays import check_names, given_arrays
+from polyloom.cli.artefacts import check_trace, encode_trace, output_paths
+from polyloom.cli.named_arrays import check_names, read_arrays
 from polyloom.diagnostics import input_error
 from polyloom.run.instance import Instance, Result
-from polyloom.run.together import measure_together, page, traced
+from polyloom.run.together import measure_concurrent, concurrent_page, combined_trace
 from polyloom.targets import registry
 from polyloom.targets.forms import image
 
@@ -30,40 +30,40 @@ _OF_FILE: Final = re.compile(r"([0-9]{1,4}):(.*)")
 
 def applies(paths: Sequence[str]) -> bool:
     """Whether there are several files, all of a target that runs programs together."""
-    images = [image.read(path) for path in paths] if len(paths) > 1 else []
+    images = [image.read_image(path) for path in paths] if len(paths) > 1 else []
     owners = [registry.owner_of_file(i.data) if i.address is None else None for i in images]
     return bool(owners) and all(owner is not None and owner[0].run_together is not None for owner in owners)
 
 
 def execute(options: Request, paths: Sequence[str], words: Sequence[str]) -> Answer:
     check_trace(options.trace)
-    named_in, named_out = shared.bindings(options.inputs, "--in"), shared.bindings(options.outputs, "--out")
-    files.check_outputs(outputs_of(options, named_out), [*paths, *named_in.values()])
-    sources = _by_file(dict.fromkeys(options.sources), "--source", len(paths))
-    instances = [_instance(path, list(named)) for path, named in zip(paths, sources, strict=True)]
-    inputs = _by_file(named_in, "--in", len(paths))
-    outputs = _by_file(named_out, "--out", len(paths))
-    values = _by_file(shared.pairs(words, "parameter", "1:alpha=2"), "the value", len(paths))
+    named_in, named_out = shared.file_bindings(options.inputs, "--in"), shared.file_bindings(options.outputs, "--out")
+    files.check_outputs(output_paths(options, named_out), [*paths, *named_in.values()])
+    sources = _group_by_file(dict.fromkeys(options.sources), "--source", len(paths))
+    instances = [_load_instance(path, list(named)) for path, named in zip(paths, sources, strict=True)]
+    inputs = _group_by_file(named_in, "--in", len(paths))
+    outputs = _group_by_file(named_out, "--out", len(paths))
+    values = _group_by_file(shared.named_values(words, "parameter", "1:alpha=2"), "the value", len(paths))
     for instance, own in zip(instances, outputs, strict=True):
         check_names(own, instance.signature)
-    given = [{**numbers, **given_arrays(arrays)} for numbers, arrays in zip(values, inputs, strict=True)]
+    given = [{**numbers, **read_arrays(arrays)} for numbers, arrays in zip(values, inputs, strict=True)]
     own = of_target.given_options(options, instances[0].target, "simulate")
     # A trace costs time and memory: only where something is made of it.
     is_traced = bool(options.trace or options.report)
-    results = measure_together(instances, given, _placed(own, len(paths)), trace=is_traced)
+    results = measure_concurrent(instances, given, _program_options(own, len(paths)), trace=is_traced)
     files.write(
         {
             path: npy.encode(result.outputs[name])
             for result, wanted in zip(results, outputs, strict=True)
             for name, path in wanted.items()
         }
-        | ({options.trace: encoded(options.trace, traced(results))} if options.trace else {})
-        | ({options.report: page(results, options.on).encode()} if options.report else {})
+        | ({options.trace: encode_trace(options.trace, combined_trace(results))} if options.trace else {})
+        | ({options.report: concurrent_page(results, options.on).encode()} if options.report else {})
     )
-    return Answer({"programs": [result.data for result in results]}, "\n".join(map(_line, paths, results)))
+    return Answer({"programs": [result.data for result in results]}, "\n".join(map(_result_line, paths, results)))
 
 
-def _placed(own: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+def _program_options(own: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
     """Options of each program: one position each, everything else for all. Errors: PL0801."""
     at = own.get("at", ())
     if len(at) != count:
@@ -72,7 +72,7 @@ def _placed(own: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
     return [{**own, "at": position} for position in at]
 
 
-def _by_file(named: Mapping[str, T], option: str, count: int) -> list[dict[str, T]]:
+def _group_by_file(named: Mapping[str, T], option: str, count: int) -> list[dict[str, T]]:
     """Values that are named `NUMBER:NAME`, by file. Errors: PL0801."""
     found: list[dict[str, T]] = [{} for _ in range(count)]
     for name, value in named.items():
@@ -86,7 +86,7 @@ def _by_file(named: Mapping[str, T], option: str, count: int) -> list[dict[str, 
     return found
 
 
-def _instance(path: str, sources: Sequence[str]) -> Instance:
+def _load_instance(path: str, sources: Sequence[str]) -> Instance:
     loaded = api.load(path, source=sources)
     if isinstance(loaded, Instance):
         return loaded
@@ -94,6 +94,6 @@ def _instance(path: str, sources: Sequence[str]) -> Instance:
     raise input_error("PL0810", f"'{path}' is a symbolic configuration", help=help)
 
 
-def _line(path: str, result: Result) -> str:
+def _result_line(path: str, result: Result) -> str:
     cycles = "" if result.cycles is None else f"{result.cycles} cycles, "
     return f"{path}: {result.instance.kernel}: {cycles}{result.execution.operations} operations"

@@ -14,8 +14,8 @@ from polyloom.cli import arguments as shared
 from polyloom.cli import of_target, sources
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request, usage_error
-from polyloom.cli.entry import as_object
-from polyloom.deep import deeply
+from polyloom.cli.entry import diagnostic_object
+from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import Diagnostic
 from polyloom.frontend import is_source
 from polyloom.targets import registry
@@ -32,33 +32,33 @@ def execute(options: Request) -> Answer:
         if options.source is not None:
             raise usage_error(f"'{options.file}' is a source itself", "give a configuration (.plsc, .plcc) first")
         # Reading a source checks it: what it raises are its faults.
-        api.source_of(options.file, sources.options_of(options))
+        api.load_source(options.file, sources.reading_options(options))
         found: Sequence[Diagnostic] = ()
     else:
         data = registry.read_program_file(options.file)
-        found = _named(options.file, _faults(options, data, placed))
+        found = _with_file(options.file, _faults(options, data, placed))
         if options.source is not None and not found:
-            return _against(options, data, placed)
+            return _prove_equivalence(options, data, placed)
     shown: dict[str, object] = {
         "file": options.file,
         "valid": not found,
-        "diagnostics": [as_object(d) for d in found],
+        "diagnostics": [diagnostic_object(d) for d in found],
     }
     return Answer(shown, "" if found else f"{options.file}: valid", tuple(found))
 
 
-def _against(options: Request, data: bytes, placed: tuple[Target, registry.Place] | None) -> Answer:
+def _prove_equivalence(options: Request, data: bytes, placed: tuple[Target, registry.Place] | None) -> Answer:
     """Equivalence of a configuration and a source: the file is valid, and equals the source, or there are differences
     (exit 4).
     """
     target = registry.require_owner(options.file, data)[0]
-    prove = need(target, "against", registry.names_of_targets(lambda t: t.against is not None))
-    source = api.source_of(options.source, sources.options_of(options))
+    prove = need(target, "against", registry.target_names(lambda t: t.against is not None))
+    source = api.load_source(options.source, sources.reading_options(options))
     # Errors in options come before the proof, which may take minutes.
     chosen = target.options(**of_target.given_options(options, target, "verify"))
     place = placed[1] if placed is not None and placed[0] is target else None
-    proof = deeply(prove)(data, place, chosen, source, shared.parameters(options.words))
-    found = _named(options.file, proof.diagnostics)
+    proof = with_deep_stack(prove)(data, place, chosen, source, shared.parameter_values(options.words))
+    found = _with_file(options.file, proof.diagnostics)
     shown: dict[str, object] = {
         "file": options.file,
         "valid": True,
@@ -68,15 +68,15 @@ def _against(options: Request, data: bytes, placed: tuple[Target, registry.Place
         "elements": proof.elements,
         "terms": proof.terms,
         "notes": list(proof.notes),
-        "diagnostics": [as_object(d) for d in found],
+        "diagnostics": [diagnostic_object(d) for d in found],
     }
-    head = f"{options.file}: valid, and computes what {options.source} does for all data{_at(proof.values)}"
+    head = f"{options.file}: valid, and computes what {options.source} does for all data{_values_text(proof.values)}"
     count = f"{proof.elements} elements of outputs, {proof.terms} terms"
     lines = [*(f"note: {note}" for note in proof.notes), *([] if found else [f"{head}: {count}"])]
     return Answer(shown, "\n".join(lines), tuple(found))
 
 
-def _at(values: Mapping[str, int]) -> str:
+def _values_text(values: Mapping[str, int]) -> str:
     return f" at {' '.join(f'{name}={value}' for name, value in values.items())}" if values else ""
 
 
@@ -85,15 +85,15 @@ def _faults(
 ) -> Sequence[Diagnostic]:
     """Faults of a file, found by the target that wrote it; of a foreign file, by the target that `--on` names."""
     # A foreign file says nothing of its machine: `--on` must.
-    given = of_target.given(options, data, "verify")
+    given = of_target.given_file(options, data, "verify")
     if given is not None and given[0].verify_given is not None:
         return given[0].verify_given(given[1])
     target = given[0] if given is not None else registry.require_owner(options.file, data)[0]
     of_target.given_options(options, target, "verify")
     place = placed[1] if placed is not None and placed[0] is target else None
-    return need(target, "verify", registry.names_of_targets(lambda t: t.verify is not None))(data, place)
+    return need(target, "verify", registry.target_names(lambda t: t.verify is not None))(data, place)
 
 
-def _named(name: str, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+def _with_file(name: str, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """Diagnostics, each of which names the file."""
     return [d if d.span is not None or name in d.message else replace(d, message=f"{name}: {d.message}") for d in found]

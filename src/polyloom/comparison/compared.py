@@ -15,7 +15,7 @@ from polyloom.comparison.figures import classes
 from polyloom.comparison.reference import Task
 from polyloom.comparison.rows import Row
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, infeasible
-from polyloom.ir.work import total
+from polyloom.ir.work import total_operations
 from polyloom.report import notebook
 from polyloom.report.comparison import columns, page, text
 from polyloom.run.compare import describe_array
@@ -50,7 +50,7 @@ class Comparison:
     @property
     def work(self) -> int | None:
         """Arithmetic operations of the source; None where it is no loop nest."""
-        return None if self.task.work is None else total(self.task.work)
+        return None if self.task.work is None else total_operations(self.task.work)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -58,7 +58,7 @@ class Comparison:
         # The first diagnostic gives the exit code: a fault of the compiler must not hide behind a difference.
         found = [*self._faults(), *self._differences()]
         if not found and self.rows and all(row.refused is not None for row in self.rows):
-            found = [*self._none().diagnostics]
+            found = [*self._refusal_error().diagnostics]
         return tuple(found)
 
     def _faults(self) -> Iterator[Diagnostic]:
@@ -71,7 +71,7 @@ class Comparison:
             for each in row.judged.differences if row.judged is not None else ():
                 yield replace(each, notes=(*each.notes, f"on {row.on}"))
 
-    def _none(self) -> PolyloomError:
+    def _refusal_error(self) -> PolyloomError:
         codes = tuple(f"{row.on}: {row.refused.code} {row.refused.message}" for row in self.rows if row.refused)
         message = f"no place of --on takes `{self.task.name}`"
         help = "`polyloom run` on one of them shows the whole message; docs/kernels.md lists what runs where"
@@ -91,7 +91,7 @@ class Comparison:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         data = self.data
-        html = notebook.table(columns.headline(data), columns.drawn(data), columns.notes(data))
+        html = notebook.table(columns.headline(data), columns.make_table(data), columns.notes(data))
         return notebook.bundle(repr(self), html, include, exclude)
 
     def __repr__(self) -> str:
@@ -102,7 +102,7 @@ class Comparison:
 _UNKNOWN: Final[Mapping[str, Json]] = {"verdict": None, "compared_with": None, "comparisons": None}
 
 
-def _refused(refused: Diagnostic) -> dict[str, Json]:
+def _refusal_data(refused: Diagnostic) -> dict[str, Json]:
     return {"code": refused.code, "message": refused.message, "help": refused.help}
 
 
@@ -115,7 +115,7 @@ def _row(row: Row) -> dict[str, Json]:
         "verified": row.verified,
         **(_UNKNOWN if judged is None else verdict_keys(judged.comparisons)),
         "why": None if judged is None else judged.why,
-        "refused": None if row.refused is None else _refused(row.refused),
+        "refused": None if row.refused is None else _refusal_data(row.refused),
         "cycles": row.cycles,
         "time": costs.time,
         "issued": costs.issued,

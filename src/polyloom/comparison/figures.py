@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from polyloom.ir.work import Class, Work, total
+from polyloom.ir.work import Class, Work, total_operations
 from polyloom.targets.costs import Costs, Units
 
 _FUSED: Final = "madd"
@@ -40,9 +40,9 @@ class Figures:
 
 def figures(cycles: int | None, costs: Costs, work: Work | None) -> Figures:
     """Derived figures of a row (docs/compare.md)."""
-    done = None if work is None else total(work)
-    known = None if costs.units is None or work is None else fitting(costs.units, work)
-    units = None if costs.units is None or known is None else counted(costs.units, known) or None
+    done = None if work is None else total_operations(work)
+    known = None if costs.units is None or work is None else split_fused_work(costs.units, work)
+    units = None if costs.units is None or known is None else count_units(costs.units, known) or None
     bound = None if costs.units is None or known is None else unit_bound(costs.units, known)
     return Figures(
         done,
@@ -57,7 +57,7 @@ def figures(cycles: int | None, costs: Costs, work: Work | None) -> Figures:
     )
 
 
-def fitting(units: Sequence[Units], work: Work) -> Work:
+def split_fused_work(units: Sequence[Units], work: Work) -> Work:
     """Work as the machine starts it: a fused multiply-add that none of its units executes is a multiplication and an
     addition.
     """
@@ -69,7 +69,7 @@ def fitting(units: Sequence[Units], work: Work) -> Work:
     return made
 
 
-def counted(units: Sequence[Units], work: Work) -> int:
+def count_units(units: Sequence[Units], work: Work) -> int:
     """Unit count: the units that execute an operation of the work on its type; those of a fused multiply-add count
     twice.
     """
@@ -87,7 +87,7 @@ def unit_bound(units: Sequence[Units], work: Work) -> float | None:
     """
     if not work or any(all(known not in each.executes for each in units) for known in work):
         return None
-    return max(_least(units, work, chosen) for chosen in _sets(list(work)))
+    return max(_set_bound(units, work, chosen) for chosen in _sets(list(work)))
 
 
 def _sets(classes: list[Class]) -> Iterator[tuple[Class, ...]]:
@@ -100,7 +100,7 @@ def _sets(classes: list[Class]) -> Iterator[tuple[Class, ...]]:
         yield tuple(classes)
 
 
-def _least(units: Sequence[Units], work: Work, chosen: Sequence[Class]) -> float:
+def _set_bound(units: Sequence[Units], work: Work, chosen: Sequence[Class]) -> float:
     """Each operation holds its unit for the interval of the quickest unit that there is for it."""
     able_ones = [each for each in units if any(known in each.executes for known in chosen)]
     held = sum(work[known] * min(each.executes[known] for each in units if known in each.executes) for known in chosen)

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from polyloom import frontend, transform
-from polyloom.deep import deeply
+from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options, Reference
 from polyloom.frontend.source import Source as Loaded
 from polyloom.ir import signature, traffic, work
 from polyloom.ir.nest import Nest
-from polyloom.ir.nest_interpret import signature_of
+from polyloom.ir.nest_interpret import nest_signature
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
@@ -63,39 +63,39 @@ class Origin:
 def read(source: Any, options: Options) -> Origin:
     """Errors: those of reading, such as PL0104, PL013x, PL015x for what is no loop nest, and PL0810."""
     if isinstance(source, Kernel):
-        return _of_nest(source.nest, source.reference, source.path)
+        return _nest_origin(source.nest, source.reference, source.path)
     if isinstance(source, Loaded):
-        return _of_source(source)
+        return _source_origin(source)
     if isinstance(source, Plan | Program):
-        return _of_source(frontend.of_plan(source))
+        return _source_origin(frontend.plan_source(source))
     path = str(source)
-    if frontend.file_of(path).endswith(".py"):
-        return _of_nest(*frontend.python_nest(path, options), path)
-    if frontend.file_of(path).endswith(".c"):
-        return _of_nest(*frontend.c_function(path, options), path)
-    return _of_source(frontend.load(path, options))
+    if frontend.source_file(path).endswith(".py"):
+        return _nest_origin(*frontend.python_nest(path, options), path)
+    if frontend.source_file(path).endswith(".c"):
+        return _nest_origin(*frontend.c_function(path, options), path)
+    return _source_origin(frontend.load(path, options))
 
 
-def _of_source(source: Loaded) -> Origin:
+def _source_origin(source: Loaded) -> Origin:
     if source.nest is not None:
-        return _of_nest(source.nest, source.reference, source.path)
+        return _nest_origin(source.nest, source.reference, source.path)
     spans = (e.span for phase in source.plan.phases for e in phase.program.equations)
     text = next((span.source.text for span in spans if span is not None), "")
-    taken = signature.of_plan(source.plan)
-    of_work, compulsory = partial(work.of_plan, source.plan), partial(traffic.of_plan, source.plan)
+    taken = signature.plan_signature(source.plan)
+    of_work, compulsory = partial(work.plan_work, source.plan), partial(traffic.plan_traffic, source.plan)
     return Origin(source.path, taken, source.reference, of_work, compulsory, text=text)
 
 
-def _of_nest(nest: Nest, reference: Reference, path: str) -> Origin:
-    whole = signature_of(nest)
+def _nest_origin(nest: Nest, reference: Reference, path: str) -> Origin:
+    whole = nest_signature(nest)
     # A C function's result is an output of the nest, and no argument that a user could give.
-    taken = signature.of_plan(replace(whole, inputs=tuple(a for a in whole.inputs if a.name != signature.RESULT)))
+    taken = signature.plan_signature(replace(whole, inputs=tuple(a for a in whole.inputs if a.name != signature.RESULT)))
     text = nest.span.source.text if nest.span is not None else ""
-    hidden = partial(_hidden, nest)
-    return Origin(path, taken, reference, partial(work.of_nest, nest), partial(traffic.of_nest, nest), hidden, text)
+    hidden = partial(_hidden_arguments, nest)
+    return Origin(path, taken, reference, partial(work.nest_work, nest), partial(traffic.nest_traffic, nest), hidden, text)
 
 
-def _hidden(nest: Nest, values: Mapping[str, int]) -> frozenset[str]:
+def _hidden_arguments(nest: Nest, values: Mapping[str, int]) -> frozenset[str]:
     """Arguments whose elements at entry show nowhere; none where that is not known."""
     del values
     try:
@@ -104,7 +104,7 @@ def _hidden(nest: Nest, values: Mapping[str, int]) -> frozenset[str]:
         return frozenset()
 
 
-def task(
+def make_task(
     origin: Origin,
     given: Mapping[str, Any],
     seed: int,
@@ -114,9 +114,9 @@ def task(
 ) -> Task:
     """For these values: parameters, scalars and arrays by name, which may have the shapes that `others` declare.
     Errors: PL0230 to PL0233, PL0804, PL0819, PL0820."""
-    values, taken = inputs_of(origin.signature, given, seed, fill, origin.hidden, ranges, others)
+    values, taken = make_inputs(origin.signature, given, seed, fill, origin.hidden, ranges, others)
     # Copies: a reference may write into its arguments, as C functions do, and every row needs the inputs as they were.
-    expected = deeply(origin.reference)(values, {name: array.copy() for name, array in taken.items()})
+    expected = with_deep_stack(origin.reference)(values, {name: array.copy() for name, array in taken.items()})
     return Task(
         origin.signature.name,
         origin.path,
@@ -124,13 +124,13 @@ def task(
         values,
         taken,
         {name: np.asarray(array) for name, array in expected.items()},
-        deeply(origin.work)(values),
-        deeply(origin.compulsory)(values),
+        with_deep_stack(origin.work)(values),
+        with_deep_stack(origin.compulsory)(values),
         origin.text,
     )
 
 
-def without_reference(
+def make_unreferenced_task(
     path: str,
     of: Signature,
     given: Mapping[str, Any],
@@ -139,11 +139,11 @@ def without_reference(
     ranges: made.Ranges | None = None,
 ) -> Task:
     """The task of a function that only targets read: of the first one's signature."""
-    values, taken = inputs_of(of, given, seed, fill, None, ranges)
+    values, taken = make_inputs(of, given, seed, fill, None, ranges)
     return Task(of.name, path, of, values, taken)
 
 
-def inputs_of(
+def make_inputs(
     of: Signature,
     given: Mapping[str, Any],
     seed: int,
@@ -155,12 +155,12 @@ def inputs_of(
     """Values of the parameters, and every input, given or made up."""
     numbers = {n: v for n, v in given.items() if not hasattr(v, "shape")}
     arrays = {n: v for n, v in given.items() if n not in numbers}
-    values, scalars = made.values(of, numbers)
-    arrays = {**scalars, **{name: _laid(of, others, values, name, array) for name, array in arrays.items()}}
-    return values, made.inputs(of, values, arrays, seed=seed, fill=fill, hidden=hidden, ranges=ranges)
+    values, scalars = made.read_values(of, numbers)
+    arrays = {**scalars, **{name: _reshape_input(of, others, values, name, array) for name, array in arrays.items()}}
+    return values, made.complete_inputs(of, values, arrays, seed=seed, fill=fill, hidden=hidden, ranges=ranges)
 
 
-def _laid(of: Signature, others: Sequence[Signature], values: Mapping[str, int], name: str, array: Any) -> Any:
+def _reshape_input(of: Signature, others: Sequence[Signature], values: Mapping[str, int], name: str, array: Any) -> Any:
     """An array in the shape of the signature, where it has one that another signature of the source declares."""
     own = of.argument(name)
     declared = {a.extents(values) for other in others if (a := other.argument(name)) is not None}

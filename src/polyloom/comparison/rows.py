@@ -15,19 +15,19 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.api import compile_subject, subject_of
+from polyloom.api import compile_subject, read_subject
 from polyloom.comparison.figures import Figures, figures
 from polyloom.comparison.reference import Task
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.signature import Signature
 from polyloom.run.compare import compare, describe_array
-from polyloom.run.execute import execute, judged
+from polyloom.run.execute import execute, compare_oracles
 from polyloom.run.instance import Instance
 from polyloom.run.verdict import Compared, Verdict, decisive
 from polyloom.targets.costs import Costs
 from polyloom.targets.forms.loops import EQUATIONS
-from polyloom.targets.options import options_of_verb
+from polyloom.targets.options import verb_options
 from polyloom.targets.subject import Oracle, Progress, Subject, silent
 from polyloom.targets.target import Execution, Job, Json, Place, Target
 
@@ -95,7 +95,7 @@ def loader(source: Any, options: Options) -> Load:
     """What gives the subject of a place."""
 
     def load(placed: Placed) -> Subject:
-        return subject_of(source, placed.target, placed.place, options, placed.target.options(**placed.own))
+        return read_subject(source, placed.target, placed.place, options, placed.target.options(**placed.own))
 
     return load
 
@@ -109,16 +109,16 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
     target, chosen = placed.target, placed.target.options(**placed.own)
     compiled = compile_subject(subject, target, placed.place, chosen, progress)
     # Front ends may differ in what is an argument, so that each row takes from the task by its own signature.
-    values, given = _given(subject.signature, task)
+    values, given = _select_arguments(subject.signature, task)
     later = {
-        name: value for name, value in placed.own.items() if name in options_of_verb(target.options, "instantiate")
+        name: value for name, value in placed.own.items() if name in verb_options(target.options, "instantiate")
     }
     instance = compiled.prepare_instance(values, later, progress)
     job = instance.job(given, fill="random")
     # The outputs are compared below, and not with every oracle: these are the source again.
     outcome = execute(target, instance.data, job, replace(subject, oracles=()), job.values)
     execution = outcome.execution
-    outputs = {n: _laid(array, task.outputs[n].shape) for n, array in execution.outputs.items()} if task.outputs else {}
+    outputs = {n: _reshape_output(array, task.outputs[n].shape) for n, array in execution.outputs.items()} if task.outputs else {}
     costs = _costs(instance, execution)
     reason = costs.arithmetic or (REASSOCIATED if reassociate else None)
     return Row(
@@ -133,16 +133,16 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
     )
 
 
-def _given(of: Signature, task: Task) -> tuple[dict[str, int], dict[str, Any]]:
+def _select_arguments(of: Signature, task: Task) -> tuple[dict[str, int], dict[str, Any]]:
     """Of the task: parameters that are no arguments, and arguments, by the row's signature."""
     values = {n: v for n, v in task.values.items() if n in of.sizes and of.argument(n) is None}
     arguments = {a.name: a for a in of.inputs}
     numbers = {n: v for n, v in task.values.items() if n in arguments}
     arrays = {n: array for n, array in task.inputs.items() if n in arguments}
-    return values, {**numbers, **{n: _laid(a, arguments[n].extents(task.values)) for n, a in arrays.items()}}
+    return values, {**numbers, **{n: _reshape_output(a, arguments[n].extents(task.values)) for n, a in arrays.items()}}
 
 
-def _laid(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def _reshape_output(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     """The same elements in the shape that a row has them in: flat arrays of C are the matrices that they hold where
     subscripts were split."""
     return array.reshape(shape) if array.ndim != len(shape) and array.size == prod(shape) else array
@@ -159,14 +159,14 @@ def judge(task: Task, subject: Subject, job: Job, got: Arrays, laid: Arrays, rea
     `laid` are the outputs in the shapes of the source.
     """
     if task.outputs is None:
-        return Judged(_by_oracles(subject, job, got))
+        return Judged(_judge_by_oracles(subject, job, got))
     # An output that a target does not give was not written: it holds what was given for it.
     held = {n: task.inputs[n] for n in task.outputs if n not in got and n in task.inputs}
     oracle = Oracle("source", "the source", lambda values, inputs: None)
     found = compare(task.outputs, {**held, **laid}, oracle)
     if found.difference is None:
         return Judged((found,))
-    own = _by_oracles(subject, job, got)  # also where nothing excuses a difference: what C leaves undefined is refused
+    own = _judge_by_oracles(subject, job, got)  # also where nothing excuses a difference: what C leaves undefined is refused
     if reason is None:
         return Judged((found,))
     far = _farthest(task.outputs, laid)
@@ -180,8 +180,8 @@ def judge(task: Task, subject: Subject, job: Job, got: Arrays, laid: Arrays, rea
     return Judged((*(each for each in own if each not in of_source), *(wrong or (near,))), reason)
 
 
-def _by_oracles(subject: Subject, job: Job, got: Arrays) -> tuple[Compared, ...]:
-    return tuple(compared for compared, _ in judged(subject, job.values, job.inputs, got, silent))
+def _judge_by_oracles(subject: Subject, job: Job, got: Arrays) -> tuple[Compared, ...]:
+    return tuple(compared for compared, _ in compare_oracles(subject, job.values, job.inputs, got, silent))
 
 
 def _farthest(expected: Arrays, got: Arrays) -> float | None:

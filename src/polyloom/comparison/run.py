@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from typing import Any, cast
 
 from polyloom.comparison.compared import Comparison
-from polyloom.comparison.reference import Origin, Task, read, task, without_reference
+from polyloom.comparison.reference import Origin, Task, read, make_task, make_unreferenced_task
 from polyloom.comparison.rows import Judged, Placed, Row, loader, refusal, run
 from polyloom.diagnostics import MISMATCH, USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.frontend.python.kernel import Kernel
@@ -17,11 +17,11 @@ from polyloom.frontend.source import Options, Source
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.run.inputs import Fill, Ranges
-from polyloom.run.instance import named
+from polyloom.run.instance import merge_named
 from polyloom.run.verdict import Compared
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
-from polyloom.targets.options import Option, options_of_verb
+from polyloom.targets.options import Option, verb_options
 from polyloom.targets.subject import Progress, Subject
 
 
@@ -48,10 +48,10 @@ def compare(
     What a target refuses is a row with its diagnostic. Errors: PL0801 for places, those of reading the source where no
     target reads it, and of its values."""
     if not on:
-        registry.check_on(more)
-    places = tuple(placed(on, own or {}, texts))
+        registry.check_place_keyword(more)
+    places = tuple(parse_places(on, own or {}, texts))
     path = fspath(cast("PathLike[str]", source)) if isinstance(source, PathLike) else source
-    given, reading = named(values, more, "PL0230", "N=16"), options or Options()
+    given, reading = merge_named(values, more, "PL0230", "N=16"), options or Options()
     reading = reading if function is None else replace(reading, function=function)
     origin = _origin(path, reading)
     load = loader(path, reading)
@@ -61,9 +61,9 @@ def compare(
     # One set of inputs for all rows: the first target that knows ranges of scalars gives them.
     ranges = next((s.ranges for s in subjects if s.ranges is not None), None)
     if isinstance(origin, PolyloomError):
-        shared = _of_first(path, origin, subjects, given, seed, fill, ranges)
+        shared = _task_of_target(path, origin, subjects, given, seed, fill, ranges)
     else:
-        shared = task(origin, given, seed, fill, ranges, [s.signature for s in subjects])
+        shared = make_task(origin, given, seed, fill, ranges, [s.signature for s in subjects])
     rows: list[Row] = []
     for number, (place, subject) in enumerate(loaded):
         if isinstance(subject, PolyloomError):
@@ -72,10 +72,10 @@ def compare(
         part = _part(progress, place.on, number, len(loaded))
         made = _attempt(lambda place=place, s=subject, p=part: run(place, s, shared, reading.reassociate, p))
         rows.append(refusal(place, made) if isinstance(made, PolyloomError) else made)
-    return Comparison(shared, tuple(rows) if shared.outputs is not None else tuple(_alike(rows)))
+    return Comparison(shared, tuple(rows) if shared.outputs is not None else tuple(_compare_rows(rows)))
 
 
-def placed(on: str | Sequence[str], own: Mapping[str, Any], texts: bool = False) -> Iterator[Placed]:
+def parse_places(on: str | Sequence[str], own: Mapping[str, Any], texts: bool = False) -> Iterator[Placed]:
     """Places of `--on`, each with its options. Errors: PL0801 for none, for one twice, and for an option that no target
     of them has, or that writes a file; PL0805 and the targets' own.
     """
@@ -89,7 +89,7 @@ def placed(on: str | Sequence[str], own: Mapping[str, Any], texts: bool = False)
     for number, text in enumerate(shown):
         if text in shown[:number]:
             raise _usage(f"the place {written[number]} is given twice", "name each place once")
-    known = [options_of_verb(target.options, "run") for _, target, _ in found]
+    known = [verb_options(target.options, "run") for _, target, _ in found]
     for name in own:
         if not any(name in each for each in known):
             raise _unknown(name, known)
@@ -108,7 +108,7 @@ def _value(option: Option, value: Any, texts: bool) -> Any:
 
 
 def _unknown(name: str, known: Sequence[Mapping[str, Option]]) -> PolyloomError:
-    others = [t for t in registry.all_targets() if name in options_of_verb(t.options, "run")]
+    others = [t for t in registry.load_targets() if name in verb_options(t.options, "run")]
     flag = f"--{name.replace('_', '-')}"
     if others:
         who = " and ".join(t.name for t in others)
@@ -136,7 +136,7 @@ def _attempt(action: Any) -> Any:
         return error
 
 
-def _of_first(
+def _task_of_target(
     path: Any,
     error: PolyloomError,
     subjects: Sequence[Subject],
@@ -148,10 +148,10 @@ def _of_first(
     """The task of a source that only targets read. Errors: that of reading, where no target reads it either."""
     if not subjects:
         raise error
-    return without_reference(str(path), subjects[0].signature, given, seed, fill, ranges)
+    return make_unreferenced_task(str(path), subjects[0].signature, given, seed, fill, ranges)
 
 
-def _alike(rows: Sequence[Row]) -> Iterator[Row]:
+def _compare_rows(rows: Sequence[Row]) -> Iterator[Row]:
     """Cross-check of rows: without a source's outputs, those of the first verified row are what the others have to
     equal.
     """
@@ -161,10 +161,10 @@ def _alike(rows: Sequence[Row]) -> Iterator[Row]:
         if first is None or row is first or row.judged is None or not row.verified:
             yield row
         else:
-            yield replace(row, judged=_beside(row, row.judged, first))
+            yield replace(row, judged=_cross_check(row, row.judged, first))
 
 
-def _beside(row: Row, judged: Judged, first: Row) -> Judged:
+def _cross_check(row: Row, judged: Judged, first: Row) -> Judged:
     if row.outputs == first.outputs:
         return replace(judged, comparisons=(*judged.comparisons, Compared(first.on, first.on, "equal bits")))
     if row.costs.arithmetic:

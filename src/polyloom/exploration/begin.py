@@ -17,9 +17,9 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.exploration import store
 from polyloom.exploration.executor import Executor, Here
 from polyloom.exploration.flow import Flow, describe_machines
-from polyloom.exploration.point_condition import where as condition
-from polyloom.exploration.ranges import axes
-from polyloom.exploration.request import Keys, Request, specification, text_of
+from polyloom.exploration.point_condition import parse_condition as condition
+from polyloom.exploration.ranges import parse_axes
+from polyloom.exploration.request import Keys, Request, specification, collect_text
 from polyloom.exploration.row import LEVELS, OBJECTIVES
 from polyloom.exploration.space import Space
 from polyloom.exploration.sweep import Sweep
@@ -58,11 +58,11 @@ def explore(
     Errors: PL1401 to PL1412, and those of reading the source; what a point gets wrong is its row."""
     # A keyword that is a typing mistake of `on` would be a parameter, and the default target be swept unasked.
     if on is None:
-        registry.check_on(fixed)
+        registry.check_place_keyword(fixed)
     reading = options or Options()
     request = Request(
         fspath(cast("PathLike[str]", source)) if isinstance(source, PathLike) else source,
-        Space(_targets(on), axes(sweep), axes(set), _fixed({**(values or {}), **fixed})),
+        Space(_targets(on), parse_axes(sweep), parse_axes(set), _parse_fixed({**(values or {}), **fixed})),
         reading if function is None else replace(reading, function=function),
         None if where is None else condition(where),
         (objective,) if isinstance(objective, str) else tuple(objective),
@@ -76,8 +76,8 @@ def explore(
 
 def run(request: Request, jobs: int, scheduler: str | None, resume: str | None, progress: Progress) -> Sweep:
     """`explore` for a request."""
-    with temporary.folder() as folder:
-        text = text_of(request.source, request.reading)
+    with temporary.temporary_folder() as folder:
+        text = collect_text(request.source, request.reading)
         own, resolved = describe_machines(request, folder)
         # Several settings of one `--on`: reversed, its first description is entered last, and stays.
         bases = {on: machine for (on, _), machine in reversed(resolved.items())}
@@ -114,8 +114,8 @@ def _targets(on: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(given))
 
 
-def _fixed(given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple((axis.names[0], axis.values[0]) for axis in axes({n: (v,) for n, v in given.items()}))
+def _parse_fixed(given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((axis.names[0], axis.values[0]) for axis in parse_axes({n: (v,) for n, v in given.items()}))
 
 
 def _level(text: str | None) -> Any:

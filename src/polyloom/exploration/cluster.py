@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from polyloom import extras, temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
-from polyloom.exploration.pool import given_up
+from polyloom.exploration.pool import abandon_task
 from polyloom.exploration.shipping import pack, unpack
 from polyloom.exploration.work import Answer, Task, Unit, Work
 from polyloom.version import VERSION
@@ -80,14 +80,14 @@ def _client(address: str) -> Any:
         distributed = import_module("distributed")
     except ImportError:
         message = "Dask is not installed"
-        raise input_error("PL1414", message, help=f"here and on the workers: `{extras.command('dask')}`") from None
+        raise input_error("PL1414", message, help=f"here and on the workers: `{extras.install_command('dask')}`") from None
     try:
         # Not the default client: a caller's own Dask code in this process must not meet it.
         client = distributed.Client(address, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise _unreachable(address, error) from None
     try:
-        _check(client, address)
+        _check_workers(client, address)
     except BaseException:
         client.close(timeout=2)
         raise
@@ -101,7 +101,7 @@ def _unreachable(address: str, error: object) -> PolyloomError:
     return input_error("PL1414", message, help=help)
 
 
-def _check(client: Any, address: str) -> None:
+def _check_workers(client: Any, address: str) -> None:
     """Version check: every worker has this version. Errors: PL1414 without workers, PL1415."""
     with suppress(TimeoutError):
         client.wait_for_workers(1, timeout=WAIT)
@@ -137,15 +137,15 @@ class Cluster:
             finished = distributed.as_completed(loop=self._client.loop)
             running: dict[Any, Batch] = {}
             while queue or suspects or running:
-                for future, batch in self._submitted(queue, suspects, len(running), shipped):
+                for future, batch in self._submit_batches(queue, suspects, len(running), shipped):
                     running[future] = batch
                     finished.add(future)
                 future = next(finished)
-                yield from self._gathered(future, running.pop(future), suspects)
+                yield from self._gather_answers(future, running.pop(future), suspects)
         except (OSError, RuntimeError, distributed.CancelledError) as error:
             raise _unreachable(self._address, error) from None
 
-    def _submitted(
+    def _submit_batches(
         self, queue: deque[Batch], suspects: deque[Batch], running: int, shipped: Mapping[str, Any]
     ) -> Iterator[tuple[Any, Batch]]:
         """Submission: enough batches for every thread; a suspect only where nothing else runs."""
@@ -162,7 +162,7 @@ class Cluster:
         # by itself.
         return self._client.submit(perform, units, batch.tasks, pure=False, retries=0)
 
-    def _gathered(self, future: Any, batch: Batch, suspects: deque[Batch]) -> Iterator[tuple[Task, Answer]]:
+    def _gather_answers(self, future: Any, batch: Batch, suspects: deque[Batch]) -> Iterator[tuple[Task, Answer]]:
         distributed = import_module("distributed")
         try:
             found: list[Answer] = future.result(timeout=WAIT)
@@ -170,7 +170,7 @@ class Cluster:
             # Alone in its batch and alone on the cluster, so that no other task can be the cause.
             if batch.is_suspect:
                 message = "its worker died again and again, at last with nothing running beside it"
-                yield batch.tasks[0], given_up(batch.tasks[0], "PL1408", message)
+                yield batch.tasks[0], abandon_task(batch.tasks[0], "PL1408", message)
             else:
                 suspects.extend(Batch((task,), is_suspect=True) for task in batch.tasks)
             return
@@ -195,22 +195,22 @@ _LOCK: Final = Lock()
 
 
 @cache
-def _work() -> Work:
+def _worker_state() -> Work:
     """Of a worker process, with a folder for as long as it lives."""
     atexit.register(_STACK.close)
-    return Work(_STACK.enter_context(temporary.folder()))
+    return Work(_STACK.enter_context(temporary.temporary_folder()))
 
 
 def perform(units: Mapping[str, bytes], tasks: Sequence[Task]) -> list[Answer]:
     """Called on a worker: the answers of a batch. Threads of one worker take turns."""
     with _LOCK:
-        work = _work()
+        work = _worker_state()
         # By content: keys of two clients, or of two sweeps, may be equal and mean different units.
         named = {key: hashlib.sha256(data).hexdigest() for key, data in units.items()}
         answers = list[Answer]()
         for task in tasks:
             known = named[task.unit]
             if known not in work.units:
-                work.know(known, unpack(units[task.unit], work.folder))
+                work.open_unit(known, unpack(units[task.unit], work.folder))
             answers.append(work.perform(replace(task, unit=known)))
         return answers

@@ -29,5 +29,5 @@ class Here:
     def answers(self, units: Mapping[str, Unit], tasks: Sequence[Task]) -> Iterator[tuple[Task, Answer]]:
         for task in tasks:
             if task.unit not in self._work.units:
-                self._work.know(task.unit, units[task.unit])
+                self._work.open_unit(task.unit, units[task.unit])
             yield task, self._work.perform(task)

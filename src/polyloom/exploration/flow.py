@@ -16,8 +16,8 @@ from polyloom import api
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.exploration import machines
 from polyloom.exploration.executor import Executor
-from polyloom.exploration.front import front
-from polyloom.exploration.request import Keys, Request, options_of, own_values
+from polyloom.exploration.front import pareto_front
+from polyloom.exploration.request import Keys, Request, collect_options, select_values
 from polyloom.exploration.row import Level, Row, decode, encode, refusal_row
 from polyloom.exploration.space import Point, Words
 from polyloom.exploration.store import Store
@@ -52,9 +52,9 @@ class Flow:
 
     def rows(self) -> list[Row]:
         """Fixpoint of verification: the row of every point that the condition takes, in their order."""
-        points = [p for p in self.request.space.points() if self._may_be(p)]
+        points = [p for p in self.request.space.points() if self._is_candidate(p)]
         if self.request.level is not None:
-            return self._kept(self._ask(points, self.request.level))
+            return self._filter_rows(self._ask(points, self.request.level))
         rows = self._ask(points, None)
         by_number = {p.number: p for p in points}
         while True:
@@ -62,17 +62,17 @@ class Flow:
             # round verifies at least one row more, so this ends.
             wanted = self._to_verify(rows)
             if not wanted:
-                return self._kept(rows)
+                return self._filter_rows(rows)
             rows |= self._ask([by_number[n] for n in wanted], "verify")
 
-    def _may_be(self, point: Point) -> bool:
+    def _is_candidate(self, point: Point) -> bool:
         """Partial evaluation of the condition: whether it may hold, as far as is known before anything is computed."""
         where = self.request.where
         known = point.row()
         # A name that is no value of the point may be a figure of its row; that is asked again by `_kept`.
         return where is None or not where.names <= known.keys() or where(known)
 
-    def _kept(self, rows: Mapping[int, Row]) -> list[Row]:
+    def _filter_rows(self, rows: Mapping[int, Row]) -> list[Row]:
         where = self.request.where
         return [row for _, row in sorted(rows.items()) if where is None or where(row.columns())]
 
@@ -80,20 +80,20 @@ class Flow:
         """Numbers of predicted rows."""
         # By identity: rows hold dictionaries, and have no hash.
         kept = {id(row): number for number, row in rows.items()}
-        taken = self._kept(rows)
+        taken = self._filter_rows(rows)
         bounds = [row for row in taken if row.is_ok and row.exact is False]
-        best = front(taken, self.request.objectives, self.problem())
+        best = pareto_front(taken, self.request.objectives, self.problem())
         return sorted({kept[id(row)] for row in (*bounds, *best) if row.level == "predict"})
 
     def problem(self) -> tuple[str, ...]:
         """The names of values that decide what is computed, and not how: all but options of the targets."""
-        options = frozenset[str]().union(*options_of(self.request.space.on).values())
+        options = frozenset[str]().union(*collect_options(self.request.space.on).values())
         return tuple(name for name in self.request.space.names if name not in options)
 
     def _ask(self, points: Iterable[Point], level: Level | None) -> dict[int, Row]:
         """The rows of points, computed where they are missing; by the points' numbers. Without a level, points are
         predicted where that can be done, and verified elsewhere."""
-        first: dict[str, Level] = {on: level or _first_level(on) for on in self.request.space.on}
+        first: dict[str, Level] = {on: level or _default_level(on) for on in self.request.space.on}
         asked: list[tuple[Point, Level]] = [(p, first[p.on]) for p in points]
         by_key = {p.number: self._key(p, own) for p, own in asked}
         # Of points that ask for the same the first one is computed.
@@ -124,7 +124,7 @@ class Flow:
             # Predictions interpret nothing, so that they need no group; other levels share the outputs of equal
             # problems.
             group = "" if level == "predict" else str([pair for pair in point.values if pair[0] in problem])
-            own = own_values(point, self.keys.foreign)
+            own = select_values(point, self.keys.foreign)
             tasks.append(Task(len(keys), numbers[point.on, point.settings], level, own, group))
             keys.append(key)
         units = {numbers[made]: unit for made, unit in self._units.items() if isinstance(unit, Unit)}
@@ -143,7 +143,7 @@ class Flow:
         """Compilation of units: fills `_units`; what could not be compiled is the row of all its points."""
         tasks, units = list[Task](), dict[str, Unit]()
         for number, (on, settings) in enumerate(wanted):
-            made = self._opened(on, settings)
+            made = self._open_unit(on, settings)
             self._units[on, settings] = made
             if isinstance(made, Unit):
                 units[f"source {len(self._units)} {number}"] = made
@@ -153,7 +153,7 @@ class Flow:
             self._units[wanted[task.number]] = answer if isinstance(answer, str) else replace(own, data=answer)
             self.progress("compiling", done / len(tasks))
 
-    def _opened(self, on: str, settings: Words) -> Unit | str:
+    def _open_unit(self, on: str, settings: Words) -> Unit | str:
         """What is to be compiled, or the row that says why it cannot be."""
         target, place = locate_sources(on, self.descriptions[on, settings], self.folder)
         if target.name not in self._subjects:
@@ -162,13 +162,13 @@ class Flow:
         if isinstance(subject, PolyloomError):
             # One target of several may lack what the source needs, which is a result of the sweep; if all do, the
             # source is wrong.
-            if all(isinstance(each, PolyloomError) for each in self._every_subject()):
+            if all(isinstance(each, PolyloomError) for each in self._list_subjects()):
                 raise subject
             return encode(refusal_row({}, "predict", subject))
         self._check_names(target, subject, on)
         return Unit(self.keys.source, on, self.descriptions[on, settings], subject, target.options(), self.request.seed)
 
-    def _every_subject(self) -> Iterator[Subject | PolyloomError]:
+    def _list_subjects(self) -> Iterator[Subject | PolyloomError]:
         """Of all targets of the sweep: one that none of them can read is an error, and no row."""
         for on in self.request.space.on:
             target, place = registry.split_place(on)
@@ -178,7 +178,7 @@ class Flow:
 
     def _read(self, target: Target, place: object) -> Subject | PolyloomError:
         try:
-            return api.subject_of(self.request.source, target, place, self.request.reading, target.options())
+            return api.read_subject(self.request.source, target, place, self.request.reading, target.options())
         except PolyloomError as error:
             return error
 
@@ -191,7 +191,7 @@ class Flow:
                 raise PolyloomError(Diagnostic("PL1404", message, USAGE, help=nearest(name, sorted(known), "name")))
 
 
-def _first_level(on: str) -> Level:
+def _default_level(on: str) -> Level:
     return "predict" if registry.split_place(on)[0].predict is not None else "verify"
 
 

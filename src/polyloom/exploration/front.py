@@ -15,7 +15,7 @@ from polyloom.exploration.row import Row
 Cost = tuple[float, ...]
 
 
-def cost(row: Row, objectives: Sequence[str]) -> Cost | None:
+def cost_vector(row: Row, objectives: Sequence[str]) -> Cost | None:
     """Cost vector of a row, one number per objective, all to be small. None where a row has no number for some
     objective.
     """
@@ -31,18 +31,18 @@ def cost(row: Row, objectives: Sequence[str]) -> Cost | None:
     return tuple(found)
 
 
-def front(rows: Iterable[Row], objectives: Sequence[str], problem: Sequence[str]) -> list[Row]:
+def pareto_front(rows: Iterable[Row], objectives: Sequence[str], problem: Sequence[str]) -> list[Row]:
     """Pareto front of each problem, in the order of `rows`. Of equal costs all are kept (maxima of vectors; Kung,
     Luccio and Preparata 1975)."""
     by_problem: dict[Hashable, list[tuple[Cost, int, Row]]] = {}
     for number, row in enumerate(rows):
-        if (own := cost(row, objectives)) is not None:
-            by_problem.setdefault(group(row, problem), []).append((own, number, row))
+        if (own := cost_vector(row, objectives)) is not None:
+            by_problem.setdefault(problem_key(row, problem), []).append((own, number, row))
     kept = [each for rivals in by_problem.values() for each in _undominated_rows(rivals)]
     return [row for _, row in sorted(kept, key=lambda pair: pair[0])]
 
 
-def group(row: Row, problem: Sequence[str]) -> tuple[Hashable, ...]:
+def problem_key(row: Row, problem: Sequence[str]) -> tuple[Hashable, ...]:
     """What rows that are compared have in common: the target, and the values of the problem."""
     target, _, _ = str(row.point["on"]).partition(":")
     return target, *(row.point.get(name) for name in problem)
@@ -53,7 +53,7 @@ def _undominated_rows(rivals: list[tuple[Cost, int, Row]]) -> list[tuple[int, Ro
     kept: list[Cost] = []
     found: list[tuple[int, Row]] = []
     for own, number, row in sorted(rivals, key=lambda each: each[:2]):
-        if not any(_beats(other, own) for other in kept):
+        if not any(_dominates(other, own) for other in kept):
             # Equal costs stand beside each other in the order: one representative suffices for the comparisons.
             if not kept or kept[-1] != own:
                 kept.append(own)
@@ -61,5 +61,5 @@ def _undominated_rows(rivals: list[tuple[Cost, int, Row]]) -> list[tuple[int, Ro
     return found
 
 
-def _beats(a: Cost, b: Cost) -> bool:
+def _dominates(a: Cost, b: Cost) -> bool:
     return a != b and all(x <= y for x, y in zip(a, b, strict=True))

@@ -39,7 +39,7 @@ def change_machine(target: Target, place: Place, settings: Words) -> str | None:
     """Machine variant: the description with keys set; None where there is none to set. Errors: PL0801, PL1409."""
     if not settings:
         return None
-    having = registry.names_of_targets(lambda t: t.with_machine is not None)
+    having = registry.target_names(lambda t: t.with_machine is not None)
     text: str = need(target, "with_machine", having) and need(target, "machine_of", having)(place)
     # Keys of tables, such as a unit's, would need a path; names at the top are unique.
     known = {name for name, value in tomllib.loads(text).items() if not isinstance(value, list | dict)}

@@ -16,12 +16,12 @@ def send(stream: BinaryIO, message: Any) -> None:
 
 def receive(stream: BinaryIO) -> Any:
     """Errors: EOFError where the other side has ended, if only in the middle of a message."""
-    size = int.from_bytes(_exactly(stream, 8), "little")
+    size = int.from_bytes(_read_exactly(stream, 8), "little")
     # Both ends are this program's own processes: no pickle comes from outside.
-    return pickle.loads(_exactly(stream, size))
+    return pickle.loads(_read_exactly(stream, size))
 
 
-def _exactly(stream: BinaryIO, size: int) -> bytes:
+def _read_exactly(stream: BinaryIO, size: int) -> bytes:
     data = stream.read(size)
     if len(data) < size:
         raise EOFError

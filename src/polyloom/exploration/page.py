@@ -8,12 +8,12 @@ from html import escape
 from typing import Any, Final
 
 from polyloom.exploration import sweep_text
-from polyloom.exploration.front import cost, group
+from polyloom.exploration.front import cost_vector, problem_key
 from polyloom.exploration.results import Results
 from polyloom.exploration.row import Row
-from polyloom.report.page.axis import Scale, along, up
-from polyloom.report.page.document import document, folded, scrolled, section
-from polyloom.report.page.svg import picture, short
+from polyloom.report.page.axis import Scale, draw_horizontal, draw_vertical
+from polyloom.report.page.document import document, fold_section, wrap_scrolling, section
+from polyloom.report.page.svg import picture, decimal
 
 _COLOURS: Final = 8
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 380, 76, 30, 44, 16
@@ -40,8 +40,8 @@ def page(sweep: Results) -> str:
     body = (
         f"<main><h1>{escape(sweep.title)} <small>sweep</small></h1><p>{escape(sweep_text.outcome(sweep))}.</p>"
         f"{section(_heading(sweep), drawing, note=_note(sweep))}"
-        f"{section('Best rows', scrolled(_table(sweep_text.front_rows(sweep))))}"
-        f"{folded('All rows', scrolled(_table(sweep.records(), [id(row) in best for row in sweep.rows])))}</main>"
+        f"{section('Best rows', wrap_scrolling(_table(sweep_text.front_rows(sweep))))}"
+        f"{fold_section('All rows', wrap_scrolling(_table(sweep.records(), [id(row) in best for row in sweep.rows])))}</main>"
     )
     return document(title, _STYLE, body)
 
@@ -65,19 +65,19 @@ def _picture(sweep: Results, best: set[int]) -> str:
         return ""
     groups: dict[Hashable, list[tuple[Row, float, float]]] = {}
     for row in sweep.rows:
-        own = cost(row, names)
+        own = cost_vector(row, names)
         # A logarithmic axis has no place for 0.
         if own is not None and min(own) > 0:
-            groups.setdefault(group(row, sweep.problem), []).append((row, own[1], own[0]))
+            groups.setdefault(problem_key(row, sweep.problem), []).append((row, own[1], own[0]))
     every = [each for own in groups.values() for each in own]
     if not every:
         return ""
     x = _scale([each[1] for each in every], _LEFT, _WIDTH - _RIGHT)
     y = _scale([each[2] for each in every], _HEIGHT - _BOTTOM, _TOP)
-    axes = along(x, _HEIGHT - _BOTTOM, names[1]) + up(y, _LEFT, names[0])
+    axes = draw_horizontal(x, _HEIGHT - _BOTTOM, names[1]) + draw_vertical(y, _LEFT, names[0])
     drawn = "".join(_series(n % _COLOURS, own, best, x, y, len(every)) for n, own in enumerate(groups.values()))
     label = f"{names[0]} over {names[1]} of {len(every)} points; the table has the numbers"
-    return scrolled(picture(_WIDTH, _HEIGHT, axes + drawn, label)) + _key(sweep.problem, list(groups))
+    return wrap_scrolling(picture(_WIDTH, _HEIGHT, axes + drawn, label)) + _legend(sweep.problem, list(groups))
 
 
 def _scale(values: Sequence[float], start: float, end: float) -> Scale:
@@ -97,24 +97,24 @@ def _series(
     # Points that lie on each other are one dot: pages of large sweeps stay small.
     others = dict.fromkeys((u, v) for row, u, v in own if id(row) not in best and count <= _DRAWN)
     steps = "".join(
-        f"{'H' if n else 'M'}{short(x.at(u))}{'V' if n else ' '}{short(y.at(v))}" for n, (u, v) in enumerate(front)
+        f"{'H' if n else 'M'}{decimal(x.at(u))}{'V' if n else ' '}{decimal(y.at(v))}" for n, (u, v) in enumerate(front)
     )
-    dots = "".join(f'<circle class="off" cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="3"/>' for u, v in others)
+    dots = "".join(f'<circle class="off" cx="{decimal(x.at(u))}" cy="{decimal(y.at(v))}" r="3"/>' for u, v in others)
     full = "".join(
-        f'<circle cx="{short(x.at(u))}" cy="{short(y.at(v))}" r="4"><title>{escape(_points(rows))}</title></circle>'
+        f'<circle cx="{decimal(x.at(u))}" cy="{decimal(y.at(v))}" r="4"><title>{escape(_describe_points(rows))}</title></circle>'
         for (u, v), rows in front.items()
     )
     line = f'<path d="{steps}"/>' if steps else ""
     return f'<g class="s{number}">{line}{dots}{full}</g>'
 
 
-def _points(rows: Sequence[Row]) -> str:
+def _describe_points(rows: Sequence[Row]) -> str:
     """What the pointer is told of a place of the front."""
     values = [" ".join(f"{name}={value}" for name, value in sweep_text.asked_values(row, []).items()) for row in rows]
     return f"{rows[0].cycles} cycles: {'; '.join(values[:4])}{f', and {len(rows) - 4} more' if len(rows) > 4 else ''}"
 
 
-def _key(problem: Sequence[str], keys: Sequence[Any]) -> str:
+def _legend(problem: Sequence[str], keys: Sequence[Any]) -> str:
     """Which colour is which problem."""
     if len(keys) < 2 or len(keys) > 4 * _COLOURS:
         return ""

@@ -50,12 +50,12 @@ class Where:
     def __call__(self, row: Mapping[str, Any]) -> bool:
         """Whether it holds; without a value that it needs, or between a number and a text, it does not."""
         try:
-            return bool(_value(self.tree, row))
+            return bool(_evaluate(self.tree, row))
         except (KeyError, TypeError, ArithmeticError):
             return False
 
 
-def where(text: str) -> Where:
+def parse_condition(text: str) -> Where:
     """Parser of conditions. Errors: PL1403."""
     try:
         if len(text) > _LONGEST:
@@ -64,11 +64,11 @@ def where(text: str) -> Where:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         shown = text if len(text) <= _LONGEST else f"{text[:40]}..."
         raise PolyloomError(Diagnostic("PL1403", f"'{shown}' is no condition", USAGE, help=_HELP)) from None
-    _check(tree, text.strip())
+    _check_syntax(tree, text.strip())
     return Where(text.strip(), tree, frozenset(n.id for n in ast.walk(tree) if isinstance(n, ast.Name)))
 
 
-def _check(node: ast.expr, text: str) -> None:
+def _check_syntax(node: ast.expr, text: str) -> None:
     match node:
         case ast.BoolOp(values=parts):
             pass
@@ -83,7 +83,7 @@ def _check(node: ast.expr, text: str) -> None:
         case _:
             raise _condition_error(node, text)
     for part in parts:
-        _check(part, text)
+        _check_syntax(part, text)
 
 
 def _condition_error(node: ast.expr, text: str) -> PolyloomError:
@@ -95,20 +95,20 @@ def _condition_error(node: ast.expr, text: str) -> PolyloomError:
     return PolyloomError(Diagnostic("PL1403", message, USAGE, span, help=_HELP))
 
 
-def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
+def _evaluate(node: ast.expr, row: Mapping[str, Any]) -> Any:
     match node:
         case ast.BoolOp(op=ast.And(), values=parts):
-            return all(_value(part, row) for part in parts)
+            return all(_evaluate(part, row) for part in parts)
         case ast.BoolOp(values=parts):
-            return any(_value(part, row) for part in parts)
+            return any(_evaluate(part, row) for part in parts)
         case ast.UnaryOp(op=ast.Not(), operand=part):
-            return not _value(part, row)
+            return not _evaluate(part, row)
         case ast.UnaryOp(operand=part):
-            return -_value(part, row)
+            return -_evaluate(part, row)
         case ast.BinOp(left=left, op=op, right=right):
-            return _ARITHMETIC[type(op)](_number(left, row), _number(right, row))
+            return _ARITHMETIC[type(op)](_evaluate_number(left, row), _evaluate_number(right, row))
         case ast.Compare(left=left, ops=ops, comparators=others):
-            values = [_value(part, row) for part in (left, *others)]
+            values = [_evaluate(part, row) for part in (left, *others)]
             return all(_COMPARED[type(op)](a, b) for op, a, b in zip(ops, values, values[1:], strict=False))
         case ast.Name(id=name):
             if row[name] is None:
@@ -120,9 +120,9 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
             raise AssertionError(node)
 
 
-def _number(node: ast.expr, row: Mapping[str, Any]) -> Number:
+def _evaluate_number(node: ast.expr, row: Mapping[str, Any]) -> Number:
     """Texts are compared, and not calculated with: `'x' * 10**9` would fill the memory."""
-    value = _value(node, row)
+    value = _evaluate(node, row)
     if not isinstance(value, int | float):
         raise TypeError
     return value

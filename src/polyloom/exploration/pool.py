@@ -99,25 +99,25 @@ class Pool:
         while len(self._workers) < min(self._jobs, len(tasks)):
             self._start()
         while queue.is_left or self._busy:
-            self._hand_out(units, queue)
+            self._assign_tasks(units, queue)
             yield from self._collect(queue)
 
     @property
     def _busy(self) -> list[_Worker]:
         return [worker for worker in self._workers if worker.task is not None]
 
-    def _hand_out(self, units: Mapping[str, Unit], queue: _Queue) -> None:
+    def _assign_tasks(self, units: Mapping[str, Unit], queue: _Queue) -> None:
         """Scheduling: tasks for idle workers, as long as there are any; a suspect only where nothing else runs."""
         while (task := queue.next(is_alone=not self._busy)) is not None:
-            worker = self._idle()
+            worker = self._find_idle_worker()
             if worker is None:
                 queue.back(task)
                 return
-            self._give(worker, units, task, queue)
+            self._assign(worker, units, task, queue)
             if queue.is_suspect(task):
                 return
 
-    def _idle(self) -> _Worker | None:
+    def _find_idle_worker(self) -> _Worker | None:
         """One that has no task, started if there are fewer than allowed. Errors: PL1411."""
         for worker in self._workers:
             if worker.task is None:
@@ -136,7 +136,7 @@ class Pool:
         self._selector.register(worker.answers, selectors.EVENT_READ, worker)
         return worker
 
-    def _give(self, worker: _Worker, units: Mapping[str, Unit], task: Task, queue: _Queue) -> None:
+    def _assign(self, worker: _Worker, units: Mapping[str, Unit], task: Task, queue: _Queue) -> None:
         worker.task, worker.since = task, monotonic()
         try:
             if not worker.is_ready:
@@ -268,14 +268,14 @@ class _Queue:
 
 
 def _lost_worker_error(task: Task) -> str:
-    return given_up(task, "PL1408", f"its worker process died, {ATTEMPTS} times when nothing else ran")
+    return abandon_task(task, "PL1408", f"its worker process died, {ATTEMPTS} times when nothing else ran")
 
 
 def _timeout_row(task: Task, timeout: float) -> str:
-    return given_up(task, "PL1410", f"it took longer than {timeout:g} seconds")
+    return abandon_task(task, "PL1410", f"it took longer than {timeout:g} seconds")
 
 
-def given_up(task: Task, code: str, message: str) -> str:
+def abandon_task(task: Task, code: str, message: str) -> str:
     """The answer of a task that is not tried any more."""
     level: Level = "predict" if task.kind == "compile" else task.kind
     return encode(Row({}, level, code, message))

@@ -34,7 +34,7 @@ class Axis:
         return f"{','.join(self.names)}={','.join(self.values)}"
 
 
-def axis(text: str) -> Axis:
+def parse_axis(text: str) -> Axis:
     """Axis of `NAME[,NAME...]=VALUE[,VALUE...]`. Errors: PL1401, PL1402."""
     head, equals, tail = text.partition("=")
     names = tuple(name.strip() for name in head.split(","))
@@ -43,15 +43,15 @@ def axis(text: str) -> Axis:
     return _check_values(names, _values(tail))
 
 
-def axes(given: Mapping[str, Any] | Sequence[str] | None) -> tuple[Axis, ...]:
+def parse_axes(given: Mapping[str, Any] | Sequence[str] | None) -> tuple[Axis, ...]:
     """Texts of the command line, or in Python a mapping: a value, several in a sequence, or the text of either.
     Errors: PL1401, PL1402."""
     if not isinstance(given, Mapping):
-        return tuple(map(axis, given or ()))
-    return tuple(_check_values(tuple(n.strip() for n in names.split(",")), _axis_of(v)) for names, v in given.items())
+        return tuple(map(parse_axis, given or ()))
+    return tuple(_check_values(tuple(n.strip() for n in names.split(",")), _axis_values(v)) for names, v in given.items())
 
 
-def _axis_of(value: Any) -> Iterator[str]:
+def _axis_values(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield from _values(value)
     elif isinstance(value, Iterable):
@@ -120,12 +120,12 @@ def _check_count(values: Iterable[str] | Iterable[int], what: str) -> list[Any]:
     for value in values:
         # Counted while they are made: the range `1..999999999+1` must not be in memory before it is refused.
         if len(found) == MOST:
-            raise too_many_error(what)
+            raise count_error(what)
         found.append(value)
     return found
 
 
-def too_many_error(what: str) -> PolyloomError:
+def count_error(what: str) -> PolyloomError:
     help = "take a coarser range, or sweep fewer names at a time"
     return PolyloomError(Diagnostic("PL1402", f"{what} has more than {MOST} values", USAGE, help=help))
 

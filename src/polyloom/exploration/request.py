@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from polyloom import files
-from polyloom.deep import deeply
+from polyloom.deep import with_deep_stack
 from polyloom.exploration.point_condition import Where
 from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
-from polyloom.frontend import file_of
-from polyloom.frontend.included import included
+from polyloom.frontend import source_file
+from polyloom.frontend.included import source_dependencies
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options
 from polyloom.ir.nest_c import print_c
 from polyloom.targets import registry
-from polyloom.targets.options import options_of_verb
+from polyloom.targets.options import verb_options
 from polyloom.targets.subject import Written
 from polyloom.version import VERSION
 
@@ -67,18 +67,18 @@ class Text:
         return [f"{name} ({_short(data)})" for name, data in self.others]
 
 
-def text_of(source: Any, reading: Options) -> Text:
+def collect_text(source: Any, reading: Options) -> Text:
     """Source text, as a hash needs it. Errors: PL0104, and for a kernel those of its front end."""
     path = Written(source).path
     if path is not None:
-        file = file_of(path)
+        file = source_file(path)
         own, folder = files.read_source(file, "source"), Path(file).resolve().parent
-        others = included(file, reading.includes)
+        others = source_dependencies(file, reading.includes)
         # Relative names: the same folder elsewhere, or on another machine, has the same keys.
         return Text(own, tuple((relpath(other, folder), files.read(other)) for other in others))
     if isinstance(source, Kernel):
         # Its nest has the constants that the names of its module stand for.
-        return Text(f"{source.name}\n{source.source}\n{deeply(print_c)(source.nest)}".encode())
+        return Text(f"{source.name}\n{source.source}\n{with_deep_stack(print_c)(source.nest)}".encode())
     return Text(source if isinstance(source, bytes) else repr(source).encode())
 
 
@@ -112,7 +112,7 @@ class Keys:
         self._common = json.dumps(common, sort_keys=True)
         self.source = _digest(self._common.encode())
         self._bases: dict[tuple[str, object], Any] = {}
-        self.foreign = foreign(request.space.on)
+        self.foreign = list_foreign_options(request.space.on)
 
     def of(self, point: Point, level: Level, machine: str) -> str:
         """`machine` is the description of the point's machine."""
@@ -122,23 +122,23 @@ class Keys:
             self._bases[point.on, point.settings] = base
         # The state of the hash after the common part: a point adds its few bytes only.
         own = base.copy()
-        own.update(json.dumps([level, own_values(point, self.foreign)]).encode())
+        own.update(json.dumps([level, select_values(point, self.foreign)]).encode())
         # 128 bits: two of 2**32 rows collide with a probability of about 2**-65.
         return own.hexdigest()[:32]
 
 
-def options_of(targets: tuple[str, ...]) -> dict[str, frozenset[str]]:
+def collect_options(targets: tuple[str, ...]) -> dict[str, frozenset[str]]:
     """By `--on`: the options that a point may have."""
-    return {on: frozenset(options_of_verb(registry.split_place(on)[0].options, "instantiate")) for on in targets}
+    return {on: frozenset(verb_options(registry.split_place(on)[0].options, "instantiate")) for on in targets}
 
 
-def foreign(targets: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
+def list_foreign_options(targets: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
     """By `--on`: the options that other targets of the sweep have, and this one lacks."""
-    own = options_of(targets)
+    own = collect_options(targets)
     return {on: frozenset[str]().union(*own.values()) - names for on, names in own.items()}
 
 
-def own_values(point: Point, foreign: Mapping[str, frozenset[str]]) -> tuple[tuple[str, str], ...]:
+def select_values(point: Point, foreign: Mapping[str, frozenset[str]]) -> tuple[tuple[str, str], ...]:
     """Values of a point without the options that only other targets of the sweep have."""
     skipped = foreign[point.on]
     return tuple(pair for pair in point.values if pair[0] not in skipped) if skipped else point.values

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
-from polyloom.exploration.front import cost, front
+from polyloom.exploration.front import cost_vector, pareto_front
 from polyloom.exploration.row import Row
 
 _LAST: Final = ("level", "verified", "verdict", "error", "bound", "code", "message")
@@ -45,7 +45,7 @@ class Results:
         """
         wanted = objectives or self.objectives
         self._check(wanted)
-        return tuple(front(self.rows, wanted, self.problem))
+        return tuple(pareto_front(self.rows, wanted, self.problem))
 
     def best(self, objective: str | None = None, /, **values: Any) -> Row | None:
         """The row with the least `objective`, of those with these values of columns; the first one of several. None
@@ -55,7 +55,7 @@ class Results:
         found = [
             (own, row)
             for row in self.rows
-            if (own := cost(row, wanted)) is not None and values.items() <= row.columns().items()
+            if (own := cost_vector(row, wanted)) is not None and values.items() <= row.columns().items()
         ]
         return min(found, key=lambda pair: pair[0])[1] if found else None
 

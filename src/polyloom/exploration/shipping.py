@@ -29,7 +29,7 @@ def pack(unit: Unit) -> bytes:
     try:
         _Pickler(stream, protocol=pickle.HIGHEST_PROTOCOL).dump(unit)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise unshippable(str(error)) from None
+        raise serialization_error(str(error)) from None
     return stream.getvalue()
 
 
@@ -38,10 +38,10 @@ def unpack(data: bytes, folder: Path) -> Unit:
     try:
         return _Unpickler(io.BytesIO(data), folder).load()
     except Exception as error:  # whatever unpickling raises
-        raise unshippable(f"{type(error).__name__}: {error}") from None
+        raise serialization_error(f"{type(error).__name__}: {error}") from None
 
 
-def unshippable(why: str) -> PolyloomError:
+def serialization_error(why: str) -> PolyloomError:
     message = f"the program cannot be sent to another process: {why}"
     help = "define the kernel in a module that can be imported, or give the path of its file"
     return PolyloomError(Diagnostic("PL1412", message, USAGE, help=help))

@@ -13,7 +13,7 @@ from itertools import chain, product
 from math import prod
 from typing import Any, Final
 
-from polyloom.exploration.ranges import MOST, Axis, range_error, too_many_error
+from polyloom.exploration.ranges import MOST, Axis, range_error, count_error
 
 Words = tuple[tuple[str, str], ...]
 """Pairs of a name and the text of its value."""
@@ -31,7 +31,7 @@ class Point:
 
     def row(self) -> dict[str, Any]:
         """The columns that are known before anything is computed."""
-        named = {name: _read(text) for name, text in (*self.settings, *self.values)}
+        named = {name: _parse_value(text) for name, text in (*self.settings, *self.values)}
         return {"on": self.on, **named, **_elements(text for _, text in self.values)}
 
 
@@ -65,7 +65,7 @@ class Space:
                 raise range_error(f"{name} is given twice", "give each name once: a value, an axis, or --set")
         # Computed from the lengths: the points themselves are only made afterwards.
         if len(self) > MOST:
-            raise too_many_error("the sweep")
+            raise count_error("the sweep")
 
     def points(self) -> Iterator[Point]:
         """All of them, in their order."""
@@ -80,7 +80,7 @@ def _combinations(axes: tuple[Axis, ...]) -> Iterator[Words]:
     return (tuple(chain.from_iterable(words)) for words in product(*choices))
 
 
-def _read(text: str) -> int | float | str:
+def _parse_value(text: str) -> int | float | str:
     """A number where the text is one."""
     for kind in (int, float):
         try:

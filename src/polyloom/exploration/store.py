@@ -70,10 +70,10 @@ def open_store(folder: str | None, spec: Spec) -> Generator[Store]:
     path = Path(folder)
     try:
         with _lock(path):
-            _check(path, spec)
+            _check_specification(path, spec)
             connection = _connect(path)
             try:
-                yield Store(dict(_read(connection, path)), connection)
+                yield Store(dict(_read_rows(connection, path)), connection)
             finally:
                 connection.close()
     except sqlite3.Error as error:
@@ -92,7 +92,7 @@ def _lock(path: Path) -> Generator[None]:
     """Errors: PL0808, PL1406, PL1407 for a folder that holds something else."""
     try:
         path.mkdir(exist_ok=True)
-        _check_own(path)
+        _check_ownership(path)
         if not (path / SPEC).exists() and any(name.name not in (_LOCK, ROWS) for name in path.iterdir()):
             message = f"the folder '{path}' holds other files, and no sweep"
             raise input_error("PL1407", message, help="name a new folder, or that of a sweep")
@@ -114,7 +114,7 @@ def _lock(path: Path) -> Generator[None]:
         os.close(handle)
 
 
-def _check_own(path: Path) -> None:
+def _check_ownership(path: Path) -> None:
     """Ownership check: PL1407 for what is no file of the folder's own, such as a link, and for what no sweep leaves."""
     for name in (SPEC, ROWS, _LOCK, _LOG, _INDEX, _JOURNAL):
         try:
@@ -127,7 +127,7 @@ def _check_own(path: Path) -> None:
             raise _damaged_error(path, f"{name} may name other files, and no sweep leaves it")
 
 
-def _check(path: Path, spec: Spec) -> None:
+def _check_specification(path: Path, spec: Spec) -> None:
     """Writes the specification where there is none. Errors: PL1405, PL1407."""
     text = json.dumps(spec, indent=2) + "\n"
     if not (path / SPEC).exists():
@@ -220,7 +220,7 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
         raise _damaged_error(path, f"{ROWS} holds other things than the rows of a sweep")
 
 
-def _read(connection: sqlite3.Connection, path: Path) -> Iterator[tuple[str, str]]:
+def _read_rows(connection: sqlite3.Connection, path: Path) -> Iterator[tuple[str, str]]:
     """The rows. Their keys rise, and together they are no longer than the file: where pages of a damaged file are used
     twice, there is no end of rows. Errors: PL1407."""
     rest = sum(os.lstat(path / name).st_size for name in (ROWS, _LOG) if (path / name).exists())

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
-from polyloom.exploration.front import cost, group
+from polyloom.exploration.front import cost_vector, problem_key
 from polyloom.exploration.results import Results
 from polyloom.exploration.row import Row
 from polyloom.report import verdict
@@ -53,19 +53,19 @@ def outcome(sweep: Results) -> str:
 def front_rows(sweep: Results) -> list[dict[str, Any]]:
     """The front's rows: the values that were asked for, the objectives, and how well they are known."""
     names = [objective.removeprefix("-") for objective in sweep.objectives]
-    found = sorted(sweep.front(), key=_in_order(sweep)) if sweep.rows else []
+    found = sorted(sweep.front(), key=_sort_key(sweep)) if sweep.rows else []
     return [
         {**asked_values(row, names), **{n: row.columns().get(n) for n in names}, "known by": certainty(row)}
         for row in found
     ]
 
 
-def _in_order(sweep: Results) -> Callable[[Row], tuple[float, ...]]:
+def _sort_key(sweep: Results) -> Callable[[Row], tuple[float, ...]]:
     """Problem by problem in the order of the points, and in each by the first objective."""
     numbers: dict[Hashable, int] = {}
     for row in sweep.rows:
-        numbers.setdefault(group(row, sweep.problem), len(numbers))
-    return lambda row: (numbers[group(row, sweep.problem)], *(cost(row, sweep.objectives[:1]) or (0.0,)))
+        numbers.setdefault(problem_key(row, sweep.problem), len(numbers))
+    return lambda row: (numbers[problem_key(row, sweep.problem)], *(cost_vector(row, sweep.objectives[:1]) or (0.0,)))
 
 
 def asked_values(row: Row, without: list[str]) -> dict[str, Any]:

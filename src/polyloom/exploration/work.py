@@ -24,7 +24,7 @@ from polyloom.run import inputs
 from polyloom.run.execute import execute
 from polyloom.run.verdict import verdict_keys
 from polyloom.targets import registry
-from polyloom.targets.options import options_of_verb
+from polyloom.targets.options import verb_options
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.subject import Subject
 from polyloom.targets.target import Place, Target, need
@@ -79,7 +79,7 @@ class Work:
         self.memory = Memory(folder)
         self.units: dict[str, Ready] = {}
 
-    def know(self, key: str, unit: Unit) -> None:
+    def open_unit(self, key: str, unit: Unit) -> None:
         """Opens a unit."""
         if len(self.units) >= UNITS:
             del self.units[next(iter(self.units))]
@@ -114,7 +114,7 @@ def open_subject(unit: Unit, folder: Path, memory: Memory) -> Ready:
         compiled = api.Compiled(
             target, unit.data, registry.place_text(target, place), place, subject, 0.0, unit.options
         )
-    names = frozenset(options_of_verb(target.options, "instantiate")).difference(_parameters(subject))
+    names = frozenset(verb_options(target.options, "instantiate")).difference(_parameters(subject))
     return Ready(target, place, unit, compiled, names)
 
 
@@ -123,7 +123,7 @@ def locate_sources(on: str, machine: str | None, folder: Path) -> tuple[Target, 
     target, place = registry.split_place(on)
     if machine is None:
         return target, place
-    having = registry.names_of_targets(lambda t: t.with_machine is not None)
+    having = registry.target_names(lambda t: t.with_machine is not None)
     path = folder / f"{hashlib.sha256(machine.encode()).hexdigest()[:16]}.toml"
     if not path.exists():
         new = path.with_suffix(f".{getpid()}")
@@ -140,7 +140,7 @@ def _parameters(subject: Subject) -> tuple[str, ...]:
 def target_takes(target: Target, subject: Subject) -> frozenset[str]:
     """Every name that a point may have."""
     scalars = (a.name for a in subject.signature.inputs if a.is_scalar)
-    return frozenset((*subject.signature.sizes, *scalars, *options_of_verb(target.options, "instantiate")))
+    return frozenset((*subject.signature.sizes, *scalars, *verb_options(target.options, "instantiate")))
 
 
 def measure(ready: Ready, level: Level, values: Words) -> Row:
@@ -148,13 +148,13 @@ def measure(ready: Ready, level: Level, values: Words) -> Row:
     compiled, target = ready.compiled, ready.target
     assert compiled is not None
     words = {name: text for name, text in values if name not in ready.options}
-    known = options_of_verb(target.options, "instantiate")
+    known = verb_options(target.options, "instantiate")
     own = {
         name: known[name].read([text] if known[name].repeatable else text)
         for name, text in values
         if name in ready.options
     }
-    checked, _ = inputs.values(compiled.signature, words)
+    checked, _ = inputs.read_values(compiled.signature, words)
     sizes = {name: value for name, value in checked.items() if compiled.signature.argument(name) is None}
     prediction = None
     # Predicted at every level: a row has both figures where it is run, so that predictions are checked too.
@@ -162,7 +162,7 @@ def measure(ready: Ready, level: Level, values: Words) -> Row:
         prediction = target.predict(compiled.data, sizes, ready.place, replace(ready.unit.options, **own))
     if level == "predict":
         if prediction is None:
-            need(target, "predict", registry.names_of_targets(lambda t: t.predict is not None))
+            need(target, "predict", registry.target_names(lambda t: t.predict is not None))
         return _row(level, prediction, None)
     instance = compiled.prepare_instance(sizes, own)
     job = instance.job({name: words[name] for name in words if name not in sizes}, seed=ready.unit.seed)

@@ -32,17 +32,17 @@ def main(kind: type[Work] = Work) -> None:
             return
         match message:
             case ("unit", key, data):
-                send(answers, _known(work, key, data))
+                send(answers, _open_unit(work, key, data))
             case ("task", task):
                 send(answers, work.perform(task))
             case _:
                 return
 
 
-def _known(work: Work, key: str, data: bytes) -> PolyloomError | None:
+def _open_unit(work: Work, key: str, data: bytes) -> PolyloomError | None:
     """What is wrong with a unit that cannot be had here, such as one of a module that this process does not find."""
     try:
-        work.know(key, unpack(data, work.folder))
+        work.open_unit(key, unpack(data, work.folder))
     except PolyloomError as error:
         return error
     return None

@@ -14,12 +14,12 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Final
 
-from polyloom.deep import deeply, too_deep
+from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options, Reference, Source
 from polyloom.ir.nest import Nest
 from polyloom.ir.pla import Program
-from polyloom.ir.plan import Plan, of_program
+from polyloom.ir.plan import Plan, single_phase_plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.recurrence import System
 from polyloom.ir.ssa import Function
@@ -31,13 +31,13 @@ __all__ = [
     "Source",
     "c_function",
     "c_nest",
-    "file_of",
+    "source_file",
     "is_source",
     "load",
-    "named",
+    "split_function_name",
     "nest_ssa",
-    "of_nest",
-    "of_plan",
+    "nest_source",
+    "plan_source",
     "python_nest",
     "ssa",
 ]
@@ -57,15 +57,15 @@ _MEANT_FOR: Final = {
 def load(path: str, options: Options | None = None, watch: Watch | None = None) -> Source:
     """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file. `watch`
     sees the passes that make equations of a function (`transform.PASSES`)."""
-    file, chosen = named(path, options or Options())
+    file, chosen = split_function_name(path, options or Options())
     if not is_source(path):
         help = "give a file whose name ends in .py or .c (a function), or in .pla (equations)"
         raise input_error("PL0810", f"'{path}' is not a program", help=help)
     # Before anything is read: a wrong option is reported even where the file has errors of its own.
-    _check(file, chosen)
+    _check_options(file, chosen)
     # Kept apart from the times of passes: reading runs clang, or the user's own file.
     start = perf_counter()
-    source = _equations(file) if file.endswith(".pla") else _function(file, chosen, watch)
+    source = _load_equations(file) if file.endswith(".pla") else _load_function(file, chosen, watch)
     return replace(source, seconds=perf_counter() - start)
 
 
@@ -81,11 +81,11 @@ def ssa(
     the level; variables in memory are made values (Cytron et al. 1991). Functions that `externals` has may be called;
     `watch` sees `SSA_PASSES`. Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x.
     """
-    file, chosen = named(path, options)
+    file, chosen = split_function_name(path, options)
     if file.endswith(".py"):
         # A Python kernel has no clang that would tell the data model: the target's triple names XLEN.
         pointers = 32 if (target or "").startswith("riscv32") else 64
-        return deeply(nest_ssa)(python_nest(path, options, indirect=True)[0], pointers, watch)
+        return with_deep_stack(nest_ssa)(python_nest(path, options, indirect=True)[0], pointers, watch)
     from polyloom.frontend.c.llvm import CPP_ENDINGS
 
     if not file.endswith((".c", *CPP_ENDINGS)):
@@ -119,10 +119,10 @@ def nest_ssa(nest: Nest, pointers: int = 64, watch: Watch | None = None) -> Func
     """
     from polyloom.ir.ssa_text import print_ssa
     from polyloom.ir.ssa_verify import verify
-    from polyloom.transform.nest_to_ssa import in_memory, in_values
+    from polyloom.transform.nest_to_ssa import lower_in_memory, promote_locals
 
     form = Form(print_ssa, verify)
-    passes = (Pass("import", partial(in_memory, pointers=pointers), form), Pass("construct", in_values, form))
+    passes = (Pass("import", partial(lower_in_memory, pointers=pointers), form), Pass("construct", promote_locals, form))
     function: Function = run_passes(nest, passes, watch)
     return function
 
@@ -134,11 +134,11 @@ def python_nest(path: str, options: Options, *, indirect: bool = False) -> tuple
     from polyloom.analysis import nest_check
     from polyloom.frontend.python import load_kernel
 
-    file, chosen = named(path, options)
-    _check(file, chosen)
+    file, chosen = split_function_name(path, options)
+    _check_options(file, chosen)
     kernel = load_kernel(file, chosen.function)
     nest, reference = kernel.indirect if indirect else kernel.nest, kernel.reference
-    return deeply(nest_check.checked)(nest), reference
+    return with_deep_stack(nest_check.checked)(nest), reference
 
 
 def c_nest(path: str, options: Options) -> Nest:
@@ -151,49 +151,49 @@ def c_function(path: str, options: Options) -> tuple[Nest, Reference]:
     from polyloom.analysis import nest_check
     from polyloom.frontend.c import load as read
 
-    file, chosen = named(path, options)
+    file, chosen = split_function_name(path, options)
     nest, reference = read(file, chosen)
     return nest_check.checked(nest), reference
 
 
 def is_source(path: str) -> bool:
     """Whether `path` names a source, and not a file that polyloom wrote."""
-    return file_of(path).endswith((".pla", *_FUNCTIONS))
+    return source_file(path).endswith((".pla", *_FUNCTIONS))
 
 
-def file_of(path: str) -> str:
+def source_file(path: str) -> str:
     """Path of a source: `FILE` of `FILE` or `FILE:NAME`."""
-    return named(path, Options())[0]
+    return split_function_name(path, Options())[0]
 
 
-def _equations(file: str) -> Source:
+def _load_equations(file: str) -> Source:
     from polyloom.frontend import pla
 
-    return of_plan(of_program(pla.load(file)), file)
+    return plan_source(single_phase_plan(pla.load(file)), file)
 
 
-def _function(file: str, options: Options, watch: Watch | None) -> Source:
+def _load_function(file: str, options: Options, watch: Watch | None) -> Source:
     if file.endswith(".c"):
         from polyloom.frontend.c import load as read
     else:
         from polyloom.frontend.python import load as read
-    return of_nest(*read(file, options), file, reassociate=options.reassociate, watch=watch)
+    return nest_source(*read(file, options), file, reassociate=options.reassociate, watch=watch)
 
 
-def of_nest(
+def nest_source(
     nest: Nest, reference: Reference, path: str, *, reassociate: bool = False, watch: Watch | None = None
 ) -> Source:
     """Source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
     try:
         # On a stack of its own size: passes recurse as deep as the user nests expressions.
-        sized, system, plan = deeply(_planned)(nest, reassociate, watch)
+        sized, system, plan = with_deep_stack(_make_plan)(nest, reassociate, watch)
     except RecursionError:
-        raise too_deep(path, nest.span) from None
+        raise nesting_error(path, nest.span) from None
     # Reassociated sums differ from the reference by rounding: such a run is compared within a bound, not exactly.
     return Source(path, plan, reference, sized, system, exact=not reassociate)
 
 
-def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[Nest, System | None, Plan]:
+def _make_plan(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[Nest, System | None, Plan]:
     from polyloom import transform
     from polyloom.analysis import nest_check
     from polyloom.transform.limits import check_size
@@ -203,13 +203,13 @@ def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[Nest, 
     return nest, *transform.plan(nest, reassociate, watch)
 
 
-def of_plan(plan: Plan | Program, path: str = "") -> Source:
+def plan_source(plan: Plan | Program, path: str = "") -> Source:
     """Source of equations, which are their own reference: their interpreter."""
-    whole = of_program(plan) if isinstance(plan, Program) else plan
+    whole = single_phase_plan(plan) if isinstance(plan, Program) else plan
     return Source(path, whole, partial(interpret, whole))
 
 
-def named(path: str, options: Options) -> tuple[str, Options]:
+def split_function_name(path: str, options: Options) -> tuple[str, Options]:
     """File and function of `FILE:NAME`: the path, and options that name the function. Errors: PL0801 for two names."""
     file, colon, name = path.rpartition(":")
     # A colon may be part of the path (`C:\x.pla`): only what follows `.py` or `.c` is a function.
@@ -220,7 +220,7 @@ def named(path: str, options: Options) -> tuple[str, Options]:
     return file, replace(options, function=name)
 
 
-def _check(file: str, options: Options) -> None:
+def _check_options(file: str, options: Options) -> None:
     """Validation of options: PL0801 for one that means nothing for this kind of file."""
     for field, (option, endings) in _MEANT_FOR.items():
         if getattr(options, field) and not file.endswith(endings):

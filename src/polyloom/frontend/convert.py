@@ -17,8 +17,8 @@ import numpy as np
 
 from polyloom.diagnostics import Span
 from polyloom.ir.nest import Apply, Expression, Index
-from polyloom.ir.numbers import NUMPY, WIDTH, constant_in
-from polyloom.ir.operations import BY_NAME, INTEGERS, ElementType, divides
+from polyloom.ir.numbers import NUMPY, WIDTH, element_constant
+from polyloom.ir.operations import BY_NAME, INTEGERS, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant
 from polyloom.ir.semantics import apply
 
@@ -54,39 +54,39 @@ def widens(source: ElementType, to: ElementType) -> bool:
     return is_signed(to) and WIDTH[to] > WIDTH[source]
 
 
-def converted(value: Expression, source: ElementType, to: ElementType, span: Span | None = None) -> Expression:
+def convert_value(value: Expression, source: ElementType, to: ElementType, span: Span | None = None) -> Expression:
     """Conversion of a value of the type `source` to the type `to`, by the meaning of the operation `to_...`, with as
     few conversions as give the same bits.
     """
     if source == to:
         return value
-    plain = _plainly(value, source, to, span)
+    plain = _convert_simple(value, source, to, span)
     if plain is not None:
         return plain
     # A narrowed form is taken only where it saves conversions: otherwise both computations cost the same.
-    narrow = _narrowed(value, source, to)
+    narrow = _narrow(value, source, to)
     whole = Apply(f"to_{to}", source, (value,), span)
-    return narrow if narrow is not None and _conversions(narrow) < _conversions(whole) else whole
+    return narrow if narrow is not None and _count_conversions(narrow) < _count_conversions(whole) else whole
 
 
-def comparison(operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None) -> Apply:
+def narrow_comparison(operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None) -> Apply:
     """Comparison in the narrowest type that has what is compared."""
-    for narrow in _sources((a, b), dtype):
-        operands = exact(a, dtype, narrow), exact(b, dtype, narrow)
-        if operands[0] is not None and operands[1] is not None and BY_NAME[operation].works_on(narrow):
+    for narrow in _source_types((a, b), dtype):
+        operands = exact_value(a, dtype, narrow), exact_value(b, dtype, narrow)
+        if operands[0] is not None and operands[1] is not None and BY_NAME[operation].accepts_type(narrow):
             return Apply(operation, narrow, (operands[0], operands[1]), span)
     return Apply(operation, dtype, (a, b), span)
 
 
-def folded(operation: str, dtype: ElementType, operands: tuple[Expression, ...], span: Span | None) -> Expression:
+def fold_constants(operation: str, dtype: ElementType, operands: tuple[Expression, ...], span: Span | None) -> Expression:
     """Constant folding (Muchnick 1997, section 12.1): an operation, or its result where its operands are constants; a
     division by zero stays.
     """
     constants = [operand for operand in operands if isinstance(operand, Constant)]
-    if len(constants) < len(operands) or (divides(operation, dtype) and not constants[1].value):
+    if len(constants) < len(operands) or (may_divide_by_zero(operation, dtype) and not constants[1].value):
         return Apply(operation, dtype, operands, span)
     # Operands have types of their own: what a select decides by is no element of its type.
-    return _constant(operation, dtype, [NUMPY[c.dtype].type(c.value) for c in constants], span)
+    return _evaluate(operation, dtype, [NUMPY[c.dtype].type(c.value) for c in constants], span)
 
 
 def is_truth(value: Expression) -> bool:
@@ -100,7 +100,7 @@ def is_truth(value: Expression) -> bool:
     )
 
 
-def _constant(operation: str, dtype: ElementType, values: Sequence[Any], span: Span | None) -> Constant:
+def _evaluate(operation: str, dtype: ElementType, values: Sequence[Any], span: Span | None) -> Constant:
     # Overflow and NaN are values here, not warnings.
     with np.errstate(all="ignore"):
         result = apply(operation, dtype, values)
@@ -108,13 +108,13 @@ def _constant(operation: str, dtype: ElementType, values: Sequence[Any], span: S
     return Constant(float(result) if kind in FLOATS else int(result), kind, span)
 
 
-def exact(value: Expression, source: ElementType, to: ElementType) -> Expression | None:
+def exact_value(value: Expression, source: ElementType, to: ElementType) -> Expression | None:
     """Same value in the type `to`, if it is one of that type's wherever it is computed; None otherwise."""
     if source == to:
         return value
     match value:
         case Constant(value=number):
-            found = constant_in(number, to)
+            found = element_constant(number, to)
             # A zero may have a sign that an integer does not have.
             if found is None or found != number or (number == 0 and to not in FLOATS and source in FLOATS):
                 return None
@@ -125,20 +125,20 @@ def exact(value: Expression, source: ElementType, to: ElementType) -> Expression
                 return None
             return operand if inner == to else Apply(f"to_{to}", inner, (operand,), value.span)
         case Apply(operation=operation, dtype=inner) if inner == source:
-            return _exactly(value, source, to)
+            return _exact_operation(value, source, to)
         case _:
             return None
 
 
-def _exactly(value: Apply, source: ElementType, to: ElementType) -> Apply | None:
+def _exact_operation(value: Apply, source: ElementType, to: ElementType) -> Apply | None:
     """Operation in a narrower type that gives the same on the same values: one whose result is among what its operands
     allow.
     """
-    if not BY_NAME[value.operation].works_on(to) or (source in FLOATS) != (to in FLOATS):
+    if not BY_NAME[value.operation].accepts_type(to) or (source in FLOATS) != (to in FLOATS):
         return None
     # The condition of a select is no operand of its type: it stays as it is.
     kept, rest = ((value.operands[0],), value.operands[1:]) if value.operation == "select" else ((), value.operands)
-    operands = [exact(operand, source, to) for operand in rest]
+    operands = [exact_value(operand, source, to) for operand in rest]
     if None in operands:
         return None
     found = tuple(operand for operand in operands if operand is not None)
@@ -160,58 +160,58 @@ def _exactly(value: Apply, source: ElementType, to: ElementType) -> Apply | None
     return Apply(value.operation, to, (*kept, *found), value.span)
 
 
-def _plainly(value: Expression, source: ElementType, to: ElementType, span: Span | None) -> Expression | None:
+def _convert_simple(value: Expression, source: ElementType, to: ElementType, span: Span | None) -> Expression | None:
     """Conversion of a constant, an index, or what has been converted from a type whose values it has; None
     for others.
     """
     match value:
         case Constant(value=number):
-            return _constant(f"to_{to}", source, [NUMPY[source].type(number)], span or value.span)
+            return _evaluate(f"to_{to}", source, [NUMPY[source].type(number)], span or value.span)
         case Index(dtype="i32" | "u32") if to != "bool":
             return Index(value.value, to, value.span)
         case Apply(operation=operation, dtype=inner, operands=(operand,)) if operation == f"to_{source}":
             kept = widens(inner, source) or (source == "bool" and is_truth(operand))
-            return converted(operand, inner, to, span) if kept else None
+            return convert_value(operand, inner, to, span) if kept else None
         case _:
             return None
 
 
-def _narrowed(value: Expression, source: ElementType, to: ElementType) -> Expression | None:
+def _narrow(value: Expression, source: ElementType, to: ElementType) -> Expression | None:
     """Narrowing of a computation whose result is converted to a type with fewer values (Hacker's Delight, section 2-1,
     for integers; Figueroa 1995 for double rounding); None where its bits would differ.
     """
-    found = exact(value, source, to)
+    found = exact_value(value, source, to)
     if found is not None:
         return found
     if source in INTEGERS and to in INTEGERS and WIDTH[to] <= WIDTH[source]:
-        return _modulo(value, source, to)
+        return _narrow_modulo(value, source, to)
     if source == "f64" and to == "f32" and isinstance(value, Apply) and value.dtype == "f64":
-        operands = [exact(operand, "f64", "f32") for operand in value.operands]
+        operands = [exact_value(operand, "f64", "f32") for operand in value.operands]
         if value.operation in _ROUNDED and None not in operands:
             return Apply(value.operation, "f32", tuple(filter(None, operands)), value.span)
     return None
 
 
-def _modulo(value: Expression, source: ElementType, to: ElementType) -> Expression:
+def _narrow_modulo(value: Expression, source: ElementType, to: ElementType) -> Expression:
     """Value modulo the range of a type that is no wider: operands are narrowed as deep as operations wrap."""
-    found = exact(value, source, to) or _plainly(value, source, to, None)
+    found = exact_value(value, source, to) or _convert_simple(value, source, to, None)
     if found is not None:
         return found
     match value:
         case Apply(operation=operation, dtype=inner, operands=(operand,)) if operation == f"to_{source}":
             if inner in INTEGERS and WIDTH[inner] >= WIDTH[to]:
-                return operand if inner == to else _modulo(operand, inner, to)
+                return operand if inner == to else _narrow_modulo(operand, inner, to)
         case Apply(operation=operation, dtype=inner, operands=operands) if inner == source and operation in _WRAPPING:
-            return Apply(operation, to, tuple([_modulo(o, source, to) for o in operands]), value.span)
+            return Apply(operation, to, tuple([_narrow_modulo(o, source, to) for o in operands]), value.span)
         case Apply(operation="shl", dtype=inner, operands=(shifted, Constant(value=amount))) if inner == source:
             # A shift by the narrow width or more is undefined there, and 0 in the wide type.
             if 0 <= amount < WIDTH[to]:
-                return Apply("shl", to, (_modulo(shifted, source, to), Constant(amount, to)), value.span)
+                return Apply("shl", to, (_narrow_modulo(shifted, source, to), Constant(amount, to)), value.span)
         case Apply(operation="select", dtype=inner, operands=(test, a, b)) if inner == source:
-            return Apply("select", to, (test, _modulo(a, source, to), _modulo(b, source, to)), value.span)
+            return Apply("select", to, (test, _narrow_modulo(a, source, to), _narrow_modulo(b, source, to)), value.span)
         case Apply(operation="div" | "floordiv" as operation, dtype=inner, operands=(a, b)) if inner == source:
             # The one quotient that the narrow type does not have, of its least number by -1, wraps in it, too.
-            x, y = exact(a, source, to), exact(b, source, to)
+            x, y = exact_value(a, source, to), exact_value(b, source, to)
             if x is not None and y is not None:
                 return Apply(operation, to, (x, y), value.span)
         case _:
@@ -219,22 +219,22 @@ def _modulo(value: Expression, source: ElementType, to: ElementType) -> Expressi
     return Apply(f"to_{to}", source, (value,))
 
 
-def _sources(values: Iterable[Expression], dtype: ElementType) -> tuple[ElementType, ...]:
+def _source_types(values: Iterable[Expression], dtype: ElementType) -> tuple[ElementType, ...]:
     """The types that parts of values were widened from."""
-    found: set[ElementType] = {inner for value in values for inner in _widened(value, dtype)}
+    found: set[ElementType] = {inner for value in values for inner in _widening_sources(value, dtype)}
     return tuple(sorted(found, key=lambda inner: (WIDTH[inner], inner)))
 
 
-def _widened(value: Expression, dtype: ElementType) -> Iterator[ElementType]:
+def _widening_sources(value: Expression, dtype: ElementType) -> Iterator[ElementType]:
     if isinstance(value, Apply):
         if value.operation == f"to_{dtype}":
             yield value.dtype
         else:
             for operand in value.operands:
-                yield from _widened(operand, dtype)
+                yield from _widening_sources(operand, dtype)
 
 
-def _conversions(value: Expression) -> int:
+def _count_conversions(value: Expression) -> int:
     if not isinstance(value, Apply):
         return 0
-    return value.operation.startswith("to_") + sum(map(_conversions, value.operands))
+    return value.operation.startswith("to_") + sum(map(_count_conversions, value.operands))

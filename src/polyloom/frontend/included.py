@@ -20,26 +20,26 @@ _INCLUDE: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\
 _INSTALLED: Final = ("site-packages", "dist-packages")
 
 
-def included(path: str, folders: Sequence[str] = ()) -> tuple[Path, ...]:
+def source_dependencies(path: str, folders: Sequence[str] = ()) -> tuple[Path, ...]:
     """Dependencies in the order of their names, without the file itself; `folders` are those of `-I`. Nothing for what
     cannot be read, which its front end refuses.
     """
-    found = _modules(path) if path.endswith(".py") else _headers(Path(path), [Path(folder) for folder in folders])
+    found = _imported_modules(path) if path.endswith(".py") else _reachable_headers(Path(path), [Path(folder) for folder in folders])
     return tuple(sorted(found - {Path(path).resolve()}))
 
 
-def _headers(path: Path, folders: Sequence[Path]) -> set[Path]:
+def _reachable_headers(path: Path, folders: Sequence[Path]) -> set[Path]:
     found, waiting = set[Path](), [path.resolve()]
     while waiting:
         if (file := waiting.pop()) in found:
             continue
         found.add(file)
         with suppress(OSError):
-            waiting += _included_in(file, file.read_bytes(), folders)
+            waiting += _find_includes(file, file.read_bytes(), folders)
     return found
 
 
-def _included_in(file: Path, text: bytes, folders: Sequence[Path]) -> Iterator[Path]:
+def _find_includes(file: Path, text: bytes, folders: Sequence[Path]) -> Iterator[Path]:
     """Resolution of include directives as C looks for files: a name in quotes is first beside the file (C17, section
     6.10.2).
     """
@@ -51,9 +51,9 @@ def _included_in(file: Path, text: bytes, folders: Sequence[Path]) -> Iterator[P
             yield here.resolve()
 
 
-def _modules(path: str) -> set[Path]:
+def _imported_modules(path: str) -> set[Path]:
     """Modules that a Python file imports, transitively; of a package the file `__init__.py`."""
-    finder = ModuleFinder([str(Path(path).parent), *filter(_is_own, sys.path)], excludes=["polyloom"])
+    finder = ModuleFinder([str(Path(path).parent), *filter(_is_user_folder, sys.path)], excludes=["polyloom"])
     # What it cannot compile, Python cannot execute either; its own reading of names has defects, too.
     with suppress(OSError, SyntaxError, ValueError, AttributeError, RecursionError):
         finder.run_script(path)
@@ -61,7 +61,7 @@ def _modules(path: str) -> set[Path]:
     return {Path(file).resolve() for file in files if file is not None and file.endswith(".py")}
 
 
-def _is_own(folder: str) -> bool:
+def _is_user_folder(folder: str) -> bool:
     """Whether a folder of `sys.path` is the user's, and neither Python's own nor that of installed packages."""
     whole = Path(folder).resolve()
     belongs = any(whole.is_relative_to(prefix) for prefix in (sys.prefix, sys.base_prefix))

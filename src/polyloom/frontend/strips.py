@@ -15,7 +15,7 @@ from math import gcd, lcm
 from typing import Final, Literal
 
 from polyloom.diagnostics import Span
-from polyloom.frontend.known import MOST_PIECES, divided, nonnegative
+from polyloom.frontend.known import MOST_PIECES, exact_quotient, is_nonnegative
 from polyloom.ir.nest import If, Loop, Node
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -61,13 +61,13 @@ class Strips:
         if place is None:
             # Unrolled: with a constant place every quotient in the body is decided.
             places = [Affine((), n) for n in range(self.size)][::step]
-            made = tuple(node for p in places for node in self._at(outer, p, body, span))
+            made = tuple(node for p in places for node in self._place_body(outer, p, body, span))
         else:
-            inner = self._at(outer, Affine.symbol(place), body, span)
+            inner = self._place_body(outer, Affine.symbol(place), body, span)
             made = (Loop(place, (Affine(),), (Affine((), self.size),), inner, step, span),) if inner else ()
         return (Loop(strip, self.lower, self.upper, made, step, span),) if made else ()
 
-    def _at(self, strip: Affine, place: Affine, body: Body, span: Span | None) -> tuple[Node, ...]:
+    def _place_body(self, strip: Affine, place: Affine, body: Body, span: Span | None) -> tuple[Node, ...]:
         value = strip * self.size + place
         (values,) = self.counter.holds(value).pieces
         made = body(value, Condition((Polyhedron((*values.constraints, place, -place + (self.size - 1))),)))
@@ -77,34 +77,34 @@ class Strips:
         return (If(self.counter.holds(value), made, (), span),)
 
 
-def strips(counter: Interval, size: int, domain: Condition) -> Strips | None:
+def make_strips(counter: Interval, size: int, domain: Condition) -> Strips | None:
     """Strip-mining of a counter (Wolfe 1989); None where the first strip is not known, or each has one value."""
     if size == 1:
         return None
-    lower = [_first(form, size, domain) for form in counter.lower]
+    lower = [_begin_strip(form, size, domain) for form in counter.lower]
     known = tuple(form for form in lower if form is not None)
     if len(known) < len(lower):
         return None
     # Exact where strips begin and end on the counter's own bounds.
     starts = all(form * size == own for form, own in zip(known, counter.lower, strict=True))
-    counts = [_past(form, size) for form in counter.upper]
+    counts = [_end_strip(form, size) for form in counter.upper]
     exact = starts and all(form * size == own for form, own in zip(counts, counter.upper, strict=True))
     return Strips(counter, size, tuple(dict.fromkeys(known)), tuple(dict.fromkeys(counts)), exact)
 
 
-def _first(form: Affine, size: int, domain: Condition) -> Affine | None:
+def _begin_strip(form: Affine, size: int, domain: Condition) -> Affine | None:
     """A strip that is not past the one in which a value lies."""
     if form.is_constant:
         return Affine((), form.constant // size)
-    found = divided(form, size)
-    return found if found is not None else Affine() if nonnegative(form, domain) else None
+    found = exact_quotient(form, size)
+    return found if found is not None else Affine() if is_nonnegative(form, domain) else None
 
 
-def _past(form: Affine, size: int) -> Affine:
+def _end_strip(form: Affine, size: int) -> Affine:
     """A strip that is not before the first one behind a value."""
     if form.is_constant:
         return Affine((), -(-form.constant // size))
-    found = divided(form, size)
+    found = exact_quotient(form, size)
     # n strips of one or more values contain n values: a bound that is affine, whatever the remainder.
     return form if found is None else found
 
@@ -136,7 +136,7 @@ class Period:
         """
         # growth * lengths is the least multiple of growth that `by` divides.
         lengths = by // gcd(by, self.growth)
-        growth, rest = self.growth * lengths // by, None if self.rest is None else divided(self.rest, by)
+        growth, rest = self.growth * lengths // by, None if self.rest is None else exact_quotient(self.rest, by)
         turns = max(self.turns * lengths, abs(growth))
         undecided = {name for name, c in self.rest.terms if c % by} if self.rest is not None else set[str]()
         parts = lcm(self.parts, by) if undecided else self.parts
@@ -172,7 +172,7 @@ class Size:
     parts: int
 
 
-def sized(periods: Iterable[Period]) -> Size | None:
+def strip_length(periods: Iterable[Period]) -> Size | None:
     """Strip length for expressions with divisions, the least common multiple of their periods; None without any, and
     where it is beyond `LARGEST` or `COPIES`.
     """
@@ -199,15 +199,15 @@ class Parted:
 
     def loops(self, body: Body, span: Span | None) -> tuple[Node, ...]:
         if self.size > MOST_PIECES:
-            inner = tuple(node for n in range(self.size) for node in self._at(Affine((), n), body, span))
+            inner = tuple(node for n in range(self.size) for node in self._rest_body(Affine((), n), body, span))
         else:
-            made = self._at(Affine.symbol(self.rest), body, span)
+            made = self._rest_body(Affine.symbol(self.rest), body, span)
             inner = (Loop(self.rest, (Affine(),), (Affine((), self.size),), made, 1, span),) if made else ()
         # A bound without a quotient: the whole part is at most the parameter itself, and a condition selects its value.
         past = Affine.symbol(self.parameter) + 1
         return (Loop(self.whole, (Affine(),), (past,), inner, 1, span),) if inner else ()
 
-    def _at(self, rest: Affine, body: Body, span: Span | None) -> tuple[Node, ...]:
+    def _rest_body(self, rest: Affine, body: Body, span: Span | None) -> tuple[Node, ...]:
         whole = Affine.symbol(self.whole)
         form = whole * self.size + rest
         apart = form - Affine.symbol(self.parameter)

@@ -40,7 +40,7 @@ class Signature(Protocol):
     def outputs(self) -> tuple[Array, ...]: ...
 
 
-def describe(signature: Signature) -> str:
+def print_signature(signature: Signature) -> str:
     """`gemm(NI, NJ, alpha: f32)`: the parameters, then the scalars; arrays are left out."""
     scalars = (f"{a.name}: {a.dtype}" for a in signature.inputs if not a.shape)
     return f"{signature.name}({', '.join((*signature.parameters, *scalars))})"
@@ -50,12 +50,12 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
     """Parameter values as integers, in order; raises PL0230 when some are missing, unknown or outside the domain."""
     for name in values:
         if name not in signature.parameters:
-            raise _parameter(f"`{signature.name}` has no parameter `{name}`", f"it is {describe(signature)}")
+            raise _parameter_error(f"`{signature.name}` has no parameter `{name}`", f"it is {print_signature(signature)}")
     missing = [name for name in signature.parameters if name not in values]
     if missing:
-        raise _parameter(
-            f"the {named('parameter', missing)} {'has no value' if len(missing) == 1 else 'have no values'}",
-            f"give every one, as in `{missing[0]}=16`: {describe(signature)}",
+        raise _parameter_error(
+            f"the {quote('parameter', missing)} {'has no value' if len(missing) == 1 else 'have no values'}",
+            f"give every one, as in `{missing[0]}=16`: {print_signature(signature)}",
         )
     for name in signature.parameters:
         _check_integer(name, values[name])
@@ -66,13 +66,13 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
             ", ".join(f"{n} = {v}" for n, v in result.items()),
             print_condition(signature.assumptions, signature.parameters),
         )
-        raise _parameter(
+        raise _parameter_error(
             f"{given} is outside the domain of `{signature.name}`", f"the parameters must satisfy {domain}"
         )
     return result
 
 
-def are_plain(parameters: Sequence[str], values: Mapping[str, Any]) -> bool:
+def has_plain_values(parameters: Sequence[str], values: Mapping[str, Any]) -> bool:
     """Whether the values are integers in range, one for each parameter: then `check_parameters` has only their domain
     to look at."""
     if len(values) != len(parameters):
@@ -84,7 +84,7 @@ def are_plain(parameters: Sequence[str], values: Mapping[str, Any]) -> bool:
     return True
 
 
-def named(what: str, names: Sequence[str]) -> str:
+def quote(what: str, names: Sequence[str]) -> str:
     """``array `A` ``, or ``arrays `A`, `B` and `C` ``."""
     quoted = [f"`{n}`" for n in names]
     return f"{what} {quoted[0]}" if len(quoted) == 1 else f"{what}s {', '.join(quoted[:-1])} and {quoted[-1]}"
@@ -95,17 +95,17 @@ def _check_integer(name: str, value: Any) -> None:
     if type(value) is int and 0 <= value < PARAMETER_LIMIT:
         return
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise _parameter(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
+        raise _parameter_error(f"`{name}` = {value!r} is not an integer", f"give an integer, as in `{name}=16`")
     if not 0 <= index(value) < PARAMETER_LIMIT:
-        raise _parameter(f"`{name}` = {value} is out of range", "give a value from 0 to 2147483647")
+        raise _parameter_error(f"`{name}` = {value} is out of range", "give a value from 0 to 2147483647")
 
 
-def shape_of(array: Array, parameters: Mapping[str, int]) -> tuple[int, ...]:
+def array_shape(array: Array, parameters: Mapping[str, int]) -> tuple[int, ...]:
     """Shape of an array for parameter values."""
     return tuple(extent.evaluate(parameters) for extent in array.shape)
 
 
-def sizes_of(signature: Signature, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, int]:
+def sizes_from_shapes(signature: Signature, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, int]:
     """The parameters, from the shapes of all inputs and outputs; 1 for one that no shape tells."""
     known = dict[str, int]()
     shapes = [(a.shape, arrays[a.name].shape) for a in (*signature.inputs, *signature.outputs)]
@@ -133,17 +133,17 @@ def check_inputs(signature: Signature, parameters: Mapping[str, int], inputs: Ma
     if missing := [name for name in names if name not in inputs]:
         raise input_error(
             "PL0231",
-            f"the {named('input', missing)} {are(missing)} missing",
+            f"the {quote('input', missing)} {verb(missing)} missing",
             help=f"the inputs are {', '.join(names)}",
         )
     return {
-        array.name: _check_array(array, shape_of(array, parameters), inputs[array.name], "input")
+        array.name: _check_array(array, array_shape(array, parameters), inputs[array.name], "input")
         for array in signature.inputs
     }
 
 
-def are(names: Sequence[str]) -> str:
-    """The verb behind `named`."""
+def verb(names: Sequence[str]) -> str:
+    """The verb behind `quote`."""
     return "is" if len(names) == 1 else "are"
 
 
@@ -167,5 +167,5 @@ def _check_array(array: Array, shape: tuple[int, ...], value: object, what: str)
     return found
 
 
-def _parameter(message: str, help: str) -> PolyloomError:
+def _parameter_error(message: str, help: str) -> PolyloomError:
     return input_error("PL0230", message, help=help)

@@ -127,15 +127,15 @@ def has_sum(term: Term) -> bool:
     return any(isinstance(part, Sum) for part in subterms(term))
 
 
-def rewrite(term: Term, change: Callable[[Term], Term | None]) -> Term:
+def rewrite_term(term: Term, change: Callable[[Term], Term | None]) -> Term:
     """The term with what `change` gives in the place of parts, from the outside in; None goes on to the operands."""
     made = change(term)
     # What was put in is not looked at again: it may contain what it replaced.
     if made is not None:
         return made
     if isinstance(term, Apply):
-        return replace(term, operands=tuple(rewrite(o, change) for o in term.operands))
-    return replace(term, term=rewrite(term.term, change)) if isinstance(term, Sum) else term
+        return replace(term, operands=tuple(rewrite_term(o, change) for o in term.operands))
+    return replace(term, term=rewrite_term(term.term, change)) if isinstance(term, Sum) else term
 
 
 def result_element(array: str, dims: Iterable[str]) -> Leaf:
@@ -143,7 +143,7 @@ def result_element(array: str, dims: Iterable[str]) -> Leaf:
     return Leaf(array, tuple(map(Affine.symbol, dims)))
 
 
-def loop_of(index: Affine) -> str:
+def index_dimension(index: Affine) -> str:
     """The dimension that an index is; "" where it is none."""
     return index.terms[0][0] if index.constant == 0 and [c for _, c in index.terms] == [1] else ""
 
@@ -152,10 +152,10 @@ def operand_type(term: Apply, types: Mapping[str, ElementType]) -> ElementType |
     """The one type of an operation's operands, but for the condition of a selection; None of numbers alone."""
     # The condition of a select has a type of its own.
     operands = term.operands[1:] if term.operation == "select" else term.operands
-    return next((found for o in operands if (found := type_of(o, types)) is not None), None)
+    return next((found for o in operands if (found := term_type(o, types)) is not None), None)
 
 
-def type_of(term: Term, types: Mapping[str, ElementType]) -> ElementType | None:
+def term_type(term: Term, types: Mapping[str, ElementType]) -> ElementType | None:
     """Type of a term's value, from arrays' types; None of a number, which has the type of what it meets."""
     match term:
         case Leaf():
@@ -165,6 +165,6 @@ def type_of(term: Term, types: Mapping[str, ElementType]) -> ElementType | None:
             operand = operand_type(term, types)
             return None if operand is None else BY_NAME[term.operation].result(operand)
         case Sum():
-            return type_of(term.term, types)
+            return term_type(term.term, types)
         case Number():
             return None

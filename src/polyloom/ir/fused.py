@@ -31,17 +31,17 @@ def multiply_add(a: Value, b: Value, c: Value) -> Value:
     factors = [(abs(x) >= _LEAST) & (abs(x) <= _MOST) for x in (a, b)]
     # Within these bounds no partial product and no error term leaves the normal range.
     usual = factors[0] & factors[1] & ((c == 0) | ((abs(c) >= _LEAST**2) & (abs(c) <= _MOST**2)))
-    found = np.where(special, plain, _usual(a, b, c))
+    found = np.where(special, plain, _multiply_add_by_parts(a, b, c))
     rare = ~(special | usual)
     if rare.any():
         found = np.array(found)
         # Exact at any magnitude, and slow: for the few elements outside of the bounds.
         triples = zip(a[rare].tolist(), b[rare].tolist(), c[rare].tolist(), strict=True)
-        found[rare] = [exactly(*triple) for triple in triples]
+        found[rare] = [multiply_add_by_fractions(*triple) for triple in triples]
     return found[()]
 
 
-def exactly(a: float, b: float, c: float) -> float:
+def multiply_add_by_fractions(a: float, b: float, c: float) -> float:
     """`a * b + c` of finite factors that are not 0, rounded once."""
     # The product of finite factors cannot cancel an infinity.
     if math.isinf(c):
@@ -56,36 +56,36 @@ def exactly(a: float, b: float, c: float) -> float:
         return math.inf if total > 0 else -math.inf
 
 
-def odd_sum(a: Value, b: Value) -> Value:
+def sum_rounded_to_odd(a: Value, b: Value) -> Value:
     """Sum rounded to odd (Boldo and Melquiond 2008): if `a + b` is inexact, the neighbour whose last bit is 1."""
-    total, error = _two_sum(a, b)
+    total, error = _exact_sum(a, b)
     # The sign of the error tells on which side of the rounded sum the exact one lies.
     inexact_even = (error != 0) & np.isfinite(error) & (total.view(np.int64) & 1 == 0)
     return np.where(inexact_even, np.nextafter(total, np.copysign(np.inf, error)), total)
 
 
-def _usual(a: Value, b: Value, c: Value) -> Value:
-    high, low = _two_product(a, b)
-    first, first_error = _two_sum(c, low)
-    second, second_error = _two_sum(high, first)
-    return second + odd_sum(np.asarray(first_error), np.asarray(second_error))
+def _multiply_add_by_parts(a: Value, b: Value, c: Value) -> Value:
+    high, low = _exact_product(a, b)
+    first, first_error = _exact_sum(c, low)
+    second, second_error = _exact_sum(high, first)
+    return second + sum_rounded_to_odd(np.asarray(first_error), np.asarray(second_error))
 
 
-def _two_sum(a: Value, b: Value) -> tuple[Value, Value]:
+def _exact_sum(a: Value, b: Value) -> tuple[Value, Value]:
     """Exact sum of two doubles (Knuth 1997, section 4.2.2, theorem B): the rounded sum, and its error."""
     total = a + b
     rest = total - a
     return total, (a - (total - rest)) + (b - rest)
 
 
-def _two_product(a: Value, b: Value) -> tuple[Value, Value]:
+def _exact_product(a: Value, b: Value) -> tuple[Value, Value]:
     """Exact product of two doubles (Dekker 1971): the rounded product, and its error."""
     product = a * b
-    (ah, al), (bh, bl) = _halves(a), _halves(b)
+    (ah, al), (bh, bl) = _split_significand(a), _split_significand(b)
     return product, al * bl - (((product - ah * bh) - al * bh) - ah * bl)
 
 
-def _halves(a: Value) -> tuple[Value, Value]:
+def _split_significand(a: Value) -> tuple[Value, Value]:
     """Splitting of a significand (Veltkamp's, in Dekker 1971): two halves, whose products are exact."""
     scaled = _SPLIT * a
     high = scaled - (scaled - a)

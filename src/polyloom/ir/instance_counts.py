@@ -28,7 +28,7 @@ def count_operations(nest: Nest, most: int = _MOST) -> int | None:
     """
     total = 0
     for statement in statements(nest):
-        each = _operations(statement.assign.value)
+        each = _count_value_operations(statement.assign.value)
         count = count_instances(statement, {}, most) if each else 0
         if count is None:
             return None
@@ -36,11 +36,11 @@ def count_operations(nest: Nest, most: int = _MOST) -> int | None:
     return total
 
 
-def _operations(value: Expression) -> int:
+def _count_value_operations(value: Expression) -> int:
     if not isinstance(value, Apply):
         return 0
     # Moves and selections compute nothing: their cost is the machine's affair.
-    return (value.operation not in ("move", "select")) + sum(map(_operations, value.operands))
+    return (value.operation not in ("move", "select")) + sum(map(_count_value_operations, value.operands))
 
 
 def count_instances(statement: Statement, values: Mapping[str, int], most: int | None = None) -> int | None:
@@ -48,11 +48,11 @@ def count_instances(statement: Statement, values: Mapping[str, int], most: int |
     than `most` iterations would be unfolded. Errors: KeyError for a bound or a condition that data decide.
     """
     sizes = {name: Affine((), value) for name, value in values.items()}
-    counts = [_points(piece.substitute(sizes), statement.loops, most) for piece in statement.domain.pieces]
+    counts = [_count_points(piece.substitute(sizes), statement.loops, most) for piece in statement.domain.pieces]
     return None if None in counts else sum(count or 0 for count in counts)
 
 
-def _points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -> int | None:
+def _count_points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -> int | None:
     for constraint in piece.constraints:
         # Parameters are substituted: what remains besides loops is data.
         if unknown := constraint.symbols.difference(loops):
@@ -66,8 +66,8 @@ def _points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -> int 
     for n, loop in enumerate(loops):
         inside = {*loops[: n + 1]}
         bounds = [c for c in piece.constraints if c.coefficient(loop) and c.symbols <= inside]
-        low = _extreme([_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) > 0], np.maximum)
-        high = _extreme([_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) < 0], np.minimum)
+        low = _fold_bounds([_loop_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) > 0], np.maximum)
+        high = _fold_bounds([_loop_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) < 0], np.minimum)
         lengths = np.maximum(high - low + 1, 0)
         if not any(c.coefficient(loop) for c in piece.constraints if not c.symbols <= inside):
             # Nothing further in looks at this counter: its iterations need not be told apart.
@@ -85,7 +85,7 @@ def _points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -> int 
     return int(times.sum())
 
 
-def _bound(constraint: Affine, loop: str, known: dict[str, Any], count: int) -> Array:
+def _loop_bound(constraint: Affine, loop: str, known: dict[str, Any], count: int) -> Array:
     """The least or the greatest value of the loop that a constraint allows."""
     factor = constraint.coefficient(loop)
     rest = np.full(count, constraint.constant, np.int64)
@@ -96,7 +96,7 @@ def _bound(constraint: Affine, loop: str, known: dict[str, Any], count: int) -> 
     return -(rest // factor) if factor > 0 else rest // -factor
 
 
-def _extreme(bounds: list[Array], choose: Any) -> Array:
+def _fold_bounds(bounds: list[Array], choose: Any) -> Array:
     made = bounds[0]
     for each in bounds[1:]:
         made = choose(made, each)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
+from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, array_shape
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
@@ -52,7 +52,7 @@ def interpret(
     values = check_parameters(program, parameters)
     arrays = check_inputs(program, values, inputs)
     outputs = {
-        a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) if held is None else np.array(held[a.name])
+        a.name: np.zeros(array_shape(a, values), NUMPY[a.dtype]) if held is None else np.array(held[a.name])
         for a in program.outputs
     }
     evaluate(program, values, arrays, outputs, NUMBERS)
@@ -73,11 +73,11 @@ def evaluate(program: Program, values: dict[str, int], inputs: Arrays, outputs: 
 
 def box_size(program: Program, values: Mapping[str, int]) -> int:
     """Iterations of the box around a program: not fewer than it has."""
-    found = _extents(program, values)
+    found = _bounding_box(program, values)
     return 0 if found is None else prod(found[1])
 
 
-def instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equation, int]]:
+def equation_instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equation, int]]:
     """Instance counts of equations, for values of the parameters."""
     box = _Box.bounding_box(program, values)
     if box is None:
@@ -86,7 +86,7 @@ def instances(program: Program, values: Mapping[str, int]) -> Iterator[tuple[Equ
         yield equation, _iterations(box, program.dimensions, equation.condition, values).shape[1]
 
 
-def accessed(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str, Positions]]:
+def accessed_elements(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str, Positions]]:
     """Array accesses: every reference to an input or an output with its array, and the index of each instance as a
     column. Indices that repeat are not left out.
     """
@@ -103,13 +103,13 @@ def accessed(program: Program, values: Mapping[str, int]) -> Iterator[tuple[str,
                 yield one.name, np.array(wide, np.int64).reshape(len(rows), coordinates.shape[1])
 
 
-def _extents(program: Program, values: Mapping[str, int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def _bounding_box(program: Program, values: Mapping[str, int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Bounding box of all condition spaces: its first iteration and its extents; None where they are empty."""
     constants = {name: Affine((), value) for name, value in values.items()}
     points = isl.Set.empty(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(program.dimensions)))
     # Equations share conditions: isl is asked once for each.
     for condition in {e.condition for e in program.equations}:
-        points = points.union(to_set(_substituted(condition, constants), program.dimensions, ()))
+        points = points.union(to_set(_substitute(condition, constants), program.dimensions, ()))
     if points.is_empty():
         return None
     lower = tuple(int(str(points.dim_min_val(m))) for m in range(len(program.dimensions)))
@@ -129,20 +129,20 @@ class _Box:
     @staticmethod
     def bounding_box(program: Program, values: Mapping[str, int]) -> _Box | None:
         """The least box around all condition spaces, or None when they are empty."""
-        found = _extents(program, values)
+        found = _bounding_box(program, values)
         if found is None:
             return None
         lower, extents = found
         # Padding as wide as the longest distance: every neighbour of an iteration has a position of its own, and bounds
         # need no test.
-        reach = [max((abs(d[m]) for d in _distances(program)), default=0) for m in range(len(lower))]
+        reach = [max((abs(d[m]) for d in _dependence_vectors(program)), default=0) for m in range(len(lower))]
         widths = [e + r for e, r in zip(extents, reach, strict=True)]
         strides = tuple(prod(widths[m + 1 :]) for m in range(len(widths)))
         # Room in front of the first and behind the last position, for neighbours outside of the box.
         margin = sum(r * s for r, s in zip(reach, strides, strict=True))
         box = _Box(lower, extents, strides, margin, prod(widths) + 2 * margin)
-        memory.require(
-            box.size * _bytes_each(program), f"the interpreter of `{program.name}`", "use smaller loop bounds"
+        memory.require_memory(
+            box.size * _bytes_per_iteration(program), f"the interpreter of `{program.name}`", "use smaller loop bounds"
         )
         return box
 
@@ -161,7 +161,7 @@ class _Box:
         return tuple(d + low for d, low in zip(digits, self.lower, strict=True))
 
 
-def _bytes_each(program: Program) -> int:
+def _bytes_per_iteration(program: Program) -> int:
     """Memory per iteration of the box, in bytes, without its coordinates: values, operands from inputs, counters."""
     internal = {v.name for v in program.variables}
     gathered = sum(isinstance(o, Reference) and o.name not in internal for e in program.equations for o in e.operands)
@@ -225,7 +225,7 @@ class _Run:
         gathered = np.zeros(self.box.size, array.dtype)
         index = self.index(operand, coordinates)
         # Before reading: NumPy would take a negative index from the end.
-        self.check_inside(operand, index, array.shape, coordinates)
+        self.check_bounds(operand, index, array.shape, coordinates)
         gathered[positions] = array[index]
         return gathered, 0
 
@@ -233,14 +233,14 @@ class _Run:
         rows = (_evaluate(row, self.program.dimensions, coordinates, self.values) for row in reference.index)
         return tuple(np.broadcast_to(row, coordinates.shape[1:]) for row in rows)
 
-    def check_inside(
+    def check_bounds(
         self, reference: Reference, index: tuple[Positions, ...], shape: tuple[int, ...], coordinates: Positions
     ) -> None:
         for row, extent in zip(index, shape, strict=True):
             bad = np.flatnonzero((row < 0) | (row >= extent))
             if bad.size:
                 element = f"{reference.name}[{', '.join(str(r[bad[0]]) for r in index)}]"
-                where = _named(self.program.dimensions, tuple(int(c) for c in coordinates[:, bad[0]]))
+                where = _print_iteration(self.program.dimensions, tuple(int(c) for c in coordinates[:, bad[0]]))
                 raise input_error("PL0221", f"{element} is outside its shape {shape} at {where}", span=reference.span)
 
     def run_tasks(self) -> None:
@@ -258,7 +258,7 @@ class _Run:
                 # quicker than a batch of one.
                 stack = [(n, int(p)) for n, chunks in enumerate(waiting) for chunk in chunks for p in chunk]
                 waiting = [[] for _ in waiting]
-                self.singly(stack, waiting)
+                self.evaluate_stack(stack, waiting)
         self.check_complete()
 
     def batch(self, number: int, positions: Positions, waiting: list[list[Positions]]) -> None:
@@ -275,7 +275,7 @@ class _Run:
             if there.size:
                 waiting[reader].append(there)
 
-    def singly(self, stack: list[tuple[int, int]], waiting: list[list[Positions]]) -> None:
+    def evaluate_stack(self, stack: list[tuple[int, int]], waiting: list[list[Positions]]) -> None:
         while stack:
             number, position = stack.pop()
             task = self.tasks[number]
@@ -308,14 +308,14 @@ class _Run:
         if zero.size:
             # The first one in lexicographic order, whatever the batches were.
             where = self.box.iteration(int(zero.min()))
-            raise division_by_zero(equation.name, _named(self.program.dimensions, where), equation.span)
+            raise division_by_zero(equation.name, _print_iteration(self.program.dimensions, where), equation.span)
 
     def check_complete(self) -> None:
         for task in self.tasks:
             left = task.positions[task.missing[task.positions] >= 0]
             if left.size:
-                raise _stuck(
-                    task.equation, _named(self.program.dimensions, self.box.iteration(int(left[0]))), task.equation.span
+                raise _dependence_cycle(
+                    task.equation, _print_iteration(self.program.dimensions, self.box.iteration(int(left[0]))), task.equation.span
                 )
 
     def store(self, outputs: Arrays) -> None:
@@ -324,18 +324,18 @@ class _Run:
             target = task.equation.target
             if target.name in outputs:
                 index = self.index(target, task.coordinates)
-                self.check_inside(target, index, outputs[target.name].shape, task.coordinates)
+                self.check_bounds(target, index, outputs[target.name].shape, task.coordinates)
                 # a leading axis of extent 1 lets scalars be indexed like arrays
                 outputs[target.name][np.newaxis][np.zeros_like(task.positions), *index] = task.result[task.positions]
 
 
-def _stuck(equation: Equation, where: str, span: Span | None) -> PolyloomError:
+def _dependence_cycle(equation: Equation, where: str, span: Span | None) -> PolyloomError:
     return input_error(
         "PL0222", f"{equation.name} at {where} waits for a value that depends on it, or that nothing defines", span=span
     )
 
 
-def _distances(program: Program) -> set[tuple[int, ...]]:
+def _dependence_vectors(program: Program) -> set[tuple[int, ...]]:
     internal = {v.name for v in program.variables}
     return {
         program.distance(o)
@@ -345,7 +345,7 @@ def _distances(program: Program) -> set[tuple[int, ...]]:
     }
 
 
-def _substituted(condition: Condition, constants: Mapping[str, Affine]) -> Condition:
+def _substitute(condition: Condition, constants: Mapping[str, Affine]) -> Condition:
     return Condition(tuple(Polyhedron(tuple(c.substitute(constants) for c in p.constraints)) for p in condition.pieces))
 
 
@@ -371,5 +371,5 @@ def _evaluate(affine: Affine, dims: tuple[str, ...], coordinates: Any, values: M
     return result
 
 
-def _named(dims: tuple[str, ...], iteration: tuple[int, ...]) -> str:
+def _print_iteration(dims: tuple[str, ...], iteration: tuple[int, ...]) -> str:
     return ", ".join(f"{d} = {v}" for d, v in zip(dims, iteration, strict=True))

@@ -3,7 +3,7 @@
 unit.
 
 `program` gives a function as steps. A nest contains these (transform/library.py), the oracles compute them, and all of
-them give the same bits: `evaluate` on NumPy's numbers, `c_text` as a function of C. `ULP` are bounds of the errors, in
+them give the same bits: `evaluate` on NumPy's numbers, `print_kernel` as a function of C. `ULP` are bounds of the errors, in
 units of the last place, which tests/library measures over all singles by a stride. Roundings and counts are exact.
 
 exp: x = k ln 2 + r, e^r = 1 + r + r^2 q(r), and 2^k is made of its bits; exp2: x = k + r / ln 2. log: x = 2^k m with m
@@ -21,7 +21,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from polyloom.ir.nest_c import PREFIX, TYPES, helper, literal
+from polyloom.ir.nest_c import PREFIX, TYPES, print_helper, print_literal
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant
@@ -129,23 +129,23 @@ def _polynomial(x: _Value, coefficients: Sequence[float]) -> _Value:
     return found
 
 
-def _exp(x: _Value) -> _Value:
+def _exp_kernel(x: _Value) -> _Value:
     # Beyond these the result is 0 or infinity anyway, and k stays within what two factors hold.
     """Exponential: argument reduction by ln 2 in two parts (Cody and Waite 1980), polynomial, scaling by 2^k."""
     near = x.apply("max", -104.0).apply("min", 89.0)
     turns = (near * 1.4426950408889634).apply("round_i32")
     n = turns.apply("to_f32")
     # The high part of ln 2 has 16 bits, so that its product with k is exact.
-    return _of_rest(x, turns, n.apply("madd", -_LN2[1], n.apply("madd", -_LN2[0], near)))
+    return _scale_exponential(x, turns, n.apply("madd", -_LN2[1], n.apply("madd", -_LN2[0], near)))
 
 
-def _exp2(x: _Value) -> _Value:
+def _exp2_kernel(x: _Value) -> _Value:
     near = x.apply("max", -151.0).apply("min", 129.0)
     turns = near.apply("round_i32")
-    return _of_rest(x, turns, (near - turns.apply("to_f32")) * (_LN2[0] + _LN2[1]))
+    return _scale_exponential(x, turns, (near - turns.apply("to_f32")) * (_LN2[0] + _LN2[1]))
 
 
-def _of_rest(x: _Value, turns: _Value, r: _Value) -> _Value:
+def _scale_exponential(x: _Value, turns: _Value, r: _Value) -> _Value:
     """Reconstruction of an exponential: 2^turns e^r, or x where that is a NaN."""
     value = (r * r).apply("madd", _polynomial(r, _EXP), r) + 1.0
     # Two powers of 2, as the result may be smaller than the least normal number.
@@ -154,7 +154,7 @@ def _of_rest(x: _Value, turns: _Value, r: _Value) -> _Value:
     return x.apply("ne", x).select_value(x, value * first * second)
 
 
-def _log(x: _Value) -> _Value:
+def _log_kernel(x: _Value) -> _Value:
     """Logarithm: the exponent's bits and a polynomial around 1 (Muller 2016, chapter 3)."""
     # The least normal number is 2^-126; smaller ones are made normal first.
     small = x.apply("lt", 1.1754943508222875e-38)
@@ -173,24 +173,24 @@ def _log(x: _Value) -> _Value:
     return x.apply("eq", 0.0).select_value(float("-inf"), value)
 
 
-def _tanh(x: _Value) -> _Value:
+def _tanh_kernel(x: _Value) -> _Value:
     t = x.apply("abs")
     square = t * t
     small = (square * t).apply("madd", _polynomial(square, _TANH), t)
-    whole = _exp(t + t) + 1.0
+    whole = _exp_kernel(t + t) + 1.0
     large = _step(x.steps, "sub", "f32", (1.0, _step(x.steps, "div", "f32", (2.0, whole))))
     # 1 - 2 / (e^2t + 1) cancels for small t: there the odd polynomial is used.
     value = t.apply("lt", 0.625).select_value(small, large)
-    return _signed(value, x)
+    return _copy_sign(value, x)
 
 
-def _signed(value: _Value, x: _Value) -> _Value:
+def _copy_sign(value: _Value, x: _Value) -> _Value:
     """A single that is not negative, with the sign of x."""
     sign = x.apply("bits_i32").apply("and", -(2**31))
     return value.apply("bits_i32").apply("or", sign).apply("bits_f32")
 
 
-def _quarter(x: _Value, turn: int) -> _Value:
+def _sine_kernel(x: _Value, turn: int) -> _Value:
     """Sine of x + turn pi/2: reduction by pi/2 in double precision (Cody and Waite 1980), then sine or cosine
     polynomial by the quadrant.
     """
@@ -211,7 +211,7 @@ def _quarter(x: _Value, turn: int) -> _Value:
     return x.apply("abs").apply("le", LARGEST_ANGLE).select_value(value, float("nan"))
 
 
-def _nearest(x: _Value) -> _Value:
+def _nearest_magnitude(x: _Value) -> _Value:
     """Without a sign: the integer nearest to |x|, ties to even. What is added leaves no place for a fraction."""
     a, large = x.apply("abs"), 2.0**52 if x.dtype == "f64" else 2.0**23
     return a.apply("lt", large).select_value((a + large) - large, a)
@@ -223,36 +223,36 @@ def _with_sign(a: _Value, x: _Value) -> _Value:
     return value.apply("eq", x).select_value(x, value)
 
 
-def _rint(x: _Value) -> _Value:
-    return _with_sign(_nearest(x), x)
+def _rint_kernel(x: _Value) -> _Value:
+    return _with_sign(_nearest_magnitude(x), x)
 
 
-def _truncated(x: _Value) -> _Value:
+def _truncate_magnitude(x: _Value) -> _Value:
     """Without a sign."""
-    near = _nearest(x)
+    near = _nearest_magnitude(x)
     return near.apply("gt", x.apply("abs")).select_value(near - 1.0, near)
 
 
-def _trunc(x: _Value) -> _Value:
-    return _with_sign(_truncated(x), x)
+def _trunc_kernel(x: _Value) -> _Value:
+    return _with_sign(_truncate_magnitude(x), x)
 
 
-def _round(x: _Value) -> _Value:
-    low = _truncated(x)
+def _ties_away_kernel(x: _Value) -> _Value:
+    low = _truncate_magnitude(x)
     return _with_sign((x.apply("abs") - low).apply("ge", 0.5).select_value(low + 1.0, low), x)
 
 
-def _floor(x: _Value) -> _Value:
-    near = _rint(x)
+def _floor_kernel(x: _Value) -> _Value:
+    near = _rint_kernel(x)
     return near.apply("gt", x).select_value(near - 1.0, near)
 
 
-def _ceil(x: _Value) -> _Value:
+def _ceil_kernel(x: _Value) -> _Value:
     # ceil(x) = -floor(-x), the sign of zeros included.
-    return -_floor(-x)
+    return -_floor_kernel(-x)
 
 
-def _popcount(x: _Value) -> _Value:
+def _popcount_kernel(x: _Value) -> _Value:
     """Population count: sums of neighbouring fields of 2, 4 and 8 bits, then of all bytes by one product (Warren,
     Hacker's Delight, 2nd ed., section 5-1).
     """
@@ -270,18 +270,18 @@ def _popcount(x: _Value) -> _Value:
 
 
 KERNELS: Final[dict[str, Callable[[_Value], _Value]]] = {
-    "exp": _exp,
-    "exp2": _exp2,
-    "log": _log,
-    "sin": lambda x: _quarter(x, 0),
-    "cos": lambda x: _quarter(x, 1),
-    "tanh": _tanh,
-    "floor": _floor,
-    "ceil": _ceil,
-    "round": _round,
-    "trunc": _trunc,
-    "rint": _rint,
-    "popcount": _popcount,
+    "exp": _exp_kernel,
+    "exp2": _exp2_kernel,
+    "log": _log_kernel,
+    "sin": lambda x: _sine_kernel(x, 0),
+    "cos": lambda x: _sine_kernel(x, 1),
+    "tanh": _tanh_kernel,
+    "floor": _floor_kernel,
+    "ceil": _ceil_kernel,
+    "round": _ties_away_kernel,
+    "trunc": _trunc_kernel,
+    "rint": _rint_kernel,
+    "popcount": _popcount_kernel,
 }
 
 
@@ -294,7 +294,7 @@ def program(name: str, dtype: ElementType) -> Program:
 
 
 @cache
-def power(exponent: int, dtype: ElementType) -> Program:
+def power_program(exponent: int, dtype: ElementType) -> Program:
     """Integer power by repeated squaring, from the low bit of the exponent (Knuth 1997, section 4.6.3); a negative one
     is the reciprocal.
     """
@@ -329,13 +329,13 @@ def evaluate(found: Program, x: Any) -> Any:
     return values[-1]
 
 
-def c_text(name: str, found: Program, prefix: str) -> str:
-    """The function `name` in C. `prefix` stands before the names of what it calls, which `c_helpers` defines."""
+def print_kernel(name: str, found: Program, prefix: str) -> str:
+    """The function `name` in C. `prefix` stands before the names of what it calls, which `print_helpers` defines."""
     kind, lines = TYPES[found.dtype], list[str]()
     for n, step in enumerate(found.steps):
         # Temporaries t0, t1, ... in the order of the steps: the compiler sees the same roundings.
         given = [
-            f"t{o}" if isinstance(o, int) and o >= 0 else "x" if isinstance(o, int) else literal(o)
+            f"t{o}" if isinstance(o, int) and o >= 0 else "x" if isinstance(o, int) else print_literal(o)
             for o in step.operands
         ]
         result = TYPES[BY_NAME[step.operation].result(step.dtype)]
@@ -344,7 +344,7 @@ def c_text(name: str, found: Program, prefix: str) -> str:
     return f"{kind} {name}({kind} x) {{\n{body}\n}}"
 
 
-def c_helpers(programs: Sequence[Program], prefix: str) -> str:
+def print_helpers(programs: Sequence[Program], prefix: str) -> str:
     """The functions that the operations of programs are."""
     used: set[tuple[str, ElementType]] = {(step.operation, step.dtype) for found in programs for step in found.steps}
-    return "\n".join(helper(*operation).replace(PREFIX, prefix) for operation in sorted(used))
+    return "\n".join(print_helper(*operation).replace(PREFIX, prefix) for operation in sorted(used))

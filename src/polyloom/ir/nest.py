@@ -11,7 +11,7 @@ reads back, `ir.nest_interpret` executes it in its order. A `Reference` reads or
 a `Constant` is an immediate, as in `ir.pla`.
 
 Machines that execute a nest as it stands also take indices, bounds and conditions that are data: in them a symbol may
-be the name of a local integer scalar, and means what that holds at the time (`data`).
+be the name of a local integer scalar, and means what that holds at the time (`data_symbols`).
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Statement:
 
 def statements(nest: Nest) -> tuple[Statement, ...]:
     """The assignments of a nest in the order of the text."""
-    return tuple(_walk(nest.body, (), (), (Polyhedron(),)))
+    return tuple(_collect_statements(nest.body, (), (), (Polyhedron(),)))
 
 
 def names(nest: Nest) -> frozenset[str]:
@@ -200,29 +200,29 @@ def taken_names(nest: Nest) -> set[str]:
     return {*names(nest), *(assign.name for assign in assignments(nest.body))}
 
 
-def data(nest: Nest) -> frozenset[str]:
+def data_symbols(nest: Nest) -> frozenset[str]:
     """The scalars of a nest that may be symbols in indices, bounds and conditions."""
     # i32 alone: a symbol is an integer that needs no conversion.
     return frozenset(s.name for s in nest.storage if s.role == "local" and not s.shape and s.dtype == "i32")
 
 
-def depends(nodes: Iterable[Node], names: Collection[str]) -> bool:
+def depends_on_symbols(nodes: Iterable[Node], names: Collection[str]) -> bool:
     """Whether an index, a bound or a condition has one of these symbols."""
-    return any(_depends(node, frozenset(names)) for node in nodes)
+    return any(_node_depends(node, frozenset(names)) for node in nodes)
 
 
-def _depends(node: Node, names: frozenset[str]) -> bool:
+def _node_depends(node: Node, names: frozenset[str]) -> bool:
     match node:
         case Assign():
             references = (node.target, *accesses(node.value))
             return any(index.symbols & names for reference in references for index in reference.index)
         case Loop():
-            return any(b.symbols & names for b in (*node.lower, *node.upper)) or depends(node.body, names)
+            return any(b.symbols & names for b in (*node.lower, *node.upper)) or depends_on_symbols(node.body, names)
         case If():
-            return bool(node.condition.symbols & names) or depends((*node.body, *node.orelse), names)
+            return bool(node.condition.symbols & names) or depends_on_symbols((*node.body, *node.orelse), names)
 
 
-def dtype_of(expression: Expression, nest: Nest) -> ElementType:
+def expression_type(expression: Expression, nest: Nest) -> ElementType:
     """The element type of an expression's value."""
     match expression:
         case Reference(name=name):
@@ -238,17 +238,17 @@ def negate(condition: Condition) -> Condition:
     outside: tuple[Polyhedron, ...] = (Polyhedron(),)
     for piece in condition.pieces:
         # Intersections of disjoint pieces with disjoint pieces stay disjoint.
-        outside = _both(outside, tuple(_outside(piece)))
+        outside = _intersect_pieces(outside, tuple(_complement_pieces(piece)))
     return Condition(outside)
 
 
-def _outside(piece: Polyhedron) -> Iterator[Polyhedron]:
+def _complement_pieces(piece: Polyhedron) -> Iterator[Polyhedron]:
     """Disjoint: the first constraint fails; or it holds and the second fails; and so on."""
     for n, constraint in enumerate(piece.constraints):
         yield Polyhedron((*piece.constraints[:n], -constraint - 1))
 
 
-def _both(a: tuple[Polyhedron, ...], b: tuple[Polyhedron, ...]) -> tuple[Polyhedron, ...]:
+def _intersect_pieces(a: tuple[Polyhedron, ...], b: tuple[Polyhedron, ...]) -> tuple[Polyhedron, ...]:
     """Intersection of two unions, without plainly empty pieces: the last `else` of a chain is a product of all
     negations.
     """
@@ -256,7 +256,7 @@ def _both(a: tuple[Polyhedron, ...], b: tuple[Polyhedron, ...]) -> tuple[Polyhed
     return tuple(piece for piece in pieces if not is_plainly_empty(piece))
 
 
-def _walk(
+def _collect_statements(
     nodes: tuple[Node, ...],
     loops: tuple[str, ...],
     order: tuple[Step, ...],
@@ -274,15 +274,15 @@ def _walk(
                 bounds = Polyhedron(
                     (*(symbol - low for low in node.lower), *(high - symbol - 1 for high in node.upper))
                 )
-                yield from _walk(node.body, (*loops, name), (*order, (at, name, node.step)), _both(domain, (bounds,)))
+                yield from _collect_statements(node.body, (*loops, name), (*order, (at, name, node.step)), _intersect_pieces(domain, (bounds,)))
             case If():
-                yield from _walk(node.body, loops, order, _both(domain, node.condition.pieces), at)
-                yield from _walk(
-                    node.orelse, loops, order, _both(domain, negate(node.condition).pieces), at + _width(node.body)
+                yield from _collect_statements(node.body, loops, order, _intersect_pieces(domain, node.condition.pieces), at)
+                yield from _collect_statements(
+                    node.orelse, loops, order, _intersect_pieces(domain, negate(node.condition).pieces), at + _sibling_count(node.body)
                 )
-        at += _width((node,))
+        at += _sibling_count((node,))
 
 
-def _width(nodes: tuple[Node, ...]) -> int:
+def _sibling_count(nodes: tuple[Node, ...]) -> int:
     """The positions that nodes take among their siblings: those of a condition count for themselves."""
-    return sum(_width(node.body) + _width(node.orelse) if isinstance(node, If) else 1 for node in nodes)
+    return sum(_sibling_count(node.body) + _sibling_count(node.orelse) if isinstance(node, If) else 1 for node in nodes)

@@ -19,9 +19,9 @@ import numpy as np
 from polyloom.ir.c_library import FUNCTIONS
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, loops, statements
 from polyloom.ir.numbers import NUMPY, WIDTH
-from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, UNSIGNED, ElementType, divides
+from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, UNSIGNED, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal import normalize
 
@@ -110,7 +110,7 @@ _ROUNDED = "a != a || a >= 2147483647.5 ? 2147483647 : a < -2147483648.0 ? -2147
 
 def print_c(nest: Nest) -> str:
     """The text of `nest`; names that C cannot have are changed, and statements lose theirs."""
-    name, identifiers = _identifiers(nest)
+    name, identifiers = _assign_identifiers(nest)
     printer = _Printer(nest, identifiers)
     body = [*printer.locals(), *printer.assumptions(), *printer.block(nest.body, "  ")]
     lines = [f"void {name}({', '.join(printer.parameters()) or 'void'}) {{", *body, "}"]
@@ -118,15 +118,15 @@ def print_c(nest: Nest) -> str:
     declared = sorted(
         {f"{kind} {call}({', '.join([kind] * BY_NAME[operation].arity)});" for operation, call, kind in printer.called}
     )
-    return "\n".join([*declared, *(helper(*called) for called in sorted(printer.helpers)), *lines, ""])
+    return "\n".join([*declared, *(print_helper(*called) for called in sorted(printer.helpers)), *lines, ""])
 
 
 def c_name(nest: Nest) -> str:
     """Name of the function that `print_c` prints."""
-    return _identifiers(nest)[0]
+    return _assign_identifiers(nest)[0]
 
 
-def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
+def default_assumptions(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
     """Default assumptions on a C function's parameters unless it says more: they, and extents that
     subtract, are >= 0.
     """
@@ -135,23 +135,23 @@ def assumed(parameters: Sequence[str], storage: Iterable[Storage]) -> Condition:
     return normalize(Condition((Polyhedron((*map(Affine.symbol, parameters), *extents)),)))
 
 
-def _identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
+def _assign_identifiers(nest: Nest) -> tuple[str, dict[str, str]]:
     """Identifiers of a nest: what the text calls the function; and parameters, storage and loops: as the nest does,
     where C can, no two alike.
     """
     taken = {*RESERVED}
-    function = _identifier(nest.name, taken | FUNCTIONS)
+    function = _legal_identifier(nest.name, taken | FUNCTIONS)
     taken.add(function)
     return function, {
-        name: _identifier(name, taken)
+        name: _legal_identifier(name, taken)
         for name in (*nest.parameters, *(s.name for s in nest.storage), *loops(nest.body))
     }
 
 
-def _identifier(name: str, taken: set[str]) -> str:
+def _legal_identifier(name: str, taken: set[str]) -> str:
     """Identifier of C for a name (C17, section 6.4.2): of ASCII letters, which every tool writes as they are."""
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return fresh(
+    return fresh_name(
         # Names of the implementation (C17, section 7.1.3), and what begins with a digit.
         f"v_{plain}" if _IMPLEMENTATION.match(plain) or plain[:1].isdigit() else plain,
         taken,
@@ -159,16 +159,16 @@ def _identifier(name: str, taken: set[str]) -> str:
     )
 
 
-def helper(operation: str, dtype: ElementType) -> str:
+def print_helper(operation: str, dtype: ElementType) -> str:
     """The function that means an operation, in one line."""
     kind = TYPES[dtype]
     operands = ["int a" if operation == "select" else f"{kind} a", f"{kind} b", f"{kind} c"][: BY_NAME[operation].arity]
-    body = _body(operation, dtype).format(mask=WIDTH[dtype] - 1)
+    body = _helper_body(operation, dtype).format(mask=WIDTH[dtype] - 1)
     result = TYPES[dtype] if BY_NAME[operation].compares else TYPES[BY_NAME[operation].result(dtype)]
     return f"static inline {result} {PREFIX}{operation}_{dtype}({', '.join(operands)}) {{ return {body}; }}"
 
 
-def _body(operation: str, dtype: ElementType) -> str:
+def _helper_body(operation: str, dtype: ElementType) -> str:
     if operation in _RELATIONS:
         return f"a {_RELATIONS[operation]} b"
     if (call := _CALLS.get((operation, dtype))) is not None:
@@ -177,11 +177,11 @@ def _body(operation: str, dtype: ElementType) -> str:
         return _ROUNDED
     result = BY_NAME[operation].gives
     if dtype not in (*INTEGERS, "bool") and result in INTEGERS and operation != "bits_i32":
-        return _truncated(result)
+        return _truncation(result)
     return (_UNSIGNED if dtype in UNSIGNED else _BODIES).get(operation, _BODIES[operation])
 
 
-def _truncated(result: ElementType) -> str:
+def _truncation(result: ElementType) -> str:
     """Truncation of a float to an integer, toward zero, saturated, a NaN as 0; C's own conversion is undefined beyond
     the range (C17, section 6.3.1.4).
     """
@@ -216,7 +216,7 @@ class _Printer:
         """Assumptions that the reader would not make by itself, also of parameters that nothing else shows to be
         parameters.
         """
-        if normalize(self.nest.assumptions) != assumed(self.nest.parameters, self.nest.storage):
+        if normalize(self.nest.assumptions) != default_assumptions(self.nest.parameters, self.nest.storage):
             return [f"  __builtin_assume({self.condition(self.nest.assumptions)});"]
         # Without a use as a size, the reader would take them for data.
         unseen = [p for p in self.nest.parameters if p not in self.used_symbols()]
@@ -227,7 +227,7 @@ class _Printer:
         forms = [extent for s in self.nest.storage for extent in s.shape]
         for statement in statements(self.nest):
             forms.extend(statement.assign.target.index)
-        forms.extend(_bounds(self.nest.body))
+        forms.extend(_loop_bounds(self.nest.body))
         return {name for form in forms for name in form.symbols}
 
     def block(self, nodes: Sequence[Node], indent: str) -> Iterator[str]:
@@ -280,7 +280,7 @@ class _Printer:
             case Reference():
                 return self.reference(value)
             case Constant():
-                return literal(value)
+                return print_literal(value)
             case Index(dtype=dtype, value=form):
                 # The cast wraps or rounds the affine value, as `Index` does.
                 return f"{_cast(dtype)}({self.affine(form)})"
@@ -295,7 +295,7 @@ class _Printer:
             self.called.add((operation, call, TYPES[dtype]))
             return f"{call}({', '.join(operands)})"
         # A call by the operation's own name, which the reader takes back as that operation (frontend/c/library.py).
-        if not _is_spelled(value):
+        if not _has_c_spelling(value):
             self.helpers.add((operation, dtype))
             return f"{PREFIX}{operation}_{dtype}({', '.join(operands)})"
         if operation in _RELATIONS:
@@ -308,24 +308,24 @@ class _Printer:
         return f"({_cast(dtype)}{text})" if _cast(dtype) and dtype not in FLOATS else text
 
 
-def literal(constant: Constant) -> str:
+def print_literal(constant: Constant) -> str:
     """A constant in C."""
     number, dtype = constant.value, constant.dtype
     if dtype == "f64":
-        return _double(float(number))
+        return _double_literal(float(number))
     if dtype in ("f32", "f16"):
-        return f"{_cast(dtype)}{_single(float(number))}" if dtype == "f16" else _single(float(number))
+        return f"{_cast(dtype)}{_single_literal(float(number))}" if dtype == "f16" else _single_literal(float(number))
     # The least int has no literal of its own.
     return f"{_cast(dtype)}({number + 1} - 1)" if number < 0 else f"{_cast(dtype)}{number}"
 
 
-def _bounds(nodes: Sequence[Node]) -> Iterator[Affine]:
+def _loop_bounds(nodes: Sequence[Node]) -> Iterator[Affine]:
     for node in nodes:
         if isinstance(node, Loop):
             yield from (*node.lower, *node.upper)
-            yield from _bounds(node.body)
+            yield from _loop_bounds(node.body)
         elif isinstance(node, If):
-            yield from _bounds((*node.body, *node.orelse))
+            yield from _loop_bounds((*node.body, *node.orelse))
 
 
 def _cast(dtype: ElementType) -> str:
@@ -333,7 +333,7 @@ def _cast(dtype: ElementType) -> str:
     return "" if dtype == "i32" else f"({TYPES[dtype]})"
 
 
-def _single(number: float) -> str:
+def _single_literal(number: float) -> str:
     if math.isnan(number):
         return '__builtin_nanf("")'
     sign = "-" if math.copysign(1.0, number) < 0 else ""
@@ -341,7 +341,7 @@ def _single(number: float) -> str:
     return f"{sign}__builtin_inff()" if math.isinf(number) else f"{sign}{abs(number)!r}f"
 
 
-def _double(number: float) -> str:
+def _double_literal(number: float) -> str:
     if math.isnan(number):
         return '__builtin_nan("")'
     sign = "-" if math.copysign(1.0, number) < 0 else ""
@@ -349,14 +349,14 @@ def _double(number: float) -> str:
     return f"{sign}__builtin_inf()" if math.isinf(number) else f"{sign}{abs(number)!r}"
 
 
-def _is_spelled(value: Apply) -> bool:
+def _has_c_spelling(value: Apply) -> bool:
     """Whether C's operators say exactly `value`, and the reader takes them for it: it folds affine expressions and
     recognizes minima."""
     operation, dtype, operands = value.operation, value.dtype, value.operands
     if operation in _RELATIONS:
-        return not _is_widened(value)
+        return not _is_widened_comparison(value)
     if operation == "select":
-        return _is_plain_choice(value)
+        return _is_plain_select(value)
     if operation in ("shl", "shr"):
         # C leaves other amounts undefined (C17, section 6.5.7): those are masked by a helper.
         amount = operands[1]
@@ -373,29 +373,29 @@ def _is_spelled(value: Apply) -> bool:
     )
 
 
-def _is_widened(value: Apply) -> bool:
+def _is_widened_comparison(value: Apply) -> bool:
     """Whether a comparison is of constants of a narrow type, or of what was widened: the reader narrows it."""
-    widened = any(isinstance(part, Apply) and part.operation == f"to_{value.dtype}" for part in _parts(value))
+    widened = any(isinstance(part, Apply) and part.operation == f"to_{value.dtype}" for part in _subexpressions(value))
     narrow = value.dtype not in (*FLOATS, "i32", "u32")
     return widened or (narrow and all(isinstance(operand, Constant | Index) for operand in value.operands))
 
 
-def _is_plain_choice(value: Apply) -> bool:
+def _is_plain_select(value: Apply) -> bool:
     condition, *arms = value.operands
     # The reader makes a branch of an affine condition.
-    if any(isinstance(part, Index) for part in _parts(condition)) or not any(
-        isinstance(part, Reference) for part in _parts(condition)
+    if any(isinstance(part, Index) for part in _subexpressions(condition)) or not any(
+        isinstance(part, Reference) for part in _subexpressions(condition)
     ):
         return False
     # A division in an arm is guarded when it is read: the guard would be another term.
-    if any(isinstance(part, Apply) and divides(part.operation, part.dtype) for arm in arms for part in _parts(arm)):
+    if any(isinstance(part, Apply) and may_divide_by_zero(part.operation, part.dtype) for arm in arms for part in _subexpressions(arm)):
         return False
     # The reader takes such a choice of integers for a minimum or a maximum.
     return not (value.dtype not in FLOATS and isinstance(condition, Apply) and set(condition.operands) == set(arms))
 
 
-def _parts(value: Expression) -> Iterator[Expression]:
+def _subexpressions(value: Expression) -> Iterator[Expression]:
     yield value
     if isinstance(value, Apply):
         for operand in value.operands:
-            yield from _parts(operand)
+            yield from _subexpressions(operand)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
-from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Storage, accesses, data, statements
+from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, array_shape
+from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Storage, accesses, data_symbols, statements
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import divides
+from polyloom.ir.operations import may_divide_by_zero
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.plan import Plan
 from polyloom.ir.python_source import Scope
@@ -31,22 +31,22 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero.
     """
-    signature = signature_of(nest)
+    signature = nest_signature(nest)
     values = check_parameters(signature, parameters)
-    zeros = {s.name: np.zeros(shape_of(array_of(s), values), NUMPY[s.dtype]) for s in nest.storage}
+    zeros = {s.name: np.zeros(array_shape(storage_array(s), values), NUMPY[s.dtype]) for s in nest.storage}
     # An argument that the nest assigns to need not be given.
     blank = {a.name: zeros[a.name] for a in signature.outputs if a.name not in inputs}
     # The caller's arrays stay as they are.
     given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
     # Floats overflow and become NaN without a fault (IEEE 754, section 7).
     with np.errstate(all="ignore"):
-        compiled(nest, Scope())(values, zeros | given)
+        compile_nest(nest, Scope())(values, zeros | given)
     return {a.name: given[a.name] for a in signature.outputs}
 
 
-def signature_of(nest: Nest) -> Plan:
+def nest_signature(nest: Nest) -> Plan:
     """Signature of a nest: all arguments are inputs, those assigned to are outputs."""
-    arguments = tuple(array_of(s) for s in nest.storage if s.role == "argument")
+    arguments = tuple(storage_array(s) for s in nest.storage if s.role == "argument")
     written = {s.assign.target.name for s in statements(nest)}
     return Plan(
         nest.name,
@@ -59,7 +59,7 @@ def signature_of(nest: Nest) -> Plan:
     )
 
 
-def array_of(storage: Storage) -> Array:
+def storage_array(storage: Storage) -> Array:
     """A storage as a caller sees it."""
     return Array(storage.name, storage.dtype, storage.shape, storage.span)
 
@@ -70,8 +70,8 @@ class _Source:
     def __init__(self, nest: Nest, scope: Scope) -> None:
         self.scope, self.nest = scope, nest
         self.arrays = {s.name: f"a{n}" for n, s in enumerate(nest.storage)}
-        self.scope.values |= {"fault": _fault, "inside": _inside}
-        self.data = data(nest)
+        self.scope.values |= {"fault": _division_fault, "inside": _check_index}
+        self.data = data_symbols(nest)
         for name in self.data:
             # A data symbol is read anew at each use: the scalar may have been assigned in between.
             self.scope.bind(name, f"int({self.arrays[name]}[()])")
@@ -130,10 +130,10 @@ class _Source:
 
 def may_fault(value: Expression) -> bool:
     """Whether an integer division is somewhere in `value`."""
-    return isinstance(value, Apply) and (divides(value.operation, value.dtype) or any(map(may_fault, value.operands)))
+    return isinstance(value, Apply) and (may_divide_by_zero(value.operation, value.dtype) or any(map(may_fault, value.operands)))
 
 
-def compiled(nest: Nest, scope: Scope) -> Any:
+def compile_nest(nest: Nest, scope: Scope) -> Any:
     """A function of parameter values and of all arrays, which it changes, within `np.errstate(all="ignore")`; `scope`
     says what operations mean."""
     source = _Source(nest, scope)
@@ -143,12 +143,12 @@ def compiled(nest: Nest, scope: Scope) -> Any:
     return source.scope.values["run"]
 
 
-def _fault(node: Assign, loops: tuple[str, ...], where: tuple[int, ...]) -> PolyloomError:
+def _division_fault(node: Assign, loops: tuple[str, ...], where: tuple[int, ...]) -> PolyloomError:
     at = ", ".join(f"{name} = {value}" for name, value in zip(loops, where, strict=True))
     return division_by_zero(node.name, at, node.span)
 
 
-def _inside(index: tuple[int, ...]) -> tuple[int, ...]:
+def _check_index(index: tuple[int, ...]) -> tuple[int, ...]:
     """NumPy counts negative indices from the end."""
     if min(index) < 0:
         raise IndexError(f"index {min(index)} is negative")

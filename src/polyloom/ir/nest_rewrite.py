@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from polyloom.ir.nest import Apply, Assign, Cell, Expression, If, Index, Loop, Node, cell
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import dotted, fresh
+from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 
 
@@ -87,11 +87,11 @@ class Copy(Substitution):
         self.cells, self.taken = cells, taken
 
     def assignment(self, node: Assign) -> Assign:
-        return super().assignment(replace(node, name=fresh(node.name, self.taken, dotted)))
+        return super().assignment(replace(node, name=fresh_name(node.name, self.taken, dotted_name)))
 
     def loop(self, node: Loop) -> Iterable[Node]:
         # Bounds first: the loop's own name means nothing in them.
-        lower, upper, name = self.forms(node.lower), self.forms(node.upper), fresh(node.name, self.taken, dotted)
+        lower, upper, name = self.forms(node.lower), self.forms(node.upper), fresh_name(node.name, self.taken, dotted_name)
         self.values[node.name] = Affine.symbol(name)
         return (replace(node, name=name, lower=lower, upper=upper, body=self.nodes(node.body)),)
 
@@ -100,6 +100,6 @@ class Copy(Substitution):
         return self.cells.get(cell(reference)) or super().reference(reference)
 
 
-def substitute(nodes: Sequence[Node], values: Mapping[str, Affine]) -> tuple[Node, ...]:
+def substitute_symbols(nodes: Sequence[Node], values: Mapping[str, Affine]) -> tuple[Node, ...]:
     """Nodes with affine forms in the place of symbols."""
     return Substitution(values).nodes(nodes)

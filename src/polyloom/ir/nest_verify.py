@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from polyloom.diagnostics import Diagnostic, Span, enforce
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, data, dtype_of
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, data_symbols, expression_type
 from polyloom.ir.numbers import is_constant
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Constant, Reference
@@ -73,24 +73,24 @@ def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
 def symbols_are_known(nest: Nest) -> Iterator[Diagnostic]:
     parameters = frozenset(nest.parameters)
     # Indices that are data are well formed; targets that cannot have them say so.
-    scalars = parameters | data(nest)
+    scalars = parameters | data_symbols(nest)
     yield from _unknown(nest.assumptions.symbols, parameters, nest.span)
     for storage in nest.storage:
-        yield from _unknown(_all(storage.shape), parameters, storage.span)
+        yield from _unknown(_form_symbols(storage.shape), parameters, storage.span)
     for place in _places(nest.body):
-        yield from _unknown(_used(place.node), scalars.union(place.loops), place.node.span)
+        yield from _unknown(_node_symbols(place.node), scalars.union(place.loops), place.node.span)
 
 
-def _used(node: Node) -> frozenset[str]:
+def _node_symbols(node: Node) -> frozenset[str]:
     """The symbols of a node itself, without those of the nodes in it."""
     match node:
         case Loop():
-            return _all((*node.lower, *node.upper))
+            return _form_symbols((*node.lower, *node.upper))
         case If():
             return node.condition.symbols
         case Assign():
             indices = [a for r in (node.target, *accesses(node.value)) for a in r.index]
-            return _all((*indices, *(e.value for e in _expressions(node.value) if isinstance(e, Index))))
+            return _form_symbols((*indices, *(e.value for e in _expressions(node.value) if isinstance(e, Index))))
 
 
 def loops_have_bounds(nest: Nest) -> Iterator[Diagnostic]:
@@ -124,7 +124,7 @@ def operations_are_known(nest: Nest) -> Iterator[Diagnostic]:
             elif len(expression.operands) != operation.arity:
                 message = f"{operation.name} takes {operation.arity} operands, not {len(expression.operands)}"
                 yield Diagnostic("PL0210", message, span=expression.span)
-            elif not operation.works_on(expression.dtype):
+            elif not operation.accepts_type(expression.dtype):
                 help = f"{operation.name} is defined for {', '.join(operation.types)}"
                 yield Diagnostic(
                     "PL0208", f"{operation.name} has no meaning for {expression.dtype}", span=expression.span, help=help
@@ -140,7 +140,7 @@ def types_agree(nest: Nest) -> Iterator[Diagnostic]:
                 yield Diagnostic(
                     "PL0207", f"{expression.value} is not a value of type {expression.dtype}", span=expression.span
                 )
-        wanted, found = nest[assign.target.name].dtype, dtype_of(assign.value, nest)
+        wanted, found = nest[assign.target.name].dtype, expression_type(assign.value, nest)
         if wanted != found:
             yield Diagnostic(
                 "PL0208", f"`{assign.target.name}` is {wanted}, but its new value is {found}", span=assign.span
@@ -151,7 +151,7 @@ def _operands_agree(expression: Apply, nest: Nest) -> Iterator[Diagnostic]:
     for n, operand in enumerate(expression.operands):
         # The condition of a select is i32, whatever is selected.
         wanted = "i32" if expression.operation == "select" and n == 0 else expression.dtype
-        found = dtype_of(operand, nest)
+        found = expression_type(operand, nest)
         if found != wanted:
             what = f"`{operand.name}`" if isinstance(operand, Reference) else "an operand"
             yield Diagnostic(
@@ -190,5 +190,5 @@ def _unknown(used: frozenset[str], known: frozenset[str], span: Span | None) -> 
         yield Diagnostic("PL0204", f"`{name}` is neither a parameter nor a loop around this", span=span)
 
 
-def _all(affines: tuple[Affine, ...]) -> frozenset[str]:
+def _form_symbols(affines: tuple[Affine, ...]) -> frozenset[str]:
     return frozenset[str]().union(*(a.symbols for a in affines))

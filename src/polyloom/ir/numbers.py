@@ -29,13 +29,13 @@ WIDTH: dict[ElementType, int] = {t: 8 * kind.itemsize for t, kind in NUMPY.items
 """Bits in memory."""
 
 
-def element(value: int, dtype: ElementType) -> Any:
+def make_element(value: int, dtype: ElementType) -> Any:
     """An integer as an element of `dtype`: wrapped, or rounded once to a float."""
     # `astype` wraps; a constructor of NumPy raises an error out of range.
     return np.int64(value).astype(NUMPY[dtype])
 
 
-def limits(dtype: ElementType) -> tuple[int, int] | None:
+def type_limits(dtype: ElementType) -> tuple[int, int] | None:
     """The least and the greatest element of an integer type or of bool; None of the others."""
     if dtype == "bool":
         return 0, 1
@@ -45,28 +45,28 @@ def limits(dtype: ElementType) -> tuple[int, int] | None:
     return int(found.min), int(found.max)
 
 
-def constant_in(value: int | float, dtype: ElementType) -> int | float | None:
+def element_constant(value: int | float, dtype: ElementType) -> int | float | None:
     """Constant of an element type: `value` as an element of `dtype`, floats rounded to nearest; None when it is out of
     range or not an integer.
     """
     if dtype == "f32":
-        return single(value)
+        return to_single_precision(value)
     if dtype == "f16":
-        return half(value)
-    bounds = limits(dtype)
+        return to_half_precision(value)
+    bounds = type_limits(dtype)
     if bounds is None:
-        return double(value)
+        return to_double_precision(value)
     # A float is no integer constant, even one without a fraction.
     return value if isinstance(value, int) and bounds[0] <= value <= bounds[1] else None
 
 
 def is_constant(value: int | float, dtype: ElementType) -> bool:
     """Whether `value` is an element of `dtype`, as it is; a NaN is one of floats."""
-    found = constant_in(value, dtype)
+    found = element_constant(value, dtype)
     return found is not None and (found == value or (math.isnan(found) and math.isnan(value)))
 
 
-def double(value: int | float) -> float | None:
+def to_double_precision(value: int | float) -> float | None:
     """Rounded once to f64; None for an integer beyond its range."""
     try:
         return float(value)
@@ -74,7 +74,7 @@ def double(value: int | float) -> float | None:
         return None
 
 
-def single(value: int | float) -> float | None:
+def to_single_precision(value: int | float) -> float | None:
     """Rounded once to f32; None for a finite number beyond its range."""
     try:
         # struct rounds to nearest, ties to even, and raises an error beyond the range.
@@ -83,7 +83,7 @@ def single(value: int | float) -> float | None:
         return float(value) if isinstance(value, float) and math.isinf(value) else None
 
 
-def half(value: int | float) -> float | None:
+def to_half_precision(value: int | float) -> float | None:
     """Rounded once to f16; None for a finite number beyond its range."""
     try:
         return struct.unpack("<e", struct.pack("<e", value))[0]

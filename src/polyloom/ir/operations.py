@@ -52,7 +52,7 @@ class Operation:
     stored: bool = False
     gives: ElementType | None = None
 
-    def works_on(self, dtype: ElementType) -> bool:
+    def accepts_type(self, dtype: ElementType) -> bool:
         """Whether operands (the last one, of `select`) may have the type."""
         return dtype in self.types or (self.stored and dtype in STORED)
 
@@ -61,7 +61,7 @@ class Operation:
         return "i32" if self.compares else self.gives or operand_type
 
 
-def _to(dtype: ElementType) -> Operation:
+def _conversion(dtype: ElementType) -> Operation:
     """The conversion to `dtype` from every other type."""
     types: tuple[ElementType, ...] = tuple(t for t in ELEMENT_TYPES if t != dtype)
     return Operation(f"to_{dtype}", 1, types, stored=dtype != "f16", gives=dtype)
@@ -70,7 +70,7 @@ def _to(dtype: ElementType) -> Operation:
 # Their order, too, is that of numbers in machine words.
 _CONVERTED: tuple[ElementType, ...] = (*SIGNED, *UNSIGNED, "bool", *FLOATS, *STORED)
 CONVERSIONS: tuple[Operation, ...] = (
-    *map(_to, _CONVERTED),
+    *map(_conversion, _CONVERTED),
     Operation("round_i32", 1, FLOATS, gives="i32"),
     Operation("sat8", 1, ("i32",), gives="i8"),
     Operation("satu8", 1, ("i32",), gives="u8"),
@@ -119,6 +119,6 @@ NUMBER: dict[str, int] = {o.name: n for n, o in enumerate(OPERATIONS)}
 DIVISIONS = ("div", "rem", "floordiv", "mod")
 
 
-def divides(operation: str, dtype: ElementType) -> bool:
+def may_divide_by_zero(operation: str, dtype: ElementType) -> bool:
     """Whether a second operand of zero is a fault."""
     return operation in DIVISIONS and dtype in INTEGERS

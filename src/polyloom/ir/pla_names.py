@@ -43,26 +43,26 @@ QUOTED: Final = r"`(?u:[^\W\d][\w$]*)(?:\.[a-z]*[0-9]+)*`"
 _PLAIN: Final = re.compile(PLAIN)
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """`name` as a text has it."""
     return name if _PLAIN.fullmatch(name) and name not in RESERVED else f"`{name}`"
 
 
-def unquoted(text: str) -> str:
+def unquote_name(text: str) -> str:
     """The name that is written so."""
     return text.strip("`")
 
 
-def spelled(program: Program) -> Program:
+def spell_names(program: Program) -> Program:
     """The program with its names as a text has them."""
     symbols = (*program.parameters, *program.dimensions)
     objects = (a.name for a in (*program.inputs, *program.outputs, *program.variables))
-    names = {name: quoted(name) for name in (*symbols, *objects, *(e.name for e in program.equations))}
+    names = {name: quote_name(name) for name in (*symbols, *objects, *(e.name for e in program.equations))}
     # The usual program has plain names, and is not rebuilt.
-    return program if all(name == text for name, text in names.items()) else _renamed(program, names)
+    return program if all(name == text for name, text in names.items()) else _rename(program, names)
 
 
-def _renamed(program: Program, names: Mapping[str, str]) -> Program:
+def _rename(program: Program, names: Mapping[str, str]) -> Program:
     def affine(form: Affine) -> Affine:
         return Affine.from_terms({names[n]: c for n, c in form.terms}, form.constant)
 

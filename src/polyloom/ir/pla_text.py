@@ -9,20 +9,20 @@ import numpy as np
 
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Array, Constant, Equation, Operand, Program, Reference
-from polyloom.ir.pla_names import spelled
+from polyloom.ir.pla_names import spell_names
 from polyloom.sets import Affine, Condition, Polyhedron
 
 
 def print_program(program: Program) -> str:
     """The whole text of `program`, ending in a newline."""
-    program = spelled(program)
+    program = spell_names(program)
     lines = print_parameters(program)
     lines += [f"input {print_array(a)}" for a in program.inputs]
     lines += [f"output {print_array(a)}" for a in program.outputs]
     lines += [f"variable {v.name}: {v.dtype}" for v in program.variables]
     lines += ["", f"for {', '.join(program.dimensions)}: {print_condition(program.space, program.dimensions)} do"]
-    width = max((len(_definition(e)) for e in program.equations), default=0)
-    return "\n".join([*lines, *(_equation(program, e, width) for e in program.equations), ""])
+    width = max((len(_print_definition(e)) for e in program.equations), default=0)
+    return "\n".join([*lines, *(_print_equation(program, e, width) for e in program.equations), ""])
 
 
 def digest(program: Program) -> str:
@@ -32,7 +32,7 @@ def digest(program: Program) -> str:
 
 def print_condition(condition: Condition, dimensions: tuple[str, ...]) -> str:
     """A condition such as `i = 0 or i >= 2 and j < N`, dimensions on the left."""
-    return " or ".join(_polyhedron(piece, dimensions) for piece in condition.pieces) or "false"
+    return " or ".join(_print_polyhedron(piece, dimensions) for piece in condition.pieces) or "false"
 
 
 def print_operand(operand: Operand) -> str:
@@ -49,15 +49,15 @@ def print_operand(operand: Operand) -> str:
             return str(value)
 
 
-def _equation(program: Program, equation: Equation, width: int) -> str:
+def _print_equation(program: Program, equation: Equation, width: int) -> str:
     if equation.condition == program.space:
-        return f"  {_definition(equation)}"
+        return f"  {_print_definition(equation)}"
     # The space is printed once, at the head: conditions show what they add to it.
-    extra = tuple(_without(piece, program.space.pieces[0]) for piece in equation.condition.pieces)
-    return f"  {_definition(equation):<{width}} if {print_condition(Condition(extra), program.dimensions)}"
+    extra = tuple(_drop_implied(piece, program.space.pieces[0]) for piece in equation.condition.pieces)
+    return f"  {_print_definition(equation):<{width}} if {print_condition(Condition(extra), program.dimensions)}"
 
 
-def _definition(equation: Equation) -> str:
+def _print_definition(equation: Equation) -> str:
     operands = [print_operand(o) for o in equation.operands]
     symbol = BY_NAME[equation.operation].symbol
     if equation.operation == "move":
@@ -83,30 +83,30 @@ def print_parameters(program: Program) -> list[str]:
 def _parameters(program: Program) -> list[str]:
     """Bare names, then what is known beyond `parameter >= 0`."""
     names = list(program.parameters)
-    extra = [_without(piece, Polyhedron(tuple(map(Affine.symbol, names)))) for piece in program.assumptions.pieces]
+    extra = [_drop_implied(piece, Polyhedron(tuple(map(Affine.symbol, names)))) for piece in program.assumptions.pieces]
     # One polyhedron is a list of relations; a union needs a whole condition.
     if len(extra) == 1:
-        return names + [_relation(c, program.parameters) for c in extra[0].constraints]
+        return names + [_print_relation(c, program.parameters) for c in extra[0].constraints]
     return [*names, print_condition(Condition(tuple(extra)), program.parameters)]
 
 
-def _without(piece: Polyhedron, known: Polyhedron) -> Polyhedron:
+def _drop_implied(piece: Polyhedron, known: Polyhedron) -> Polyhedron:
     """The constraints of `piece` that `known` has not; both halves of an equation stay together."""
     present = set(piece.constraints)
     return Polyhedron(tuple(c for c in piece.constraints if c not in known.constraints or -c in present))
 
 
-def _polyhedron(piece: Polyhedron, first: tuple[str, ...]) -> str:
+def _print_polyhedron(piece: Polyhedron, first: tuple[str, ...]) -> str:
     """Equations, then inequalities, by the first symbol of `first` in them; `lower <= i` and `i < upper` become one
     chain."""
     present = set(piece.constraints)
     equal = [
         c
         for c in piece.constraints
-        if -c in present and (_leading(c, first), c.terms) > (_leading(-c, first), (-c).terms)
+        if -c in present and (_constraint_order(c, first), c.terms) > (_constraint_order(-c, first), (-c).terms)
     ]
-    rest = sorted((c for c in piece.constraints if -c not in present), key=lambda c: _leading(c, first), reverse=True)
-    parts = [_equality(c, first) for c in sorted(equal, key=lambda c: _leading(c, first), reverse=True)]
+    rest = sorted((c for c in piece.constraints if -c not in present), key=lambda c: _constraint_order(c, first), reverse=True)
+    parts = [_print_equality(c, first) for c in sorted(equal, key=lambda c: _constraint_order(c, first), reverse=True)]
     while rest:
         low = rest.pop(0)
         name = next((n for n in first if low.coefficient(n)), "")
@@ -114,22 +114,22 @@ def _polyhedron(piece: Polyhedron, first: tuple[str, ...]) -> str:
         if (
             low.coefficient(name) == 1
             and low.symbols.intersection(first) == frozenset((name,))
-            and _sides(high)[1] == Affine.symbol(name)
+            and _split_signs(high)[1] == Affine.symbol(name)
         ):
-            parts.append(f"{Affine.symbol(name) - low} <= {_relation(rest.pop(0), first)}")
+            parts.append(f"{Affine.symbol(name) - low} <= {_print_relation(rest.pop(0), first)}")
         else:
-            parts.append(_relation(low, first))
+            parts.append(_print_relation(low, first))
     return " and ".join(parts) or "true"
 
 
-def _leading(affine: Affine, first: tuple[str, ...]) -> tuple[int, ...]:
+def _constraint_order(affine: Affine, first: tuple[str, ...]) -> tuple[int, ...]:
     """Orders constraints: by dimension, lower bounds before upper ones."""
     return tuple(affine.coefficient(n) and (2 + (affine.coefficient(n) > 0)) for n in first)
 
 
-def _relation(affine: Affine, first: tuple[str, ...]) -> str:
+def _print_relation(affine: Affine, first: tuple[str, ...]) -> str:
     """`affine >= 0` with positive terms on both sides and a symbol of `first` on the left, if there is one."""
-    left, right = _sides(affine)
+    left, right = _split_signs(affine)
     constant = affine.constant
     leading = min(
         affine.terms, key=lambda t: (t[0] not in first, first.index(t[0]) if t[0] in first else 0), default=("", 1)
@@ -141,12 +141,12 @@ def _relation(affine: Affine, first: tuple[str, ...]) -> str:
     return f"{right} < {left}" if strict else f"{right} <= {left + constant}"
 
 
-def _equality(affine: Affine, first: tuple[str, ...]) -> str:
-    left, right = _sides(affine)
+def _print_equality(affine: Affine, first: tuple[str, ...]) -> str:
+    left, right = _split_signs(affine)
     if any(name in first for name in left.symbols) or not right.terms:
         return f"{left} = {right - affine.constant}"
     return f"{right} = {left + affine.constant}"
 
 
-def _sides(affine: Affine) -> tuple[Affine, Affine]:
+def _split_signs(affine: Affine) -> tuple[Affine, Affine]:
     return Affine(tuple(t for t in affine.terms if t[1] > 0)), Affine(tuple((n, -c) for n, c in affine.terms if c < 0))

@@ -36,13 +36,13 @@ def names_are_unique(program: Program) -> Iterator[Diagnostic]:
 
 def symbols_are_known(program: Program) -> Iterator[Diagnostic]:
     params, all_symbols = set(program.parameters), {*program.parameters, *program.dimensions}
-    yield from _unknown(_symbols(program.assumptions), params, None)
-    yield from _unknown(_symbols(program.space), all_symbols, None)
+    yield from _unknown_symbols(_condition_symbols(program.assumptions), params, None)
+    yield from _unknown_symbols(_condition_symbols(program.space), all_symbols, None)
     for array in (*program.inputs, *program.outputs):
-        yield from _unknown(set[str]().union(*(a.symbols for a in array.shape)), params, array.span)
+        yield from _unknown_symbols(set[str]().union(*(a.symbols for a in array.shape)), params, array.span)
     for equation in program.equations:
-        used = _symbols(equation.condition).union(*(a.symbols for r in _references(equation) for a in r.index))
-        yield from _unknown(used, all_symbols, equation.span)
+        used = _condition_symbols(equation.condition).union(*(a.symbols for r in _equation_references(equation) for a in r.index))
+        yield from _unknown_symbols(used, all_symbols, equation.span)
 
 
 def operations_are_known(program: Program) -> Iterator[Diagnostic]:
@@ -53,7 +53,7 @@ def operations_are_known(program: Program) -> Iterator[Diagnostic]:
         elif len(equation.operands) != operation.arity:
             message = f"{operation.name} takes {operation.arity} operands, not {len(equation.operands)}"
             yield Diagnostic("PL0210", message, span=equation.span)
-        elif not operation.works_on(equation.dtype):
+        elif not operation.accepts_type(equation.dtype):
             help = f"{operation.name} is defined for {', '.join(operation.types)}"
             yield Diagnostic(
                 "PL0208", f"{operation.name} has no meaning for {equation.dtype}", span=equation.span, help=help
@@ -62,10 +62,10 @@ def operations_are_known(program: Program) -> Iterator[Diagnostic]:
 
 def references_are_known(program: Program) -> Iterator[Diagnostic]:
     lengths = {a.name: len(a.shape) for a in (*program.inputs, *program.outputs)} | dict.fromkeys(
-        _internal(program), len(program.dimensions)
+        _internal_names(program), len(program.dimensions)
     )
     for equation in program.equations:
-        for reference in _references(equation):
+        for reference in _equation_references(equation):
             if reference.name not in lengths:
                 yield Diagnostic("PL0204", f"unknown name `{reference.name}`", span=reference.span)
             elif len(reference.index) != lengths[reference.name]:
@@ -73,7 +73,7 @@ def references_are_known(program: Program) -> Iterator[Diagnostic]:
                 message = (
                     f"`{reference.name}` takes {want} {'index' if want == 1 else 'indices'}, not {len(reference.index)}"
                 )
-                yield Diagnostic("PL0210", message, span=reference.span, help=_as_declared(program, reference.name))
+                yield Diagnostic("PL0210", message, span=reference.span, help=_declaration_help(program, reference.name))
 
 
 def inputs_are_read_and_outputs_written(program: Program) -> Iterator[Diagnostic]:
@@ -94,7 +94,7 @@ def internal_variables_are_uniform(program: Program) -> Iterator[Diagnostic]:
     """Uniformity (array paper, section 4; Karp, Miller and Winograd 1967): an internal variable is defined at the
     iteration itself, and read a constant vector away.
     """
-    internal, identity = _internal(program), tuple(map(Affine.symbol, program.dimensions))
+    internal, identity = _internal_names(program), tuple(map(Affine.symbol, program.dimensions))
     for equation in program.equations:
         target = equation.target
         if target.name in internal and target.index != identity:
@@ -105,7 +105,7 @@ def internal_variables_are_uniform(program: Program) -> Iterator[Diagnostic]:
                 "PL0214", message, span=target.span, help="shift the uses instead, or declare it as an output"
             )
         for operand in equation.operands:
-            if isinstance(operand, Reference) and operand.name in internal and not _uniform(operand, identity):
+            if isinstance(operand, Reference) and operand.name in internal and not _is_uniform(operand, identity):
                 message = (
                     f"`{operand.name}` is internal, so its index must be [{', '.join(program.dimensions)}] plus "
                     "constants"
@@ -173,7 +173,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def explain(program: Program) -> None:
+def check_origins(program: Program) -> None:
     """The rule of transforms: in a program that has places in a source, every equation has one, or a reason."""
     # A program made without a source has no places to keep.
     if any(e.span is not None for e in program.equations):
@@ -187,28 +187,28 @@ def equations_have_origins(program: Program) -> Iterator[Diagnostic]:
             yield Diagnostic("PL0979", message, help="give it the place of what it is made of, and a reason")
 
 
-def _references(equation: Equation) -> list[Reference]:
+def _equation_references(equation: Equation) -> list[Reference]:
     return [equation.target, *(o for o in equation.operands if isinstance(o, Reference))]
 
 
-def _internal(program: Program) -> set[str]:
+def _internal_names(program: Program) -> set[str]:
     return {v.name for v in program.variables}
 
 
-def _uniform(reference: Reference, identity: tuple[Affine, ...]) -> bool:
+def _is_uniform(reference: Reference, identity: tuple[Affine, ...]) -> bool:
     return all((a - b).is_constant for a, b in zip(reference.index, identity, strict=True))
 
 
-def _symbols(condition: Condition) -> frozenset[str]:
+def _condition_symbols(condition: Condition) -> frozenset[str]:
     return frozenset[str]().union(*(c.symbols for p in condition.pieces for c in p.constraints))
 
 
-def _unknown(used: frozenset[str] | set[str], known: set[str], span: Span | None) -> Iterator[Diagnostic]:
+def _unknown_symbols(used: frozenset[str] | set[str], known: set[str], span: Span | None) -> Iterator[Diagnostic]:
     for name in sorted(used - known):
         yield Diagnostic("PL0204", f"unknown name `{name}`", span=span)
 
 
-def _as_declared(program: Program, name: str) -> str:
+def _declaration_help(program: Program, name: str) -> str:
     shapes = {a.name: ", ".join(map(str, a.shape)) for a in (*program.inputs, *program.outputs)}
     if name in shapes:
         return f"it is declared as `{name}[{shapes[name]}]`"

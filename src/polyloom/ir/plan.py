@@ -77,7 +77,7 @@ class Plan:
         return tuple(dict.fromkeys(p for phase in self.phases for p in phase.parametric))
 
 
-def of_program(program: Program) -> Plan:
+def single_phase_plan(program: Program) -> Plan:
     """The plan of one phase that is `program` itself."""
     phase = Phase(
         program, tuple((a.name, a.name) for a in program.inputs), tuple((a.name, a.name) for a in program.outputs)

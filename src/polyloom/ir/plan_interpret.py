@@ -2,7 +2,7 @@
 """Reference interpreter of plans: phases one after another on named arrays, each by the interpreter of its equations;
 loops of steps repeat theirs.
 
-`chain` alone knows how arrays pass from phase to phase. Whoever executes phases, interpreter or model, goes through it,
+`chain_phases` alone knows how arrays pass from phase to phase. Whoever executes phases, interpreter or model, goes through it,
 and an execution of one phase overwrites elements of what its outputs held before.
 """
 
@@ -17,12 +17,12 @@ import numpy as np
 
 from polyloom import memory
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.ir.arguments import Arrays, Signature, check_inputs, check_parameters, shape_of
+from polyloom.ir.arguments import Arrays, Signature, check_inputs, check_parameters, array_shape
 from polyloom.ir.interpret import interpret as interpret_program
-from polyloom.ir.numbers import NUMPY, element
+from polyloom.ir.numbers import NUMPY, make_element
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Parametric, Plan
-from polyloom.ir.steps import Tree, numbered, walk
+from polyloom.ir.steps import Tree, number_leaves, walk_steps
 
 
 class Bindings(Protocol):
@@ -65,18 +65,18 @@ def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, An
         except PolyloomError as error:
             # Parameters are the same in every step: only counters tell which one it was.
             counters = {name: value for name, value in around.items() if name not in plan.parameters}
-            raise PolyloomError(*(in_step(d, counters) for d in error.diagnostics)) from None
+            raise PolyloomError(*(add_step_note(d, counters) for d in error.diagnostics)) from None
 
-    return chain(plan, phases, numbered(plan.body), values, inputs, execute)
+    return chain_phases(plan, phases, number_leaves(plan.body), values, inputs, execute)
 
 
-def in_step(diagnostic: Diagnostic, counters: Mapping[str, int]) -> Diagnostic:
+def add_step_note(diagnostic: Diagnostic, counters: Mapping[str, int]) -> Diagnostic:
     """A diagnostic that arose in the step of these values, if it arose in any."""
     where = ", ".join(f"{name} = {value}" for name, value in counters.items())
     return replace(diagnostic, notes=(*diagnostic.notes, f"in the step of {where}")) if where else diagnostic
 
 
-def chain(
+def chain_phases(
     signature: Chained,
     phases: Sequence[Bindings],
     tree: Tree[int],
@@ -89,20 +89,20 @@ def chain(
     """
     made = (*signature.outputs, *signature.intermediates)
     # Before anything is allocated: sizes are the user's, and may be far beyond the memory.
-    memory.require(
-        sum(prod(shape_of(a, values)) * _COPIES for a in made),
+    memory.require_memory(
+        sum(prod(array_shape(a, values)) * _COPIES for a in made),
         f"the outputs of `{signature.name}`",
         "use smaller loop bounds",
     )
-    arrays = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in made}
+    arrays = {a.name: np.zeros(array_shape(a, values), NUMPY[a.dtype]) for a in made}
     # Behind the zeros: an output that is given begins with what is given.
     arrays |= check_inputs(signature, values, inputs)
     known = {p.name: p for p in signature.parametric}
-    for number, around in walk(tree, values):
+    for number, around in walk_steps(tree, values):
         phase = phases[number]
         # Counters are in scope only here.
         used = [known[outer] for _, outer in phase.inputs if outer in known]
-        arrays |= {p.name: element(p.value.evaluate(around), p.dtype) for p in used}
+        arrays |= {p.name: make_element(p.value.evaluate(around), p.dtype) for p in used}
         # Arrays are handed over, not copied: a phase returns new ones for its outputs.
         read = {inner: arrays[outer] for inner, outer in phase.inputs}
         held = {inner: arrays[outer] for inner, outer in phase.outputs}

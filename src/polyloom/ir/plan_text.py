@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polyloom.ir.pla import Program
-from polyloom.ir.pla_names import quoted, spelled
+from polyloom.ir.pla_names import quote_name, spell_names
 from polyloom.ir.pla_text import print_array, print_parameters, print_program
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.steps import Tree, as_loop, head
+from polyloom.ir.steps import Tree, as_loop, print_head
 
 MARGIN = "  "
 
@@ -30,7 +30,7 @@ MARGIN = "  "
 def print_plan(plan: Plan) -> str:
     """The whole text, ending in a newline."""
     # A program without equations prints the plan's head: names and shapes are spelled by the same rules.
-    outline = spelled(
+    outline = spell_names(
         Program(
             plan.name,
             plan.parameters,
@@ -47,17 +47,17 @@ def print_plan(plan: Plan) -> str:
     kinds = ["input"] * len(plan.inputs) + ["output"] * len(plan.outputs) + ["between"] * len(plan.intermediates)
     lines = [f"plan {plan.name}", *print_parameters(outline)]
     lines += [f"{kind} {array}" for kind, array in zip(kinds, arrays, strict=True)]
-    lines += [f"scalar {quoted(p.name)}: {p.dtype} = {p.value}" for p in plan.parametric]
-    return "\n".join([*lines, "", *_nodes(plan.body, "", iter(range(1, len(plan.phases) + 1))), ""])
+    lines += [f"scalar {quote_name(p.name)}: {p.dtype} = {p.value}" for p in plan.parametric]
+    return "\n".join([*lines, "", *_print_nodes(plan.body, "", iter(range(1, len(plan.phases) + 1))), ""])
 
 
-def _nodes(tree: Tree[Phase], margin: str, numbers: Iterator[int]) -> Iterator[str]:
+def _print_nodes(tree: Tree[Phase], margin: str, numbers: Iterator[int]) -> Iterator[str]:
     for node in tree:
         if (loop := as_loop(node)) is not None:
-            yield f"{margin}for {head(loop)}"
-            yield from _nodes(loop.body, margin + MARGIN, numbers)
+            yield f"{margin}for {print_head(loop)}"
+            yield from _print_nodes(loop.body, margin + MARGIN, numbers)
         elif isinstance(node, Phase):
-            pairs = ", ".join(f"{quoted(inner)} is {quoted(outer)}" for inner, outer in (*node.inputs, *node.outputs))
+            pairs = ", ".join(f"{quote_name(inner)} is {quote_name(outer)}" for inner, outer in (*node.inputs, *node.outputs))
             yield f"{margin}phase {next(numbers)} where {pairs}"
             # Blank lines would end nothing, but they would not show where a phase ends either.
             text = (line for line in print_program(node.program).splitlines() if line)

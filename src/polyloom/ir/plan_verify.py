@@ -42,7 +42,7 @@ def something_runs(plan: Plan) -> Iterator[Diagnostic]:
 
 def bounds_are_known(plan: Plan) -> Iterator[Diagnostic]:
     """Bounds of a loop of steps use parameters and the counters around it."""
-    for loop, around in _around(plan.body, ()):
+    for loop, around in _enclosing_loops(plan.body, ()):
         if not (loop.lower and loop.upper):
             help = "give a lower and an upper bound"
             yield Diagnostic("PL0215", f"the loop `{loop.counter}` is unbounded", span=loop.span, help=help)
@@ -77,10 +77,10 @@ def bindings_agree(plan: Plan) -> Iterator[Diagnostic]:
     arrays |= {p.name: Array(p.name, p.dtype) for p in plan.parametric}
     for phase in plan.phases:
         for declared, pairs in ((phase.program.inputs, phase.inputs), (phase.program.outputs, phase.outputs)):
-            yield from _bound(phase, declared, pairs, arrays)
+            yield from _check_bindings(phase, declared, pairs, arrays)
 
 
-def _bound(
+def _check_bindings(
     phase: Phase, declared: tuple[Array, ...], pairs: tuple[tuple[str, str], ...], arrays: Mapping[str, Array]
 ) -> Iterator[Diagnostic]:
     name = phase.program.name
@@ -97,13 +97,13 @@ def _bound(
             yield Diagnostic("PL0208", message)
 
 
-def _around(
+def _enclosing_loops(
     tree: Tree[Phase], around: tuple[Steps[Phase], ...]
 ) -> Iterator[tuple[Steps[Phase], tuple[Steps[Phase], ...]]]:
     for loop in map(as_loop, tree):
         if loop is not None:
             yield loop, around
-            yield from _around(loop.body, (*around, loop))
+            yield from _enclosing_loops(loop.body, (*around, loop))
 
 
 RULES: tuple[Rule, ...] = (

@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any
 
 from polyloom.ir.nest import Apply, Expression, Index
-from polyloom.ir.numbers import NUMPY, element
-from polyloom.ir.operations import ElementType, divides
+from polyloom.ir.numbers import NUMPY, make_element
+from polyloom.ir.operations import ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant
-from polyloom.ir.semantics import Function, function
+from polyloom.ir.semantics import Function, operation_function
 from polyloom.sets import Affine, Condition, Polyhedron
 
 
@@ -29,7 +29,7 @@ class Scope:
 
     def function(self, operation: str, dtype: ElementType) -> Function:
         """Function of an operation; other arithmetic than that of `ir.semantics` overrides it."""
-        return function(operation, dtype)
+        return operation_function(operation, dtype)
 
     def name(self, symbol: str) -> str:
         """The identifier of a loop or parameter."""
@@ -47,9 +47,9 @@ class Scope:
         return f"({''.join(f'{self.affine(a)}, ' for a in index)})"
 
     def condition(self, condition: Condition) -> str:
-        return " or ".join(f"({self._all(piece)})" for piece in condition.pieces) or "False"
+        return " or ".join(f"({self._conjunction(piece)})" for piece in condition.pieces) or "False"
 
-    def _all(self, piece: Polyhedron) -> str:
+    def _conjunction(self, piece: Polyhedron) -> str:
         return " and ".join(f"{self.affine(c)} >= 0" for c in piece.constraints) or "True"
 
     def value(self, expression: Expression, reads: Iterator[str]) -> str:
@@ -59,12 +59,12 @@ class Scope:
                 return self._constant(value, dtype)
             case Index(value=value, dtype=dtype):
                 # An affine value is exact: it is wrapped or rounded once.
-                self.values[f"to_{dtype}"] = partial(element, dtype=dtype)
+                self.values[f"to_{dtype}"] = partial(make_element, dtype=dtype)
                 return f"to_{dtype}({self.affine(value)})"
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 meaning = self.function(operation, dtype)
                 # NumPy divides integers by zero with a warning and the result 0: that would hide the fault.
-                self.values[f"{operation}_{dtype}"] = _faulting(meaning) if divides(operation, dtype) else meaning
+                self.values[f"{operation}_{dtype}"] = _guard_division(meaning) if may_divide_by_zero(operation, dtype) else meaning
                 return f"{operation}_{dtype}({', '.join([self.value(o, reads) for o in operands])})"
             case _:
                 return next(reads)
@@ -76,7 +76,7 @@ class Scope:
         return name
 
 
-def _faulting(division: Function) -> Function:
+def _guard_division(division: Function) -> Function:
     def divide(a: Any, b: Any) -> Any:
         if b == 0:
             raise ZeroDivisionError

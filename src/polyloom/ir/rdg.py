@@ -60,20 +60,20 @@ class Graph:
     def is_exclusive_pair(self, one: int, other: int) -> bool:
         return (min(one, other), max(one, other)) in self.exclusive
 
-    def uses_of(self, variable: str) -> tuple[int, ...]:
+    def variable_uses(self, variable: str) -> tuple[int, ...]:
         return tuple(n for n, use in enumerate(self.uses) if use.variable == variable)
 
-    def writers_of(self, variable: str) -> tuple[int, ...]:
+    def variable_writers(self, variable: str) -> tuple[int, ...]:
         """The equations that produce a value of `variable` that some use reads, ascending."""
         return tuple(sorted({w.node for use in self.uses if use.variable == variable for w in use.writers}))
 
 
-def show(graph: Graph) -> str:
+def print_graph(graph: Graph) -> str:
     """The graph for people: one line per node, below it one line per edge that enters it."""
-    return "\n".join(_lines(graph))
+    return "\n".join(_graph_lines(graph))
 
 
-def _lines(graph: Graph) -> Iterator[str]:
+def _graph_lines(graph: Graph) -> Iterator[str]:
     for n, equation in enumerate(graph.equations):
         yield f"{equation.name}: {equation.target.name} [{equation.operation}] {{{equation.condition}}}"
         for use in graph.uses:

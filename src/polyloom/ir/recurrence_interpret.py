@@ -17,7 +17,7 @@ import islpy as isl
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, shape_of
+from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, array_shape
 from polyloom.ir.nest import accesses
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Array, Constant
@@ -39,7 +39,7 @@ def interpret(system: System, parameters: Mapping[str, Any], inputs: Mapping[str
     """
     signature = _signature(system)
     values = check_parameters(signature, parameters)
-    blank = {a.name: np.zeros(shape_of(a, values), NUMPY[a.dtype]) for a in signature.outputs if a.name not in inputs}
+    blank = {a.name: np.zeros(array_shape(a, values), NUMPY[a.dtype]) for a in signature.outputs if a.name not in inputs}
     arrays = check_inputs(signature, values, {**inputs, **blank})
     run = _Run(system, values, arrays)
     outputs = {a.name: arrays[a.name].copy() for a in signature.outputs}
@@ -48,7 +48,7 @@ def interpret(system: System, parameters: Mapping[str, Any], inputs: Mapping[str
     return outputs
 
 
-def points(final: Final, system: System, values: Mapping[str, int]) -> list[Point]:
+def final_points(final: Final, system: System, values: Mapping[str, int]) -> list[Point]:
     """The iterations of `final`, in no order."""
     loops, found = system[final.statement].loops, list[Point]()
     domain = to_set(final.domain, loops, system.parameters)
@@ -119,16 +119,16 @@ class _Run:
         written: set[tuple[str, Point]] = set()
         for final in self.system.finals:
             loops = self.system[final.statement].loops
-            for point in points(final, self.system, self.values):
+            for point in final_points(final, self.system, self.values):
                 at = self.values | dict(zip(loops, point, strict=True))
                 element = tuple(a.evaluate(at) for a in final.index)
                 # With two final writers the result would depend on the order of the finals.
                 if (final.name, element) in written:
                     raise input_error("PL0222", f"{final.name}{list(element)} has two final writers")
                 written.add((final.name, element))
-                outputs[final.name][element] = self.demanded((self.number[final.statement], point))
+                outputs[final.name][element] = self.evaluate_instance((self.number[final.statement], point))
 
-    def demanded(self, instance: Instance) -> Any:
+    def evaluate_instance(self, instance: Instance) -> Any:
         """Demand-driven evaluation of an instance: depth first over its origins, with a stack instead of recursion."""
         stack, begun = [instance], set[Instance]()
         while stack:
@@ -137,7 +137,7 @@ class _Run:
             missing = [s for s in sources if s not in self.done]
             # The instance is waited for by one of its own sources.
             if missing and top in begun:
-                raise self.broken(top, "needs itself")
+                raise self.broken_promise(top, "needs itself")
             if not missing:
                 # An instance may be on the stack twice, and done when it is met again.
                 self.done.setdefault(top, None if top in self.done else self.compute_value(top, sources))
@@ -153,10 +153,10 @@ class _Run:
         if number < 0:
             return []
         if not self.equations[number].inside(*point):
-            raise self.broken(instance, "is outside its domain")
+            raise self.broken_promise(instance, "is outside its domain")
         found = self.equations[number].origins(*point)
         if any(len(origins) != 1 for origins in found):
-            raise self.broken(instance, f"has reads with {[len(origins) for origins in found]} origins")
+            raise self.broken_promise(instance, f"has reads with {[len(origins) for origins in found]} origins")
         return [origin for (origin,) in found]
 
     def compute_value(self, instance: Instance, sources: list[Instance]) -> Any:
@@ -173,7 +173,7 @@ class _Run:
     def name(self, instance: Instance) -> str:
         return f"{self.equations[instance[0]].equation.name}{list(instance[1])}"
 
-    def broken(self, instance: Instance, what: str) -> PolyloomError:
+    def broken_promise(self, instance: Instance, what: str) -> PolyloomError:
         return input_error("PL0222", f"{self.name(instance)} {what}")
 
 

@@ -35,7 +35,7 @@ def print_value(expression: Expression) -> str:
     """`C[i, j] + (A[i, k] * B[k, j])`."""
     match expression:
         case Reference(name=name, index=index):
-            return _at(name, index)
+            return _element(name, index)
         case Constant():
             return print_operand(expression)
         case Index(value=value):
@@ -56,39 +56,39 @@ def _equation(equation: Recurrence, system: System) -> Iterator[str]:
     domain = from_set(to_set(equation.domain, equation.loops, system.parameters))
     where = f" for {print_condition(domain, equation.loops)}" if equation.loops else ""
     yield (
-        f"{_at(equation.name, tuple(map(Affine.symbol, equation.loops)))}: {print_value(assign.target)} = "
+        f"{_element(equation.name, tuple(map(Affine.symbol, equation.loops)))}: {print_value(assign.target)} = "
         f"{print_value(assign.value)}{where}"
     )
     for access, read in zip(accesses(equation.value), equation.reads, strict=True):
         for piece in read:
             yield (
-                f"  reads {print_value(access)} {_origin(piece.origin, access)}{_where(piece.domain, equation, system)}"
+                f"  reads {print_value(access)} {_origin(piece.origin, access)}{_domain(piece.domain, equation, system)}"
             )
 
 
 def _origin(origin: Origin, access: Reference) -> str:
     if isinstance(origin, Produced):
-        return f"from {_at(origin.statement, origin.index)}"
+        return f"from {_element(origin.statement, origin.index)}"
     if isinstance(origin, Immediate):
         return f"as the constant {print_operand(origin.constant)}"
     return (
         "as given"
         if (origin.name, origin.index) == (access.name, access.index)
-        else f"as {_at(origin.name, origin.index)} was given"
+        else f"as {_element(origin.name, origin.index)} was given"
     )
 
 
 def _final(final: Final, system: System) -> str:
     equation = system[final.statement]
-    source = _at(equation.name, tuple(map(Affine.symbol, equation.loops)))
-    return f"{_at(final.name, final.index)} becomes {source}{_where(final.domain, equation, system)}"
+    source = _element(equation.name, tuple(map(Affine.symbol, equation.loops)))
+    return f"{_element(final.name, final.index)} becomes {source}{_domain(final.domain, equation, system)}"
 
 
-def _at(name: str, index: Sequence[Affine]) -> str:
+def _element(name: str, index: Sequence[Affine]) -> str:
     return f"{name}[{', '.join(map(str, index))}]" if index else name
 
 
-def _where(condition: Condition, equation: Recurrence, system: System) -> str:
+def _domain(condition: Condition, equation: Recurrence, system: System) -> str:
     """` if ...`, without what the equation's domain says; nothing where the two are equal."""
     domain = to_set(equation.domain, equation.loops, system.parameters).intersect_params(
         parameter_set(system.assumptions, system.parameters)

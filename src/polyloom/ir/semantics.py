@@ -20,7 +20,7 @@ import numpy.typing as npt
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir import fused
 from polyloom.ir.numbers import NUMPY, WIDTH
-from polyloom.ir.operations import INTEGERS, ElementType, divides
+from polyloom.ir.operations import INTEGERS, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant
 
 Value = npt.NDArray[Any]
@@ -30,7 +30,7 @@ Function = Callable[..., Any]
 
 def apply(operation: str, dtype: ElementType, operands: Sequence[Any]) -> Any:
     """`operation` on `dtype`, within `np.errstate(all="ignore")`. Integer division by zero is undefined."""
-    return function(operation, dtype)(*operands)
+    return operation_function(operation, dtype)(*operands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def division_by_zero(name: str, at: str, span: Span | None) -> PolyloomError:
     return input_error("PL0233", f"{name} divides by zero{f' at {at}' if at else ''}", span=span, help=help)
 
 
-def function(operation: str, dtype: ElementType) -> Function:
+def operation_function(operation: str, dtype: ElementType) -> Function:
     """The function of the operands that `apply` applies."""
     table = _BOOL if dtype == "bool" else _INTEGER if dtype in INTEGERS else _FLOAT
     # Tables by kind of type have what differs from NumPy's operation.
@@ -63,7 +63,7 @@ def _select(condition: Value, a: Value, b: Value) -> Value:
     return np.where(condition != 0, a, b)
 
 
-def _compare(relation: Function) -> Function:
+def _comparison(relation: Function) -> Function:
     def compare(a: Value, b: Value) -> Value:
         # Comparisons give i32, not NumPy's bool.
         return relation(a, b).astype(np.int32)
@@ -71,7 +71,7 @@ def _compare(relation: Function) -> Function:
     return compare
 
 
-def _widely(function: Function) -> Function:
+def _wide_division(function: Function) -> Function:
     """A division in 64 bits, where the least number divided by -1 is a number, wrapped to the type."""
 
     def divide(dtype: ElementType, a: Value, b: Value) -> Value:
@@ -80,12 +80,12 @@ def _widely(function: Function) -> Function:
     return divide
 
 
-def _truncated(a: Value, b: Value) -> Value:
+def _truncated_quotient(a: Value, b: Value) -> Value:
     # fmod has the sign of the dividend, so that what is divided is an exact multiple.
     return (a - np.fmod(a, b)) // b
 
 
-def _shift(direction: Function) -> Function:
+def _masked_shift(direction: Function) -> Function:
     def shift(dtype: ElementType, a: Value, b: Value) -> Value:
         # Amounts modulo the width: NumPy's result of larger ones is the host's.
         return direction(a, b & NUMPY[dtype].type(WIDTH[dtype] - 1))
@@ -93,7 +93,7 @@ def _shift(direction: Function) -> Function:
     return shift
 
 
-def _number_first(better: Function) -> Function:
+def _prefer_number(better: Function) -> Function:
     """Minimum or maximum of IEEE 754-2008 (minNum, maxNum): the operand that is a number, and the first one of equals
     (so of two zeros).
     """
@@ -114,42 +114,42 @@ def _multiply_add(a: Value, b: Value, c: Value) -> Value:
     return a * b + c
 
 
-def _fused(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
+def _fused_multiply_add(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
     if dtype == "f64":
         return fused.multiply_add(a, b, c)
     # 24 + 24 bits fit the 53 of a double: the product has no error.
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
-    return fused.odd_sum(product, addend).astype(np.float32)
+    return fused.sum_rounded_to_odd(product, addend).astype(np.float32)
 
 
-def _truncated_float(result: ElementType) -> Function:
+def _saturating_conversion(result: ElementType) -> Function:
     """Toward zero, saturated; 0 of a NaN."""
 
     def convert(dtype: ElementType, a: Value) -> Value:
-        return _saturated(np.where(np.isnan(a), 0.0, np.trunc(a.astype(np.float64))), result)
+        return _saturate(np.where(np.isnan(a), 0.0, np.trunc(a.astype(np.float64))), result)
 
     return convert
 
 
-def _round_i32(a: Value) -> Value:
-    return _saturated(np.rint(a.astype(np.float64)), "i32")
+def _nearest_i32(a: Value) -> Value:
+    return _saturate(np.rint(a.astype(np.float64)), "i32")
 
 
-def _saturated(a: Value, result: ElementType) -> Value:
+def _saturate(a: Value, result: ElementType) -> Value:
     """A float without a fraction as the nearest element of the type; the greatest one for a NaN."""
     least, most = int(np.iinfo(NUMPY[result]).min), int(np.iinfo(NUMPY[result]).max)
     # NaNs get here by `round_i32` alone: truncation has made 0 of them.
     return np.where(np.isnan(a), most, np.clip(a, least, most)).astype(NUMPY[result])
 
 
-def _bits(result: ElementType) -> Function:
+def _reinterpret_bits(result: ElementType) -> Function:
     def convert(a: Value) -> Value:
         return np.asarray(a).view(NUMPY[result])[()]
 
     return convert
 
 
-def _clipped(result: ElementType) -> Function:
+def _clip_to_type(result: ElementType) -> Function:
     kind = NUMPY[result]
     least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
 
@@ -159,7 +159,7 @@ def _clipped(result: ElementType) -> Function:
     return clip
 
 
-def _to(result: ElementType) -> Function:
+def _wrap_to_type(result: ElementType) -> Function:
     def convert(a: Value) -> Value:
         return a.astype(NUMPY[result])
 
@@ -167,12 +167,12 @@ def _to(result: ElementType) -> Function:
 
 
 _COMMON: dict[str, Function] = {
-    **{f"to_{t}": _to(t) for t in NUMPY},
-    "round_i32": _round_i32,
-    "bits_i32": _bits("i32"),
-    "bits_f32": _bits("f32"),
-    "sat8": _clipped("i8"),
-    "satu8": _clipped("u8"),
+    **{f"to_{t}": _wrap_to_type(t) for t in NUMPY},
+    "round_i32": _nearest_i32,
+    "bits_i32": _reinterpret_bits("i32"),
+    "bits_f32": _reinterpret_bits("f32"),
+    "sat8": _clip_to_type("i8"),
+    "satu8": _clip_to_type("u8"),
     "move": np.positive,
     "add": np.add,
     "sub": np.subtract,
@@ -183,12 +183,12 @@ _COMMON: dict[str, Function] = {
     "xor": np.bitwise_xor,
     "min": np.minimum,
     "max": np.maximum,
-    "eq": _compare(np.equal),
-    "ne": _compare(np.not_equal),
-    "lt": _compare(np.less),
-    "le": _compare(np.less_equal),
-    "gt": _compare(np.greater),
-    "ge": _compare(np.greater_equal),
+    "eq": _comparison(np.equal),
+    "ne": _comparison(np.not_equal),
+    "lt": _comparison(np.less),
+    "le": _comparison(np.less_equal),
+    "gt": _comparison(np.greater),
+    "ge": _comparison(np.greater_equal),
     "select": _select,
     "neg": np.negative,
     "abs": np.abs,
@@ -197,19 +197,19 @@ _COMMON: dict[str, Function] = {
 }
 _BOOL: dict[str, Function] = {"move": _move_bool}
 _INTEGER: dict[str, Function] = {
-    "div": _widely(_truncated),
-    "rem": _widely(np.fmod),
-    "floordiv": _widely(np.floor_divide),
-    "mod": _widely(np.mod),
-    "shl": _shift(np.left_shift),
-    "shr": _shift(np.right_shift),
+    "div": _wide_division(_truncated_quotient),
+    "rem": _wide_division(np.fmod),
+    "floordiv": _wide_division(np.floor_divide),
+    "mod": _wide_division(np.mod),
+    "shl": _masked_shift(np.left_shift),
+    "shr": _masked_shift(np.right_shift),
 }
 _FLOAT: dict[str, Function] = {
-    **{f"to_{t}": _truncated_float(t) for t in INTEGERS},
-    "min": _number_first(np.less),
-    "max": _number_first(np.greater),
-    "madd": _fused,
+    **{f"to_{t}": _saturating_conversion(t) for t in INTEGERS},
+    "min": _prefer_number(np.less),
+    "max": _prefer_number(np.greater),
+    "madd": _fused_multiply_add,
 }
 
-NUMBERS: Final = Meaning(NUMPY.__getitem__, lambda c: np.asarray(c.value, NUMPY[c.dtype])[()], apply, divides)
+NUMBERS: Final = Meaning(NUMPY.__getitem__, lambda c: np.asarray(c.value, NUMPY[c.dtype])[()], apply, may_divide_by_zero)
 """Elements as NumPy has them."""

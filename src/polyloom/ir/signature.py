@@ -48,12 +48,12 @@ class Extent:
         # Sums and products are written alike in C and Python, whose parser is at hand.
         plain = _WORD.sub(lambda word: f"v{words.index(word[0])}", text)  # a name may be a word of Python's
         try:
-            found = _read(ast.parse(plain.strip(), mode="eval").body)
+            found = _read_tree(ast.parse(plain.strip(), mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-        return found.renamed({f"v{n}": word for n, word in enumerate(words)})
+        return found.rename_symbols({f"v{n}": word for n, word in enumerate(words)})
 
-    def renamed(self, names: Mapping[str, str]) -> Extent:
+    def rename_symbols(self, names: Mapping[str, str]) -> Extent:
         """Extent with other names; those that `names` does not mention stay."""
         return _extent({tuple(sorted(names.get(n, n) for n in product)): value for product, value in self.terms})
 
@@ -81,20 +81,20 @@ def _extent(terms: Mapping[tuple[str, ...], int]) -> Extent:
     return Extent(tuple(sorted((names, value) for names, value in terms.items() if value)))
 
 
-def _read(tree: ast.expr) -> Extent:
+def _read_tree(tree: ast.expr) -> Extent:
     match tree:
         case ast.Constant(value=int(value)):
             return _extent({(): value})
         case ast.Name(id=name):
             return _extent({(name,): 1})
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _product(_extent({(): -1}), _read(operand))
+            return _product(_extent({(): -1}), _read_tree(operand))
         case ast.BinOp(op=ast.Add(), left=left, right=right):
-            return _sum(_read(left), _read(right))
+            return _sum(_read_tree(left), _read_tree(right))
         case ast.BinOp(op=ast.Sub(), left=left, right=right):
-            return _sum(_read(left), _product(_extent({(): -1}), _read(right)))
+            return _sum(_read_tree(left), _product(_extent({(): -1}), _read_tree(right)))
         case ast.BinOp(op=ast.Mult(), left=left, right=right):
-            return _product(_read(left), _read(right))
+            return _product(_read_tree(left), _read_tree(right))
         case _:
             raise ValueError
 
@@ -178,12 +178,12 @@ class Signature:
         return f"{self.name}({', '.join((*self.sizes, *(f'{a.name}: {a.type_name}' for a in scalars)))})"
 
 
-def of_plan(plan: arguments.Signature, nest: Nest | None = None) -> Signature:
+def plan_signature(plan: arguments.Signature, nest: Nest | None = None) -> Signature:
     """The signature of a plan, a program or a nest, whose parameters are sizes and no arguments; `nest` is what a plan
     was made of."""
     results, given = {a.name for a in plan.outputs}, {a.name for a in plan.inputs}
     arrays = (*plan.inputs, *(a for a in plan.outputs if a.name not in given))
-    passed = tuple(of_array(a, is_input=a.name in given, is_output=a.name in results) for a in arrays)
+    passed = tuple(array_argument(a, is_input=a.name in given, is_output=a.name in results) for a in arrays)
     known = {a.name for a in arrays} | {*plan.parameters, RESULT}
     declared = () if nest is None else (s for s in nest.storage if s.role == "argument" and s.name not in known)
     # An argument on which nothing depends may still be given: the user's call need not change.
@@ -191,5 +191,5 @@ def of_plan(plan: arguments.Signature, nest: Nest | None = None) -> Signature:
     return Signature(plan.name, plan.parameters, plan.parameters, passed, plan.assumptions, unread=unread)
 
 
-def of_array(array: Array, *, is_input: bool, is_output: bool) -> Argument:
+def array_argument(array: Array, *, is_input: bool, is_output: bool) -> Argument:
     return Argument(array.name, NUMPY[array.dtype], tuple(map(Extent.of, array.shape)), is_input, is_output)

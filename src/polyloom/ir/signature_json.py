@@ -21,12 +21,12 @@ def as_json(signature: Signature) -> dict[str, object]:
     return {
         "name": signature.name,
         "sizes": list(signature.sizes),
-        "arguments": [_argument(a) for a in signature.arguments],
+        "arguments": [_write_argument(a) for a in signature.arguments],
         **({} if signature.assumptions == Condition() else {"assumptions": assumptions}),
     }
 
 
-def of_json(made: Mapping[str, Any]) -> Signature:
+def from_json(made: Mapping[str, Any]) -> Signature:
     """Signature of such keys. Errors: ValueError, KeyError, TypeError, OverflowError for whatever does not fit."""
     arguments = tuple(map(_read_argument, made["arguments"]))
     scalars = tuple(a.name for a in arguments if a.is_scalar and a.is_input)
@@ -36,50 +36,50 @@ def of_json(made: Mapping[str, Any]) -> Signature:
         raise ValueError
     assumptions = Condition()
     if "assumptions" in made:
-        assumptions = Condition(tuple(Polyhedron(tuple(map(_affine, piece))) for piece in made["assumptions"]))
+        assumptions = Condition(tuple(Polyhedron(tuple(map(_read_affine, piece))) for piece in made["assumptions"]))
     if not {name for a in arguments for extent in a.shape for name in extent.names} | assumptions.symbols <= set(sizes):
         raise ValueError
     return Signature(str(made["name"]), scalars, sizes, arguments, assumptions)
 
 
-def _argument(argument: Argument) -> dict[str, object]:
-    made: dict[str, object] = {"name": argument.name, "type": _described(argument.dtype), "output": argument.is_output}
+def _write_argument(argument: Argument) -> dict[str, object]:
+    made: dict[str, object] = {"name": argument.name, "type": _describe_dtype(argument.dtype), "output": argument.is_output}
     return made if argument.is_scalar else {**made, "extents": [str(extent) for extent in argument.shape]}
 
 
-def _described(dtype: Dtype) -> object:
+def _describe_dtype(dtype: Dtype) -> object:
     """NumPy's name of a type; of a structure its fields, as [name, type, extents, offset], and its bytes."""
     if dtype.fields is None:
         return dtype.str
     fields: list[object] = []
     for name, (inner, offset, *_) in dtype.fields.items():
         base, extents = inner.subdtype or (inner, ())
-        fields.append([name, _described(base), list(extents), offset])
+        fields.append([name, _describe_dtype(base), list(extents), offset])
     return {"fields": fields, "bytes": dtype.itemsize}
 
 
 def _read_argument(made: Mapping[str, Any]) -> Argument:
-    shape = tuple(_extent(str(text)) for text in made.get("extents", ()))
+    shape = tuple(_read_extent(str(text)) for text in made.get("extents", ()))
     name = str(made["name"])
-    return Argument(name, _dtype(made["type"]), shape, name != RESULT, bool(made["output"]))
+    return Argument(name, _read_dtype(made["type"]), shape, name != RESULT, bool(made["output"]))
 
 
-def _affine(text: Any) -> Affine:
+def _read_affine(text: Any) -> Affine:
     """Affine form of an extent without products; raises ValueError."""
-    terms = _extent(str(text)).terms
+    terms = _read_extent(str(text)).terms
     if any(len(names) > 1 for names, _ in terms):
         raise ValueError
     return Affine(tuple((names[0], c) for names, c in terms if names), sum(c for names, c in terms if not names))
 
 
-def _extent(text: str) -> Extent:
+def _read_extent(text: str) -> Extent:
     extent = Extent.read(text)
     if extent is None:
         raise ValueError
     return extent
 
 
-def _dtype(made: Any, depth: int = 0) -> Dtype:
+def _read_dtype(made: Any, depth: int = 0) -> Dtype:
     if isinstance(made, str):
         try:
             dtype = np.dtype(made)
@@ -95,6 +95,6 @@ def _dtype(made: Any, depth: int = 0) -> Dtype:
     names, formats, offsets = list[str](), list[Any](), list[int]()
     for name, inner, extents, offset in made["fields"]:
         names.append(str(name))
-        formats.append((_dtype(inner, depth + 1), tuple(int(n) for n in extents)))
+        formats.append((_read_dtype(inner, depth + 1), tuple(int(n) for n in extents)))
         offsets.append(int(offset))
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": int(made["bytes"])})

@@ -372,13 +372,13 @@ class Function:
         return self.blocks[0].parameters
 
 
-def with_distinct_arrays(function: Function) -> Function:
+def assume_distinct_arrays(function: Function) -> Function:
     """The function as if each of its pointers were `restrict`: of a program whose arrays never overlap."""
     pointers = (k for k, p in enumerate(function.parameters) if p.type == PTR)
     return replace(function, restricted=frozenset(pointers))
 
 
-def edges_of(terminator: Terminator) -> tuple[Edge, ...]:
+def successor_edges(terminator: Terminator) -> tuple[Edge, ...]:
     """Successor edges: then before else, cases in their order before the default."""
     match terminator:
         case Jump(target):
@@ -391,7 +391,7 @@ def edges_of(terminator: Terminator) -> tuple[Edge, ...]:
             return ()
 
 
-def operand_of(terminator: Terminator) -> Operand | None:
+def terminator_operand(terminator: Terminator) -> Operand | None:
     """Operand of a terminator: what decides or is returned."""
     match terminator:
         case Branch(value) | Switch(value) | Return(value):
@@ -400,10 +400,10 @@ def operand_of(terminator: Terminator) -> Operand | None:
             return None
 
 
-def with_edges(
+def replace_edges(
     terminator: Terminator, operand: Callable[[Operand], Operand], edge: Callable[[Edge], Edge]
 ) -> Terminator:
-    """The terminator with other operands and edges, which are asked for in the order of `edges_of`."""
+    """The terminator with other operands and edges, which are asked for in the order of `successor_edges`."""
     place = terminator.place
     match terminator:
         case Jump(target):
@@ -411,7 +411,7 @@ def with_edges(
         case Branch(condition, then, orelse):
             return Branch(operand(condition), edge(then), edge(orelse), place)
         case Switch(value, default, cases):
-            # In the order of `edges_of`, on which callers with state of their own rely.
+            # In the order of `successor_edges`, on which callers with state of their own rely.
             moved = tuple([(case, edge(target)) for case, target in cases])
             return Switch(operand(value), edge(default), moved, place)
         case Return(value) if value is not None:
@@ -424,31 +424,31 @@ def flow_edges(function: Function) -> npt.NDArray[np.int32]:
     """Control flow graph as an array of shape (m, 2): blocks by position, from and to, in the order of the text."""
     position = {block.name: k for k, block in enumerate(function.blocks)}
     pairs = [
-        (k, position[edge.block]) for k, block in enumerate(function.blocks) for edge in edges_of(block.terminator)
+        (k, position[edge.block]) for k, block in enumerate(function.blocks) for edge in successor_edges(block.terminator)
     ]
     return np.array(pairs, np.int32).reshape(-1, 2)
 
 
-def mentioned(function: Function) -> Iterator[Address]:
+def mentioned_addresses(function: Function) -> Iterator[Address]:
     """The addresses among the operands of the function alone, one for each use."""
     for block in function.blocks:
-        edges = edges_of(block.terminator)
+        edges = successor_edges(block.terminator)
         yield from (o for i in block.instructions for o in i.operands if isinstance(o, Address))
-        ends = (operand_of(block.terminator), *(a for edge in edges for a in edge.arguments))
+        ends = (terminator_operand(block.terminator), *(a for edge in edges for a in edge.arguments))
         yield from (o for o in ends if isinstance(o, Address))
 
 
-def integer(type: Type, number: int) -> Constant:
-    """The constant that `number` wraps to."""
-    return Constant(type, wrapped(type, number))
+def integer_constant(type: Type, number: int) -> Constant:
+    """The constant that `float_value` wraps to."""
+    return Constant(type, wrap_to_type(type, number))
 
 
-def floating(type: Type, number: float) -> Constant:
+def float_constant(type: Type, number: float) -> Constant:
     """The constant of a float, which must be one of the type."""
     return Constant(type, int.from_bytes(struct.pack(_FORMS[type.bits], number), "little"))
 
 
-def number(constant: Constant) -> float:
+def float_value(constant: Constant) -> float:
     """The float that a constant's bits are."""
     found: float = struct.unpack(
         _FORMS[constant.type.bits], constant.value.to_bytes(constant.type.bits // 8, "little")
@@ -460,7 +460,7 @@ def number(constant: Constant) -> float:
 _FORMS: Final = {32: "<f", 64: "<d"}
 
 
-def wrapped(type: Type, number: int) -> int:
+def wrap_to_type(type: Type, number: int) -> int:
     """Integer in a type's range, modulo 2^width (C17, section 6.3.1.3): signed, but for i1 and ptr."""
     width = type.bits
     low = number & ((1 << width) - 1)

@@ -51,13 +51,13 @@ from polyloom.ir.ssa import (
     Undef,
     Unreachable,
     Value,
-    number,
-    wrapped,
+    float_value,
+    wrap_to_type,
 )
-from polyloom.ir.ssa_intrinsics import intrinsic, modified
+from polyloom.ir.ssa_intrinsics import apply_intrinsic, modify_value
 from polyloom.ir.ssa_lanes import Opaque, Result, Vector
 from polyloom.ir.ssa_memory import Memory
-from polyloom.ir.ssa_placed import placed
+from polyloom.ir.ssa_placed import place_program
 from polyloom.ir.ssa_semantics import Number, Poison, Undefined
 from polyloom.ir.ssa_types import FLOATS, I64, Type
 
@@ -130,7 +130,7 @@ class _Run:
         self.memory = Memory(function.pointers)
         self.spaces = defaultdict[int, Memory](lambda: Memory(function.pointers), {0: self.memory})
         # Before the arguments, so that addresses of data do not depend on them.
-        self.placed = placed(function, self.memory)
+        self.placed = place_program(function, self.memory)
         self.places: dict[tuple[int, int], int] = {}
         self.frames: list[_Frame] = []
         self.values: dict[str, Result] = {}
@@ -140,14 +140,14 @@ class _Run:
         # Frames instead of Python's recursion: the depth of calls is the program's affair.
         while True:
             frame = self.frames[-1]
-            if self._calls(frame):
+            if self._run_to_call(frame):
                 continue
-            self._step(frame.block.terminator.place)
+            self._count_step(frame.block.terminator.place)
             try:
                 end = frame.block.terminator
                 if isinstance(end, Return) and len(self.frames) == 1:
                     self._check_arrays()
-                    return self._whole(end.value) if end.value is not None else None
+                    return self._defined_lanes(end.value) if end.value is not None else None
                 self._terminator(frame)
             except Undefined as fault:
                 raise self._fault(str(fault), frame.block.terminator.place) from None
@@ -179,39 +179,39 @@ class _Run:
         type = parameter.type
         match argument:
             case np.ndarray() | list() | tuple() if type.lanes:
-                return self._given(type, argument, f"the argument for %{parameter.name}")
+                return self._convert_argument(type, argument, f"the argument for %{parameter.name}")
             case np.ndarray() if type.element == "ptr" and argument.flags.c_contiguous:
                 # Each of two pointers into one array sees what is stored through the other, as in C.
                 key = id(argument), type.space
                 if key not in self.places:
                     self.places[key] = self.spaces[type.space].place(
                         # 64 bytes: aligned for every vector that a target loads.
-                        _bytes(argument),
+                        _byte_view(argument),
                         64,
                         writable=argument.flags.writeable,
                     )
                 return self.places[key]
             case int() | float() if not type.lanes and not (isinstance(argument, float) and type not in FLOATS):
-                return self._given(type, argument, f"the argument for %{parameter.name}")
+                return self._convert_argument(type, argument, f"the argument for %{parameter.name}")
             case _:
                 message = f"the argument for %{parameter.name} does not fit its type {type}"
                 raise input_error("PL0973", message, help=_FITTING)
 
-    def _given(self, type: Type, value: Any, what: str) -> Result:
+    def _convert_argument(self, type: Type, value: Any, what: str) -> Result:
         """A value of the type from Python: numbers are brought into its range, lanes counted; poison stays."""
         try:
             if not type.lanes:
-                return _scalar(type, value, self.function.pointers)
-            lanes = tuple(_scalar(type.scalar, lane, self.function.pointers) for lane in value)
+                return _convert_scalar(type, value, self.function.pointers)
+            lanes = tuple(_convert_scalar(type.scalar, lane, self.function.pointers) for lane in value)
         except (TypeError, ValueError, OverflowError):
             raise input_error("PL0973", f"{what} does not fit its type {type}", help=_FITTING) from None
-        if len(lanes) != (count := self._count(type)):
+        if len(lanes) != (count := self._lane_count(type)):
             raise input_error(
                 "PL0973", f"{what} has {len(lanes)} lanes, and its type {type} has {count}", help=_FITTING
             )
         return lanes
 
-    def _count(self, type: Type) -> int:
+    def _lane_count(self, type: Type) -> int:
         """The number of lanes; 0 for a scalar."""
         if isinstance(type.lanes, int):
             return type.lanes
@@ -224,56 +224,56 @@ class _Run:
         for parameter, argument in zip(block.parameters, arguments, strict=True):
             self.values[parameter.name] = argument
 
-    def _calls(self, frame: _Frame) -> bool:
+    def _run_to_call(self, frame: _Frame) -> bool:
         """Execution of the rest of the block, up to a call, which is begun; whether there was one."""
         instructions = frame.block.instructions
         while frame.next < len(instructions):
             instruction = instructions[frame.next]
             frame.next += 1
             # Instructions count as well as blocks: a block may hold a thousand calls.
-            self._step(instruction.place)
-            if GUARDED in instruction.flags and not self._guard(instruction):
+            self._count_step(instruction.place)
+            if GUARDED in instruction.flags and not self._is_call_taken(instruction):
                 continue
             is_function = instruction.callee[:1] == "@"
             if is_function and instruction.called in self.functions:
-                self._call(self.functions[instruction.called], self._given_to(instruction))
+                self._call(self.functions[instruction.called], self._call_arguments(instruction))
                 return True
             try:
                 if instruction.callee == INDIRECT:
-                    pointed = self._pointed(instruction)
+                    pointed = self._indirect_callee(instruction)
                     self._call(pointed, [self._value(operand) for operand in instruction.operands[1:]])
                     return True
                 if is_function:
-                    self._external(instruction)
+                    self._call_external(instruction)
                     continue
                 result = self._instruction(instruction)
             except Undefined as fault:
                 # Control speculation: a fault becomes a value that nobody may use, as IA-64's NaT.
                 if SPECULATIVE not in instruction.flags:
                     raise self._fault(str(fault), instruction.place) from None
-                result = self._spread(instruction.results[0].type, Poison(str(fault)))
+                result = self._splat(instruction.results[0].type, Poison(str(fault)))
             if instruction.results and result is not None:
                 self.values[instruction.results[0].name] = result
         return False
 
-    def _guard(self, instruction: Instruction) -> bool:
+    def _is_call_taken(self, instruction: Instruction) -> bool:
         """Whether a guarded call happens; where it does not, its results have no value."""
         try:
-            happens = bool(self._defined(instruction.operands[-1]))
+            happens = bool(self._defined_value(instruction.operands[-1]))
         except Undefined as fault:
             raise self._fault(str(fault), instruction.place) from None
         if not happens:
             self.values |= {result.name: Poison("a call that did not happen") for result in instruction.results}
         return happens
 
-    def _given_to(self, instruction: Instruction) -> list[Result]:
+    def _call_arguments(self, instruction: Instruction) -> list[Result]:
         """The arguments of a call by name."""
         operands = instruction.operands[:-1] if GUARDED in instruction.flags else instruction.operands
         return [self._value(operand) for operand in operands]
 
-    def _pointed(self, instruction: Instruction) -> Function:
+    def _indirect_callee(self, instruction: Instruction) -> Function:
         """The function that a call through a pointer calls."""
-        address = int(self._defined(instruction.operands[0]))
+        address = int(self._defined_value(instruction.operands[0]))
         found = self.placed.entries.get(address)
         if found is None:
             raise Undefined(f"a call through a pointer to {address:#x}, where no function begins")
@@ -282,7 +282,7 @@ class _Run:
             raise Undefined(f"a call of @{found.name} through a pointer to a function of other types")
         return found
 
-    def _external(self, instruction: Instruction) -> None:
+    def _call_external(self, instruction: Instruction) -> None:
         """Call of an external function, a callable of Python, which gives all results."""
         name, results = instruction.called, instruction.results
         if name not in self.hooks:
@@ -292,7 +292,7 @@ class _Run:
             raise input_error(
                 "PL0973", f"the external function @{name} is called, and nothing is given for it", help=help
             )
-        given = self.hooks[name](self.memory, *self._given_to(instruction))
+        given = self.hooks[name](self.memory, *self._call_arguments(instruction))
         # One result need not be wrapped in a tuple.
         many: Sequence[Any] = given if len(results) > 1 else [given] * len(results)
         if not isinstance(many, list | tuple) or len(many) != len(results):
@@ -301,9 +301,9 @@ class _Run:
             )
         for value, made in zip(results, many, strict=True):
             opaque = isinstance(made, Opaque) and bool(value.type.lanes)
-            self.values[value.name] = made if opaque else self._given(value.type, made, f"what is given for @{name}")
+            self.values[value.name] = made if opaque else self._convert_argument(value.type, made, f"what is given for @{name}")
 
-    def _step(self, place: Place) -> None:
+    def _count_step(self, place: Place) -> None:
         self.steps -= 1
         if self.steps < 0:
             help = "give smaller arguments, or more steps; is there a loop without an end?"
@@ -325,9 +325,9 @@ class _Run:
             case Jump(target):
                 self._jump(frame, target)
             case Branch(condition, then, orelse):
-                self._jump(frame, then if self._defined(condition) else orelse)
+                self._jump(frame, then if self._defined_value(condition) else orelse)
             case Switch(value, default, cases):
-                self._jump(frame, dict(cases).get(int(self._defined(value)), default))
+                self._jump(frame, dict(cases).get(int(self._defined_value(value)), default))
             case Return(value):
                 self._return(self._value(value) if value is not None else None)
             case Unreachable():
@@ -344,22 +344,22 @@ class _Run:
             case Value(name):
                 return self.values[name]
             case Constant(type, value):
-                return self._spread(type, number(operand) if type.scalar in FLOATS else value)
+                return self._splat(type, float_value(operand) if type.scalar in FLOATS else value)
             case Address(name, offset):
                 return self.placed.addresses[name] + offset
             case Undef(type):
-                return self._spread(type, Poison("a variable is used that was never set"))
+                return self._splat(type, Poison("a variable is used that was never set"))
 
-    def _spread(self, type: Type, lane: Number | Poison) -> Result:
+    def _splat(self, type: Type, lane: Number | Poison) -> Result:
         """Splat: the same in every lane."""
-        return (lane,) * self._count(type) if type.lanes else lane
+        return (lane,) * self._lane_count(type) if type.lanes else lane
 
     def _lanes(self, operand: Operand) -> Vector:
         found = self._value(operand)
         assert isinstance(found, tuple)
         return found
 
-    def _whole(self, operand: Operand) -> Any:
+    def _defined_lanes(self, operand: Operand) -> Any:
         """A value all of whose lanes are defined."""
         found = self._value(operand)
         for lane in found if isinstance(found, tuple) else (found,):
@@ -367,7 +367,7 @@ class _Run:
                 raise Undefined(str(lane))
         return found
 
-    def _defined(self, operand: Operand) -> Any:
+    def _defined_value(self, operand: Operand) -> Any:
         found = self._value(operand)
         if isinstance(found, Poison):
             raise Undefined(str(found))
@@ -390,11 +390,11 @@ class _Run:
             case "copy":
                 return self._value(operands[0])
             case "select":
-                return lanes.select(*map(self._value, operands))
+                return lanes.select_lanes(*map(self._value, operands))
             # Undefined at first: a read before a write is poison.
             case "alloca":
                 align = instruction.access.align if instruction.access else 1
-                return self.memory.place(np.zeros(int(self._defined(operands[0])), np.uint8), align, defined=False)
+                return self.memory.place(np.zeros(int(self._defined_value(operands[0])), np.uint8), align, defined=False)
             case "fence":
                 return None
             case name if name in LANES:
@@ -403,13 +403,13 @@ class _Run:
                 self._effect(instruction.callee, operands)
                 return None
             case "call" if instruction.callee in REDUCTIONS:
-                return lanes.reduced(instruction.callee, type, self._lanes(operands[0]))
+                return lanes.reduce_lanes(instruction.callee, type, self._lanes(operands[0]))
             case _ if type.lanes:
-                return lanes.by_lane(
-                    partial(self._computed, instruction, type), [self._lanes(o) for o in operands], self._count(type)
+                return lanes.map_lanes(
+                    partial(self._compute_lane, instruction, type), [self._lanes(o) for o in operands], self._lane_count(type)
                 )
             case _:
-                return self._computed(instruction, type, *map(self._value, operands))
+                return self._compute_lane(instruction, type, *map(self._value, operands))
 
     def _access(self, instruction: Instruction, type: Type) -> Result | None:
         """A load or a store, of a vector lane by lane."""
@@ -419,15 +419,15 @@ class _Run:
         memory, align = self.spaces[pointer.type.space], instruction.access.align if instruction.access else 1
         is_speculative = SPECULATIVE in instruction.flags
         if not type.lanes:
-            if more and not self._defined(more[0]):
+            if more and not self._defined_value(more[0]):
                 return self._value(more[1]) if stored is None else None
             if stored is None:
-                return memory.load(type, self._defined(pointer), align)
-            memory.store(type, cast("Number | Poison", self._value(stored)), self._defined(pointer), align)
+                return memory.load(type, self._defined_value(pointer), align)
+            memory.store(type, cast("Number | Poison", self._value(stored)), self._defined_value(pointer), align)
             return None
-        count = self._count(type)
+        count = self._lane_count(type)
         places = memory.places(
-            type, self._lanes(pointer) if pointer.type.lanes else self._defined(pointer), count, align
+            type, self._lanes(pointer) if pointer.type.lanes else self._defined_value(pointer), count, align
         )
         mask = self._lanes(more[0]) if more else (1,) * count
         # One address for all lanes is aligned as a whole, which `places` has checked.
@@ -442,14 +442,14 @@ class _Run:
         """Atomic access: what was loaded. Nothing comes between the load and the store: there is one hart."""
         pointer, *given = instruction.operands
         memory, align = self.spaces[pointer.type.space], instruction.access.align if instruction.access else 1
-        address = self._defined(pointer)
+        address = self._defined_value(pointer)
         found = memory.load(type, address, align)
         if instruction.operation == "cas":
-            expected, stored = self._defined(given[0]), self._value(given[1])
+            expected, stored = self._defined_value(given[0]), self._value(given[1])
             if isinstance(found, Poison):
                 raise Undefined(str(found))
             # By bits, as hardware compares: a NaN equals itself here.
-            if semantics.bits(type, found) == semantics.bits(type, expected):
+            if semantics.value_bits(type, found) == semantics.value_bits(type, expected):
                 memory.store(type, cast("Number | Poison", stored), address, align)
         else:
             operand = cast("Number | Poison", self._value(given[0]))
@@ -457,7 +457,7 @@ class _Run:
             # What is made of poison is poison, and stored as such.
             whole = found if is_lost else operand
             if not (isinstance(found, Poison) or isinstance(operand, Poison)):
-                whole = modified(instruction.callee, type, found, operand)
+                whole = modify_value(instruction.callee, type, found, operand)
             memory.store(type, whole, address, align)
         return found
 
@@ -465,19 +465,19 @@ class _Run:
         given = [self._value(operand) for operand in operands]
         match operation:
             case "splat":
-                return (cast("Number | Poison", given[0]),) * self._count(type)
+                return (cast("Number | Poison", given[0]),) * self._lane_count(type)
             case "extract":
-                return lanes.extract(cast("Vector", given[0]), cast("Number | Poison", given[1]))
+                return lanes.extract_lane(cast("Vector", given[0]), cast("Number | Poison", given[1]))
             case "smearx" | "smeari":
-                return lanes.smear(cast("Vector", given[0]), inclusive=operation == "smeari")
+                return lanes.smear_mask(cast("Vector", given[0]), inclusive=operation == "smeari")
             case "insert":
-                return lanes.insert(
+                return lanes.insert_lane(
                     cast("Vector", given[0]), cast("Number | Poison", given[1]), cast("Number | Poison", given[2])
                 )
             case _:
-                return tuple(wrapped(type.scalar, k) for k in range(self._count(type)))
+                return tuple(wrap_to_type(type.scalar, k) for k in range(self._lane_count(type)))
 
-    def _computed(self, instruction: Instruction, type: Type, *operands: Any) -> Number | Poison:
+    def _compute_lane(self, instruction: Instruction, type: Type, *operands: Any) -> Number | Poison:
         """Operation on one lane; poison passes through it."""
         # A divisor without a value may be 0, and that is a fault (LLVM Language Reference Manual, `udiv`).
         if instruction.operation in ("sdiv", "udiv", "srem", "urem") and isinstance(operands[1], Poison):
@@ -486,40 +486,40 @@ class _Run:
             if isinstance(operand, Poison):
                 return operand
         try:
-            return self._pure(instruction, type.scalar, operands)
+            return self._apply_operation(instruction, type.scalar, operands)
         except Poison as made:
             words = instruction.place.words(self.frames[-1].function.place.file)
             return Poison(f"{made}, in {words}" if words else str(made))
 
     def _effect(self, callee: str, operands: Sequence[Operand]) -> None:
         target, source, size = (
-            self._defined(operands[0]),
+            self._defined_value(operands[0]),
             operands[1],
-            semantics.unsigned(self.function.address, self._defined(operands[2])),
+            semantics.unsigned(self.function.address, self._defined_value(operands[2])),
         )
         if callee == "memset":
             self.memory.fill(target, cast("int | Poison", self._value(source)), size)
         else:
-            self.memory.copy(target, self._defined(source), size, callee == "memmove")
+            self.memory.copy(target, self._defined_value(source), size, callee == "memmove")
 
-    def _pure(self, instruction: Instruction, type: Type, operands: tuple[Any, ...]) -> Number:
+    def _apply_operation(self, instruction: Instruction, type: Type, operands: tuple[Any, ...]) -> Number:
         match instruction.operation:
             case name if name in ARITHMETIC:
                 return semantics.arithmetic(name, type, operands[0], operands[1], instruction.flags)
             case name if name in COMPARISONS:
                 return semantics.compare(name, instruction.operands[0].type.scalar, *operands)
             case name if name in FLOATING:
-                return semantics.floating(name, type, *operands)
+                return semantics.float_arithmetic(name, type, *operands)
             case name if name in FLOAT_COMPARISONS:
                 return semantics.compare_floats(name, *operands)
             case name if name in CASTS:
-                return semantics.cast(name, instruction.operands[0].type.scalar, type, operands[0])
+                return semantics.convert_value(name, instruction.operands[0].type.scalar, type, operands[0])
             case "offset":
                 return (operands[0] + operands[1]) % (1 << self.function.pointers)
             case "fneg":
                 return -operands[0]
             case _:
-                return intrinsic(instruction.callee, type, operands, instruction.flags)
+                return apply_intrinsic(instruction.callee, type, operands, instruction.flags)
 
 
 _FITTING: Final = (
@@ -528,13 +528,13 @@ _FITTING: Final = (
 )
 
 
-def _scalar(type: Type, value: Any, pointers: int) -> Number | Poison:
+def _convert_scalar(type: Type, value: Any, pointers: int) -> Number | Poison:
     if isinstance(value, Poison):
         return value
     if type in FLOATS:
-        return semantics.rounded(type, float(value))
-    return index(value) % (1 << pointers) if type.element == "ptr" else wrapped(type, index(value))
+        return semantics.nearest_float(type, float(value))
+    return index(value) % (1 << pointers) if type.element == "ptr" else wrap_to_type(type, index(value))
 
 
-def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+def _byte_view(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return array.reshape(-1).view(np.uint8)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from polyloom.ir.ssa import ARITHMETIC, REDUCTIONS
-from polyloom.ir.ssa_intrinsics import intrinsic
-from polyloom.ir.ssa_semantics import Number, Poison, arithmetic, floating
+from polyloom.ir.ssa_intrinsics import apply_intrinsic
+from polyloom.ir.ssa_semantics import Number, Poison, arithmetic, float_arithmetic
 from polyloom.ir.ssa_types import Type
 
 Lane = Number | Poison
@@ -31,12 +31,12 @@ class Opaque:
 Result = Lane | Vector | Opaque
 
 
-def by_lane(compute: Callable[..., Lane], operands: Sequence[Any], count: int) -> Vector:
+def map_lanes(compute: Callable[..., Lane], operands: Sequence[Any], count: int) -> Vector:
     """The function of each lane's operands, which knows what it makes of poison; `count` is the number of lanes."""
     return tuple(compute(*(operand[k] for operand in operands)) for k in range(count))
 
 
-def select(condition: Result, then: Result, orelse: Result) -> Result:
+def select_lanes(condition: Result, then: Result, orelse: Result) -> Result:
     """Selection by an i1 as a whole, by a mask lane by lane; where the condition has no value, neither has
     the result.
     """
@@ -48,18 +48,18 @@ def select(condition: Result, then: Result, orelse: Result) -> Result:
     return tuple([c if isinstance(c, Poison) else a if c else b for c, a, b in rows])
 
 
-def extract(vector: Vector, index: Lane) -> Lane:
-    place = _place(vector, index)
+def extract_lane(vector: Vector, index: Lane) -> Lane:
+    place = _lane_index(vector, index)
     return place if isinstance(place, Poison) else vector[place]
 
 
-def insert(vector: Vector, lane: Lane, index: Lane) -> Vector:
-    place = _place(vector, index)
+def insert_lane(vector: Vector, lane: Lane, index: Lane) -> Vector:
+    place = _lane_index(vector, index)
     # An index without a value may stand for any lane: none has a value then.
     return (place,) * len(vector) if isinstance(place, Poison) else (*vector[:place], lane, *vector[place + 1 :])
 
 
-def smear(mask: Vector, inclusive: bool) -> Vector:
+def smear_mask(mask: Vector, inclusive: bool) -> Vector:
     """Smear of a mask: the lanes behind the first one that is set, with that one or without; behind a lane without a
     value, none has one.
     """
@@ -73,24 +73,24 @@ def smear(mask: Vector, inclusive: bool) -> Vector:
     return tuple(found)
 
 
-def _place(vector: Vector, index: Lane) -> int | Poison:
+def _lane_index(vector: Vector, index: Lane) -> int | Poison:
     if isinstance(index, Poison):
         return index
     return int(index) if 0 <= index < len(vector) else Poison(f"lane {index} of a vector of {len(vector)}")
 
 
-def reduced(callee: str, type: Type, vector: Vector) -> Lane:
+def reduce_lanes(callee: str, type: Type, vector: Vector) -> Lane:
     """Reduction of a vector, a call of `ssa.REDUCTIONS`: lane 0 first, then one lane after the other."""
     name = REDUCTIONS[callee][0]
     total = vector[0]
     for lane in vector[1:]:
         if isinstance(total, Poison):
             break
-        total = lane if isinstance(lane, Poison) else _combined(name, type, total, lane)
+        total = lane if isinstance(lane, Poison) else _combine_lanes(name, type, total, lane)
     return total
 
 
-def _combined(name: str, type: Type, a: Any, b: Any) -> Number:
+def _combine_lanes(name: str, type: Type, a: Any, b: Any) -> Number:
     if name in ARITHMETIC:
         return arithmetic(name, type, a, b)
-    return floating(name, type, a, b) if name in ("fadd", "fmul") else intrinsic(name, type, (a, b))
+    return float_arithmetic(name, type, a, b) if name in ("fadd", "fmul") else apply_intrinsic(name, type, (a, b))

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.ssa_lanes import Vector
-from polyloom.ir.ssa_semantics import Number, Poison, Undefined, bits, value
-from polyloom.ir.ssa_types import I1, Type, size_of
+from polyloom.ir.ssa_semantics import Number, Poison, Undefined, value_bits, bits_value
+from polyloom.ir.ssa_types import I1, Type, memory_size
 
 Bytes = npt.NDArray[np.uint8]
 # Not 0: an index from a null pointer, or a small integer taken for an address, must not fall into an object.
@@ -73,27 +73,27 @@ class Memory:
 
     def load(self, type: Type, address: int, align: int) -> Number | Poison:
         """The scalar at the address; Poison where a byte of it is undefined."""
-        size = size_of(type, self.pointers)
-        found, start = self._object(address, size, align)
+        size = memory_size(type, self.pointers)
+        found, start = self._find_object(address, size, align)
         if not found.defined[start : start + size].all():
             return Poison("a variable is used that was never set")
         pattern = int.from_bytes(found.data[start : start + size].tobytes(), "little")
         # A bool takes a byte, of which only the lowest bit is its value.
-        return value(type, pattern & 1 if type == I1 else pattern)
+        return bits_value(type, pattern & 1 if type == I1 else pattern)
 
     def store(self, type: Type, stored: Number | Poison, address: int, align: int) -> None:
-        size = size_of(type, self.pointers)
-        found, start = self._object(address, size, align, writes=True)
+        size = memory_size(type, self.pointers)
+        found, start = self._find_object(address, size, align, writes=True)
         # Storing poison is allowed, only using it is not: a structure with holes is copied byte by byte.
         found.defined[start : start + size] = not isinstance(stored, Poison)
         if not isinstance(stored, Poison):
-            found.data[start : start + size] = np.frombuffer(bits(type, stored).to_bytes(size, "little"), np.uint8)
+            found.data[start : start + size] = np.frombuffer(value_bits(type, stored).to_bytes(size, "little"), np.uint8)
 
     def places(self, type: Type, address: int | Vector, count: int, align: int) -> list[int | Poison]:
         """The addresses of a vector's lanes: one after the other from an aligned one on, or each given."""
         if isinstance(address, tuple):
             return [lane if isinstance(lane, Poison) else int(lane) for lane in address]
-        step = size_of(type.scalar, self.pointers)
+        step = memory_size(type.scalar, self.pointers)
         return [self._aligned(address, align) + step * k for k in range(count)]
 
     def gather(
@@ -110,7 +110,7 @@ class Memory:
 
         def lane(at: int | Poison) -> Number | Poison:
             try:
-                return self.load(type.scalar, _known(at), align)
+                return self.load(type.scalar, _require_defined(at), align)
             except Undefined as fault:
                 if not speculative:
                     raise
@@ -122,8 +122,8 @@ class Memory:
     def scatter(self, type: Type, stored: Vector, places: Sequence[int | Poison], mask: Vector, align: int) -> None:
         """Lane after lane, so that of two at the same address the last stays."""
         for lane, at, m in zip(stored, places, mask, strict=True):
-            if _known(m):
-                self.store(type.scalar, lane, _known(at), align)
+            if _require_defined(m):
+                self.store(type.scalar, lane, _require_defined(at), align)
 
     def copy(self, target: int, source: int, size: int, may_overlap: bool) -> None:
         """Copy of bytes: memcpy, and with `may_overlap` memmove (C17, section 7.24.2); undefined bytes stay so."""
@@ -132,23 +132,23 @@ class Memory:
         # Equal addresses are allowed by LLVM, whose structure assignments are such copies.
         if not may_overlap and target != source and abs(target - source) < size:
             raise Undefined("memcpy between bytes that overlap")
-        (to, a), (of, b) = self._object(target, size, 1, writes=True), self._object(source, size, 1)
+        (to, a), (of, b) = self._find_object(target, size, 1, writes=True), self._find_object(source, size, 1)
         # The copy is made first, as the two may be the same object.
         to.data[a : a + size] = of.data[b : b + size].copy()
         to.defined[a : a + size] = of.defined[b : b + size].copy()
 
     def fill(self, target: int, byte: int | Poison, size: int) -> None:
         if size:
-            found, start = self._object(target, size, 1, writes=True)
+            found, start = self._find_object(target, size, 1, writes=True)
             found.data[start : start + size] = 0 if isinstance(byte, Poison) else byte & 0xFF
             found.defined[start : start + size] = not isinstance(byte, Poison)
 
-    def _object(self, address: int, size: int, align: int, writes: bool = False) -> tuple[Object, int]:
+    def _find_object(self, address: int, size: int, align: int, writes: bool = False) -> tuple[Object, int]:
         # Objects ascend by address: the last one that begins at or before it is the only candidate.
         k = bisect_right(self.bases, address) - 1
         start = address - self.bases[k] if k >= 0 else 0
         if k < 0 or start + size > len(self.objects[k].data):
-            raise Undefined(f"{size} bytes at address {address:#x} are not part of an object{self._near(k, start)}")
+            raise Undefined(f"{size} bytes at address {address:#x} are not part of an object{self._describe_distance(k, start)}")
         self._aligned(address, align)
         if writes and not self.objects[k].writable:
             raise Undefined(f"a store to a constant, at address {address:#x}")
@@ -159,11 +159,11 @@ class Memory:
             raise Undefined(f"the address {address:#x} is not a multiple of {align}")
         return address
 
-    def _near(self, k: int, start: int) -> str:
+    def _describe_distance(self, k: int, start: int) -> str:
         return f": {start} bytes after the beginning of one of {len(self.objects[k].data)} bytes" if k >= 0 else ""
 
 
-def _known(lane: Number | Poison) -> int:
+def _require_defined(lane: Number | Poison) -> int:
     """Value that decides whether or where memory is accessed; raises `Undefined` for poison."""
     if isinstance(lane, Poison):
         raise Undefined(str(lane))

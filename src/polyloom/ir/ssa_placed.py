@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyloom.ir.ssa import Function, mentioned
+from polyloom.ir.ssa import Function, mentioned_addresses
 from polyloom.ir.ssa_memory import Memory
 
 _ALIGNMENT = 16
@@ -27,20 +27,20 @@ class Placed:
     entries: Mapping[int, Function]
 
 
-def addressed(function: Function) -> tuple[Function, ...]:
+def address_taken(function: Function) -> tuple[Function, ...]:
     """The functions of the program whose address is taken, in the order of the program."""
-    names = {address.name for member in function.program for address in mentioned(member)}
+    names = {address.name for member in function.program for address in mentioned_addresses(member)}
     names |= {address.name for datum in function.data for _, address in datum.addresses}
     return tuple(member for member in function.program if member.name in names)
 
 
-def placed(function: Function, memory: Memory) -> Placed:
+def place_program(function: Function, memory: Memory) -> Placed:
     """Places data first, then functions."""
     found = {
         d.name: memory.place(np.frombuffer(bytearray(d.initial), np.uint8), max(d.align, 1), True, not d.constant)
         for d in function.data
     }
-    entries = dict(_entries(function, memory))
+    entries = dict(_place_functions(function, memory))
     found |= {member.name: address for address, member in entries.items()}
     for datum in function.data:
         data = memory.at(found[datum.name]).data
@@ -52,7 +52,7 @@ def placed(function: Function, memory: Memory) -> Placed:
     return Placed(found, entries)
 
 
-def _entries(function: Function, memory: Memory) -> Iterator[tuple[int, Function]]:
-    for member in addressed(function):
+def _place_functions(function: Function, memory: Memory) -> Iterator[tuple[int, Function]]:
+    for member in address_taken(function):
         # No bytes: a load or a store at the address of a function is a fault.
         yield memory.place(np.zeros(0, np.uint8), _ALIGNMENT, writable=False), member

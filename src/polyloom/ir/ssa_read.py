@@ -44,8 +44,8 @@ from polyloom.ir.ssa import (
     Undef,
     Unreachable,
     Value,
-    floating,
-    integer,
+    float_constant,
+    integer_constant,
 )
 from polyloom.ir.ssa_externals import EFFECT_NAMES, Effect, External
 from polyloom.ir.ssa_text import NO_EFFECT
@@ -86,13 +86,13 @@ class _Reader:
             self._advance()
         externals = tuple(self._externals())
         data = tuple(self._data())
-        first = self._function()
+        first = self._read_function()
         others: list[Function] = []
-        while self._more():
-            others.append(self._function())
+        while self._has_line():
+            others.append(self._read_function())
         return replace(first, data=data, others=tuple(others), externals=externals)
 
-    def _function(self) -> Function:
+    def _read_function(self) -> Function:
         end = next((place for place, text in self.lines[self.next :] if text.lstrip().startswith("function ")), None)
         # In a pass of its own over the function's text: uses may stand before definitions.
         self.values = {
@@ -194,9 +194,9 @@ class _Reader:
             if (terminator := self._terminator()) is not None:
                 self._advance()
                 return Block(name, parameters, tuple(instructions), terminator)
-            instructions.append(self._instruction())
+            instructions.append(self._read_instruction())
 
-    def _instruction(self) -> Instruction:
+    def _read_instruction(self) -> Instruction:
         results: list[Value] = []
         if self.words and self.words[0][0] == "value":
             results.append(self._parameter())
@@ -237,10 +237,10 @@ class _Reader:
             case "branch":
                 self.words.pop(0)
                 condition = self._operand()
-                return Branch(condition, self._after_comma(), self._after_comma(), self._end())
+                return Branch(condition, self._comma_edge(), self._comma_edge(), self._end())
             case "switch":
                 self.words.pop(0)
-                return Switch(self._operand(), self._after_comma(), tuple(self._cases()), self._end())
+                return Switch(self._operand(), self._comma_edge(), tuple(self._cases()), self._end())
             case "return":
                 self.words.pop(0)
                 return Return(
@@ -258,7 +258,7 @@ class _Reader:
             self._mark(":")
             yield case, self._edge()
 
-    def _after_comma(self) -> Edge:
+    def _comma_edge(self) -> Edge:
         self._mark(",")
         return self._edge()
 
@@ -323,8 +323,8 @@ class _Reader:
         try:
             if type.scalar in FLOATS:
                 # Floats that decimals do not give, NaNs with a payload, are written as bits.
-                return Constant(type, int(value, 16)) if value.startswith("0x") else floating(type, float(value))
-            found = integer(type, int(value))
+                return Constant(type, int(value, 16)) if value.startswith("0x") else float_constant(type, float(value))
+            found = integer_constant(type, int(value))
         except (ValueError, OverflowError):
             self._fail(f"'{value}' is no constant of type {type}")
         if found.value != int(value):
@@ -393,7 +393,7 @@ class _Reader:
             return True
         return False
 
-    def _more(self) -> bool:
+    def _has_line(self) -> bool:
         """Step to the next line, if there is one."""
         if self.next < len(self.lines):
             self._advance()

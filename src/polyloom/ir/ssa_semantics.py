@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from polyloom.ir.ssa import FLAGS, Constant, number, wrapped
+from polyloom.ir.ssa import FLAGS, Constant, float_value, wrap_to_type
 from polyloom.ir.ssa_types import F32, F64, I1, Type
 
 Number = int | float
@@ -41,8 +41,8 @@ def arithmetic(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...
         else _UNSIGNED[operation](type, unsigned(type, a), unsigned(type, b))
     )
     if flags:
-        _check(operation, type, a, b, flags)
-    return wrapped(type, exact)
+        _check_flags(operation, type, a, b, flags)
+    return wrap_to_type(type, exact)
 
 
 def unsigned(type: Type, a: int) -> int:
@@ -72,14 +72,14 @@ def compare_floats(operation: str, a: float, b: float) -> int:
             return int(_RELATIONS[operation[2:]](a, b) if ordered else operation[1] == "u")
 
 
-def floating(operation: str, type: Type, a: float, b: float) -> float:
+def float_arithmetic(operation: str, type: Type, a: float, b: float) -> float:
     """An operation of `ssa.FLOATING`."""
     # NumPy divides by zero as IEEE 754, section 7.3, says, where Python raises an error.
     with np.errstate(all="ignore"):
-        return rounded(type, float(_FLOATING[operation](np.float64(a), np.float64(b))))
+        return nearest_float(type, float(_FLOATING[operation](np.float64(a), np.float64(b))))
 
 
-def rounded(type: Type, a: float) -> float:
+def nearest_float(type: Type, a: float) -> float:
     """The nearest number of the type."""
     if type == F64:
         return a
@@ -87,38 +87,38 @@ def rounded(type: Type, a: float) -> float:
         return float(np.float32(a))
 
 
-def cast(operation: str, source: Type, target: Type, a: Any) -> Number:
+def convert_value(operation: str, source: Type, target: Type, a: Any) -> Number:
     """An operation of `ssa.CASTS`."""
     match operation:
         case "trunc" | "ptrtoint":
-            return wrapped(target, a)
+            return wrap_to_type(target, a)
         case "zext" | "inttoptr":
             return unsigned(source, a)
         case "sext":
             return signed(source, a)
         case "sitofp" | "uitofp":
-            return _nearest(target, signed(source, a) if operation == "sitofp" else unsigned(source, a))
+            return _integer_to_float(target, signed(source, a) if operation == "sitofp" else unsigned(source, a))
         case "fptosi" | "fptoui":
-            return _truncated(operation, source, target, a)
+            return _truncate(operation, source, target, a)
         case "bitcast":
-            return value(target, bits(source, a))
+            return bits_value(target, value_bits(source, a))
         case _:
-            return rounded(target, a)
+            return nearest_float(target, a)
 
 
-def bits(type: Type, a: Number) -> int:
+def value_bits(type: Type, a: Number) -> int:
     """The bits of a value, unsigned."""
     if type not in (F32, F64):
         return unsigned(type, int(a))
     return int.from_bytes(struct.pack("<f" if type == F32 else "<d", a), "little")
 
 
-def value(type: Type, pattern: int) -> Number:
+def bits_value(type: Type, pattern: int) -> Number:
     """The value of bits."""
-    return number(Constant(type, pattern)) if type in (F32, F64) else wrapped(type, pattern)
+    return float_value(Constant(type, pattern)) if type in (F32, F64) else wrap_to_type(type, pattern)
 
 
-def _nearest(type: Type, a: int) -> float:
+def _integer_to_float(type: Type, a: int) -> float:
     """Integer as a float, rounded once: to odd in double first where that is to become a single (Boldo and Melquiond
     2008).
     """
@@ -127,34 +127,34 @@ def _nearest(type: Type, a: int) -> float:
     # 40 bits and a sticky bit are more than 24 + 2, and a double holds them.
     shift = max(0, abs(a).bit_length() - 40)
     kept = (abs(a) >> shift) | int(abs(a) & ((1 << shift) - 1) != 0)
-    return rounded(F32, math.copysign(float(kept << shift), a))
+    return nearest_float(F32, math.copysign(float(kept << shift), a))
 
 
-def _truncated(operation: str, source: Type, target: Type, a: float) -> int:
+def _truncate(operation: str, source: Type, target: Type, a: float) -> int:
     least = -(1 << (target.bits - 1)) if operation == "fptosi" else 0
     most = (1 << (target.bits - (operation == "fptosi"))) - 1
     # LLVM Language Reference Manual, `fptosi`: what does not fit is poison.
     if not math.isfinite(a) or not least <= int(a) <= most:
         raise Poison(f"{a} of type {source} does not fit into {target}")
-    return wrapped(target, int(a))
+    return wrap_to_type(target, int(a))
 
 
-def _check(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...]) -> None:
+def _check_flags(operation: str, type: Type, a: int, b: int, flags: tuple[str, ...]) -> None:
     """`nsw`, `nuw` and `exact` exclude results that lose something."""
     views = {"nsw": signed, "nuw": unsigned}
     for flag in (flag for flag in flags if flag in FLAGS):
         if flag == "exact":
-            lost = _lost(operation, type, a, b)
+            lost = _loses_bits(operation, type, a, b)
         else:
             view = views[flag]
             # On integers without bounds: the flag holds if the exact result is in range.
             exact = _EXACT[operation](view(type, a), view(type, b) if operation != "shl" else unsigned(type, b))
-            lost = view(type, wrapped(type, exact)) != exact
+            lost = view(type, wrap_to_type(type, exact)) != exact
         if lost:
             raise Poison(f"the result of {operation} is not what {flag} promises")
 
 
-def _lost(operation: str, type: Type, a: int, b: int) -> bool:
+def _loses_bits(operation: str, type: Type, a: int, b: int) -> bool:
     dividend, divisor = unsigned(type, a), unsigned(type, b)
     return (
         dividend % (1 << divisor) != 0
@@ -173,7 +173,7 @@ def _quotient(type: Type, a: int, b: int) -> int:
     a, b = signed(type, a), signed(type, _divisor(type, b))
     quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
     # The only overflow of a division, which some processors answer with a trap.
-    if signed(type, wrapped(type, quotient)) != quotient:
+    if signed(type, wrap_to_type(type, quotient)) != quotient:
         raise Undefined("the least number divided by -1 is no number of the type")
     return quotient
 
@@ -182,7 +182,7 @@ def _remainder(type: Type, a: int, b: int) -> int:
     return signed(type, a) - _quotient(type, a, b) * signed(type, b)
 
 
-def _amount(type: Type, b: int) -> int:
+def _shift_amount(type: Type, b: int) -> int:
     if unsigned(type, b) >= type.bits:
         raise Poison(f"a shift of {type} by {unsigned(type, b)}")
     return unsigned(type, b)
@@ -191,7 +191,7 @@ def _amount(type: Type, b: int) -> int:
 _SIGNED: Final[dict[str, Callable[[Type, int, int], int]]] = {
     "sdiv": _quotient,
     "srem": _remainder,
-    "ashr": lambda type, a, b: signed(type, a) >> _amount(type, b),
+    "ashr": lambda type, a, b: signed(type, a) >> _shift_amount(type, b),
 }
 _UNSIGNED: Final[dict[str, Callable[[Type, int, int], int]]] = {
     "add": lambda _, a, b: a + b,
@@ -202,8 +202,8 @@ _UNSIGNED: Final[dict[str, Callable[[Type, int, int], int]]] = {
     "xor": lambda _, a, b: a ^ b,
     "udiv": lambda type, a, b: a // _divisor(type, b),
     "urem": lambda type, a, b: a % _divisor(type, b),
-    "shl": lambda type, a, b: a << _amount(type, b),
-    "lshr": lambda type, a, b: a >> _amount(type, b),
+    "shl": lambda type, a, b: a << _shift_amount(type, b),
+    "lshr": lambda type, a, b: a >> _shift_amount(type, b),
 }
 _EXACT: Final[dict[str, Callable[[int, int], int]]] = {"add": add, "sub": sub, "mul": mul, "shl": lambda a, b: a << b}
 _RELATIONS: Final[dict[str, Callable[[Any, Any], bool]]] = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}

@@ -39,8 +39,8 @@ from polyloom.ir.ssa import (
     Undef,
     Unreachable,
     Value,
-    floating,
-    number,
+    float_constant,
+    float_value,
 )
 from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_types import FLOATS
@@ -54,10 +54,10 @@ NO_EFFECT: Final = "none"
 
 def print_ssa(function: Function, places: bool = False) -> str:
     """The text, ended by a newline. With `places` it is complete; else files and columns of the source are left out."""
-    return "\n".join((*_head(function), *_function(function, places), ""))
+    return "\n".join((*_print_head(function), *_print_function(function, places), ""))
 
 
-def _head(function: Function) -> Iterator[str]:
+def _print_head(function: Function) -> Iterator[str]:
     if function.pointers != _POINTERS:
         yield f"pointers {function.pointers}"
     yield from map(print_external, function.externals)
@@ -83,14 +83,14 @@ def print_external(external: External) -> str:
     )
 
 
-def _function(function: Function, places: bool) -> Iterator[str]:
+def _print_function(function: Function, places: bool) -> Iterator[str]:
     home = function.place.file
 
     def place(of: Place) -> str:
         if not places:
             return f" !{of.line}" if of.line else ""
         # A file is named only where it is another than the function's: most lines stay short.
-        file = f"{_quoted(of.file)}:" if of.file != home else ""
+        file = f"{_quote_file(of.file)}:" if of.file != home else ""
         return f" !{file}{of.line}{f':{of.column}' if of.column else ''}" if of != NOWHERE else ""
 
     extended = [
@@ -99,36 +99,36 @@ def _function(function: Function, places: bool) -> Iterator[str]:
     ]
     result = f" -> {function.result}{_ZEROEXT * (RESULT in function.unsigned)}" if function.result else ""
     origin = (
-        f" !{_quoted(home)}:{function.place.line}:{function.place.column}"
+        f" !{_quote_file(home)}:{function.place.line}:{function.place.column}"
         if places and function.place != NOWHERE
         else ""
     )
     yield f"function {function.name}({', '.join(extended)}){result} {{{origin}"
     for k, block in enumerate(function.blocks):
         yield f"{block.name}({_parameters(block.parameters)}):" if k and block.parameters else f"{block.name}:"
-        yield from (f"    {_instruction(instruction)}{place(instruction.place)}" for instruction in block.instructions)
-        yield f"    {_terminator(block.terminator)}{place(block.terminator.place)}"
+        yield from (f"    {_print_instruction(instruction)}{place(instruction.place)}" for instruction in block.instructions)
+        yield f"    {_print_terminator(block.terminator)}{place(block.terminator.place)}"
     yield "}"
     for other in function.others:
-        yield from ("", *_function(other, places))
+        yield from ("", *_print_function(other, places))
 
 
-def _quoted(file: str) -> str:
+def _quote_file(file: str) -> str:
     return json.dumps(file, ensure_ascii=False)
 
 
 def print_instruction(instruction: Instruction) -> str:
     """Text of an instruction: one line, without indentation."""
-    return _instruction(instruction) + (f" !{instruction.place.line}" if instruction.place.line else "")
+    return _print_instruction(instruction) + (f" !{instruction.place.line}" if instruction.place.line else "")
 
 
-def _instruction(instruction: Instruction) -> str:
+def _print_instruction(instruction: Instruction) -> str:
     words = [f"{_parameters(instruction.results)} ="] if instruction.results else []
     words += [instruction.operation, *instruction.flags, *([instruction.callee] if instruction.callee else [])]
     if instruction.operands:
         words.append(_operands(instruction.operands))
     if instruction.access is not None:
-        words += _access(instruction.operation, instruction.access)
+        words += _print_access(instruction.operation, instruction.access)
     return " ".join(words)
 
 
@@ -141,16 +141,16 @@ def print_operand(operand: Operand) -> str:
         case Undef(type):
             return f"undef:{type}"
         case Constant(type, value):
-            return f"{_float(operand) if type.scalar in FLOATS else value}:{type}"
+            return f"{_print_float(operand) if type.scalar in FLOATS else value}:{type}"
 
 
-def _float(constant: Constant) -> str:
-    text = repr(number(constant))
-    plain = "n" not in text and floating(constant.type, float(text)) == constant  # neither inf nor nan
+def _print_float(constant: Constant) -> str:
+    text = repr(float_value(constant))
+    plain = "n" not in text and float_constant(constant.type, float(text)) == constant  # neither inf nor nan
     return text if plain else f"{constant.value:#x}"
 
 
-def _access(operation: str, access: Access) -> Iterator[str]:
+def _print_access(operation: str, access: Access) -> Iterator[str]:
     if operation != "fence":
         yield f"align {access.align}"
     if access.volatile:
@@ -175,7 +175,7 @@ def _edge(edge: Edge) -> str:
     return f"{edge.block}({_operands(edge.arguments)})" if edge.arguments else edge.block
 
 
-def _terminator(terminator: Terminator) -> str:
+def _print_terminator(terminator: Terminator) -> str:
     match terminator:
         case Jump(target):
             return f"jump {_edge(target)}"

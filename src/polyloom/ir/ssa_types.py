@@ -43,7 +43,7 @@ class Type:
     def __new__(cls, element: Element, lanes: Lanes = 0, mask: bool = False, space: int = 0) -> Self:
         key = (element, lanes, mask, space)
         if (known := _MADE.get(key)) is None:
-            if reason := _wrong(*key):
+            if reason := _invalid_reason(*key):
                 raise ValueError(reason)
             known = object.__new__(cls)
             for name, value in zip(("element", "lanes", "mask", "space"), key, strict=True):
@@ -71,7 +71,7 @@ class Type:
         mask, lanes = match["element"] == "mask", match["lanes"] or "0"
         element = cast("Element", "i1" if mask else match["element"])
         key = (element, int(lanes) if lanes.isdecimal() else lanes, mask, int(match["space"] or 0))
-        return None if _wrong(*key) else cls(*key)
+        return None if _invalid_reason(*key) else cls(*key)
 
     @property
     def scalar(self) -> Type:
@@ -88,7 +88,7 @@ class Type:
         return Type(self.element, lanes, self.element == "i1" and lanes != 0, self.space)
 
 
-def _wrong(element: Element, lanes: Lanes, mask: bool, space: int) -> str:
+def _invalid_reason(element: Element, lanes: Lanes, mask: bool, space: int) -> str:
     """Why there is no such type, or nothing."""
     if mask != (element == "i1" and lanes != 0):
         return "a vector of i1 is a mask, and each mask is one"
@@ -115,7 +115,7 @@ ADDRESSES: Final[dict[int, Type]] = {32: I32, 64: I64}
 """By the width of pointers: the integers that are as wide, of which distances and sizes are."""
 
 
-def size_of(type: Type, pointers: int, lanes: int = 1) -> int:
+def memory_size(type: Type, pointers: int, lanes: int = 1) -> int:
     """Memory size of a type in bytes; `lanes` is what a named number of lanes is."""
     one = pointers // 8 if type.element == "ptr" else (type.bits + 7) // 8
     return one * (type.lanes or 1) if isinstance(type.lanes, int) else one * lanes

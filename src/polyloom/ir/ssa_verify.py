@@ -40,10 +40,10 @@ from polyloom.ir.ssa import (
     Return,
     Switch,
     Value,
-    edges_of,
+    successor_edges,
     flow_edges,
-    operand_of,
-    wrapped,
+    terminator_operand,
+    wrap_to_type,
 )
 from polyloom.ir.ssa_externals import EFFECT_NAMES
 from polyloom.ir.ssa_text import print_instruction, print_operand
@@ -56,15 +56,15 @@ _Types = tuple[Type, ...]
 def verify(function: Function) -> Function:
     """The function itself; raises PL0971 with every violation of the first rule that is violated, by it or by one of
     the others."""
-    return _verified(function, RULES)
+    return _check_rules(function, RULES)
 
 
 def verify_variables(function: Function) -> Function:
     """Verifier of a function out of SSA form, whose values are variables: they may be defined several times."""
-    return _verified(function, tuple(rule for rule in RULES if rule not in (_single, _dominance)))
+    return _check_rules(function, tuple(rule for rule in RULES if rule not in (_single_assignment, _dominance)))
 
 
-def _verified(function: Function, rules: Sequence[Rule]) -> Function:
+def _check_rules(function: Function, rules: Sequence[Rule]) -> Function:
     for member in function.members:
         for rule in rules:
             if found := tuple(rule(member)):
@@ -72,7 +72,7 @@ def _verified(function: Function, rules: Sequence[Rule]) -> Function:
     return function
 
 
-def _functions(function: Function) -> Iterator[str]:
+def _distinct_functions(function: Function) -> Iterator[str]:
     """The functions of a program have distinct names."""
     yield from (
         f"the function @{name} occurs {n} times"
@@ -81,7 +81,7 @@ def _functions(function: Function) -> Iterator[str]:
     )
 
 
-def _program(function: Function) -> Iterator[str]:
+def _program_agrees(function: Function) -> Iterator[str]:
     """Functions of a program have pointers of one width; external ones have other names, and effects in their order."""
     names = {f.name for f in function.program}
     yield from (
@@ -101,7 +101,7 @@ def _program(function: Function) -> Iterator[str]:
             yield f"the external function @{external.name} has the effects ({', '.join(external.effects)})"
 
 
-def _names(function: Function) -> Iterator[str]:
+def _distinct_names(function: Function) -> Iterator[str]:
     """Blocks and data have one definition each."""
     yield from (
         f"the block {name} occurs {n} times" for name, n in Counter(b.name for b in function.blocks).items() if n > 1
@@ -111,7 +111,7 @@ def _names(function: Function) -> Iterator[str]:
     )
 
 
-def _single(function: Function) -> Iterator[str]:
+def _single_assignment(function: Function) -> Iterator[str]:
     """Single static assignment (Cytron et al. 1991): values have one definition each."""
     yield from (
         f"%{name} is defined {n} times"
@@ -120,7 +120,7 @@ def _single(function: Function) -> Iterator[str]:
     )
 
 
-def _constants(function: Function) -> Iterator[str]:
+def _constants_fit(function: Function) -> Iterator[str]:
     """Constants are in the range of their type: addresses in that of pointers."""
     for block in function.blocks:
         for operand in (o for _, group in uses(block) for o in group if isinstance(o, Constant)):
@@ -128,7 +128,7 @@ def _constants(function: Function) -> Iterator[str]:
                 yield f"block {block.name}: {print_operand(operand)} is no address of {function.pointers} bits"
 
 
-def _pointers(function: Function) -> Iterator[str]:
+def _pointers_in_data(function: Function) -> Iterator[str]:
     """Pointers in data lie within the datum, one behind the other, in the place of zeros, and point to data or
     functions; no datum has the name of a function."""
     known = {datum.name for datum in function.data}
@@ -146,7 +146,7 @@ def _pointers(function: Function) -> Iterator[str]:
             end = place + size
 
 
-def _uses(function: Function) -> Iterator[str]:
+def _uses_are_defined(function: Function) -> Iterator[str]:
     """Definedness: what is used is defined, with the same type; addresses are those of data and of functions."""
     values = {value for block in function.blocks for value in definitions(block)}
     data = {datum.name for datum in function.data} | {member.name for member in function.program}
@@ -159,11 +159,11 @@ def _uses(function: Function) -> Iterator[str]:
                 yield f"block {block.name}: there is neither a datum nor a function @{name}"
 
 
-def _jumps(function: Function) -> Iterator[str]:
+def _jumps_match(function: Function) -> Iterator[str]:
     """Jumps go to blocks other than the entry, with arguments of the parameters' types."""
     blocks = {block.name: block for block in function.blocks}
     for block in function.blocks:
-        for edge in edges_of(block.terminator):
+        for edge in successor_edges(block.terminator):
             target = blocks.get(edge.block)
             if target is None:
                 yield f"block {block.name}: there is no block {edge.block}"
@@ -172,12 +172,12 @@ def _jumps(function: Function) -> Iterator[str]:
                 yield f"block {block.name}: jumps to the entry {edge.block}"
             elif [a.type for a in edge.arguments] != [p.type for p in target.parameters]:
                 yield (
-                    f"block {block.name}: the arguments of {edge.block} are ({_types(edge.arguments)}), its "
-                    f"parameters ({_types(target.parameters)})"
+                    f"block {block.name}: the arguments of {edge.block} are ({_print_types(edge.arguments)}), its "
+                    f"parameters ({_print_types(target.parameters)})"
                 )
 
 
-def _ends(function: Function) -> Iterator[str]:
+def _terminators_match(function: Function) -> Iterator[str]:
     """Conditions are i1, cases distinct integers of the type, results those of the function."""
     for block in function.blocks:
         match block.terminator:
@@ -190,7 +190,7 @@ def _ends(function: Function) -> Iterator[str]:
                 yield from (
                     f"block {block.name}: case {c} is out of the range of {value.type}"
                     for c in numbers
-                    if wrapped(value.type, c) != c
+                    if wrap_to_type(value.type, c) != c
                 )
                 yield from (
                     f"block {block.name}: case {c} occurs {n} times" for c, n in Counter(numbers).items() if n > 1
@@ -204,7 +204,7 @@ def _ends(function: Function) -> Iterator[str]:
                 pass
 
 
-def _instructions(function: Function) -> Iterator[str]:
+def _instructions_match(function: Function) -> Iterator[str]:
     """Operands and results have the operation's types, accesses an alignment and an order that it can have."""
     known = {f.name: (tuple(p.type for p in f.parameters), (f.result,) if f.result else ()) for f in function.program}
     known |= {e.name: (e.parameters, e.results) for e in function.externals}
@@ -215,19 +215,19 @@ def _instructions(function: Function) -> Iterator[str]:
                     f"block {block.name}: `{print_instruction(instruction)}` calls no function with these types of "
                     "operands and result"
                 )
-            elif not instruction.called and not _well_typed(instruction, function.pointers):
+            elif not instruction.called and not _has_operation_types(instruction, function.pointers):
                 yield (
                     f"block {block.name}: `{print_instruction(instruction)}` has operands of types "
-                    f"({_types(instruction.operands)})"
+                    f"({_print_types(instruction.operands)})"
                 )
-            elif not _well_accessed(instruction):
+            elif not _has_valid_access(instruction):
                 yield (
                     f"block {block.name}: `{print_instruction(instruction)}` has an order or an alignment that it "
                     "cannot have"
                 )
 
 
-def _well_typed(instruction: Instruction, pointers: int) -> bool:
+def _has_operation_types(instruction: Instruction, pointers: int) -> bool:
     """Lane by lane: operands and result have as many lanes, of the types of the operation."""
     types = tuple([operand.type for operand in instruction.operands])
     if len(instruction.results) > 1:
@@ -251,10 +251,10 @@ def _well_typed(instruction: Instruction, pointers: int) -> bool:
         return result is None and types == (PTR, I8 if instruction.callee == "memset" else PTR, ADDRESSES[pointers])
     if result is None or len({type.lanes for type in (*types, result)}) > 1:
         return False
-    return _scalars(instruction, tuple([type.scalar for type in types]), result.scalar, pointers)
+    return _has_lane_types(instruction, tuple([type.scalar for type in types]), result.scalar, pointers)
 
 
-def _scalars(instruction: Instruction, types: tuple[Type, ...], result: Type, pointers: int) -> bool:
+def _has_lane_types(instruction: Instruction, types: tuple[Type, ...], result: Type, pointers: int) -> bool:
     """Typing of operations by the types of one lane."""
     match instruction.operation:
         case name if name in ARITHMETIC:
@@ -267,7 +267,7 @@ def _scalars(instruction: Instruction, types: tuple[Type, ...], result: Type, po
         case name if name in FLOAT_COMPARISONS:
             return result == I1 and len(types) == 2 and types[0] == types[1] and types[0] in FLOATS
         case name if name in CASTS:
-            return len(types) == 1 and _castable(name, types[0], result, pointers)
+            return len(types) == 1 and _is_castable(name, types[0], result, pointers)
         case "fneg":
             return result in FLOATS and types == (result,)
         case "call":
@@ -282,7 +282,7 @@ def _signature(instruction: Instruction) -> tuple[_Types, _Types]:
     return tuple([operand.type for operand in arguments]), tuple([result.type for result in instruction.results])
 
 
-def _predicated(function: Function) -> Iterator[str]:
+def _predicate_flags(function: Function) -> Iterator[str]:
     """Loads and divisions are speculative; calls of functions are guarded, by an i1."""
     for block in function.blocks:
         for i in block.instructions:
@@ -291,7 +291,7 @@ def _predicated(function: Function) -> Iterator[str]:
                 yield f"block {block.name}: `{print_instruction(i)}` cannot be {SPECULATIVE} or {GUARDED} so"
 
 
-def _castable(name: str, source: Type, target: Type, pointers: int) -> bool:
+def _is_castable(name: str, source: Type, target: Type, pointers: int) -> bool:
     sources, targets = CASTS[name]
     if name in ("ptrtoint", "inttoptr"):
         whole, address = (target, source) if name == "ptrtoint" else (source, target)
@@ -301,24 +301,24 @@ def _castable(name: str, source: Type, target: Type, pointers: int) -> bool:
     return source in sources and target in targets and (narrower | wider).get(name, True)
 
 
-def _select(types: _Types, result: Type | None) -> bool:
+def _is_select(types: _Types, result: Type | None) -> bool:
     return result is not None and types[1:] == (result, result) and types[0] in (I1, I1.with_lanes(result.lanes))
 
 
-def _offset(types: _Types, result: Type | None, address: Type) -> bool:
+def _is_offset(types: _Types, result: Type | None, address: Type) -> bool:
     return result is not None and result.element == "ptr" and types == (result, address.with_lanes(result.lanes))
 
 
-def _accessible(value: Type, pointer: Type, more: _Types) -> bool:
+def _is_accessible(value: Type, pointer: Type, more: _Types) -> bool:
     """A vector is accessed at one address or at one for each lane; a mask has a bit for each, of a scalar for all."""
     masks = len(more) in (0, 1) and all(type == I1.with_lanes(value.lanes) for type in more)
     return pointer.element == "ptr" and pointer.lanes in (0, value.lanes) and masks
 
 
-def _load(types: _Types, result: Type | None) -> bool:
+def _is_load(types: _Types, result: Type | None) -> bool:
     """An address; for some lanes also a mask and what the others are."""
     whole = result is not None and (len(types) == 1 or (len(types) == 3 and types[2] == result))
-    return whole and result is not None and _accessible(result, types[0], types[1:2])
+    return whole and result is not None and _is_accessible(result, types[0], types[1:2])
 
 
 def _is_atomic(instruction: Instruction, types: _Types, result: Type | None) -> bool:
@@ -330,11 +330,11 @@ def _is_atomic(instruction: Instruction, types: _Types, result: Type | None) -> 
 
 _OTHERS: dict[str, Callable[[_Types, Type | None, Type], bool]] = {
     "copy": lambda types, result, _: types == (result,),
-    "select": lambda types, result, _: len(types) == 3 and _select(types, result),
-    "offset": _offset,
-    "load": lambda types, result, _: _load(types, result),
+    "select": lambda types, result, _: len(types) == 3 and _is_select(types, result),
+    "offset": _is_offset,
+    "load": lambda types, result, _: _is_load(types, result),
     "store": lambda types, result, _: (
-        result is None and len(types) in (2, 3) and _accessible(types[0], types[1], types[2:])
+        result is None and len(types) in (2, 3) and _is_accessible(types[0], types[1], types[2:])
     ),
     "fence": lambda types, result, _: result is None and not types,
     "alloca": lambda types, result, address: result is not None and result == PTR and types == (address,),
@@ -352,7 +352,7 @@ _OTHERS: dict[str, Callable[[_Types, Type | None, Type], bool]] = {
 }
 
 
-def _well_accessed(instruction: Instruction) -> bool:
+def _has_valid_access(instruction: Instruction) -> bool:
     access = instruction.access
     if instruction.operation not in (*ORDERS, "alloca"):
         return access is None
@@ -377,7 +377,7 @@ def _dominance(function: Function) -> Iterator[str]:
     """
     tree = DominatorTree(len(function.blocks), flow_edges(function), 0, 2)
     position, size = tree.position, tree.size
-    place = {value.name: (k, order) for k, block in enumerate(function.blocks) for value, order in _ordered(block)}
+    place = {value.name: (k, order) for k, block in enumerate(function.blocks) for value, order in _definition_positions(block)}
     for k, block in enumerate(function.blocks):
         for order, operands in uses(block) if position[k] >= 0 else ():
             for operand in operands:
@@ -393,29 +393,29 @@ def _dominance(function: Function) -> Iterator[str]:
                     )
 
 
-def _ordered(block: Block) -> Iterator[tuple[Value, int]]:
+def _definition_positions(block: Block) -> Iterator[tuple[Value, int]]:
     yield from ((parameter, -1) for parameter in block.parameters)
     yield from ((result, k) for k, i in enumerate(block.instructions) for result in i.results)
 
 
 def definitions(block: Block) -> Iterator[Value]:
     """Parameters first, then results in their order."""
-    return (value for value, _ in _ordered(block))
+    return (value for value, _ in _definition_positions(block))
 
 
 def uses(block: Block) -> Iterator[tuple[int, tuple[Operand, ...]]]:
     """The operands of each instruction with its position, then those of the terminator."""
     yield from ((k, instruction.operands) for k, instruction in enumerate(block.instructions))
-    decided = operand_of(block.terminator)
-    arguments = tuple(a for edge in edges_of(block.terminator) for a in edge.arguments)
+    decided = terminator_operand(block.terminator)
+    arguments = tuple(a for edge in successor_edges(block.terminator) for a in edge.arguments)
     yield len(block.instructions), (*((decided,) if decided is not None else ()), *arguments)
 
 
-def _types(operands: tuple[Operand, ...]) -> str:
+def _print_types(operands: tuple[Operand, ...]) -> str:
     return ", ".join(str(operand.type) for operand in operands)
 
 
-def _unsigned(function: Function) -> Iterator[str]:
+def _zero_extensions(function: Function) -> Iterator[str]:
     """Only narrow integers are extended with zeros."""
     types = [*(p.type for p in function.parameters), function.result]
     for k in sorted(function.unsigned):
@@ -425,7 +425,7 @@ def _unsigned(function: Function) -> Iterator[str]:
             )
 
 
-def _restricted(function: Function) -> Iterator[str]:
+def _restrict_pointers(function: Function) -> Iterator[str]:
     """Only pointers are restricted."""
     for k in sorted(function.restricted):
         if not 0 <= k < len(function.parameters) or function.parameters[k].type != PTR:
@@ -434,18 +434,18 @@ def _restricted(function: Function) -> Iterator[str]:
 
 # Dominance is last: it needs blocks, names and jumps that exist.
 RULES: tuple[Rule, ...] = (
-    _functions,
-    _program,
-    _names,
-    _single,
-    _constants,
-    _unsigned,
-    _restricted,
-    _pointers,
-    _uses,
-    _jumps,
-    _ends,
-    _predicated,
-    _instructions,
+    _distinct_functions,
+    _program_agrees,
+    _distinct_names,
+    _single_assignment,
+    _constants_fit,
+    _zero_extensions,
+    _restrict_pointers,
+    _pointers_in_data,
+    _uses_are_defined,
+    _jumps_match,
+    _terminators_match,
+    _predicate_flags,
+    _instructions_match,
     _dominance,
 )

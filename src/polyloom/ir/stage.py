@@ -83,6 +83,6 @@ class Program:
         """Arrays that stages compute."""
         return frozenset(stage.result for stage in self.stages)
 
-    def label_of(self, array: str) -> str:
+    def array_label(self, array: str) -> str:
         """Label of an array: what the source calls it."""
         return next((each.label for each in self.stages if each.result == array), array)

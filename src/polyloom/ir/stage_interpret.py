@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.ir import library, semantics
-from polyloom.ir.formula import Apply, Leaf, Number, Term, operand_type, type_of
+from polyloom.ir.formula import Apply, Leaf, Number, Term, operand_type, term_type
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant
@@ -33,16 +33,16 @@ def interpret(
     with np.errstate(all="ignore"):
         for stage in program.stages:
             if isinstance(stage, Product):
-                arrays[stage.result] = _multiply(stage, program, arrays, shapes, fused=fused)
+                arrays[stage.result] = _evaluate_product(stage, program, arrays, shapes, fused=fused)
             else:
-                arrays[stage.result] = _apply(stage, program, arrays, values, shapes[stage.result])
+                arrays[stage.result] = _evaluate_formula(stage, program, arrays, values, shapes[stage.result])
     return {
-        o.array: part(arrays[o.definition], tuple(n if isinstance(n, int) else -1 - n.evaluate(values) for n in o.at))
+        o.array: output_part(arrays[o.definition], tuple(n if isinstance(n, int) else -1 - n.evaluate(values) for n in o.at))
         for o in program.outputs
     }
 
 
-def part(whole: Array, at: tuple[int, ...]) -> Array:
+def output_part(whole: Array, at: tuple[int, ...]) -> Array:
     """Part of a computed array. `at` has, for each of its dimensions, the position of the part's own, or where it is
     fixed, as
     -1 - n.
@@ -54,11 +54,11 @@ def part(whole: Array, at: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(found).reshape(found.shape)
 
 
-def _multiply(
+def _evaluate_product(
     p: Product, program: Program, arrays: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]], *, fused: bool
 ) -> Array:
     dims = (*p.dims, p.over)
-    left, right = (_along(arrays[leaf.array], tuple(map(str, leaf.index)), dims) for leaf in (p.left, p.right))
+    left, right = (_expand_axes(arrays[leaf.array], tuple(map(str, leaf.index)), dims) for leaf in (p.left, p.right))
     kind = program.types[p.left.array]
     if p.widened:
         left = semantics.apply(p.widened, kind, [left])
@@ -78,21 +78,21 @@ def _multiply(
     return np.zeros(shape, NUMPY[kind]) if total is None else np.array(np.broadcast_to(total, shape))
 
 
-def _along(array: Array, own: tuple[str, ...], dims: tuple[str, ...]) -> Array:
+def _expand_axes(array: Array, own: tuple[str, ...], dims: tuple[str, ...]) -> Array:
     """The array with an axis for each of `dims`, of length 1 where it has none."""
     ordered = array.transpose([own.index(d) for d in dims if d in own])
     return ordered[tuple(slice(None) if d in own else None for d in dims)]
 
 
-def _apply(
+def _evaluate_formula(
     f: Formula, program: Program, arrays: Mapping[str, Array], values: Mapping[str, int], shape: tuple[int, ...]
 ) -> Array:
     grid = {**values, **dict(zip(f.dims, np.ogrid[tuple(slice(n) for n in shape)], strict=True))}
-    found = _value(f.term, program.types[f.result], program.types, arrays, grid)
+    found = _evaluate_term(f.term, program.types[f.result], program.types, arrays, grid)
     return np.array(np.broadcast_to(found, shape))
 
 
-def _value(
+def _evaluate_term(
     term: Term,
     dtype: ElementType,
     types: Mapping[str, ElementType],
@@ -101,7 +101,7 @@ def _value(
 ) -> Any:
     """`dtype` is the type that a number has here."""
     if isinstance(term, Leaf):
-        return _element(term, arrays[term.array], grid)
+        return _gather_element(term, arrays[term.array], grid)
     if isinstance(term, Number):
         return NUMPY[dtype].type(term.value)
     assert isinstance(term, Apply), "stages are without sums"
@@ -109,12 +109,12 @@ def _value(
     kinds: list[ElementType] = [own] * len(term.operands)
     if term.operation == "select":
         # The condition of a select has a type of its own.
-        kinds[0] = type_of(term.operands[0], types) or "i32"
-    operands = [_value(o, kind, types, arrays, grid) for o, kind in zip(term.operands, kinds, strict=True)]
-    return _called(term.operation, own, operands)
+        kinds[0] = term_type(term.operands[0], types) or "i32"
+    operands = [_evaluate_term(o, kind, types, arrays, grid) for o, kind in zip(term.operands, kinds, strict=True)]
+    return _apply_function(term.operation, own, operands)
 
 
-def _called(name: str, dtype: ElementType, operands: list[Any]) -> Any:
+def _apply_function(name: str, dtype: ElementType, operands: list[Any]) -> Any:
     """An operation, or the steps of a library function."""
     if name not in library.SINGLE:
         return semantics.apply(name, dtype, operands)
@@ -128,7 +128,7 @@ def _called(name: str, dtype: ElementType, operands: list[Any]) -> Any:
     return made[-1]
 
 
-def _element(leaf: Leaf, array: Array, grid: Mapping[str, Any]) -> Array:
+def _gather_element(leaf: Leaf, array: Array, grid: Mapping[str, Any]) -> Array:
     at = tuple(sum((c * grid[n] for n, c in index.terms), np.asarray(index.constant)) for index in leaf.index)
     if not leaf.padded:
         return np.asarray(array[at])

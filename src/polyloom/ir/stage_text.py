@@ -26,16 +26,16 @@ T = TypeVar("T")
 _ANY_SIZE: Final = "sizes may be 0"
 
 
-def text(program: Program) -> str:
+def print_stages(program: Program) -> str:
     """A line per array, per stage and per output."""
     return "\n".join(_lines(program)) + "\n"
 
 
 def _lines(program: Program) -> Iterator[str]:
     for name, shape in program.shapes.items():
-        yield f"array {name}: {program.types[name]}[{_listed(shape)}]"
+        yield f"array {name}: {program.types[name]}[{_join(shape)}]"
     for stage in program.stages:
-        yield f"{_product(stage) if isinstance(stage, Product) else _formula(stage)}; label {stage.label}{_more(stage)}"
+        yield f"{_product(stage) if isinstance(stage, Product) else _formula(stage)}; label {stage.label}{_options(stage)}"
     for o in program.outputs:
         at = ", ".join(str(n) if isinstance(n, int) else f"at {n}" for n in o.at)
         yield f"output {o.array} = {o.definition}[{at}]"
@@ -44,41 +44,41 @@ def _lines(program: Program) -> Iterator[str]:
 
 
 def _product(p: Product) -> str:
-    at = _listed(p.dims)
+    at = _join(p.dims)
     begins = f"{p.begins}[{at}] + " if p.begins else ""
-    return f"product {p.result}[{at}] = {begins}sum {p.over}: {term_text(p.left)} * {term_text(p.right)}"
+    return f"product {p.result}[{at}] = {begins}sum {p.over}: {print_term(p.left)} * {print_term(p.right)}"
 
 
 def _formula(f: Formula) -> str:
-    return f"formula {f.result}[{_listed(f.dims)}] = {term_text(f.term)}"
+    return f"formula {f.result}[{_join(f.dims)}] = {print_term(f.term)}"
 
 
-def _more(stage: Stage) -> str:
+def _options(stage: Stage) -> str:
     if isinstance(stage, Formula):
-        return f"; summed {_listed(stage.summed)}" if stage.summed else ""
+        return f"; summed {_join(stage.summed)}" if stage.summed else ""
     found = [f"widened {stage.widened}"] if stage.widened else []
     found += [f"roundings {stage.roundings}"] if stage.roundings else []
     found += ["ordered"] if stage.is_ordered else []
     return "".join(f"; {each}" for each in found)
 
 
-def term_text(term: Term) -> str:
+def print_term(term: Term) -> str:
     match term:
         case Leaf():
-            return f"{term.array}{'?' if term.padded else ''}[{_listed(term.index)}]"
+            return f"{term.array}{'?' if term.padded else ''}[{_join(term.index)}]"
         case Number():
             return repr(term.value)
         case Apply():
-            return f"{term.operation}({', '.join(map(term_text, term.operands))})"
+            return f"{term.operation}({', '.join(map(print_term, term.operands))})"
         case Sum():
-            return f"(sum {term.dimension}: {term_text(term.term)})"
+            return f"(sum {term.dimension}: {print_term(term.term)})"
 
 
-def _listed(items: tuple[object, ...]) -> str:
+def _join(items: tuple[object, ...]) -> str:
     return ", ".join(map(str, items))
 
 
-def read(text: str) -> Program:
+def read_stages(text: str) -> Program:
     """The program of such a text; spans are not part of it. Errors: PL0979 for a line of another form."""
     types, shapes = dict[str, ElementType](), dict[str, tuple[Affine, ...]]()
     stages, outputs, needs_elements = list[Stage](), list[Output](), True

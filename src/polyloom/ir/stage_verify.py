@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, enforce
-from polyloom.ir.formula import Apply, Leaf, Sum, leaves, loop_of, result_element, subterms
+from polyloom.ir.formula import Apply, Leaf, Sum, leaves, index_dimension, result_element, subterms
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.stage import Formula, Product, Program, Stage
 
@@ -28,7 +28,7 @@ def arrays_are_declared(program: Program) -> Iterator[Diagnostic]:
             yield _fault(f"{name} has no type or no shape")
 
 
-def results_are_computed_once(program: Program) -> Iterator[Diagnostic]:
+def results_have_one_stage(program: Program) -> Iterator[Diagnostic]:
     for name, number in Counter(stage.result for stage in program.stages).items():
         if number > 1:
             yield _fault(f"{number} stages compute {name}")
@@ -36,7 +36,7 @@ def results_are_computed_once(program: Program) -> Iterator[Diagnostic]:
 
 def indices_have_the_rank(program: Program) -> Iterator[Diagnostic]:
     for stage in program.stages:
-        for leaf in (*_elements(stage), result_element(stage.result, stage.dims)):
+        for leaf in (*_stage_elements(stage), result_element(stage.result, stage.dims)):
             if len(leaf.index) != len(program.shapes[leaf.array]):
                 yield _fault(f"{stage.result}: {leaf.array} has {len(program.shapes[leaf.array])} dimensions")
         if len(set(stage.dims)) != len(stage.dims):
@@ -58,7 +58,7 @@ def products_are_of_matrices(program: Program) -> Iterator[Diagnostic]:
     for stage in program.stages:
         if not isinstance(stage, Product):
             continue
-        left, right = (tuple(map(loop_of, leaf.index)) for leaf in (stage.left, stage.right))
+        left, right = (tuple(map(index_dimension, leaf.index)) for leaf in (stage.left, stage.right))
         # Matrix units read whole rows: neither padding nor a loop that indexes two places.
         if stage.left.padded or stage.right.padded or any(len({*d, ""}) != len(d) + 1 for d in (left, right)):
             yield _fault(f"a factor of {stage.result} is not indexed by one loop in each place")
@@ -87,7 +87,7 @@ def outputs_are_parts_of_results(program: Program) -> Iterator[Diagnostic]:
 
 RULES: tuple[Rule, ...] = (
     arrays_are_declared,
-    results_are_computed_once,
+    results_have_one_stage,
     indices_have_the_rank,
     stages_follow_what_they_read,
     products_are_of_matrices,
@@ -96,7 +96,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def _elements(stage: Stage) -> tuple[Leaf, ...]:
+def _stage_elements(stage: Stage) -> tuple[Leaf, ...]:
     return tuple(leaves(stage.term)) if isinstance(stage, Formula) else (stage.left, stage.right)
 
 

@@ -72,7 +72,7 @@ def warnings(tree: Tree[Any]) -> Iterator[Diagnostic]:
             yield from [loop.slow] if loop.slow is not None else warnings(loop.body)
 
 
-def walk(
+def walk_steps(
     tree: Tree[T], values: Mapping[str, int], tick: Callable[[], object] | None = None
 ) -> Iterator[tuple[T, Mapping[str, int]]]:
     """Execution order of leaves: every leaf as often as it runs, with the values of parameters and counters then;
@@ -85,40 +85,40 @@ def walk(
         for value in loop.values(values):
             if tick is not None:
                 tick()
-            yield from walk(loop.body, {**values, loop.counter: value}, tick)
+            yield from walk_steps(loop.body, {**values, loop.counter: value}, tick)
 
 
-def mapped(tree: Tree[T], to: Callable[[T], S]) -> Tree[S]:
+def map_leaves(tree: Tree[T], to: Callable[[T], S]) -> Tree[S]:
     """The tree with other leaves, which are made in the order of the text."""
-    return tuple([_mapped(node, to) for node in tree])
+    return tuple([_map_node(node, to) for node in tree])
 
 
-def _mapped(node: T | Steps[T], to: Callable[[T], S]) -> S | Steps[S]:
+def _map_node(node: T | Steps[T], to: Callable[[T], S]) -> S | Steps[S]:
     loop = as_loop(node)
     if loop is None:
         return to(cast(T, node))
-    return Steps(loop.counter, loop.lower, loop.upper, mapped(loop.body, to), loop.step, loop.span)
+    return Steps(loop.counter, loop.lower, loop.upper, map_leaves(loop.body, to), loop.step, loop.span)
 
 
-def numbered(tree: Tree[Any]) -> Tree[int]:
+def number_leaves(tree: Tree[Any]) -> Tree[int]:
     """The tree with its leaves counted from 0."""
     count = iter(range(sum(1 for _ in leaves(tree))))
-    return mapped(tree, lambda _: next(count))
+    return map_leaves(tree, lambda _: next(count))
 
 
-def head(loop: Steps[Any]) -> str:
+def print_head(loop: Steps[Any]) -> str:
     """`k = 0 .. N - 1`: the values of a counter in their order."""
-    low = _extreme("max", loop.lower)
-    high = _extreme("min", tuple(bound - 1 for bound in loop.upper))
+    low = _print_extreme("max", loop.lower)
+    high = _print_extreme("min", tuple(bound - 1 for bound in loop.upper))
     return f"{loop.counter} = {low} .. {high}" if loop.step == 1 else f"{loop.counter} = {high} .. {low} downwards"
 
 
-def outline(tree: Tree[int], margin: str = "") -> Iterator[str]:
+def print_outline(tree: Tree[int], margin: str = "") -> Iterator[str]:
     """Lines that say in which order numbered leaves run: heads of loops, and phases counted from 1."""
     for node in tree:
         if isinstance(node, Steps):
-            yield f"{margin}for {head(node)}"
-            yield from outline(node.body, margin + "  ")
+            yield f"{margin}for {print_head(node)}"
+            yield from print_outline(node.body, margin + "  ")
         else:
             yield f"{margin}phase {node + 1}"
 
@@ -139,6 +139,6 @@ def as_data(tree: Tree[int]) -> list[Any]:
     ]
 
 
-def _extreme(word: str, bounds: tuple[Affine, ...]) -> str:
+def _print_extreme(word: str, bounds: tuple[Affine, ...]) -> str:
     texts = list(map(str, bounds))
     return texts[0] if len(texts) == 1 else f"{word}({', '.join(texts)})"

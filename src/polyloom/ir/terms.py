@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from polyloom import memory
 from polyloom._native import tcpa
-from polyloom.ir.arguments import shape_of
+from polyloom.ir.arguments import array_shape
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, NUMBER, OPERATIONS, ElementType
 from polyloom.ir.pla import Array
@@ -71,7 +71,7 @@ class Terms:
 
     def constant(self, value: Any, dtype: ElementType) -> int:
         """An element of `dtype`."""
-        return self.native.constant(ELEMENT_TYPES.index(dtype), _word(value, dtype))
+        return self.native.constant(ELEMENT_TYPES.index(dtype), _encode_element(value, dtype))
 
     def zeros(self, shape: tuple[int, ...], dtype: ElementType) -> Ids:
         return np.full(shape, self.constant(0, dtype), ID)
@@ -80,7 +80,7 @@ class Terms:
         """Input terms, one per element; the n-th array is number n."""
         found: dict[str, Ids] = {}
         for number, array in enumerate(arrays):
-            shape = shape_of(array, values)
+            shape = array_shape(array, values)
             own = self.native.inputs(number, ELEMENT_TYPES.index(array.dtype), prod(shape))
             found[array.name] = own.reshape(shape)
         return found
@@ -98,7 +98,7 @@ class Terms:
 
     def meaning(self) -> Meaning:
         """Semantics of equations on terms."""
-        return Meaning(_stored, lambda c: self.constant(c.value, c.dtype), self.apply, _never)
+        return Meaning(_term_dtype, lambda c: self.constant(c.value, c.dtype), self.apply, _can_fault)
 
     def __getitem__(self, number: int) -> Input | Value | Operated | None:
         """The parts of a term; None of what nothing has written."""
@@ -107,7 +107,7 @@ class Terms:
             return None
         own = ELEMENT_TYPES[dtype]
         if kind == 1:
-            return Value(_element(bits, own), own)
+            return Value(_decode_element(bits, own), own)
         if kind == 2:
             # An index has 64 bits, in two words of the table.
             return Input(operands[0], operands[1] | operands[2] << 32)
@@ -115,18 +115,18 @@ class Terms:
         return Operated(name, own, tuple(operands[: BY_NAME[name].arity]))
 
 
-def _stored(dtype: ElementType) -> np.dtype[Any]:
+def _term_dtype(dtype: ElementType) -> np.dtype[Any]:
     del dtype
     return ID
 
 
-def _never(operation: str, dtype: ElementType) -> bool:
+def _can_fault(operation: str, dtype: ElementType) -> bool:
     """A division by zero is a term like others."""
     del operation, dtype
     return False
 
 
-def _word(value: Any, dtype: ElementType) -> int:
+def _encode_element(value: Any, dtype: ElementType) -> int:
     """An element as a word of the model."""
     kind = NUMPY[dtype]
     if kind.kind == "f":
@@ -134,6 +134,6 @@ def _word(value: Any, dtype: ElementType) -> int:
     return int(value) & (1 << 64) - 1
 
 
-def _element(word: int, dtype: ElementType) -> int | float | bool:
+def _decode_element(word: int, dtype: ElementType) -> int | float | bool:
     kind = NUMPY[dtype]
     return np.frombuffer(word.to_bytes(8, "little")[: kind.itemsize], kind)[0].item()

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from polyloom.ir.arguments import shape_of
+from polyloom.ir.arguments import array_shape
 from polyloom.ir.nest import Apply, Expression, Index, Nest
-from polyloom.ir.nest_interpret import array_of, compiled
-from polyloom.ir.numbers import element
+from polyloom.ir.nest_interpret import storage_array, compile_nest
+from polyloom.ir.numbers import make_element
 from polyloom.ir.operations import ELEMENT_TYPES, NUMBER, ElementType
 from polyloom.ir.pla import Constant
 from polyloom.ir.python_source import Scope
@@ -24,13 +24,13 @@ def interpret(nest: Nest, values: Mapping[str, int], inputs: Mapping[str, Ids], 
     locals.
     """
     held: dict[str, dict[tuple[int, ...], int]] = {}
-    shapes = {s.name: shape_of(array_of(s), values) for s in nest.storage}
+    shapes = {s.name: array_shape(storage_array(s), values) for s in nest.storage}
     for storage in nest.storage:
         given = inputs.get(storage.name)
         start = terms.zeros(shapes[storage.name], storage.dtype) if given is None else given
         # Python's numbers in a dictionary are read and written several times as fast as NumPy's.
         held[storage.name] = {index: int(number) for index, number in np.ndenumerate(start)}
-    compiled(nest, _Scope(terms))(values, held)
+    compile_nest(nest, _Scope(terms))(values, held)
     return {
         s.name: np.fromiter(held[s.name].values(), ID).reshape(shapes[s.name])
         for s in nest.storage
@@ -62,4 +62,4 @@ class _Scope(Scope):
                 return next(reads)
 
     def _index(self, dtype: ElementType) -> Callable[[int], int]:
-        return lambda value: self.terms.constant(element(value, dtype).item(), dtype)
+        return lambda value: self.terms.constant(make_element(value, dtype).item(), dtype)

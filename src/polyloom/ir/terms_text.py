@@ -27,11 +27,11 @@ _TURNED: Final = {"gt": ("lt", True), "ge": ("le", True)}
 
 def print_term(number: int, terms: Terms, names: Names, depth: int = DEPTH) -> str:
     """`a[1, 2] * b[2] + 7`; what stands deeper than `depth` is `...`."""
-    text = _text(number, terms, names, depth)
+    text = _print_nested(number, terms, names, depth)
     return text[1:-1] if _is_infix(number, terms) and text != "..." else text
 
 
-def _text(number: int, terms: Terms, names: Names, depth: int) -> str:
+def _print_nested(number: int, terms: Terms, names: Names, depth: int) -> str:
     match terms[number]:
         case None:
             return "nothing"
@@ -40,11 +40,11 @@ def _text(number: int, terms: Terms, names: Names, depth: int) -> str:
         case Value(value=value):
             return str(value)
         case Input(array=array, index=index):
-            return _element(*names[array], index)
+            return _print_element(*names[array], index)
         case Operated() if depth == 0:
             return "..."
         case Operated(operation=operation, dtype=dtype, operands=operands):
-            inside = [_text(o, terms, names, depth - 1) for o in operands]
+            inside = [_print_nested(o, terms, names, depth - 1) for o in operands]
             symbol = BY_NAME[operation].symbol
             if symbol is not None and len(inside) == 2:
                 return f"({inside[0]} {symbol} {inside[1]})"
@@ -60,7 +60,7 @@ def _is_infix(number: int, terms: Terms) -> bool:
     return isinstance(part, Operated) and len(part.operands) == 2 and BY_NAME[part.operation].symbol is not None
 
 
-def _element(name: str, shape: tuple[int, ...], index: int) -> str:
+def _print_element(name: str, shape: tuple[int, ...], index: int) -> str:
     place = list[int]()
     for extent in reversed(shape):
         place.insert(0, index % extent)
@@ -68,7 +68,7 @@ def _element(name: str, shape: tuple[int, ...], index: int) -> str:
     return f"{name}[{', '.join(map(str, place))}]" if place else name
 
 
-def difference(one: int, other: int, terms: Terms) -> tuple[int, int]:
+def find_difference(one: int, other: int, terms: Terms) -> tuple[int, int]:
     """Difference of two terms: the smallest parts that differ by their own operation, constant or input, not by parts
     of theirs; constants with the operation that they stand in. Members of a sum, a product and the like are compared
     whatever their order, comparisons in either direction.
@@ -83,30 +83,30 @@ def difference(one: int, other: int, terms: Terms) -> tuple[int, int]:
         if isinstance(a, Value) and isinstance(b, Value):
             found.append(around)
             continue
-        inner = _differing(pair, terms) if isinstance(a, Operated) and isinstance(b, Operated) else []
+        inner = _differing_parts(pair, terms) if isinstance(a, Operated) and isinstance(b, Operated) else []
         if not inner:
             found.append(pair)
         waiting += [(p, pair) for p in inner if p not in seen]
         seen |= {*inner}
-    return min(found, key=lambda pair: sum(_size(number, terms) for number in pair), default=first)
+    return min(found, key=lambda pair: sum(_term_size(number, terms) for number in pair), default=first)
 
 
-def _differing(pair: tuple[int, int], terms: Terms) -> list[tuple[int, int]]:
+def _differing_parts(pair: tuple[int, int], terms: Terms) -> list[tuple[int, int]]:
     """The parts of two operations of one kind that are not the same; nothing where other parts have no counterpart."""
-    (kind, mine), (other, theirs) = (_members(number, terms) for number in pair)
+    (kind, mine), (other, theirs) = (_operation_members(number, terms) for number in pair)
     if kind != other:
         return []
     if kind[0] in _FREE:
         left, right = Counter(mine), Counter(theirs)
         mine, theirs = [*(left - right).elements()], [*(right - left).elements()]
         # Those of one operation belong together.
-        mine, theirs = (sorted(side, key=lambda m: (m[0], _kind(m[1], terms))) for side in (mine, theirs))
+        mine, theirs = (sorted(side, key=lambda m: (m[0], _term_kind(m[1], terms))) for side in (mine, theirs))
     if [sign for sign, _ in mine] != [sign for sign, _ in theirs]:
         return []
     return [(m, t) for (_, m), (_, t) in zip(mine, theirs, strict=True) if m != t]
 
 
-def _members(number: int, terms: Terms) -> tuple[tuple[str, str], list[tuple[int, int]]]:
+def _operation_members(number: int, terms: Terms) -> tuple[tuple[str, str], list[tuple[int, int]]]:
     """An operation and its type, and its parts with their signs: the members of a whole sum of integers."""
     top = terms[number]
     assert isinstance(top, Operated)
@@ -130,12 +130,12 @@ def _members(number: int, terms: Terms) -> tuple[tuple[str, str], list[tuple[int
     return kind, [*found, *waiting]
 
 
-def _kind(number: int, terms: Terms) -> str:
+def _term_kind(number: int, terms: Terms) -> str:
     part = terms[number]
     return part.operation if isinstance(part, Operated) else type(part).__name__
 
 
-def _size(number: int, terms: Terms) -> int:
+def _term_size(number: int, terms: Terms) -> int:
     """The operations of a term, up to a limit."""
     size, waiting = 0, [number]
     while waiting and size < _PAIRS:

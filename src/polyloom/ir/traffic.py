@@ -14,45 +14,45 @@ from typing import Any, Final
 
 import numpy as np
 
-from polyloom.ir.interpret import accessed
+from polyloom.ir.interpret import accessed_elements
 from polyloom.ir.nest import Nest
-from polyloom.ir.nest_interpret import compiled
+from polyloom.ir.nest_interpret import compile_nest
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.plan import Plan
 from polyloom.ir.python_source import Scope
 from polyloom.ir.semantics import Function
-from polyloom.ir.work import assignments_of
+from polyloom.ir.work import count_assignments
 
 MOST: Final = 1 << 21
 """Assignments that are walked: a second or two of work."""
 
 
-def of_nest(nest: Nest, values: Mapping[str, int]) -> int | None:
+def nest_traffic(nest: Nest, values: Mapping[str, int]) -> int | None:
     """Compulsory bytes of a function; None where it executes more than `MOST` assignments."""
-    if assignments_of(nest, values) > MOST:
+    if count_assignments(nest, values) > MOST:
         return None
     arrays = {s.name: _Recorder() for s in nest.storage}
     # Only addresses matter: the nest runs without arithmetic.
-    compiled(nest, _Blank())(dict(values), arrays)
+    compile_nest(nest, _Blank())(dict(values), arrays)
     arguments = [s for s in nest.storage if s.role == "argument"]
-    return sum((len(arrays[s.name].read) + len(arrays[s.name].written)) * _size(s.dtype) for s in arguments)
+    return sum((len(arrays[s.name].read) + len(arrays[s.name].written)) * _element_bytes(s.dtype) for s in arguments)
 
 
-def of_plan(plan: Plan, values: Mapping[str, int]) -> int | None:
+def plan_traffic(plan: Plan, values: Mapping[str, int]) -> int | None:
     """Compulsory bytes of equations in one phase, whose arrays are either read or written; None of others."""
     if len(plan.phases) != 1 or plan.loops:
         return None
     program = plan.phases[0].program
-    sizes = {a.name: _size(a.dtype) for a in (*program.inputs, *program.outputs)}
+    sizes = {a.name: _element_bytes(a.dtype) for a in (*program.inputs, *program.outputs)}
     touched: dict[str, list[Any]] = {name: [] for name in sizes}
-    for name, index in accessed(program, values):
+    for name, index in accessed_elements(program, values):
         touched[name].append(index)
     # An array is either input or output here: an element counts once.
-    return sum(_distinct(rows) * sizes[name] for name, rows in touched.items())
+    return sum(_count_distinct(rows) * sizes[name] for name, rows in touched.items())
 
 
-def _distinct(rows: list[Any]) -> int:
+def _count_distinct(rows: list[Any]) -> int:
     """Columns that differ; a scalar has one."""
     if not rows:
         return 0
@@ -63,7 +63,7 @@ def _distinct(rows: list[Any]) -> int:
     return int(np.unique(together, axis=1).shape[1])
 
 
-def _size(dtype: ElementType) -> int:
+def _element_bytes(dtype: ElementType) -> int:
     return NUMPY[dtype].itemsize
 
 
@@ -90,9 +90,9 @@ class _Blank(Scope):
 
     def function(self, operation: str, dtype: ElementType) -> Function:
         del operation, dtype
-        return _one
+        return _unit_value
 
 
-def _one(*operands: object) -> int:
+def _unit_value(*operands: object) -> int:
     del operands
     return 1

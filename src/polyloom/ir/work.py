@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from polyloom.ir.instance_counts import count_instances
-from polyloom.ir.interpret import instances
+from polyloom.ir.interpret import equation_instances
 from polyloom.ir.nest import Apply, Expression, Nest, statements
 from polyloom.ir.operations import CONVERSIONS, ElementType
 from polyloom.ir.plan import Plan
-from polyloom.ir.steps import walk
+from polyloom.ir.steps import walk_steps
 
 Class = tuple[str, ElementType]
 Work = Mapping[Class, int]
@@ -27,47 +27,47 @@ _TWO: Final = frozenset({"madd"})
 """A multiplication and an addition in one operator."""
 
 
-def total(work: Work) -> int:
+def total_operations(work: Work) -> int:
     """Number of all operations; `madd` is two."""
     return sum(count * (2 if operation in _TWO else 1) for (operation, _), count in work.items())
 
 
-def of_nest(nest: Nest, values: Mapping[str, int]) -> Work:
+def nest_work(nest: Nest, values: Mapping[str, int]) -> Work:
     """Operation counts of a function."""
     found: Counter[Class] = Counter()
     for statement in statements(nest):
-        _add(found, operators(statement.assign.value), count_instances(statement, values) or 0)
-    return _sorted(found)
+        _add_counts(found, expression_operators(statement.assign.value), count_instances(statement, values) or 0)
+    return _sort_classes(found)
 
 
-def assignments_of(nest: Nest, values: Mapping[str, int]) -> int:
+def count_assignments(nest: Nest, values: Mapping[str, int]) -> int:
     """Number of assignments that a function executes."""
     return sum(count_instances(statement, values) or 0 for statement in statements(nest))
 
 
-def of_plan(plan: Plan, values: Mapping[str, int]) -> Work:
+def plan_work(plan: Plan, values: Mapping[str, int]) -> Work:
     """Operation counts of equations; where there are loops of steps, of every step."""
     found: Counter[Class] = Counter()
     # Step by step: how many instances a phase has may depend on counters.
-    for phase, around in walk(plan.body, values):
-        for equation, count in instances(phase.program, {n: around[n] for n in phase.program.parameters}):
-            _add(found, [(equation.operation, equation.dtype)], count)
-    return _sorted(found)
+    for phase, around in walk_steps(plan.body, values):
+        for equation, count in equation_instances(phase.program, {n: around[n] for n in phase.program.parameters}):
+            _add_counts(found, [(equation.operation, equation.dtype)], count)
+    return _sort_classes(found)
 
 
-def operators(value: Expression) -> Iterator[Class]:
+def expression_operators(value: Expression) -> Iterator[Class]:
     """Operators of an expression, as often as they are written."""
     if isinstance(value, Apply):
         yield value.operation, value.dtype
         for operand in value.operands:
-            yield from operators(operand)
+            yield from expression_operators(operand)
 
 
-def _add(found: Counter[Class], classes: Sequence[Class] | Iterator[Class], count: int) -> None:
+def _add_counts(found: Counter[Class], classes: Sequence[Class] | Iterator[Class], count: int) -> None:
     for operation, dtype in classes:
         if operation not in _NOTHING and count:
             found[operation, dtype] += count
 
 
-def _sorted(found: Counter[Class]) -> Work:
+def _sort_classes(found: Counter[Class]) -> Work:
     return {key: found[key] for key in sorted(found)}

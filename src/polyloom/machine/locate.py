@@ -71,33 +71,33 @@ class _Walk:
         start = self.tokens[self.at - 1][1]
         is_item = self.skip("[")
         path: Path = ()
-        names = self.dotted()
+        names = self.dotted_key()
         for name in names[:-1]:
             # A header names the last item of an array of tables so far (TOML v1.0.0, Array of Tables).
-            path = self.last_item((*path, name))
+            path = self.current_item((*path, name))
         path = (*path, names[-1])
         while self.skip("]"):
             pass
         if is_item:
             self.items[path] = self.items.get(path, 0) + 1
-            path = self.last_item(path)
+            path = self.current_item(path)
         self.keys[path] = (start, self.tokens[self.at - 1][2])
         return path
 
-    def last_item(self, path: Path) -> Path:
+    def current_item(self, path: Path) -> Path:
         return (*path, self.items[path] - 1) if path in self.items else path
 
     def pair(self, table: Path) -> None:
         first = self.at
-        path = (*table, *self.dotted())
+        path = (*table, *self.dotted_key())
         self.keys[path] = (self.tokens[first][1], self.tokens[self.at - 1][2])
         self.skip("=")
         self.value(path)
 
-    def dotted(self) -> list[str]:
-        names = [_unquoted(self.take())]
+    def dotted_key(self) -> list[str]:
+        names = [_unquote(self.take())]
         while self.skip("."):
-            names.append(_unquoted(self.take()))
+            names.append(_unquote(self.take()))
         return names
 
     def value(self, path: Path) -> None:
@@ -132,5 +132,5 @@ class _Walk:
         return self.tokens[self.at - 1][0]
 
 
-def _unquoted(token: str) -> str:
+def _unquote(token: str) -> str:
     return tomllib.loads(f"key = {token}")["key"] if token[0] in "\"'" else token

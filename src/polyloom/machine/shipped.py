@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from polyloom.diagnostics import PolyloomError, Span, input_error, nearest
-from polyloom.files import regular
+from polyloom.files import read_regular
 from polyloom.machine import stated
 from polyloom.machine.table import Table, parse
 
@@ -48,8 +48,8 @@ class Members:
         """Table of `text`, over the entries of the member that it is based on; PL0303 for keys not in `keys`."""
         table = parse(text, name)
         # Before the base's entries are merged in: an unknown key is reported where the user wrote it.
-        table.only(known := (*keys, stated.KEY))
-        stated.of_table(table)
+        table.reject_unknown(known := (*keys, stated.KEY))
+        stated.parse_stated(table)
         if "based_on" not in table.content:
             return table
         base = table.text("based_on")
@@ -66,7 +66,7 @@ class Members:
     def _file(self, path: str) -> str:
         """Text of a user's file; the members' error where it cannot be read."""
         try:
-            return regular(path).decode()
+            return read_regular(path).decode()
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8 text"
             help = f"give a readable file, or one of the {self.member}s {', '.join(self.names())}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 from polyloom.diagnostics import input_error
-from polyloom.files import regular
+from polyloom.files import read_regular
 from polyloom.machine.table import Table, parse
 
 KEY: Final = "stated"
@@ -31,20 +31,20 @@ class Stated:
     byte_pj: float | None = None
 
 
-def of_place(text: str) -> Stated:
+def read_stated(text: str) -> Stated:
     """Stated figures of the machine file in a place such as `mine.toml:4x4`; nothing for a shipped member."""
     found = _FILE.fullmatch(text)
     if found is None:
         return Stated()
-    return of_table(parse(regular(found[1]).decode("utf-8-sig"), found[1]))
+    return parse_stated(parse(read_regular(found[1]).decode("utf-8-sig"), found[1]))
 
 
-def of_table(table: Table) -> Stated:
+def parse_stated(table: Table) -> Stated:
     """Stated figures of the root table of a machine file. Errors: PL0303, PL0304, PL0306."""
     if KEY not in table.content:
         return Stated()
     section = table.table(KEY)
-    section.only(names := [f.name for f in fields(Stated)])
+    section.reject_unknown(names := [f.name for f in fields(Stated)])
     return Stated(**{name: _number(section, name) for name in names if name in section.content})
 
 
@@ -53,7 +53,7 @@ def _number(section: Table, key: str) -> float:
     value = section.content[key]
     # In Python a bool is an int: `true` would pass as 1.
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise section.wrong_type(key, "a number")
+        raise section.type_error(key, "a number")
     if not 0 < value <= _MOST:
         message = f"'{key}' is {value}, outside 0 to {_MOST:g}"
         raise input_error("PL0306", message, span=section.value_span(key), help="write a number greater than 0")

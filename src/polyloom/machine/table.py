@@ -40,40 +40,40 @@ class Table:
 
     def integer(self, key: str, least: int, most: int) -> int:
         """Integer at `key`; errors PL0304 (type), PL0305 (missing), PL0306 (not within `least` to `most`)."""
-        return self._ranged(key, self._entry(key), least, most, "an integer")
+        return self._check_range(key, self._entry(key), least, most, "an integer")
 
     def capacity(self, key: str, least: int, most: int) -> int | None:
         """Capacity at `key`: an integer as above, or `None` where the text says "unlimited"."""
         value = self._entry(key)
-        return None if value == UNLIMITED else self._ranged(key, value, least, most, f'an integer or "{UNLIMITED}"')
+        return None if value == UNLIMITED else self._check_range(key, value, least, most, f'an integer or "{UNLIMITED}"')
 
     def boolean(self, key: str) -> bool:
         value = self._entry(key)
         if not isinstance(value, bool):
-            raise self.wrong_type(key, _KINDS[bool])
+            raise self.type_error(key, _KINDS[bool])
         return value
 
     def text(self, key: str) -> str:
         value = self._entry(key)
         if not isinstance(value, str):
-            raise self.wrong_type(key, _KINDS[str])
+            raise self.type_error(key, _KINDS[str])
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Array of texts."""
         value = self._entry(key)
         if not isinstance(value, list):
-            raise self.wrong_type(key, "an array of texts")
+            raise self.type_error(key, "an array of texts")
         items = tuple(cast("list[object]", value))
         for number, item in enumerate(items):
             if not isinstance(item, str):
-                raise self.wrong_type(key, _KINDS[str], number)
+                raise self.type_error(key, _KINDS[str], number)
         return cast("tuple[str, ...]", items)
 
     def table(self, key: str) -> Table:
         value = self._entry(key)
         if not isinstance(value, dict):
-            raise self.wrong_type(key, _KINDS[dict])
+            raise self.type_error(key, _KINDS[dict])
         return Table(self.source, self.places, cast("dict[str, object]", value), (*self.path, key))
 
     def tables(self, key: str) -> tuple[Table, ...]:
@@ -81,13 +81,13 @@ class Table:
         value = self._entry(key)
         items = cast("list[object]", value) if isinstance(value, list) else []
         if not items or not all(isinstance(item, dict) for item in items):
-            raise self.wrong_type(key, f"one or more [[{key}]] sections")
+            raise self.type_error(key, f"one or more [[{key}]] sections")
         return tuple(
             Table(self.source, self.places, cast("dict[str, object]", item), (*self.path, key, n))
             for n, item in enumerate(items)
         )
 
-    def only(self, known: Iterable[str]) -> None:
+    def reject_unknown(self, known: Iterable[str]) -> None:
         """Reject unknown keys: error PL0303 at the first key that is not `known`."""
         names = tuple(known)
         for key in self.content:
@@ -96,7 +96,7 @@ class Table:
                     "PL0303", f"unknown key '{key}'", span=self.span(key), help=nearest(key, names, "key")
                 )
 
-    def wrong_type(self, key: str, expected: str, *inner: int) -> PolyloomError:
+    def type_error(self, key: str, expected: str, *inner: int) -> PolyloomError:
         """Error PL0304 at the value of `key`, or at an item in it."""
         what = f"an item of '{key}'" if inner else f"'{key}'"
         value: object = self.content[key]
@@ -135,10 +135,10 @@ class Table:
             help=f"add `{key} = ...`; docs/machines.md lists every key",
         )
 
-    def _ranged(self, key: str, value: object, least: int, most: int, expected: str) -> int:
+    def _check_range(self, key: str, value: object, least: int, most: int, expected: str) -> int:
         """Integer within a range; PL0304, PL0306."""
         if isinstance(value, bool) or not isinstance(value, int):
-            raise self.wrong_type(key, expected)
+            raise self.type_error(key, expected)
         if least <= value <= most:
             return value
         help = f"write {expected.replace('integer', f'integer from {least} to {most}')}"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.modulo.graph import Demand, Graph, build, possible
+from polyloom.modulo.graph import Demand, Graph, build_graph, possible_choices
 from polyloom.modulo.problem import Capacity, Choice, LowerBound, Problem
 from polyloom.modulo.recurrence import Circuit, critical_circuit
 from polyloom.modulo.table import profile
@@ -29,7 +29,7 @@ def resource_bound(problem: Problem) -> LowerBound:
     """ResMII: the greatest bound by resources and capacities, at least 1 (Rau 1994). PL0987 for a capacity
     that no interval satisfies.
     """
-    choices = possible(problem)
+    choices = possible_choices(problem)
     found = [_set_bound(problem, choices, union) for union in _unions(problem, choices)]
     found += [
         _cell_bound(problem, choices, r) for r, resource in enumerate(problem.resources) if resource.limit is not None
@@ -44,7 +44,7 @@ def _unions(problem: Problem, choices: Sequence[tuple[int, ...]]) -> list[frozen
     unions of these that overlap. Of two disjoint sets, one alone binds as much as their union.
     """
     sets = {
-        frozenset(r for k in ks for r in _limited(problem, problem.operations[v].choices[k]))
+        frozenset(r for k in ks for r in _limited_resources(problem, problem.operations[v].choices[k]))
         for v, ks in enumerate(choices)
     }
     unions: set[frozenset[int]] = set()
@@ -58,7 +58,7 @@ def _unions(problem: Problem, choices: Sequence[tuple[int, ...]]) -> list[frozen
     return sorted(unions, key=lambda union: (len(union), sorted(union)))
 
 
-def _limited(problem: Problem, choice: Choice) -> Iterator[int]:
+def _limited_resources(problem: Problem, choice: Choice) -> Iterator[int]:
     return (u.resource for u in choice.uses if u.busy and problem.resources[u.resource].limit is not None)
 
 
@@ -84,12 +84,12 @@ def _demand(problem: Problem, union: frozenset[int], members: Sequence[int], nee
     more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
     cells = sum(needs)
     return (
-        f"{names}: {count(cells, 'row')} for {count(len(members), 'operation')}, {offered} at a time "
+        f"{names}: {pluralize(cells, 'row')} for {pluralize(len(members), 'operation')}, {offered} at a time "
         f"({', '.join(named)}{more})"
     )
 
 
-def count(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
@@ -105,7 +105,7 @@ def _cell_bound(problem: Problem, choices: Sequence[tuple[int, ...]], resource: 
         # Some choice does without the resource, so the operation alone forces nothing.
         if not all(busy):
             continue
-        value = min(_least_alone(held, limit) for held in busy)
+        value = min(_self_conflict_bound(held, limit) for held in busy)
         if value > found.value:
             name = problem.operations[v].name
             found = LowerBound(
@@ -116,44 +116,44 @@ def _cell_bound(problem: Problem, choices: Sequence[tuple[int, ...]], resource: 
     return found
 
 
-def _least_alone(busy: Sequence[int], limit: int) -> int:
+def _self_conflict_bound(busy: Sequence[int], limit: int) -> int:
     """Least interval, in cycles, at which one operation does not meet itself in the reservation table: it is busy for
     these numbers of cycles, and holds no row more than `limit` times.
     """
-    return _least(lambda interval: max(run.times for run in profile(busy, interval)) <= limit, max(busy))
+    return _bisect_interval(lambda interval: max(run.times for run in profile(busy, interval)) <= limit, max(busy))
 
 
 def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capacity: Capacity) -> LowerBound:
     """Least interval at which the holds of a capacity fit: the sum of ceil(busy / II) is at most the limit. PL0987 if
     none is long enough.
     """
-    busy = [least_hold(problem, choices, h.operation, h.busy) for h in capacity.holds]
+    busy = [shortest_hold(problem, choices, h.operation, h.busy) for h in capacity.holds]
     members = tuple(dict.fromkeys(h.operation for h, b in zip(capacity.holds, busy, strict=True) if b))
     # ceil(busy / II) is at least 1 however long the interval: no interval helps.
     if sum(b > 0 for b in busy) > capacity.limit:
-        what = f"{count(len(members), 'operation')} hold {capacity.name}, of which there are {capacity.limit}"
+        what = f"{pluralize(len(members), 'operation')} hold {capacity.name}, of which there are {capacity.limit}"
         raise infeasible(
             "PL0987",
             f"no interval is long enough: {what}",
             help="raise the limit, or give the operations another way to run",
         )
     # The sum falls as the interval grows, so the least interval is found by bisection; at max(busy) every term is 1.
-    value = _least(lambda interval: sum(-(-b // interval) for b in busy) <= capacity.limit, max(busy, default=1))
+    value = _bisect_interval(lambda interval: sum(-(-b // interval) for b in busy) <= capacity.limit, max(busy, default=1))
     held = (
-        f"{capacity.name}: {count(capacity.limit, 'place')} for {count(len(members), 'operation')} that hold one "
+        f"{capacity.name}: {pluralize(capacity.limit, 'place')} for {pluralize(len(members), 'operation')} that hold one "
         f"for {sum(busy)} cycles in all"
     )
     return LowerBound(value, held, members)
 
 
-def least_hold(problem: Problem, choices: Sequence[tuple[int, ...]], operation: int, busy: int | None) -> int:
+def shortest_hold(problem: Problem, choices: Sequence[tuple[int, ...]], operation: int, busy: int | None) -> int:
     """Shortest time in cycles for which an operation holds a place of a capacity."""
     return (
         busy if busy is not None else min(problem.operations[operation].choices[k].latency for k in choices[operation])
     )
 
 
-def _least(holds: Callable[[int], bool], most: int) -> int:
+def _bisect_interval(holds: Callable[[int], bool], most: int) -> int:
     """Bisection: the least interval up to `most` at which a monotone condition holds. The condition is known to hold at
     `most`, and stays true from its first interval on.
     """
@@ -168,7 +168,7 @@ def recurrence_bound(problem: Problem) -> LowerBound:
     """RecMII: the bound by the circuits of dependences, at least 1 (Rau 1994). PL0985 for a circuit that
     no interval satisfies.
     """
-    graph = build(problem, possible(problem), Demand.LEAST)
+    graph = build_graph(problem, possible_choices(problem), Demand.LEAST)
     circuit = critical_circuit(len(graph.owner), graph.arcs)
     if circuit is None:
         return LowerBound(1, "no circuit of dependences that takes time")
@@ -193,7 +193,7 @@ def _names(graph: Graph, circuit: Circuit) -> str:
 
 def circuit_members(problem: Problem) -> tuple[str, ...]:
     """The operations of the circuit of positive weight and distance 0 that PL0985 names."""
-    graph = build(problem, possible(problem), Demand.LEAST)
+    graph = build_graph(problem, possible_choices(problem), Demand.LEAST)
     circuit = critical_circuit(len(graph.owner), graph.arcs)
     found: Iterable[int] = () if circuit is None else (graph.owner[arc.source] for arc in circuit.arcs)
     return tuple(problem.operations[v].name for v in dict.fromkeys(found))

@@ -23,12 +23,12 @@ def check(problem: Problem, schedule: Schedule) -> None:
 def violations(problem: Problem, schedule: Schedule) -> tuple[str, ...]:
     """One sentence for each constraint that `schedule` violates."""
     # The other rules index by these numbers, and would fail instead of explaining.
-    if malformed := tuple(_malformed(problem, schedule)):
+    if malformed := tuple(_shape_violations(problem, schedule)):
         return malformed
-    return (*_early(problem, schedule), *_crowded(problem, schedule), *_beyond(problem, schedule))
+    return (*_dependence_violations(problem, schedule), *_resource_violations(problem, schedule), *_capacity_violations(problem, schedule))
 
 
-def _malformed(problem: Problem, schedule: Schedule) -> Iterator[str]:
+def _shape_violations(problem: Problem, schedule: Schedule) -> Iterator[str]:
     if schedule.interval < 1:
         yield f"the initiation interval is {schedule.interval}"
     sizes = [len(schedule.start), len(schedule.choice), len(schedule.latency)]
@@ -50,7 +50,7 @@ def _malformed(problem: Problem, schedule: Schedule) -> Iterator[str]:
             yield f"{operation.name} has latency {schedule.latency[v]}, which is not in {least} to {most}"
 
 
-def _early(problem: Problem, schedule: Schedule) -> Iterator[str]:
+def _dependence_violations(problem: Problem, schedule: Schedule) -> Iterator[str]:
     """Dependence rule: start(sink) + II * distance >= start(source) + latency + delay (Rau and Glaeser 1981)."""
     for d in problem.dependences:
         latency = schedule.latency[d.source] if d.latency is None else d.latency
@@ -63,17 +63,17 @@ def _early(problem: Problem, schedule: Schedule) -> Iterator[str]:
             yield f"{names[0]} follows {names[1]} (distance {d.distance}) in cycle {reads}, before {ready}"
 
 
-def _crowded(problem: Problem, schedule: Schedule) -> Iterator[str]:
+def _resource_violations(problem: Problem, schedule: Schedule) -> Iterator[str]:
     """Modulo reservation table rule: no row holds a resource more often than its limit (Lam 1988)."""
     for number, resource in enumerate(problem.resources):
         if resource.limit is None:
             continue
-        for row, times in _changes(problem, schedule, number):
+        for row, times in _row_occupancy(problem, schedule, number):
             if times > resource.limit:
                 yield f"{resource.name} is held {times} times in row {row}, and has a limit of {resource.limit}"
 
 
-def _changes(problem: Problem, schedule: Schedule, resource: int) -> Iterator[tuple[int, int]]:
+def _row_occupancy(problem: Problem, schedule: Schedule, resource: int) -> Iterator[tuple[int, int]]:
     """Occupancy of a resource in row 0 and in each row in which it may change: (row, times held), rows ascending."""
     interval, held = schedule.interval, 0
     changes: Counter[int] = Counter({0: 0})
@@ -93,7 +93,7 @@ def _changes(problem: Problem, schedule: Schedule, resource: int) -> Iterator[tu
         yield row, held
 
 
-def _beyond(problem: Problem, schedule: Schedule) -> Iterator[str]:
+def _capacity_violations(problem: Problem, schedule: Schedule) -> Iterator[str]:
     """Capacity rule: the sum of ceil(busy / II) over the holds is at most the limit."""
     for capacity in problem.capacities:
         busy = [schedule.latency[h.operation] if h.busy is None else h.busy for h in capacity.holds]

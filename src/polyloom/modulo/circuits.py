@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from polyloom.modulo.closure import LARGEST_COMPONENT, Body, Closure, Matrix, close
+from polyloom.modulo.closure import LARGEST_COMPONENT, Body, Closure, Matrix, build_closure
 from polyloom.modulo.graph import Graph
 from polyloom.modulo.placing import Room
 from polyloom.modulo.problem import Schedule
@@ -31,15 +31,15 @@ Placed = tuple[int, int, int]
 
 def place(room: Room) -> Schedule | None:
     """Circuits-first schedule at the interval of `room`, whose table is empty; None where none was found."""
-    closures = closures_of(room)
+    closures = build_closures(room)
     if closures is None or not closures:
-        return None if closures is None else complete(room, [])
+        return None if closures is None else complete_schedule(room, [])
     search = _Search(room, closures)
     placed = search.run()
-    return None if placed is None else complete(room, placed)
+    return None if placed is None else complete_schedule(room, placed)
 
 
-def is_small(room: Room) -> bool:
+def has_small_components(room: Room) -> bool:
     """Whether the closures of all components can be made."""
     return max(map(len, room.graph.points)) <= LARGEST_COMPONENT
 
@@ -59,7 +59,7 @@ def needs_row(room: Room, operation: int) -> bool:
     return len(graph.components[graph.component_of[operation]]) > 1 or not is_simple(room, operation)
 
 
-def closures_of(room: Room) -> list[Closure] | None:
+def build_closures(room: Room) -> list[Closure] | None:
     """Transitive closures of all components with operations that choose their rows first; None where a circuit is
     positive at this interval.
     """
@@ -73,7 +73,7 @@ def closures_of(room: Room) -> list[Closure] | None:
         if len(members) == 1:
             found.append(Closure(number, (Body(((members[0], 0),)),), np.zeros((1, 1), np.int64)))
             continue
-        closure = close(graph, number, room.interval, kept)
+        closure = build_closure(graph, number, room.interval, kept)
         if closure is None:
             return None
         found.append(closure)
@@ -122,7 +122,7 @@ class _Search:
         start = 0 if turn == 0 else self.random.randrange(interval)
         at = self.room.table.first(free, start)
         while at is not None and at < start + interval and self.effort >= 0:
-            if (mine := self._from(number, first, at)) is not None:
+            if (mine := self._place_from_body(number, first, at)) is not None:
                 placed += mine
                 return True
             if not placed:
@@ -130,7 +130,7 @@ class _Search:
             at = self.room.table.first(free, at + 1)
         return False
 
-    def _from(self, number: int, first: int, at: int) -> list[Placed] | None:
+    def _place_from_body(self, number: int, first: int, at: int) -> list[Placed] | None:
         """Placement of component `number` with body `first` at time `at`; None, and nothing placed, where a body finds
         no row.
         """
@@ -204,13 +204,13 @@ class _Search:
         placed.clear()
 
 
-def complete(room: Room, placed: Sequence[Placed]) -> Schedule | None:
+def complete_schedule(room: Room, placed: Sequence[Placed]) -> Schedule | None:
     """Complete schedule from the placed operations, whose rows the table holds: the simple ones fill what is left. None
     where they find no cell.
     """
     graph = room.graph
     fixed = {v: (time, way) for v, time, way in placed}
-    way = _match(room, fixed)
+    way = _match_resources(room, fixed)
     if way is None:
         return None
     time: list[int] = [0] * len(graph.owner)
@@ -218,14 +218,14 @@ def complete(room: Room, placed: Sequence[Placed]) -> Schedule | None:
         anchored = [v for v in members if v in fixed]
         if anchored:
             # The whole component moves by intervals: rows stay, and so do the times between its operations.
-            ready = max(_ready(graph, room.interval, v, time, number) - fixed[v][0] for v in anchored)
+            ready = max(_operand_time(graph, room.interval, v, time, number) - fixed[v][0] for v in anchored)
             move = -(-ready // room.interval) * room.interval
             for v in anchored:
                 time[v] = fixed[v][0] + move
         for v in members:
             if v in fixed:
                 continue
-            ready = _ready(graph, room.interval, v, time, number)
+            ready = _operand_time(graph, room.interval, v, time, number)
             footprint: Footprint = room.ways[v][way[v]][1]
             found = room.table.first(room.table.free(footprint), ready)
             if found is None:
@@ -237,7 +237,7 @@ def complete(room: Room, placed: Sequence[Placed]) -> Schedule | None:
     return room.finish(time, way)
 
 
-def _ready(graph: Graph, interval: int, operation: int, time: Sequence[int], number: int) -> int:
+def _operand_time(graph: Graph, interval: int, operation: int, time: Sequence[int], number: int) -> int:
     """Cycle in which the operands from earlier components are ready; an estimate where a latency is still to be
     chosen."""
     ready = 0
@@ -247,7 +247,7 @@ def _ready(graph: Graph, interval: int, operation: int, time: Sequence[int], num
     return ready
 
 
-def _match(room: Room, fixed: dict[int, tuple[int, int]]) -> list[int] | None:
+def _match_resources(room: Room, fixed: dict[int, tuple[int, int]]) -> list[int] | None:
     """Bipartite matching with capacities: a way for every operation, the simple ones on resources that have cells left.
     None if some operation is unmatched (Berge 1957).
     """
@@ -263,12 +263,12 @@ def _match(room: Room, fixed: dict[int, tuple[int, int]]) -> list[int] | None:
             continue
         if not room.is_bound[v]:
             way[v] = next(n for n, (_, f) in enumerate(room.ways[v]) if not f)
-        elif not _augment(room, v, way, left, users):
+        elif not _augment_matching(room, v, way, left, users):
             return None
     return way
 
 
-def _augment(room: Room, operation: int, way: list[int], left: list[int], users: list[dict[int, None]]) -> bool:
+def _augment_matching(room: Room, operation: int, way: list[int], left: list[int], users: list[dict[int, None]]) -> bool:
     """Augmenting path by breadth-first search: give the operation a cell, moving others to resources of theirs (Berge
     1957).
     """

@@ -61,7 +61,7 @@ def longest_paths(graph: Graph, component: int, interval: int) -> Matrix | None:
     return None if np.any(np.diagonal(path) > 0) else path
 
 
-def close(graph: Graph, component: int, interval: int, kept: frozenset[int]) -> Closure | None:
+def build_closure(graph: Graph, component: int, interval: int, kept: frozenset[int]) -> Closure | None:
     """Closure of the kept operations of a component, as rigid bodies; None where a circuit is positive."""
     path = longest_paths(graph, component, interval)
     if path is None:

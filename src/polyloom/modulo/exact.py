@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from polyloom.modulo.circuits import Placed, complete, is_simple
-from polyloom.modulo.closure import LARGEST_COMPONENT, Closure, Matrix, close
-from polyloom.modulo.graph import Demand, build
+from polyloom.modulo.circuits import Placed, complete_schedule, is_simple
+from polyloom.modulo.closure import LARGEST_COMPONENT, Closure, Matrix, build_closure
+from polyloom.modulo.graph import Demand, build_graph
 from polyloom.modulo.placing import Case, Room
 from polyloom.modulo.problem import Problem, Schedule
 from polyloom.modulo.recurrence import critical_circuit
@@ -77,7 +77,7 @@ def _room(case: Case, interval: int) -> Room | None:
     )
     if not all(fitting):
         return None
-    graph = build(case.problem, fitting, Demand.LEAST)
+    graph = build_graph(case.problem, fitting, Demand.LEAST)
     # With least latencies everywhere. If even these make a circuit too long, no choice helps, and no model is needed.
     circuit = critical_circuit(len(graph.owner), graph.arcs)
     if circuit is not None and circuit.weight > interval * circuit.distance:
@@ -139,7 +139,7 @@ class _Model:
             members = self.room.graph.components[number]
             elastic = any(_is_elastic(self.room, v) for v in members)
             kept = frozenset(v for v in members if elastic or _needs_row(self.room, v))
-            yield close(self.room.graph, number, self.room.interval, kept)
+            yield build_closure(self.room.graph, number, self.room.interval, kept)
 
     def build(self, closures: list[Closure]) -> bool:
         """All constraints; False where there would be too many."""
@@ -163,7 +163,7 @@ class _Model:
         for (resource, _), terms in sorted(self.cells.items(), key=lambda item: item[0]):
             limit = self.problem.resources[resource].limit
             assert limit is not None
-            self.model.add(_total(terms) <= limit)
+            self.model.add(_sum_terms(terms) <= limit)
         self._fill()
         elastic = {
             self.room.graph.component_of[v] for v in range(len(self.problem.operations)) if _is_elastic(self.room, v)
@@ -178,7 +178,7 @@ class _Model:
         for n, body in enumerate(closure.bodies):
             rows = [self.model.new_bool_var("") for _ in range(interval)]
             self.model.add_exactly_one(rows)
-            start = _weighted(rows, range(interval))
+            start = _weighted_sum(rows, range(interval))
             # The stage of body n against that of the first body. The closure bounds the distance of the leaders on both
             # sides, and the first leader's row is between 0 and II - 1.
             low, high = int(after[0, n]) // interval, (interval - 1 - int(after[n, 0])) // interval
@@ -193,7 +193,7 @@ class _Model:
                 self.start[v] = start + offset
                 self.row[v] = [rows[(r - offset) % interval] for r in range(interval)]
         # Entries of the closure that others imply are left out: they would only slow the solver down.
-        for a, b in _needed(after):
+        for a, b in _transitive_reduction(after):
             self.model.add(starts[b] - starts[a] >= int(after[a, b]))
 
     def _hold(self, operation: int) -> None:
@@ -209,9 +209,9 @@ class _Model:
         places = [[self.model.new_bool_var("") for _ in range(interval)] for _ in ways]
         for row in range(interval):
             # Channelling: in its row the operation runs in exactly one of its ways.
-            self.model.add(_total([mine[row] for mine in places]) == rows[row])
+            self.model.add(_sum_terms([mine[row] for mine in places]) == rows[row])
         for n, mine in enumerate(places):
-            self.model.add(_total(mine) == literals[n])
+            self.model.add(_sum_terms(mine) == literals[n])
             self._cells(n, operation, mine)
 
     def _cells(self, way: int, operation: int, rows: list[cp_model.IntVar]) -> None:
@@ -240,13 +240,13 @@ class _Model:
                 groups[key] = groups.get(key, 0) + 1
         for resources, number in groups.items():
             parts = [self.model.new_int_var(0, number, "") for _ in resources]
-            self.model.add(_total(parts) == number)
+            self.model.add(_sum_terms(parts) == number)
             for resource, part in zip(resources, parts, strict=True):
                 total.setdefault(resource, []).append(part)
         for resource, terms in total.items():
             limit = self.problem.resources[resource].limit
             assert limit is not None
-            self.model.add(_total(terms) <= limit * interval)
+            self.model.add(_sum_terms(terms) <= limit * interval)
 
     def _latencies(self, components: set[int]) -> None:
         """The latencies of elastic components, and the dependences inside of these."""
@@ -268,13 +268,13 @@ class _Model:
     def _latency(self, operation: int) -> None:
         choices = [self.problem.operations[operation].choices[k] for k, _ in self.room.ways[operation]]
         ways = self.way[operation]
-        least = _weighted(ways, [c.latency for c in choices])
+        least = _weighted_sum(ways, [c.latency for c in choices])
         if all(c.longest == c.latency for c in choices):
             self.latency[operation] = least
             return
         latency = self.model.new_int_var(min(c.latency for c in choices), max(c.longest for c in choices), "")
         self.model.add(latency >= least)
-        self.model.add(latency <= _weighted(ways, [c.longest for c in choices]))
+        self.model.add(latency <= _weighted_sum(ways, [c.longest for c in choices]))
         self.latency[operation] = latency
 
     def _capacities(self) -> None:
@@ -291,7 +291,7 @@ class _Model:
                     places.append(place)
                 else:
                     fixed += -(-self._shortest(h.operation) // interval)
-            self.model.add(_total(places) + fixed <= capacity.limit)
+            self.model.add(_sum_terms(places) + fixed <= capacity.limit)
 
     def _shortest(self, operation: int) -> int:
         return min(self.problem.operations[operation].choices[k].latency for k, _ in self.room.ways[operation])
@@ -312,10 +312,10 @@ class _Model:
             placed.append((v, search.value(self.start[v]), way))
             self.room.table.add(self.room.ways[v][way][1], placed[-1][1])
         self.room.most = tuple(most)
-        return complete(self.room, placed)
+        return complete_schedule(self.room, placed)
 
 
-def decide_open(case: Case, effort: float) -> Decision:
+def decide_open_code(case: Case, effort: float) -> Decision:
     """Open-code schedule: whether any interval has a schedule, and one that has, in which iterations do not overlap.
 
     A schedule of some interval is one of an iteration alone; that is one of every interval that is long enough. Between
@@ -338,8 +338,8 @@ def decide_open(case: Case, effort: float) -> Decision:
     for v, (ks, literals) in enumerate(zip(case.choices, taken, strict=True)):
         choices = [problem.operations[v].choices[k] for k in ks]
         model.add_exactly_one(literals)
-        model.add(latency[v] >= _weighted(literals, [c.latency for c in choices]))
-        model.add(latency[v] <= _weighted(literals, [c.longest for c in choices]))
+        model.add(latency[v] >= _weighted_sum(literals, [c.latency for c in choices]))
+        model.add(latency[v] <= _weighted_sum(literals, [c.longest for c in choices]))
         for choice, literal in zip(choices, literals, strict=True):
             for use in choice.uses:
                 if use.busy and problem.resources[use.resource].limit is not None:
@@ -360,7 +360,7 @@ def decide_open(case: Case, effort: float) -> Decision:
         for v, literal in some.items():
             model.add(latency[v] <= _longest(problem, v) * literal)
         fixed = sum(1 for h in capacity.holds if h.busy)
-        model.add(_total([some[v] for v in held]) + fixed <= capacity.limit)
+        model.add(_sum_terms([some[v] for v in held]) + fixed <= capacity.limit)
     search = solver(effort)
     status = search.solve(model)
     spent = search.response_proto.deterministic_time
@@ -372,14 +372,14 @@ def decide_open(case: Case, effort: float) -> Decision:
     )
     starts = [search.value(s) for s in start]
     found = Schedule(1, tuple(s - min(starts) for s in starts), choice, tuple(search.value(x) for x in latency))
-    return Decision(replace(found, interval=_long_enough(problem, found)), False, spent)
+    return Decision(replace(found, interval=_interval_without_overlap(problem, found)), False, spent)
 
 
 def _longest(problem: Problem, operation: int) -> int:
     return max(c.longest for c in problem.operations[operation].choices)
 
 
-def _long_enough(problem: Problem, schedule: Schedule) -> int:
+def _interval_without_overlap(problem: Problem, schedule: Schedule) -> int:
     """The least interval in which nothing of one iteration runs beside another's, and every dependence holds."""
     needed = [1, *schedule.latency]
     for v, start in enumerate(schedule.start):
@@ -396,15 +396,15 @@ def _long_enough(problem: Problem, schedule: Schedule) -> int:
     return max(needed)
 
 
-def _weighted(terms: Sequence[cp_model.LinearExpr], weights: Sequence[int]) -> cp_model.LinearExpr:
+def _weighted_sum(terms: Sequence[cp_model.LinearExpr], weights: Sequence[int]) -> cp_model.LinearExpr:
     return cp_model.LinearExpr.weighted_sum(terms, list(weights))  # pyright: ignore[reportUnknownMemberType] (it takes any sequences)
 
 
-def _total(terms: Sequence[cp_model.LinearExpr]) -> cp_model.LinearExpr:
-    return _weighted(terms, [1] * len(terms))
+def _sum_terms(terms: Sequence[cp_model.LinearExpr]) -> cp_model.LinearExpr:
+    return _weighted_sum(terms, [1] * len(terms))
 
 
-def _needed(after: Matrix) -> list[tuple[int, int]]:
+def _transitive_reduction(after: Matrix) -> list[tuple[int, int]]:
     """Transitive reduction of a closure: the pairs whose distance does not follow from those of others (Aho, Garey and
     Ullman 1972).
     """

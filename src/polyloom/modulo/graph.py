@@ -60,11 +60,11 @@ class Graph:
 
     @cached_property
     def outgoing(self) -> tuple[tuple[Arc, ...], ...]:
-        return _by(self.arcs, len(self.owner), lambda arc: arc.source)
+        return _group_arcs(self.arcs, len(self.owner), lambda arc: arc.source)
 
     @cached_property
     def incoming(self) -> tuple[tuple[Arc, ...], ...]:
-        return _by(self.arcs, len(self.owner), lambda arc: arc.sink)
+        return _group_arcs(self.arcs, len(self.owner), lambda arc: arc.sink)
 
     @cached_property
     def points(self) -> tuple[tuple[int, ...], ...]:
@@ -85,19 +85,19 @@ class Graph:
         return tuple(map(tuple, found))
 
 
-def _by(arcs: Iterable[Arc], count: int, key: Callable[[Arc], int]) -> tuple[tuple[Arc, ...], ...]:
+def _group_arcs(arcs: Iterable[Arc], count: int, key: Callable[[Arc], int]) -> tuple[tuple[Arc, ...], ...]:
     found: list[list[Arc]] = [[] for _ in range(count)]
     for arc in arcs:
         found[key(arc)].append(arc)
     return tuple(map(tuple, found))
 
 
-def possible(problem: Problem) -> tuple[tuple[int, ...], ...]:
+def possible_choices(problem: Problem) -> tuple[tuple[int, ...], ...]:
     """Choices of each operation that some interval has room for."""
     return tuple(tuple(k for k, c in enumerate(o.choices) if is_possible(problem, c)) for o in problem.operations)
 
 
-def build(
+def build_graph(
     problem: Problem, choices: Sequence[tuple[int, ...]], demand: Demand, most: Sequence[int | None] | None = None
 ) -> Graph:
     """Constraint graph for these choices; `most[v]` limits the latency of v further, in cycles."""
@@ -109,7 +109,7 @@ def build(
     # Only results that something waits for become points: other chosen latencies are as short as possible.
     for v in sorted(waiting):
         mine = [problem.operations[v].choices[k] for k in kept[v]]
-        least, longest = _range(mine, demand)
+        least, longest = _latency_range(mine, demand)
         if most is not None and (limit := most[v]) is not None:
             longest = max(least, min(longest, limit))
         if least == longest:
@@ -118,7 +118,7 @@ def build(
         owner.append(v)
         # A latency between `least` and `longest` as two differences, which longest paths understand.
         arcs += [Arc(v, result[v], least, 0), Arc(result[v], v, -longest, 0)]
-    arcs += [_arc(problem, d, kept, result, demand) for d in problem.dependences]
+    arcs += [_make_arc(problem, d, kept, result, demand) for d in problem.dependences]
     return Graph(problem, kept, tuple(owner), tuple(arcs))
 
 
@@ -133,14 +133,14 @@ def _consistent(problem: Problem, operation: int, choices: tuple[int, ...]) -> t
     return tuple(k for k in choices if (mine[k].latency, mine[k].most) == (fastest.latency, fastest.most))
 
 
-def _range(choices: Sequence[Choice], demand: Demand) -> tuple[int, int]:
+def _latency_range(choices: Sequence[Choice], demand: Demand) -> tuple[int, int]:
     """Latency range in cycles, whatever is chosen (`MOST`) or with the best choice for it (`LEAST`)."""
     if demand is Demand.LEAST:
         return min(c.latency for c in choices), max(c.longest for c in choices)
     return max(c.latency for c in choices), max(max(c.latency for c in choices), min(c.longest for c in choices))
 
 
-def _arc(
+def _make_arc(
     problem: Problem, d: Dependence, choices: Sequence[tuple[int, ...]], result: dict[int, int], demand: Demand
 ) -> Arc:
     source, sink, weight = d.source, d.sink, d.delay
@@ -184,7 +184,7 @@ def strong_components(successors: Sequence[Sequence[int]]) -> tuple[tuple[int, .
                 if trail:
                     low[trail[-1][0]] = min(low[trail[-1][0]], low[node])
                 if low[node] == order[node]:
-                    found.append(_close(stack, is_open, node))
+                    found.append(_pop_component(stack, is_open, node))
             elif order[child] >= 0:
                 low[node] = min(low[node], order[child])
             else:
@@ -197,7 +197,7 @@ def strong_components(successors: Sequence[Sequence[int]]) -> tuple[tuple[int, .
     return tuple(reversed(found))
 
 
-def _close(stack: list[int], is_open: list[bool], root: int) -> tuple[int, ...]:
+def _pop_component(stack: list[int], is_open: list[bool], root: int) -> tuple[int, ...]:
     members: list[int] = []
     while not members or members[-1] != root:
         members.append(stack.pop())

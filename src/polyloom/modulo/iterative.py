@@ -31,7 +31,7 @@ def place(case: Case, interval: int) -> Schedule | None:
         # It needs NumPy, and those who only name a solver do not wait for that.
         from polyloom.modulo import circuits
 
-        found = circuits.place(room) if circuits.is_small(room) else _Attempt(room).run(LONG)
+        found = circuits.place(room) if circuits.has_small_components(room) else _Attempt(room).run(LONG)
         if found is not None:
             return found
     return None

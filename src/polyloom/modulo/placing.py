@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polyloom.modulo.graph import Demand, Graph, build, possible
+from polyloom.modulo.graph import Demand, Graph, build_graph, possible_choices
 from polyloom.modulo.problem import Problem, Schedule
-from polyloom.modulo.settle import Placement, latency_limits, settle
+from polyloom.modulo.settle import Placement, latency_limits, compute_start_times
 from polyloom.modulo.table import Footprint, Table
 
 
@@ -35,7 +35,7 @@ class Room:
         """The least schedule in the rows of these times, with the `way[v]`-th of each operation's ways."""
         chosen = [ways[w] for ways, w in zip(self.ways, way, strict=True)]
         rows = tuple(t % self.interval if footprint else None for t, (_, footprint) in zip(time, chosen, strict=False))
-        return settle(self.graph.problem, self.interval, Placement(rows, tuple(k for k, _ in chosen), self.most))
+        return compute_start_times(self.graph.problem, self.interval, Placement(rows, tuple(k for k, _ in chosen), self.most))
 
     def earliest(self, operation: int, time: int) -> tuple[int, int] | None:
         """Earliest free (time, way) from `time` on, all rows once; of several ways, the one with the earliest
@@ -56,7 +56,7 @@ class Case:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.choices = possible(problem)
+        self.choices = possible_choices(problem)
         self._graphs: dict[tuple[bool, tuple[int | None, ...]], Graph] = {}
 
     def rooms(self, interval: int) -> Iterator[Room]:
@@ -83,11 +83,11 @@ class Case:
 
     def _build(self, quick: bool, most: tuple[int | None, ...]) -> Graph:
         if not quick:
-            return build(self.problem, self.choices, Demand.MOST, most)
+            return build_graph(self.problem, self.choices, Demand.MOST, most)
         general = self._graph(False, most)
         on_circuit = [bool(general.inner[general.component_of[v]]) for v in range(len(self.choices))]
         choices = [_fastest(self.problem, v, ks) if on_circuit[v] else ks for v, ks in enumerate(self.choices)]
-        return general if tuple(choices) == self.choices else build(self.problem, choices, Demand.MOST, most)
+        return general if tuple(choices) == self.choices else build_graph(self.problem, choices, Demand.MOST, most)
 
 
 def _fastest(problem: Problem, operation: int, choices: tuple[int, ...]) -> tuple[int, ...]:

@@ -69,7 +69,7 @@ def critical_circuit(count: int, arcs: Sequence[Arc]) -> Circuit | None:
             circuit = positive_circuit(len(members), ends, weights)
             if not circuit:
                 break
-            best = _from_least(arcs, [numbers[k] for k in circuit])
+            best = _rotate_circuit(arcs, [numbers[k] for k in circuit])
             # No interval satisfies it: the search ends, because the caller only names it.
             if best.distance == 0:
                 return best
@@ -98,12 +98,12 @@ def positive_circuit(count: int, ends: Sequence[tuple[int, int]], weights: Seque
                     improved[sink] = None
         active = sorted(improved)
         # Looking costs as much as a round: often at first, then every few rounds.
-        if (rounds & (rounds - 1) == 0 or rounds % 8 == 0) and (found := _loop(ends, entered)):
+        if (rounds & (rounds - 1) == 0 or rounds % 8 == 0) and (found := _predecessor_cycle(ends, entered)):
             return found
     return []
 
 
-def _loop(ends: Sequence[tuple[int, int]], entered: Sequence[int]) -> list[int]:
+def _predecessor_cycle(ends: Sequence[tuple[int, int]], entered: Sequence[int]) -> list[int]:
     """Cycle of the predecessor graph: a circuit among the arcs by which nodes were last entered (the parent graph of
     Cherkassky and Goldberg 1999)."""
     mark = [0] * len(entered)
@@ -121,7 +121,7 @@ def _loop(ends: Sequence[tuple[int, int]], entered: Sequence[int]) -> list[int]:
     return []
 
 
-def _from_least(arcs: Sequence[Arc], numbers: list[int]) -> Circuit:
+def _rotate_circuit(arcs: Sequence[Arc], numbers: list[int]) -> Circuit:
     # A circuit has no beginning; messages show the same one from run to run.
     first = min(range(len(numbers)), key=lambda k: arcs[numbers[k]].source)
     turned = (*numbers[first:], *numbers[:first])

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polyloom.modulo.bounds import least_hold
-from polyloom.modulo.graph import Demand, Graph, build
+from polyloom.modulo.bounds import shortest_hold
+from polyloom.modulo.graph import Demand, Graph, build_graph
 from polyloom.modulo.problem import Problem, Schedule
 
 
@@ -26,11 +26,11 @@ class Placement:
     most: tuple[int | None, ...]
 
 
-def settle(problem: Problem, interval: int, placement: Placement) -> Schedule | None:
+def compute_start_times(problem: Problem, interval: int, placement: Placement) -> Schedule | None:
     """Schedule of least starts in cycles; None where a circuit does not close in these rows."""
-    graph = build(problem, tuple((k,) for k in placement.choice), Demand.MOST, placement.most)
+    graph = build_graph(problem, tuple((k,) for k in placement.choice), Demand.MOST, placement.most)
     rows = [*placement.rows, *(None for _ in range(len(graph.owner) - len(placement.rows)))]
-    times = _least(graph, interval, rows)
+    times = _longest_path_times(graph, interval, rows)
     if times is None:
         return None
     # Points beyond the operations are the results of those whose latency is chosen; the difference is the latency.
@@ -42,7 +42,7 @@ def settle(problem: Problem, interval: int, placement: Placement) -> Schedule | 
     return Schedule(interval, tuple(t - least for t in starts), placement.choice, tuple(latency))
 
 
-def _least(graph: Graph, interval: int, rows: Sequence[int | None]) -> list[int] | None:
+def _longest_path_times(graph: Graph, interval: int, rows: Sequence[int | None]) -> list[int] | None:
     times = [row or 0 for row in rows]
     for number, points in enumerate(graph.points):
         inner = graph.inner[number]
@@ -59,17 +59,17 @@ def _least(graph: Graph, interval: int, rows: Sequence[int | None]) -> list[int]
                 steps -= 1
                 if steps < 0:
                     return None
-                if (time := _rounded(times[point] + weight - interval * distance, rows[sink], interval)) > times[sink]:
+                if (time := _align_to_row(times[point] + weight - interval * distance, rows[sink], interval)) > times[sink]:
                     times[sink] = time
                     waiting[sink] = None
         for point in points:
             for _, sink, weight, distance in graph.outgoing[point]:
-                time = _rounded(times[point] + weight - interval * distance, rows[sink], interval)
+                time = _align_to_row(times[point] + weight - interval * distance, rows[sink], interval)
                 times[sink] = max(times[sink], time)
     return times
 
 
-def _rounded(time: int, row: int | None, interval: int) -> int:
+def _align_to_row(time: int, row: int | None, interval: int) -> int:
     return time if row is None else time + (row - time) % interval
 
 
@@ -91,7 +91,7 @@ def latency_limits(
             left[n] -= (
                 places[h.operation]
                 if h.busy is None
-                else -(-least_hold(problem, choices, h.operation, h.busy) // interval)
+                else -(-shortest_hold(problem, choices, h.operation, h.busy) // interval)
             )
     if any(rest < 0 for rest in left):
         return None
@@ -103,11 +103,11 @@ def latency_limits(
     # Round robin, one place at a time: no operation takes all that is left before another one has had its turn.
     growing = [v for v in places if v in wanted]
     while growing:
-        growing = [v for v in growing if _grow(problem, interval, v, places, left, uses[v])]
+        growing = [v for v in growing if _grow_latency(problem, interval, v, places, left, uses[v])]
     return tuple(places[v] * interval if v in places else None for v in range(len(problem.operations)))
 
 
-def _grow(problem: Problem, interval: int, v: int, places: dict[int, int], left: list[int], uses: list[int]) -> bool:
+def _grow_latency(problem: Problem, interval: int, v: int, places: dict[int, int], left: list[int], uses: list[int]) -> bool:
     """Give v one more place in each of its capacities, if there is one and v can use it."""
     longest = max(c.longest for c in problem.operations[v].choices)
     if places[v] * interval >= longest or any(left[n] < uses.count(n) for n in uses):

@@ -59,7 +59,7 @@ class Solver:
     run: Callable[[Task], Outcome]
 
 
-def _climb(place: Place, task: Task) -> Outcome:
+def _search_intervals(place: Place, task: Task) -> Outcome:
     """Linear search over initiation intervals from `low` on; when the work is spent, twice the interval each time."""
     # Work is counted in placements, not seconds: the answer does not depend on the machine or its load.
     attempts = max(1, int(task.effort * _PLACEMENTS / len(task.case.problem.operations)))
@@ -76,14 +76,14 @@ def _exact(task: Task) -> Outcome:
     """Exact search: the iterative schedule, then a decision for every interval below it (Eichenberger and Davidson
     1997).
     """
-    outcome = _climb(iterative.place, task)
+    outcome = _search_intervals(iterative.place, task)
     if task.feasible or (outcome.schedule is not None and outcome.schedule.interval == task.low):
         return outcome
     # OR-tools take half a second to load, and a schedule at the bound does not need them.
-    from polyloom.modulo.exact import decide, decide_open
+    from polyloom.modulo.exact import decide, decide_open_code
 
     if outcome.schedule is None:
-        opened = decide_open(task.case, task.effort)
+        opened = decide_open_code(task.case, task.effort)
         if opened.schedule is None or (task.limit is not None and opened.schedule.interval > task.limit):
             return Outcome(None, task.low, opened.is_infeasible)
         outcome = Outcome(opened.schedule, task.low)
@@ -105,10 +105,10 @@ def _exact(task: Task) -> Outcome:
 
 
 TORUS: Final = Solver(
-    "torus", "greedy on a slice of the table that wraps round", lambda task: _climb(torus.place, task)
+    "torus", "greedy on a slice of the table that wraps round", lambda task: _search_intervals(torus.place, task)
 )
 ITERATIVE: Final = Solver(
-    "iterative", "by heights, then circuits first, with eviction", lambda task: _climb(iterative.place, task)
+    "iterative", "by heights, then circuits first, with eviction", lambda task: _search_intervals(iterative.place, task)
 )
 EXACT: Final = Solver("exact", "iterative, then a search of every interval below", _exact)
 SOLVERS: Final = {s.name: s for s in (TORUS, ITERATIVE, EXACT)}
@@ -143,7 +143,7 @@ def solve(
     high = min(_LONGEST, max(low, open_interval(problem))) if limit is None else limit
     outcome = solver.run(Task(Case(problem), low, high, effort, feasible, limit)) if low <= high else Outcome(None, low)
     if outcome.schedule is None:
-        raise _no_schedule(bounds, solver, outcome, limit)
+        raise _infeasibility_error(bounds, solver, outcome, limit)
     # Whatever a solver gives is checked here, so that a faulty solver cannot give a wrong program.
     check(problem, outcome.schedule)
     schedule = outcome.schedule
@@ -180,7 +180,7 @@ def _notes(bounds: tuple[LowerBound, LowerBound]) -> tuple[str, ...]:
     return tuple(f"no interval below {b.value}: {b.reason}" for b in bounds)
 
 
-def _no_schedule(
+def _infeasibility_error(
     bounds: tuple[LowerBound, LowerBound], solver: Solver, outcome: Outcome, limit: int | None
 ) -> PolyloomError:
     if outcome.never:

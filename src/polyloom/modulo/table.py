@@ -53,7 +53,7 @@ class Table:
             for first, rows, count in runs:
                 # Held more than limit - count times: no room for `count` more in that row.
                 if len(levels) > limit - count and (full := levels[limit - count]):
-                    blocked |= self._earlier(self._spread(full, rows), first)
+                    blocked |= self._rotate_rows(self._spread(full, rows), first)
         return self.all ^ blocked
 
     def held(self, wanted: Footprint, row: int) -> dict[int, int]:
@@ -95,7 +95,7 @@ class Table:
         if not free:
             return None
         # The lowest set bit after turning is the distance to the next free row.
-        turned = self._earlier(free, time % self.interval)
+        turned = self._rotate_rows(free, time % self.interval)
         return time + (turned & -turned).bit_length() - 1
 
     def _rows(self, first: int, rows: int) -> int:
@@ -103,7 +103,7 @@ class Table:
         mask = ((1 << rows) - 1) << first
         return (mask | mask >> self.interval) & self.all
 
-    def _earlier(self, mask: int, rows: int) -> int:
+    def _rotate_rows(self, mask: int, rows: int) -> int:
         """Row r of the result is row r + `rows` of the mask."""
         return (mask >> rows | mask << (self.interval - rows)) & self.all if rows else mask
 
@@ -113,7 +113,7 @@ class Table:
         # Doubling: log2(rows) steps instead of one per row.
         while size < rows:
             step = min(size, rows - size)
-            mask |= self._earlier(mask, step)
+            mask |= self._rotate_rows(mask, step)
             size += step
         return mask
 

@@ -22,21 +22,21 @@ OPEN: Final = 1 << 40
 
 def place(case: Case, interval: int) -> Schedule | None:
     """A schedule at this interval, or None where this order of placing finds none."""
-    return next((s for room in case.rooms(interval) if (s := _place(room)) is not None), None)
+    return next((s for room in case.rooms(interval) if (s := _place_greedily(room)) is not None), None)
 
 
-def _place(room: Room) -> Schedule | None:
+def _place_greedily(room: Room) -> Schedule | None:
     graph, interval = room.graph, room.interval
     time: list[int | None] = [None] * len(graph.owner)
     way = [0] * len(graph.problem.operations)
-    for point in _order(room):
+    for point in _list_order(room):
         ready = 0
         for source, _, weight, distance in graph.incoming[point]:
             if (begun := time[source]) is not None:
                 ready = max(ready, begun + weight - interval * distance)
         # Points beyond the operations are results, which hold nothing.
         found = room.earliest(point, ready) if point < len(way) else (ready, 0)
-        if found is None or _is_late(room, point, found[0], time):
+        if found is None or _misses_deadline(room, point, found[0], time):
             return None
         time[point] = found[0]
         if point < len(way):
@@ -45,7 +45,7 @@ def _place(room: Room) -> Schedule | None:
     return room.finish([t or 0 for t in time], way)
 
 
-def _is_late(room: Room, point: int, at: int, time: list[int | None]) -> bool:
+def _misses_deadline(room: Room, point: int, at: int, time: list[int | None]) -> bool:
     """Whether something that is placed already would have to come later: a back arc that does not reach."""
     for _, sink, weight, distance in room.graph.outgoing[point]:
         begun = at if sink == point else time[sink]
@@ -54,7 +54,7 @@ def _is_late(room: Room, point: int, at: int, time: list[int | None]) -> bool:
     return False
 
 
-def _order(room: Room) -> list[int]:
+def _list_order(room: Room) -> list[int]:
     """List-scheduling order: points by the data flow of an iteration; of those that are ready, the one with the longest
     path first.
     """

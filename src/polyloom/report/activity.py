@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.report.page.axis import Scale, along
-from polyloom.report.page.svg import short
+from polyloom.report.page.axis import Scale, draw_horizontal
+from polyloom.report.page.svg import decimal
 from polyloom.targets.activity import Activity
 
 _COLUMNS: Final = 480
@@ -48,7 +48,7 @@ def picture(activity: Activity | None, *, largest: int = 20_000, alone: bool = F
 
 
 def _picture(activity: Activity, columns: int, alone: bool) -> str:
-    rows = shares(activity, columns)
+    rows = utilization_rows(activity, columns)
     # Relative to the busiest span: a run that uses a tenth of all units still shows its course.
     most = max(float(row.max()) for row in rows.values()) or 1.0
     height = 16 if len(rows) <= _LABELLED else 5
@@ -63,13 +63,13 @@ def _picture(activity: Activity, columns: int, alone: bool) -> str:
         for level, first, end in _runs(np.ceil(row * _LEVELS / most).astype(int)):
             if level:
                 x, width = _MARGIN + _WIDTH * first / count, _WIDTH * (end - first) / count
-                paths.setdefault(level, []).append(f"M{short(x)} {top}h{short(width)}v{height - 1}h-{short(width)}z")
+                paths.setdefault(level, []).append(f"M{decimal(x)} {top}h{decimal(width)}v{height - 1}h-{decimal(width)}z")
     shades = "".join(
         f'<path fill="#14a08c" fill-opacity="{level / _LEVELS:.2f}" d="{"".join(drawn)}"/>'
         for level, drawn in sorted(paths.items())
     )
     below = len(rows) * height + 4
-    axis = along(scale, below, "cycle").replace('class="axis"', 'stroke="currentColor" fill="none"')
+    axis = draw_horizontal(scale, below, "cycle").replace('class="axis"', 'stroke="currentColor" fill="none"')
     wide, high = _MARGIN + _WIDTH + 24, below + 36
     space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ""
     label = f"Activity of {len(rows)} rows over {activity.cycles} cycles"
@@ -80,7 +80,7 @@ def _picture(activity: Activity, columns: int, alone: bool) -> str:
     )
 
 
-def shares(activity: Activity, columns: int) -> Mapping[str, NDArray[np.float64]]:
+def utilization_rows(activity: Activity, columns: int) -> Mapping[str, NDArray[np.float64]]:
     """Utilization by row of the picture: the share of bits that are set, in each span of cycles."""
     names = _names([g.name for g in activity.groups])
     bits = -(-activity.cycles // activity.step)

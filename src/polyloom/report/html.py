@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Final
 
 from polyloom.report import text
-from polyloom.report.page.document import asset, document, folded, section
+from polyloom.report.page.document import asset, document, fold_section, section
 from polyloom.report.parts import activity, array, bottleneck, flow, head, lanes, loop, pressure, schedule, tables
 from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
@@ -46,7 +46,7 @@ class Shown:
 
 def page(shown: Shown) -> str:
     """The whole file."""
-    views = list(text.titled(shown.views))
+    views = list(text.list_titles(shown.views))
     moving = _activity(shown)
     inner = section("Source and inner loop", loop.loop(shown.loop, shown.source), note=loop.NOTE)
     # The activity is of the whole run: with several phases it stands before them, once.
@@ -54,7 +54,7 @@ def page(shown: Shown) -> str:
     without = f'<p class="note">{escape(shown.without)}</p>' if shown.without else ""
     body = [head.head(shown.data, shown.summary), without, before]
     body += [_phase(n, title, view, shown.activity, here) for n, (title, view) in enumerate(views, 1)]
-    body.append(_folded(shown))
+    body.append(_folded_sections(shown))
     content = f"<main>{''.join(body)}</main>"
     return document(text.headline(shown.data), "", content, asset("activity.js") + asset("array.js"))
 
@@ -65,7 +65,7 @@ def _activity(shown: Shown) -> str:
     return section("Activity", activity.activity(shown.activity), note=told, key="activity")
 
 
-def of_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Shown:
+def describe_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Shown:
     """Of programs that Polyloom did not compile: figures, activity, and the text that `simulate` prints."""
     data: Mapping[str, Json] = {
         "kernel": ", ".join(PurePath(path).name for path in files),
@@ -103,13 +103,13 @@ def _sections(view: Report, found: Activity | None, moving: str, is_first: bool)
     yield moving
     yield from map(tables.table, view.tables)
     yield section("Lanes", lanes.lanes(view.lanes))
-    yield folded("Control flow", flow.flows(view.flows))
+    yield fold_section("Control flow", flow.flows(view.flows))
 
 
-def _folded(shown: Shown) -> str:
+def _folded_sections(shown: Shown) -> str:
     columns = "".join(f"<div><h3>after {escape(name)}</h3>{listing(text)}</div>" for name, text in shown.passes)
-    passes = folded("Passes", f'<div class="columns">{columns}</div>') if columns else ""
-    return passes + (folded("Listing", listing(shown.listing)) if shown.listing else "")
+    passes = fold_section("Passes", f'<div class="columns">{columns}</div>') if columns else ""
+    return passes + (fold_section("Listing", listing(shown.listing)) if shown.listing else "")
 
 
 def listing(content: str) -> str:

@@ -15,7 +15,7 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     return "\n".join([*_head(cells[0], widths), *(_line(line, widths) for line in cells[1:])])
 
 
-def growing(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
+def stream_table(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
     """Streamed table: the lines of a table whose rows are not known yet, each line with its row. Columns are as wide as
     what came so far; rows with other heads begin another table.
     """

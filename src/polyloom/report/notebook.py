@@ -45,7 +45,7 @@ def _kinds(given: object) -> frozenset[str]:
 def result(data: Mapping[str, Json], summary: text.Rows, views: Sequence[Report], found: Activity | None = None) -> str:
     """Of a run."""
     kind = f' class="{verdict.mood(data)}"'
-    head = f"<h3>{escape(text.titled_kernel(data))}: <span{kind}>{escape(verdict.of_run(data))}</span></h3>"
+    head = f"<h3>{escape(text.titled_kernel(data))}: <span{kind}>{escape(verdict.run_verdict(data))}</span></h3>"
     rows = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in summary)
     made = [head, f"<table>{rows}</table>"]
     drawn = activity.picture(found, largest=_PICTURE)
@@ -59,11 +59,11 @@ def result(data: Mapping[str, Json], summary: text.Rows, views: Sequence[Report]
             made.append("<p>There is more on the page: <code>.show()</code></p>")
             break
         made.append(part)
-    return _scoped("".join(made))
+    return _wrap_style("".join(made))
 
 
 def _phases(views: Sequence[Report]) -> Iterator[str]:
-    for title, view in text.titled(views):
+    for title, view in text.list_titles(views):
         said = bottleneck.bottleneck(view)
         yield f"<h3>{title}</h3>" if title else ""
         yield f"<h4>Bottleneck</h4>{said}" if said else ""
@@ -87,7 +87,7 @@ def listing(content: str) -> str:
         lines.append(line)
     more = len(content.splitlines()) - len(lines)
     rest = f"\n… {more} more lines: .listing" if more else ""
-    return _scoped(f"<pre>{escape(chr(10).join(lines) + rest)}</pre>")
+    return _wrap_style(f"<pre>{escape(chr(10).join(lines) + rest)}</pre>")
 
 
 def table(title: str, given: Table, notes: Sequence[tuple[str, str]]) -> str:
@@ -96,13 +96,13 @@ def table(title: str, given: Table, notes: Sequence[tuple[str, str]]) -> str:
     told = "".join(f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in notes)
     head = f"<h3>{escape(title)}</h3><p>{escape(given.title)}</p>"
     more = f"<table>{told}</table>" if told else ""
-    fitting = _fitting(given, _LARGEST - len(_style()) - len((head + more).encode()))
+    fitting = _truncate_table(given, _LARGEST - len(_style()) - len((head + more).encode()))
     if left := len(given.rows) - len(fitting.rows):
         more = f"<p>{left} more rows are on the page: <code>.show()</code></p>{more}"
-    return _scoped(f'{head}<div class="wide">{grid(fitting) if fitting.rows else ""}</div>{more}')
+    return _wrap_style(f'{head}<div class="wide">{grid(fitting) if fitting.rows else ""}</div>{more}')
 
 
-def _fitting(given: Table, most: int) -> Table:
+def _truncate_table(given: Table, most: int) -> Table:
     """The first rows of as many bytes."""
     heads = len(grid(replace(given, rows=())).encode())
     left = most - heads
@@ -113,7 +113,7 @@ def _fitting(given: Table, most: int) -> Table:
     return given
 
 
-def _scoped(content: str) -> str:
+def _wrap_style(content: str) -> str:
     return f'<div class="polyloom">{_style()}{content}</div>'
 
 

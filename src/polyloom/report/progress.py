@@ -87,7 +87,7 @@ def draw(step: str, fraction: float) -> None:
 
 
 @contextmanager
-def beating(told: Progress | None, beat: float = BEAT) -> Generator[Progress | None]:
+def repeat_progress(told: Progress | None, beat: float = BEAT) -> Generator[Progress | None]:
     """Heartbeat: a function that tells `told`, which also hears its last report again when nothing new came for a beat;
     None where nobody listens. Reports come from a thread, too, and never after the end.
     """

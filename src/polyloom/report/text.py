@@ -25,7 +25,7 @@ def page(
     number, with a view for each phase."""
     head = [headline(data), *(f"{name} = {value}" for name, value in scalars.items()), ""]
     sections = ["\n".join([*head, *(f"  {what:20} {value}" for what, value in summary)])]
-    for title, view in titled(views):
+    for title, view in list_titles(views):
         bottleneck = f"Bottleneck: {view.bottleneck}" if view.bottleneck else ""
         tables = ["\n".join(_table(table)) for table in view.tables]
         sections += [
@@ -39,7 +39,7 @@ def page(
     return "\n\n".join(s for s in (*sections, listing) if s)
 
 
-def titled(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:
+def list_titles(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:
     """Every phase with its heading; a single one needs none. Of several programs each phase names its own."""
     for number, view in enumerate(views, 1):
         phase = f"Phase {number} of {len(views)}" if len(views) > 1 else ""
@@ -48,15 +48,15 @@ def titled(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:
 
 def headline(data: Mapping[str, Json]) -> str:
     """Kernel, parameters, place and verdict on one line."""
-    return f"{titled_kernel(data)}: {verdict.of_run(data)}"
+    return f"{titled_kernel(data)}: {verdict.run_verdict(data)}"
 
 
 def titled_kernel(data: Mapping[str, Json]) -> str:
     """Kernel, parameters and place."""
-    return f"{data['kernel']} {parameters_of(data)}".rstrip()
+    return f"{data['kernel']} {format_parameters(data)}".rstrip()
 
 
-def parameters_of(data: Mapping[str, Json]) -> str:
+def format_parameters(data: Mapping[str, Json]) -> str:
     """Parameters and place."""
     values = data["parameters"]
     shown = [f"{n}={v}" for n, v in values.items()] if isinstance(values, dict) else []

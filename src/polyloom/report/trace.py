@@ -28,15 +28,15 @@ def perfetto(trace: Trace) -> bytes:
     events = [rows.span(span, number) for span, number in spans]
     events += [rows.instant(instant) for instant in trace.instants]
     events += [event for number, arrow in enumerate(trace.arrows) for event in rows.arrow(arrow, number, spans)]
-    whole = {"displayTimeUnit": "ns", "traceEvents": [*rows.names(), *events], **_noticed(trace)}
+    whole = {"displayTimeUnit": "ns", "traceEvents": [*rows.names(), *events], **_notice_data(trace)}
     return json.dumps(whole, separators=(",", ":")).encode()
 
 
-def _noticed(trace: Trace) -> Object:
+def _notice_data(trace: Trace) -> Object:
     return {"otherData": {"notice": trace.notice}} if trace.notice else {}
 
 
-def smaller(made: bytes) -> bytes:
+def compress_trace(made: bytes) -> bytes:
     """Compressed as Perfetto opens it: events repeat sources, statements and reasons, so that a tenth is left and less.
     Equal traces have equal bytes."""
     return gzip.compress(made, 6, mtime=0)

@@ -20,14 +20,14 @@ def verdict(comparisons: Sequence[Mapping[str, Any]]) -> str:
     # Of equal verdicts the last comparison decides (`run.verdict.decisive`), so that it is named first.
     nearest = comparisons[::-1]
     parts = [f"DIFFERS from {each['what']}" for each in nearest if each["verdict"] == "differs"]
-    parts += [f"within {_far(each, each['what'])}" for each in nearest if each["verdict"] == "within"]
-    equal = listed([each["what"] for each in comparisons if each["verdict"] == "equal bits"])
+    parts += [f"within {_describe_error(each, each['what'])}" for each in nearest if each["verdict"] == "within"]
+    equal = join_words([each["what"] for each in comparisons if each["verdict"] == "equal bits"])
     if not parts:
         return f"equal bits, compared with {equal}"
     return ", ".join([*parts, *([f"equal bits with {equal}"] if equal else [])])
 
 
-def of_run(data: Mapping[str, Any]) -> str:
+def run_verdict(data: Mapping[str, Any]) -> str:
     """Of the data of `run --json`."""
     return verdict(data.get("comparisons") or ())
 
@@ -36,7 +36,7 @@ def brief(data: Mapping[str, Any]) -> str:
     """In a cell of a table, of the keys that `--json` has."""
     if data.get("verdict") is None:
         return "not compared"
-    return f"within {_far(data)}" if data["verdict"] == "within" else str(data["verdict"])
+    return f"within {_describe_error(data)}" if data["verdict"] == "within" else str(data["verdict"])
 
 
 def mood(data: Mapping[str, Any]) -> Mood:
@@ -44,13 +44,13 @@ def mood(data: Mapping[str, Any]) -> Mood:
     return "plain" if data.get("verdict") is None else "bad" if data["verdict"] == "differs" else "good"
 
 
-def listed(words: Iterable[str]) -> str:
+def join_words(words: Iterable[str]) -> str:
     """In a sentence."""
     *first, last = tuple(words) or ("",)
     return " and ".join(filter(None, (", ".join(first), last)))
 
 
-def _far(of: Mapping[str, Any], what: str = "") -> str:
+def _describe_error(of: Mapping[str, Any], what: str = "") -> str:
     bound = f"bound {_figure(of['bound'])}" if of.get("bound") is not None else "no bound known"
     return " ".join(filter(None, (_figure(of["error"]), f"of {what}" if what else "", f"({bound})")))
 

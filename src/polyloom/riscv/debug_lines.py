@@ -22,19 +22,19 @@ _FIXED: Final = {0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8, 0x1E: 16}
 _STRING, _BLOCK, _UDATA, _STRP, _LINE_STRP = 0x08, 0x09, 0x0F, 0x0E, 0x1F
 
 
-def lines(data: bytes) -> Mapping[int, Place]:
+def source_lines(data: bytes) -> Mapping[int, Place]:
     """Line table: (file, line) by the address from which on it holds; line 0 where a sequence of code ends."""
-    section = symbols.section(data, b".debug_line")
+    section = symbols.section_bytes(data, b".debug_line")
     if section is None:
         return {}
     strings = {
-        _STRP: symbols.section(data, b".debug_str") or b"",
-        _LINE_STRP: symbols.section(data, b".debug_line_str") or b"",
+        _STRP: symbols.section_bytes(data, b".debug_str") or b"",
+        _LINE_STRP: symbols.section_bytes(data, b".debug_line_str") or b"",
     }
     found: dict[int, Place] = {}
     ends: set[int] = set()
     try:
-        for address, place in _units(section, strings):
+        for address, place in _line_programs(section, strings):
             if place is None:
                 ends.add(address)
             else:
@@ -99,7 +99,7 @@ class _Header:
     files: Mapping[int, str]
 
 
-def _units(section: bytes, strings: Mapping[int, bytes]) -> Iterator[tuple[int, Place | None]]:
+def _line_programs(section: bytes, strings: Mapping[int, bytes]) -> Iterator[tuple[int, Place | None]]:
     """Rows of all units. A length of 0xffffffff announces the 64-bit format (DWARF 5, section 7.4)."""
     at = 0
     while at + 4 <= len(section):
@@ -110,11 +110,11 @@ def _units(section: bytes, strings: Mapping[int, bytes]) -> Iterator[tuple[int, 
         at = reader.at + length
         unit = _Reader(section[: min(at, len(section))], reader.at)
         if 2 <= (version := unit.number(2)) <= 5:
-            header = _header(unit, version, wide, strings)
-            yield from _rows(unit, header)
+            header = _read_header(unit, version, wide, strings)
+            yield from _run_program(unit, header)
 
 
-def _header(unit: _Reader, version: int, wide: int, strings: Mapping[int, bytes]) -> _Header:
+def _read_header(unit: _Reader, version: int, wide: int, strings: Mapping[int, bytes]) -> _Header:
     """Header of a unit; the reader stands at the first opcode afterwards (DWARF 5, section 6.2.4)."""
     if version == 5:
         unit.number(2)  # sizes of an address and of a segment's selector
@@ -125,12 +125,12 @@ def _header(unit: _Reader, version: int, wide: int, strings: Mapping[int, bytes]
     if not span or not first:
         raise ValueError
     lengths = tuple(unit.number(1) for _ in range(first - 1))
-    files = _files(unit, strings, wide) if version == 5 else _old_files(unit)
+    files = _read_files(unit, strings, wide) if version == 5 else _read_old_files(unit)
     unit.at = program
     return _Header(step, base, span, lengths, files)
 
 
-def _old_files(unit: _Reader) -> dict[int, str]:
+def _read_old_files(unit: _Reader) -> dict[int, str]:
     """File table of versions 2 to 4: folders, then files from 1 on, both ended by an empty name (DWARF 4, section
     6.2.4).
     """
@@ -144,32 +144,32 @@ def _old_files(unit: _Reader) -> dict[int, str]:
     return found
 
 
-def _files(unit: _Reader, strings: Mapping[int, bytes], wide: int) -> dict[int, str]:
+def _read_files(unit: _Reader, strings: Mapping[int, bytes], wide: int) -> dict[int, str]:
     """File table of version 5: both tables say how their entries are written; files count from 0 (DWARF 5, section
     6.2.4.1).
     """
-    _entries(unit, strings, wide)
-    return dict(enumerate(_entries(unit, strings, wide)))
+    _read_entries(unit, strings, wide)
+    return dict(enumerate(_read_entries(unit, strings, wide)))
 
 
-def _entries(unit: _Reader, strings: Mapping[int, bytes], wide: int) -> list[str]:
+def _read_entries(unit: _Reader, strings: Mapping[int, bytes], wide: int) -> list[str]:
     formats = [(unit.uleb(), unit.uleb()) for _ in range(unit.number(1))]
     count = unit.uleb()
     if count > len(unit.data):
         raise ValueError
-    return [_entry(unit, formats, strings, wide) for _ in range(count)]
+    return [_read_entry(unit, formats, strings, wide) for _ in range(count)]
 
 
-def _entry(unit: _Reader, formats: list[tuple[int, int]], strings: Mapping[int, bytes], wide: int) -> str:
+def _read_entry(unit: _Reader, formats: list[tuple[int, int]], strings: Mapping[int, bytes], wide: int) -> str:
     name = ""
     for content, form in formats:
-        value = _value(unit, form, strings, wide)
+        value = _read_form(unit, form, strings, wide)
         if content == _PATH and isinstance(value, str):
             name = value
     return name
 
 
-def _value(unit: _Reader, form: int, strings: Mapping[int, bytes], wide: int) -> str | int:
+def _read_form(unit: _Reader, form: int, strings: Mapping[int, bytes], wide: int) -> str | int:
     """Value of a form (DWARF 5, section 7.5.6), as far as line tables use them. Errors: ValueError for others."""
     if form == _STRING:
         return unit.string()
@@ -180,14 +180,14 @@ def _value(unit: _Reader, form: int, strings: Mapping[int, bytes], wide: int) ->
     if form == _BLOCK:
         unit.at += unit.uleb()
         return 0
-    return unit.number(_FIXED[form]) if form in _FIXED else _unknown()
+    return unit.number(_FIXED[form]) if form in _FIXED else _unknown_form()
 
 
-def _unknown() -> int:
+def _unknown_form() -> int:
     raise ValueError
 
 
-def _rows(unit: _Reader, header: _Header) -> Iterator[tuple[int, Place | None]]:
+def _run_program(unit: _Reader, header: _Header) -> Iterator[tuple[int, Place | None]]:
     """State machine of a line number program (DWARF 5, section 6.2.2): the address and place of each row; None ends a
     sequence.
     """

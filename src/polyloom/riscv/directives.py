@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.riscv.operands import Text, integer
+from polyloom.riscv.operands import Text, parse_integer
 
 DATA: Final = {
     ".byte": 1,
@@ -36,49 +36,49 @@ _PAGE: Final = 4096
 _TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-def size(name: str, operands: Text, address: int) -> int:
+def directive_size(name: str, operands: Text, address: int) -> int:
     """Size in bytes of a directive's data at an address. Errors: PL0903."""
     if name in DATA:
         return DATA[name] * len(operands.text.split(","))
     if name in STRINGS:
-        return len(_string(name, operands))
+        return len(_string_bytes(name, operands))
     if name in (".zero", ".space"):
-        return integer(operands, range(0 if name == ".space" else 1, _MAXIMUM))
+        return parse_integer(operands, range(0 if name == ".space" else 1, _MAXIMUM))
     if name == ".balign":
-        return -address % integer(operands, range(1, _MAXIMUM))
+        return -address % parse_integer(operands, range(1, _MAXIMUM))
     # On RISC-V `.align` takes a power of two, as `.p2align` (The RISC-V Assembly Programmer's Manual).
     if name in (".align", ".p2align"):
-        return -address % (1 << integer(operands, range(_MAXIMUM.bit_length())))
-    return data_begin(address) - address if name == BEGIN_DATA else 0
+        return -address % (1 << parse_integer(operands, range(_MAXIMUM.bit_length())))
+    return data_address(address) - address if name == BEGIN_DATA else 0
 
 
-def data_begin(code_end: int) -> int:
+def data_address(code_end: int) -> int:
     """Address where data begin behind code: on a page of their own, so that code can be mapped read-only."""
     return code_end + -code_end % _PAGE
 
 
-def content(name: str, operands: Text, address: int, labels: Mapping[str, int]) -> bytes:
+def directive_bytes(name: str, operands: Text, address: int, labels: Mapping[str, int]) -> bytes:
     """Bytes of a directive. Errors: PL0903, PL0904."""
     if name in DATA:
-        return b"".join(_datum(part, name, labels) for part in _split(operands))
+        return b"".join(_datum_bytes(part, name, labels) for part in _split_operands(operands))
     if name in STRINGS:
-        return _string(name, operands)
-    return bytes(size(name, operands, address))
+        return _string_bytes(name, operands)
+    return bytes(directive_size(name, operands, address))
 
 
-def _datum(part: Text, name: str, labels: Mapping[str, int]) -> bytes:
+def _datum_bytes(part: Text, name: str, labels: Mapping[str, int]) -> bytes:
     if name == ".float":
-        return _single(part)
+        return _single_bytes(part)
     bits = 8 * DATA[name]
     legal = range(-(1 << bits - 1), 1 << bits)
-    value = labels[part.text] if part.text in labels else integer(part, legal)
+    value = labels[part.text] if part.text in labels else parse_integer(part, legal)
     if value not in legal:
         message = f"the address of '{part.text}', {value:#x}, has more than {bits} bits"
         raise input_error("PL0903", message, span=part.span, help="write `.dword`")
     return (value % (1 << bits)).to_bytes(bits // 8, "little")
 
 
-def _single(part: Text) -> bytes:
+def _single_bytes(part: Text) -> bytes:
     try:
         return struct.pack("<f", float(part.text))
     except (ValueError, OverflowError):
@@ -87,20 +87,20 @@ def _single(part: Text) -> bytes:
         ) from None
 
 
-def _string(name: str, operands: Text) -> bytes:
+def _string_bytes(name: str, operands: Text) -> bytes:
     if _TEXT.fullmatch(operands.text) is None:
-        raise _no_string(operands)
+        raise _string_error(operands)
     try:
         return str(ast.literal_eval(operands.text)).encode() + STRINGS[name]
     except (SyntaxError, ValueError):
-        raise _no_string(operands) from None
+        raise _string_error(operands) from None
 
 
-def _no_string(operands: Text) -> PolyloomError:
+def _string_error(operands: Text) -> PolyloomError:
     return input_error("PL0903", "this is no text", span=operands.span, help='write it in quotes: "text\\n"')
 
 
-def _split(operands: Text) -> Iterator[Text]:
+def _split_operands(operands: Text) -> Iterator[Text]:
     place = operands.span.start
     for part in operands.text.split(","):
         yield Text(part.strip(), Span(operands.span.source, place, place + len(part)))

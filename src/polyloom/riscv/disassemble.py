@@ -19,12 +19,12 @@ DEFAULT_ROUNDING: Final = {"rm": 7, "rm0": 0}
 """What is not written: dyn, but rne for the conversions that are always exact."""
 
 
-def text_of(instruction: Instruction, csrs: Mapping[int, str] = CSRS) -> str:
+def instruction_text(instruction: Instruction, csrs: Mapping[int, str] = CSRS) -> str:
     """Text of one instruction, such as `amoadd.w.aq a0, a1, (a2)`, with names for the given control registers."""
     row = instruction.row
     named = {field.name: (field, value) for field, value in zip(row.fields, instruction.values, strict=True)}
     template, _, modifier = row.operands.partition(";")
-    operands = OPERAND.sub(lambda m: _operand(*named[m[0]], csrs) if m[0] in named else m[0], template).replace(
+    operands = OPERAND.sub(lambda m: _operand_text(*named[m[0]], csrs) if m[0] in named else m[0], template).replace(
         ",", ", "
     )
     suffix = ORDERS[named["order"][1]] if modifier == "order" else ""
@@ -48,14 +48,14 @@ def listing(data: bytes, isa: Isa, base: int = 0, csrs: Mapping[int, str] = CSRS
         size = min(4 if data[place] & 3 == 3 else 2, len(data) - place)
         word = int.from_bytes(data[place : place + size], "little")
         found = decode(word, isa)
-        text = text_of(found, csrs) if found is not None and found.row.size == size else f"{_DATA[size]} {word:#x}"
+        text = instruction_text(found, csrs) if found is not None and found.row.size == size else f"{_DATA[size]} {word:#x}"
         yield f"{address:8x}: {word:0{2 * size}x}{'':{8 - 2 * size}}  {text}"
 
 
 _DATA: Final = {1: ".byte", 2: ".half", 3: ".half", 4: ".word"}
 
 
-def _operand(field: Field, value: int, csrs: Mapping[int, str]) -> str:
+def _operand_text(field: Field, value: int, csrs: Mapping[int, str]) -> str:
     if field.kind == "x":
         return X_NAMES[value]
     if field.kind == "f":

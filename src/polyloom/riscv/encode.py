@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from polyloom.riscv.isa import Instruction, Role, Row, find, table
+from polyloom.riscv.isa import Instruction, Role, Row, find_row, instruction_table
 from polyloom.riscv.names import VENDORS, Isa
 
 
@@ -21,7 +21,7 @@ def encode(instruction: Instruction) -> int:
 
 def decode(word: int, isa: Isa) -> Instruction | None:
     """Decoding of the low bits of `word`; None where it is illegal in `isa`."""
-    for row in _rows(isa)[word & 3 == 3]:
+    for row in _match_order(isa)[word & 3 == 3]:
         if word & row.mask == row.match:
             values = tuple(field.extract(word) for field in row.fields)
             # Forbidden values are other instructions or reserved: c.lui with rd = x2 is c.addi16sp (RISC-V unprivileged
@@ -31,25 +31,25 @@ def decode(word: int, isa: Isa) -> Instruction | None:
     return None
 
 
-def expand(instruction: Instruction, isa: Isa) -> Instruction:
+def expand_compressed(instruction: Instruction, isa: Isa) -> Instruction:
     """Expansion of a compressed instruction to the one that it stands for; any other one itself (RISC-V unprivileged
     manual, chapter "C" Extension).
     """
     if instruction.row.expansion is None:
         return instruction
     mnemonic, sources = instruction.row.expansion
-    row = find(mnemonic, isa)
+    row = find_row(mnemonic, isa)
     assert row is not None, f"{instruction.row.mnemonic} needs {mnemonic}"
-    return Instruction(row, tuple(_value(source, instruction) for source in sources))
+    return Instruction(row, tuple(_source_value(source, instruction) for source in sources))
 
 
-def _value(source: Role | int, instruction: Instruction) -> int:
+def _source_value(source: Role | int, instruction: Instruction) -> int:
     return source if isinstance(source, int) else instruction.roles[source]
 
 
 @cache
-def _rows(isa: Isa) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def _match_order(isa: Isa) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """Rows of two and of four bytes, the most specific first."""
-    known = (row for vendor in ("", *VENDORS) for row in table(vendor))
-    rows = sorted((row for row in known if row.is_in(isa)), key=lambda row: -row.mask.bit_count())
+    known = (row for vendor in ("", *VENDORS) for row in instruction_table(vendor))
+    rows = sorted((row for row in known if row.is_in_isa(isa)), key=lambda row: -row.mask.bit_count())
     return tuple(row for row in rows if row.size == 2), tuple(row for row in rows if row.size == 4)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.frontend.source import Arrays
 from polyloom.riscv import symbols
-from polyloom.riscv.image import Image, elf
+from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.model import Machine
 from polyloom.riscv.names import Isa
 
@@ -57,35 +57,35 @@ class Outcome:
     executed: NDArray[np.uint64]
 
 
-def resolve(text: str, known: Mapping[str, tuple[int, int]]) -> Place:
+def resolve_place(text: str, known: Mapping[str, tuple[int, int]]) -> Place:
     """Place that a text names. Errors: PL0811."""
     found = _PLACE.fullmatch(text)
     if found is None:
-        raise _unknown(
+        raise _place_error(
             f"'{text}' names no place", "write a symbol or an address, as in `result:i32[16]` or `0x8000:f32[4][4]`"
         )
     if found["type"] is not None and found["type"] not in _TYPES:
-        raise _unknown(f"'{text}' has the type `{found['type']}`", nearest(found["type"], _TYPES, "type"))
-    address, size = _address(found["name"], known)
+        raise _place_error(f"'{text}' has the type `{found['type']}`", nearest(found["type"], _TYPES, "type"))
+    address, size = _symbol_address(found["name"], known)
     dtype = None if found["type"] is None else np.dtype(_TYPES[found["type"]])
     extents = tuple(int(n) for n in re.findall(r"[0-9]+", found["extents"]))
     return Place(address, size, dtype, extents or None)
 
 
-def _address(name: str, known: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+def _symbol_address(name: str, known: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
     if name in known:
         return known[name]
     try:
         return int(name, 0), 0
     except ValueError:
-        raise _unknown(f"the program has no symbol '{name}'", nearest(name, known, "symbol")) from None
+        raise _place_error(f"the program has no symbol '{name}'", nearest(name, known, "symbol")) from None
 
 
-def _unknown(message: str, help: str) -> PolyloomError:
+def _place_error(message: str, help: str) -> PolyloomError:
     return input_error("PL0811", message, help=help)
 
 
-def execute(
+def run_program(
     data: bytes,
     isa: Isa,
     inputs: Arrays,
@@ -97,21 +97,21 @@ def execute(
     """Run of an ELF file of any tool on `inputs`; `wanted` are the places of outputs. Errors: PL0232 for inputs, PL0811
     for places, PL0910 to PL0915.
     """
-    image: Image = elf(data, isa)
-    known = symbols.objects(data)
+    image: Image = elf_image(data, isa)
+    known = symbols.symbol_extents(data)
     machine = Machine(image)
     for name, array in inputs.items():
-        place = resolve(name, known)
-        _check_given(name, place, array)
+        place = resolve_place(name, known)
+        _check_input(name, place, array)
         machine.write(place.address, np.ascontiguousarray(array).tobytes())
     # Before the run: a mistake in a place is found before the time is spent.
-    taken = {name: _extent(name, resolve(name, known)) for name in wanted}
+    taken = {name: _output_extent(name, resolve_place(name, known)) for name in wanted}
     done = machine.run(limit=limit, watch=watch, record=record)
-    outputs = {name: _read(machine, address, dtype, shape) for name, (address, dtype, shape) in taken.items()}
+    outputs = {name: _read_array(machine, address, dtype, shape) for name, (address, dtype, shape) in taken.items()}
     return Outcome(outputs, done.exit_code or 0, done.instructions, machine.output, done.executed)
 
 
-def _check_given(name: str, place: Place, array: np.ndarray[Any, Any]) -> None:
+def _check_input(name: str, place: Place, array: np.ndarray[Any, Any]) -> None:
     if place.dtype is not None and array.dtype != place.dtype:
         message = f"the input `{name}` has the type {array.dtype}, not {place.dtype}"
         raise input_error("PL0232", message, help=f"convert it: `.astype(numpy.{place.dtype.name})`")
@@ -123,16 +123,16 @@ def _check_given(name: str, place: Place, array: np.ndarray[Any, Any]) -> None:
         raise input_error("PL0232", message, help="give a smaller array")
 
 
-def _extent(name: str, place: Place) -> tuple[int, np.dtype[Any], tuple[int, ...]]:
+def _output_extent(name: str, place: Place) -> tuple[int, np.dtype[Any], tuple[int, ...]]:
     dtype = place.dtype or np.dtype(np.uint8)
     if place.shape is not None:
         return place.address, dtype, place.shape
     if not place.size:
-        raise _unknown(f"how large '{name}' is, nothing says", f"write its extents, as in `{name}:i32[16]`")
+        raise _place_error(f"how large '{name}' is, nothing says", f"write its extents, as in `{name}:i32[16]`")
     return place.address, dtype, (place.size // dtype.itemsize,)
 
 
-def _read(machine: Machine, address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def _read_array(machine: Machine, address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     data = machine.read(address, prod(shape) * dtype.itemsize)
     # A copy: the buffer is read-only, and the caller may change its result.
     return np.frombuffer(data, dtype).reshape(shape).copy()

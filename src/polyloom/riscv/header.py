@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.riscv.isa import ROLES, Field, Role, Row, by_mnemonic, fields, meanings, table
+from polyloom.riscv.isa import ROLES, Field, Role, Row, rows_of_mnemonics, fields, base_mnemonics, instruction_table
 from polyloom.riscv.names import LETTERS, NAMES
 
 EXTENSIONS: Final = (*LETTERS, *NAMES)
@@ -31,29 +31,29 @@ def extension_bits(extensions: frozenset[str]) -> int:
     return sum(1 << EXTENSIONS.index(name) for name in extensions)
 
 
-def header() -> str:
+def table_header() -> str:
     """Text of riscv/table.hpp."""
-    operations = ",\n    ".join(f"{_name(name)}" for name in meanings())
+    operations = ",\n    ".join(f"{_enumerator(name)}" for name in base_mnemonics())
     return "\n".join(
         [
             f"{_HEAD}",
             f"enum class Op : uint8_t {{\n    {operations},\n    COUNT,\n}};\n",
             "inline constexpr Field FIELDS[] = {",
-            *(f"    // {number}: {field.name}\n    {_field(field)}," for number, field in enumerate(fields().values())),
+            *(f"    // {number}: {field.name}\n    {_field_initializer(field)}," for number, field in enumerate(fields().values())),
             "};\n",
             "inline constexpr Row ROWS[] = {",
-            *(f"    {_row(row)},  // {row.mnemonic}" for row in sorted(table(), key=lambda row: -row.mask.bit_count())),
+            *(f"    {_row_initializer(row)},  // {row.mnemonic}" for row in sorted(instruction_table(), key=lambda row: -row.mask.bit_count())),
             "};\n",
             "}  // namespace polyloom::riscv",
         ]
     )
 
 
-def _name(mnemonic: str) -> str:
+def _enumerator(mnemonic: str) -> str:
     return mnemonic.upper().replace(".", "_")
 
 
-def _field(field: Field) -> str:
+def _field_initializer(field: Field) -> str:
     pieces = ", ".join(f"{{{p.word}, {p.value}, {p.width}}}" for p in field.pieces)
     # The native row has room for two forbidden values: one is repeated, none is -1.
     forbidden = [*field.forbidden, *field.forbidden[:1] * 2, -1, -1][:2]
@@ -61,8 +61,8 @@ def _field(field: Field) -> str:
     return f"{{{{{pieces}}}, {len(field.pieces)}, {sign}, {field.base}, {{{forbidden[0]}, {forbidden[1]}}}}}"
 
 
-def _row(row: Row) -> str:
-    base = row if row.expansion is None else by_mnemonic()[row.expansion[0]][0]
+def _row_initializer(row: Row) -> str:
+    base = row if row.expansion is None else rows_of_mnemonics()[row.expansion[0]][0]
     numbers = {name: number for number, name in enumerate(fields())}
     own: dict[Role, int] = {field.role: numbers[field.name] for field in row.fields}
     if row.expansion is None:
@@ -78,7 +78,7 @@ def _row(row: Row) -> str:
     writes = any(field.role == "rd" and field.kind == "x" for field in base.fields)
     bits = extension_bits(row.extensions)
     return (
-        f"{{{row.match:#010x}, {row.mask:#010x}, {bits:#05x}, {row.xlen}, {row.size}, Op::{_name(base.mnemonic)}, "
+        f"{{{row.match:#010x}, {row.mask:#010x}, {bits:#05x}, {row.xlen}, {row.size}, Op::{_enumerator(base.mnemonic)}, "
         f"{str(writes).lower()}, "
         f"{{{operands}}}, {{{checked[0]}, {checked[1]}}}}}"
     )

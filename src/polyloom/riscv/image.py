@@ -42,7 +42,7 @@ class Image:
     entry: int
 
 
-def raw(data: bytes, isa: Isa, base: int = 0) -> Image:
+def raw_image(data: bytes, isa: Isa, base: int = 0) -> Image:
     """Image of raw words that stand at `base`, where the program starts. Errors: PL0910 for an odd or empty length, or
     an address beyond XLEN.
     """
@@ -50,7 +50,7 @@ def raw(data: bytes, isa: Isa, base: int = 0) -> Image:
         raise _error(
             f"an image of {len(data)} bytes holds no instructions", "give whole instructions, of two or four bytes each"
         )
-    return _checked(Image(isa, (Segment(base, data, len(data), True),), base))
+    return _check_image(Image(isa, (Segment(base, data, len(data), True),), base))
 
 
 def is_riscv(data: bytes) -> bool:
@@ -58,7 +58,7 @@ def is_riscv(data: bytes) -> bool:
     return len(data) >= 52 and data[5] == 1 and data[4] in (1, 2) and data[18:20] == struct.pack("<H", _RISCV)
 
 
-def elf(data: bytes, isa: Isa) -> Image:
+def elf_image(data: bytes, isa: Isa) -> Image:
     """Image of a static executable for `isa` (ELF specification, "Program Loading"). Errors: PL0910 for any other
     file."""
     if data[:4] != MAGIC or len(data) < 52:
@@ -71,12 +71,12 @@ def elf(data: bytes, isa: Isa) -> Image:
             f"the file is for {64 if wide else 32} bits, {isa} for {isa.xlen}", "compile the program for the same XLEN"
         )
     try:
-        return _checked(_read(data, isa, wide))
+        return _check_image(_read_elf(data, isa, wide))
     except (struct.error, OverflowError):
         raise _error("the ELF file is truncated", "copy it again") from None
 
 
-def _read(data: bytes, isa: Isa, wide: bool) -> Image:
+def _read_elf(data: bytes, isa: Isa, wide: bool) -> Image:
     kind, machine, _, entry, table, _, flags, _, size, count = struct.unpack_from(
         "<HHIQQQIHHH" if wide else "<HHIIIIIHHH", data, 16
     )
@@ -90,7 +90,7 @@ def _read(data: bytes, isa: Isa, wide: bool) -> Image:
                 f"the file needs the extension {extension}, which {isa} does not have",
                 f"compile it for {isa}, or give a larger instruction set",
             )
-    headers = [_header(data, table + n * size, wide) for n in range(count)]
+    headers = [_program_header(data, table + n * size, wide) for n in range(count)]
     if any(header[0] == _INTERPRETER for header in headers):
         # Nothing here loads shared objects or relocates.
         raise _error("the ELF file is linked dynamically", _LINK)
@@ -101,7 +101,7 @@ def _read(data: bytes, isa: Isa, wide: bool) -> Image:
     return Image(isa, tuple(_segment(data, header) for header in loaded), entry)
 
 
-def _header(data: bytes, place: int, wide: bool) -> tuple[int, int, int, int, int, int]:
+def _program_header(data: bytes, place: int, wide: bool) -> tuple[int, int, int, int, int, int]:
     """Program header: (type, flags, offset, address, bytes in the file, bytes in memory). Elf32_Phdr has the flags at
     another place.
     """
@@ -119,7 +119,7 @@ def _segment(data: bytes, header: tuple[int, int, int, int, int, int]) -> Segmen
     return Segment(address, data[offset : offset + length], size, bool(flags & 1))
 
 
-def _checked(image: Image) -> Image:
+def _check_image(image: Image) -> Image:
     """The image, if it has code, an aligned entry and addresses within XLEN."""
     if not any(segment.is_code and segment.size > 0 for segment in image.segments):
         raise _error("the image has no code", "link the program again")

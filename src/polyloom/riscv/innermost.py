@@ -15,29 +15,29 @@ _LINE: Final = re.compile(r"^ *([0-9a-f]+): [0-9a-f]+ +(\S+)(.*)$")
 _TARGET: Final = re.compile(r"(-\d+)$")
 
 
-def loops(listing: str) -> Iterator[list[tuple[int, str]]]:
+def innermost_loops(listing: str) -> Iterator[list[tuple[int, str]]]:
     """Lines of each innermost loop, with their addresses."""
-    lines = [(int(found[1], 16), found[2], found[3], found[0]) for found in _found(listing)]
-    for loop in _innermost([line[:3] for line in lines]):
+    lines = [(int(found[1], 16), found[2], found[3], found[0]) for found in _instruction_lines(listing)]
+    for loop in _loop_ranges([line[:3] for line in lines]):
         yield [(lines[n][0], lines[n][3]) for n in loop]
 
 
-def heaviest(listing: str, weight: Callable[[Sequence[str]], Any], least: Any) -> list[tuple[int, str]]:
+def heaviest_loop(listing: str, weight: Callable[[Sequence[str]], Any], least: Any) -> list[tuple[int, str]]:
     """The loop of the greatest weight, the first one of equals; empty where none weighs more than `least`."""
     best: list[tuple[int, str]] = []
-    for loop in loops(listing):
+    for loop in innermost_loops(listing):
         if (own := weight([text for _, text in loop])) > least:
             best, least = loop, own
     return best
 
 
-def _found(listing: str) -> Iterator[re.Match[str]]:
+def _instruction_lines(listing: str) -> Iterator[re.Match[str]]:
     for line in listing.splitlines():
         if (found := _LINE.match(line)) is not None:
             yield found
 
 
-def _innermost(code: Sequence[tuple[int, str, str]]) -> Iterator[range]:
+def _loop_ranges(code: Sequence[tuple[int, str, str]]) -> Iterator[range]:
     """Line ranges of the loops that have no other in them."""
     place = {address: n for n, (address, _, _) in enumerate(code)}
     ends = list[range]()

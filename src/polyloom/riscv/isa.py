@@ -131,7 +131,7 @@ class Row:
         """The bits that are fixed."""
         return ((1 << 8 * self.size) - 1) & ~sum(field.mask for field in self.fields)
 
-    def is_in(self, isa: Isa) -> bool:
+    def is_in_isa(self, isa: Isa) -> bool:
         return self.xlen in (0, isa.xlen) and self.extensions <= isa.extensions
 
 
@@ -149,7 +149,7 @@ class Instruction:
         return {field.role: value for field, value in zip(self.row.fields, self.values, strict=True)}
 
 
-def register(name: str, names: tuple[str, ...]) -> int | None:
+def register_number(name: str, names: tuple[str, ...]) -> int | None:
     """Register number of `a0`, `x10` or `fp` among the X, the F or the M names; None for no register."""
     if names is M_NAMES:
         return names.index(name) if name in names else None
@@ -169,11 +169,11 @@ def fields(vendor: str = "") -> dict[str, Field]:
 
 @cache
 def _fields(vendor: str) -> dict[str, Field]:
-    own = [*lines("fields.txt"), *(lines(f"{vendor}_fields.txt") if vendor else ())]
-    return {field.name: field for field in map(_field, own)}
+    own = [*data_lines("fields.txt"), *(data_lines(f"{vendor}_fields.txt") if vendor else ())]
+    return {field.name: field for field in map(_parse_field, own)}
 
 
-def table(vendor: str = "") -> tuple[Row, ...]:
+def instruction_table(vendor: str = "") -> tuple[Row, ...]:
     """Rows of all standard instructions, or of a vendor's extension, in the order of the data; always the same
     objects."""
     return _table(vendor)
@@ -181,43 +181,43 @@ def table(vendor: str = "") -> tuple[Row, ...]:
 
 @cache
 def _table(vendor: str) -> tuple[Row, ...]:
-    return tuple(_row(words, fields(vendor)) for words in lines(f"{vendor or 'instructions'}.txt"))
+    return tuple(_parse_row(words, fields(vendor)) for words in data_lines(f"{vendor or 'instructions'}.txt"))
 
 
 @cache
-def by_mnemonic() -> dict[str, tuple[Row, ...]]:
+def rows_of_mnemonics() -> dict[str, tuple[Row, ...]]:
     """Rows of each mnemonic, the standard ones first: two where RV32 and RV64 encode it differently."""
     made: dict[str, tuple[Row, ...]] = {}
-    for row in (row for vendor in ("", *VENDORS) for row in table(vendor)):
+    for row in (row for vendor in ("", *VENDORS) for row in instruction_table(vendor)):
         made[row.mnemonic] = (*made.get(row.mnemonic, ()), row)
     return made
 
 
-def find(mnemonic: str, isa: Isa) -> Row | None:
+def find_row(mnemonic: str, isa: Isa) -> Row | None:
     """The row of `mnemonic` in `isa`."""
-    return next((row for row in by_mnemonic().get(mnemonic, ()) if row.is_in(isa)), None)
+    return next((row for row in rows_of_mnemonics().get(mnemonic, ()) if row.is_in_isa(isa)), None)
 
 
-def meanings(vendor: str = "") -> tuple[str, ...]:
+def base_mnemonics(vendor: str = "") -> tuple[str, ...]:
     """Mnemonics that have semantics of their own, in the order of the table: those which stand for no other."""
-    return tuple(dict.fromkeys(row.mnemonic for row in table(vendor) if row.expansion is None))
+    return tuple(dict.fromkeys(row.mnemonic for row in instruction_table(vendor) if row.expansion is None))
 
 
-def lines(name: str) -> Iterator[list[str]]:
+def data_lines(name: str) -> Iterator[list[str]]:
     """The words of each line of a data file, without comments."""
     text = files("polyloom.riscv").joinpath(name).read_text(encoding="utf-8")
     return (line.split() for line in text.splitlines() if line and not line.startswith("#"))
 
 
-def _field(words: list[str]) -> Field:
+def _parse_field(words: list[str]) -> Field:
     name, role, kind, *rest = words
-    pieces = tuple(_piece(word) for word in rest if word[0].isdigit())
+    pieces = tuple(_parse_piece(word) for word in rest if word[0].isdigit())
     base = next((int(word) for word in rest if word.startswith("+")), 0)
     forbidden = tuple(int(word[1:]) for word in rest if word.startswith("!"))
     return Field(name, cast(Role, role), cast(Kind, kind), pieces, "signed" in rest, base, forbidden)
 
 
-def _piece(text: str) -> Piece:
+def _parse_piece(text: str) -> Piece:
     where, _, what = text.partition("=")
     high, low = _bits(where)
     return Piece(low, _bits(what)[1] if what else 0, high - low + 1)
@@ -228,11 +228,11 @@ def _bits(text: str) -> tuple[int, int]:
     return int(high), int(low or high)
 
 
-def _row(words: list[str], known: Mapping[str, Field]) -> Row:
+def _parse_row(words: list[str], known: Mapping[str, Field]) -> Row:
     mnemonic, operands, match, xlen, extensions, *expansion = words
     found = tuple(known[word] for word in _WORD.findall(operands) if word in known)
     stands_for = (
-        (expansion[1], tuple[Role | int, ...](map(_source, _WORD.findall("".join(expansion[2:])))))
+        (expansion[1], tuple[Role | int, ...](map(_parse_source, _WORD.findall("".join(expansion[2:])))))
         if expansion
         else None
     )
@@ -247,8 +247,8 @@ def _row(words: list[str], known: Mapping[str, Field]) -> Row:
     )
 
 
-def _source(word: str) -> Role | int:
+def _parse_source(word: str) -> Role | int:
     if word in ROLES:
         return word
-    number = register(word, X_NAMES)
+    number = register_number(word, X_NAMES)
     return int(word) if number is None else number

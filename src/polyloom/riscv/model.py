@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from polyloom._native import riscv
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.memory import available_bytes
-from polyloom.riscv.disassemble import text_of
+from polyloom.riscv.disassemble import instruction_text
 from polyloom.riscv.encode import decode
 from polyloom.riscv.header import extension_bits
 from polyloom.riscv.image import Image
@@ -166,7 +166,7 @@ class Machine:
         heeded; without it a run is one slice. The addresses of the first `record` instructions are kept. Errors: PL0911
         to PL0914.
         """
-        at, end, executed = self.entry if pc is None else pc, _nowhere(self) if stop is None else stop, 0
+        at, end, executed = self.entry if pc is None else pc, _return_address(self) if stop is None else stop, 0
         kept = list[NDArray[np.uint64]]()
         while True:
             # The native code does not look at signals: between slices Python does, so that Ctrl-C ends a run.
@@ -182,7 +182,7 @@ class Machine:
             if name in ("exit", "stop"):
                 return Run(value if name == "exit" else None, executed, np.concatenate([_NONE, *kept]))
             if name != "limit" or executed >= limit:
-                raise _trap(name, at, value, word, self.isa)
+                raise _trap_error(name, at, value, word, self.isa)
             if watch is not None:
                 watch(executed)
 
@@ -193,7 +193,7 @@ class Machine:
         for number, value in enumerate(arguments):
             self.set_x(A0 + number, value)
         # No instruction stands there, and the hart stops at it when the function returns.
-        self.set_x(RA, _nowhere(self))
+        self.set_x(RA, _return_address(self))
         done = self.run(pc, limit=limit)
         return self.x[A0], done.instructions
 
@@ -206,12 +206,12 @@ class Machine:
             raise input_error("PL0912", message, help="give the machine more room")
 
 
-def _nowhere(machine: Machine) -> int:
+def _return_address(machine: Machine) -> int:
     """Return address outside all code: the end of the memory, or 0 where that is the end of all addresses."""
     return (machine.base + machine.size) % (1 << machine.isa.xlen)
 
 
-def _trap(cause: str, pc: int, value: int, word: int, isa: Isa) -> PolyloomError:
+def _trap_error(cause: str, pc: int, value: int, word: int, isa: Isa) -> PolyloomError:
     """Error message of a trap, by its cause."""
     here = f"at {pc:#x}"
     if cause == "limit":
@@ -235,7 +235,7 @@ def _trap(cause: str, pc: int, value: int, word: int, isa: Isa) -> PolyloomError
             f"{here}: the word 0x{word:0{digits}x} is no instruction of {isa}",
             help="give the instruction set that the program is for",
         )
-    text = text_of(found) if found is not None else f"{word:#x}"
+    text = instruction_text(found) if found is not None else f"{word:#x}"
     if cause == "illegal":
         return input_error(
             "PL0911",

@@ -19,7 +19,7 @@ LETTERS: Final = "imafdc"
 TUNING: Final = "sfb"
 NAMES: Final = ("zicond", "zicsr", "zifencei", "zbb")
 VENDORS: Final = ("xaifet",)
-"""Extensions of vendors, each for a target of its own: `parse` does not read them."""
+"""Extensions of vendors, each for a target of its own: `parse_isa` does not read them."""
 _GENERAL: Final = ("i", "m", "a", "f", "d", "zicsr", "zifencei")
 _IMPLIED: Final = {"d": ("f", "zicsr"), "f": ("zicsr",)}
 _HELP: Final = "write for instance rv64gc, rv32imac or rv64gc_zicond_zbb"
@@ -46,7 +46,7 @@ class Isa:
         return f"{names}+{TUNING}" if self.short_branches else names
 
 
-def parse(text: str, option: str = "--isa") -> Isa:
+def parse_isa(text: str, option: str = "--isa") -> Isa:
     """Instruction set of a name. Errors: PL0901 for what is no name, unknown or contradictory."""
     found = re.fullmatch(r"rv(\d+)([a-z]*)((?:_[a-z0-9]*)*)(?:\+(.*))?", text.lower())
     if found is None:
@@ -61,7 +61,7 @@ def parse(text: str, option: str = "--isa") -> Isa:
     parts += [(m[1], found.start(3) + m.start(1)) for m in re.finditer("_([a-z0-9]*)", found[3])]
     extensions: set[str] = set()
     for name, place in parts:
-        _check(option, text, name, place, [n for n, p in parts if p < place])
+        _check_extension(option, text, name, place, [n for n, p in parts if p < place])
         extensions.update(_GENERAL if name == "g" else (name, *_IMPLIED.get(name, ())))
     if "i" not in extensions:
         raise _error(
@@ -84,7 +84,7 @@ def parse(text: str, option: str = "--isa") -> Isa:
     return Isa(int(found[1]), frozenset(extensions), found[4] is not None)
 
 
-def _check(option: str, text: str, name: str, place: int, before: list[str]) -> None:
+def _check_extension(option: str, text: str, name: str, place: int, before: list[str]) -> None:
     end = place + max(1, len(name))
     if (name == "e" and not {"i", "g"}.isdisjoint(before)) or (name in ("i", "g") and "e" in before):
         raise _error(

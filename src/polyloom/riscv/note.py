@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, cast
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.signature import RESULT, Argument, Dtype, Signature
-from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.signature_json import as_json, from_json
 from polyloom.ir.ssa import RESULT as OF_RESULT
 from polyloom.ir.ssa import Block, Function, Unreachable, Value
 from polyloom.ir.ssa_types import I1, PTR, Type
@@ -32,7 +32,7 @@ class Note:
     signature: Signature
 
 
-def encode(note: Note, lines: Mapping[str, Sequence[Sequence[int | str]]] | None = None) -> bytes:
+def encode_note(note: Note, lines: Mapping[str, Sequence[Sequence[int | str]]] | None = None) -> bytes:
     """Text of the note; `lines` are the line table (source_lines.py)."""
     made = {
         "version": VERSION,
@@ -41,30 +41,30 @@ def encode(note: Note, lines: Mapping[str, Sequence[Sequence[int | str]]] | None
         **as_json(note.signature),
         **({"lines": lines} if lines else {}),
     }
-    return text(made)
+    return note_text(made)
 
 
-def decode(data: bytes) -> Note | None:
+def decode_note(data: bytes) -> Note | None:
     """The note of an ELF file; None where it has none of this target."""
-    return read(data, _note)
+    return read_note(data, _from_json)
 
 
-def _note(made: dict[str, Any]) -> Note | None:
+def _from_json(made: dict[str, Any]) -> Note | None:
     if made["target"] != TARGET or made["version"] != VERSION:
         return None
-    return Note(str(made["member"]), of_json(made))
+    return Note(str(made["member"]), from_json(made))
 
 
-def text(made: Mapping[str, object]) -> bytes:
+def note_text(made: Mapping[str, object]) -> bytes:
     """What a note is written as."""
     return json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
 
 
-def read(data: bytes, of: Callable[[dict[str, Any]], T | None]) -> T | None:
+def read_note(data: bytes, of: Callable[[dict[str, Any]], T | None]) -> T | None:
     """What `of` makes of the note of an ELF file; None where there is none, and where it is not what `of` expects: the
     file may be anybody's.
     """
-    found = symbols.note(data)
+    found = symbols.read_note(data)
     if found is None:
         return None
     try:
@@ -74,20 +74,20 @@ def read(data: bytes, of: Callable[[dict[str, Any]], T | None]) -> T | None:
         return None
 
 
-def declaration(signature: Signature) -> Function:
+def function_declaration(signature: Signature) -> Function:
     """Function without a body, from its signature: the calling convention needs its types."""
     arguments = [a for a in signature.arguments if a.is_input]
-    parameters = tuple(Value(f"p{n}", _type(a) if a.is_scalar else PTR) for n, a in enumerate(arguments))
+    parameters = tuple(Value(f"p{n}", _scalar_type(a) if a.is_scalar else PTR) for n, a in enumerate(arguments))
     unsigned = {n for n, a in enumerate(arguments) if a.is_scalar and _is_extended_with_zeros(a.dtype)}
     result = signature.argument(RESULT)
     if result is not None and _is_extended_with_zeros(result.dtype):
         unsigned.add(OF_RESULT)
     block = Block("entry", parameters, (), Unreachable())
-    returned = None if result is None else _type(result)
+    returned = None if result is None else _scalar_type(result)
     return Function(signature.name, returned, (block,), unsigned=frozenset(unsigned))
 
 
-def _type(argument: Argument) -> Type:
+def _scalar_type(argument: Argument) -> Type:
     if argument.dtype.kind == "b":
         return I1
     found = Type.read(f"{'f' if argument.dtype.kind == 'f' else 'i'}{8 * argument.dtype.itemsize}")

@@ -11,7 +11,7 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Span, input_error, nearest
 from polyloom.riscv import disassemble
-from polyloom.riscv.isa import F_NAMES, M_NAMES, OPERAND, X_NAMES, Field, Row, register
+from polyloom.riscv.isa import F_NAMES, M_NAMES, OPERAND, X_NAMES, Field, Row, register_number
 
 MNEMONIC: Final = re.compile(r"(.+?)(\.aqrl|\.aq|\.rl)?")
 """A mnemonic and the order that an atomic one may end in."""
@@ -36,19 +36,19 @@ class Statement:
     """The address of the first instruction of the pseudo-instruction that this one belongs to."""
 
 
-def signed(value: int, bits: int) -> int:
+def sign_extend(value: int, bits: int) -> int:
     """The low bits of `value` as a two's complement number."""
     return (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
 
 
-def values(
+def field_values(
     row: Row, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str] = disassemble.CSRS
 ) -> Iterator[int]:
     """Field values of `row`, read from the statement; `csrs` are the control registers that have names. Errors: PL0903,
     PL0904.
     """
     template, _, modifier = row.operands.partition(";")
-    found = _pattern(row.operands).fullmatch(statement.operands.text)
+    found = _operand_pattern(row.operands).fullmatch(statement.operands.text)
     if found is None:
         shown = OPERAND.sub(lambda m: next((f.role for f in row.fields if f.name == m[0]), m[0]), template).replace(
             ",", ", "
@@ -61,7 +61,7 @@ def values(
         )
     for number, field in enumerate(row.fields):
         if field.name == modifier:
-            yield _modifier(modifier, statement, found["modifier"] if modifier != "order" else None)
+            yield _modifier_value(modifier, statement, found["modifier"] if modifier != "order" else None)
         else:
             start = statement.operands.span.start + found.start(number + 1)
             inside = start + len(found[number + 1]) <= statement.operands.span.end
@@ -70,18 +70,18 @@ def values(
                 if inside
                 else statement.operands.span
             )
-            yield _value(field, Text(found[number + 1] or "0", span), statement, labels, csrs)
+            yield _field_value(field, Text(found[number + 1] or "0", span), statement, labels, csrs)
 
 
 @cache
-def _pattern(operands: str) -> re.Pattern[str]:
+def _operand_pattern(operands: str) -> re.Pattern[str]:
     """Regular expression of a row's operands: one group for every operand of the template, and `modifier` for a
     rounding mode. An address without an offset may be written with 0.
     """
     template, _, modifier = operands.partition(";")
     parts = re.split(f"({OPERAND.pattern})", template)
     text = "".join(
-        _group(part, parts[n + 1] if n + 1 < len(parts) else "")
+        _operand_group(part, parts[n + 1] if n + 1 < len(parts) else "")
         if n % 2
         else "".join(rf"\s*{re.escape(c)}\s*" for c in part).replace(r",\s*\s*\(", r",\s*0?\s*\(")
         for n, part in enumerate(parts)
@@ -89,44 +89,44 @@ def _pattern(operands: str) -> re.Pattern[str]:
     return re.compile(text + (r"(?:\s*,\s*(?P<modifier>\w+))?" if modifier.startswith("rm") else ""))
 
 
-def _group(name: str, following: str) -> str:
+def _operand_group(name: str, following: str) -> str:
     return name if name == "sp" else r"([^,()\s]*)" if following.startswith("(") else r"([^,()\s]+)"
 
 
-def _modifier(kind: str, statement: Statement, given: str | None) -> int:
+def _modifier_value(kind: str, statement: Statement, given: str | None) -> int:
     if kind == "order":
         name = MNEMONIC.fullmatch(statement.mnemonic.text)
         return disassemble.ORDERS.index((name and name[2]) or "")
     if given is None:
         return disassemble.DEFAULT_ROUNDING[kind]
-    return _one_of(Text(given, statement.operands.span), disassemble.ROUNDINGS, "rounding mode")
+    return _name_index(Text(given, statement.operands.span), disassemble.ROUNDINGS, "rounding mode")
 
 
-def _value(field: Field, text: Text, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str]) -> int:
+def _field_value(field: Field, text: Text, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str]) -> int:
     """Value of one operand by the kind of its field. Errors: PL0903, PL0904."""
     if field.kind in ("x", "f", "m"):
-        value = _register(text, {"x": X_NAMES, "f": F_NAMES, "m": M_NAMES}[field.kind])
+        value = _parse_register(text, {"x": X_NAMES, "f": F_NAMES, "m": M_NAMES}[field.kind])
     elif field.kind == "fence":
-        value = _fence(text)
+        value = _fence_set(text)
     elif field.kind == "csr" and not text.text[:1].isdigit():
-        value = _csr(text, csrs)
+        value = _csr_number(text, csrs)
     elif (half := re.fullmatch(r"(.+)@(hi|lo)", text.text)) is not None:
         # `@hi` and `@lo` split a pc-relative distance: the low part is signed, and both count from the auipc.
-        distance = _label(Text(half[1], text.span), labels) - statement.pair
-        value = distance - signed(distance, 12) if half[2] == "hi" else signed(distance, 12)
+        distance = _label_address(Text(half[1], text.span), labels) - statement.pair
+        value = distance - sign_extend(distance, 12) if half[2] == "hi" else sign_extend(distance, 12)
     elif field.kind == "offset" and re.match(r"[A-Za-z_.$]", text.text):
-        value = _label(text, labels) - statement.address
+        value = _label_address(text, labels) - statement.address
     elif field.kind == "bits":
-        value = integer(text, range(-(1 << field.width - 1), 1 << field.width)) % (1 << field.width)
+        value = parse_integer(text, range(-(1 << field.width - 1), 1 << field.width)) % (1 << field.width)
     elif field.kind == "upper":
         # The assembler takes lui's 20 bits with or without a sign.
-        value = signed(integer(text, range(-(1 << 19), 1 << 20)) << 12, 32)
+        value = sign_extend(parse_integer(text, range(-(1 << 19), 1 << 20)) << 12, 32)
     else:
-        value = integer(text)
-    return _checked(field, value, text)
+        value = parse_integer(text)
+    return _check_range(field, value, text)
 
 
-def _checked(field: Field, value: int, text: Text) -> int:
+def _check_range(field: Field, value: int, text: Text) -> int:
     if value in field.range and value not in field.forbidden:
         return value
     what, scale = (
@@ -152,7 +152,7 @@ def _checked(field: Field, value: int, text: Text) -> int:
     raise input_error("PL0903", f"{what} is outside the range of the operand", span=text.span, help=help + more)
 
 
-def _label(text: Text, labels: Mapping[str, int]) -> int:
+def _label_address(text: Text, labels: Mapping[str, int]) -> int:
     if text.text not in labels:
         if (near := re.fullmatch(r"\.L(\d+)\$\d+", text.text)) is not None:
             raise input_error(
@@ -167,8 +167,8 @@ def _label(text: Text, labels: Mapping[str, int]) -> int:
     return labels[text.text]
 
 
-def _register(text: Text, names: tuple[str, ...]) -> int:
-    number = register(text.text, names)
+def _parse_register(text: Text, names: tuple[str, ...]) -> int:
+    number = register_number(text.text, names)
     if number is None:
         what = "integer" if names is X_NAMES else "mask" if names is M_NAMES else "floating-point"
         raise input_error(
@@ -177,7 +177,7 @@ def _register(text: Text, names: tuple[str, ...]) -> int:
     return number
 
 
-def _csr(text: Text, csrs: Mapping[int, str]) -> int:
+def _csr_number(text: Text, csrs: Mapping[int, str]) -> int:
     found = next((number for number, name in csrs.items() if name == text.text), None)
     if found is None:
         raise input_error(
@@ -189,7 +189,7 @@ def _csr(text: Text, csrs: Mapping[int, str]) -> int:
     return found
 
 
-def _fence(text: Text) -> int:
+def _fence_set(text: Text) -> int:
     """Set of accesses of a fence: i, o, r, w are bits 3 to 0 (RISC-V unprivileged manual, "Memory Ordering
     Instructions").
     """
@@ -203,7 +203,7 @@ def _fence(text: Text) -> int:
     return sum(8 >> "iorw".index(letter) for letter in text.text if letter != "0")
 
 
-def _one_of(text: Text, names: tuple[str, ...], what: str) -> int:
+def _name_index(text: Text, names: tuple[str, ...], what: str) -> int:
     if text.text not in names:
         raise input_error(
             "PL0903",
@@ -214,12 +214,12 @@ def _one_of(text: Text, names: tuple[str, ...], what: str) -> int:
     return names.index(text.text)
 
 
-def integer(text: Text, legal: range | None = None) -> int:
+def parse_integer(text: Text, legal: range | None = None) -> int:
     """An integer in Python's notation, among `legal` ones. Errors: PL0903."""
     try:
         value = int(text.text, 0)
     except ValueError:
-        raise _no_integer(text) from None
+        raise _integer_error(text) from None
     if legal is not None and value not in legal:
         raise input_error(
             "PL0903",
@@ -230,7 +230,7 @@ def integer(text: Text, legal: range | None = None) -> int:
     return value
 
 
-def _no_integer(text: Text) -> PolyloomError:
+def _integer_error(text: Text) -> PolyloomError:
     return input_error(
         "PL0903", f"'{text.text}' is no integer", span=text.span, help="write for instance 12, -1 or 0x7ff"
     )

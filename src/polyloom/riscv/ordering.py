@@ -33,8 +33,8 @@ from polyloom.ir.ssa import (
     Instruction,
     Operand,
     Value,
-    edges_of,
-    operand_of,
+    successor_edges,
+    terminator_operand,
 )
 from polyloom.ir.ssa import Access as Memory
 
@@ -71,8 +71,8 @@ class _Analysis:
         self.function = function
         instructions = [i for block in function.blocks for i in block.instructions]
         self.loads = {i.result: 1 << n for n, i in enumerate(filter(_is_racy, instructions)) if i.result}
-        self.must = _must(function, self.loads)
-        may = _may(function, self.loads)
+        self.must = _must_depend(function, self.loads)
+        may = _may_depend(function, self.loads)
         needs = {
             i.result: mask
             for i in instructions
@@ -80,22 +80,22 @@ class _Analysis:
         }
         self.selects = {value: 1 << n for n, value in enumerate(needs)}
         self.needs = tuple(needs.values())
-        self.entries = self._entries()
+        self.entries = self._solve_entries()
 
-    def unordered(self) -> Iterator[tuple[Block, int, int]]:
+    def unordered_stores(self) -> Iterator[tuple[Block, int, int]]:
         """Unordered stores: blocks and positions of stores, with the selects that wait there and on whose loads the
         store's operands do not depend.
         """
         for block in self.function.blocks:
             state = self.entries[block.name]
             for position, instruction in enumerate(block.instructions):
-                if waiting := self.exposed(state, instruction):
+                if waiting := self.exposed_selects(state, instruction):
                     yield block, position, waiting
                 state = self.after(state, instruction)
 
-    def exposed(self, state: _State, instruction: Instruction) -> int:
+    def exposed_selects(self, state: _State, instruction: Instruction) -> int:
         """Selects that would have ordered this store as branches, as bits; 0 for what is no store."""
-        if not _stores(instruction) or _is_fence(instruction):
+        if not _may_store(instruction) or _is_fence(instruction):
             return 0
         uses = _union(self.must, instruction.operands)
         return sum(
@@ -121,24 +121,24 @@ class _Analysis:
             )
         return state
 
-    def _at_end(self, state: _State, block: Block) -> _State:
+    def _transfer_block(self, state: _State, block: Block) -> _State:
         """Transfer function of a block, with the branch at its end."""
         for instruction in block.instructions:
             state = self.after(state, instruction)
-        ordered = state.ordered | _union(self.must, (operand_of(block.terminator),))
+        ordered = state.ordered | _union(self.must, (terminator_operand(block.terminator),))
         # The branch at the end orders what its condition has read before all later stores (rule 11).
         helped = sum(1 << n for n, need in enumerate(self.needs) if not need & ~ordered) & ~state.stale
         return _State(ordered, state.waiting & ~helped, state.stale)  # a return decides nothing, and nothing follows it
 
-    def _entries(self) -> Mapping[str, _State]:
+    def _solve_entries(self) -> Mapping[str, _State]:
         """Solution of the data-flow equations: the state at the entry of each block, by a worklist."""
         blocks = {block.name: block for block in self.function.blocks}
         entries = {self.function.blocks[0].name: _State()}
         work = [self.function.blocks[0]]
         while work:
             block = work.pop()
-            end = self._at_end(entries[block.name], block)
-            for edge in edges_of(block.terminator):
+            end = self._transfer_block(entries[block.name], block)
+            for edge in successor_edges(block.terminator):
                 met = end | entries[edge.block] if edge.block in entries else end
                 if entries.get(edge.block) != met:
                     entries[edge.block] = met
@@ -146,12 +146,12 @@ class _Analysis:
         return {name: entries.get(name, _State()) for name in blocks}
 
 
-def _may(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
+def _may_depend(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
     """May-dependence: by value, the loads that it depends on, on whatever path. A load passes on neither its address
     nor, unless it is racy, its value (RVWMO has dependencies through registers only).
     """
     parameters = {block.name: block.parameters for block in function.blocks}
-    edges = [edge for block in function.blocks for edge in edges_of(block.terminator)]
+    edges = [edge for block in function.blocks for edge in successor_edges(block.terminator)]
     flows = [
         (i.result, i.operands)
         for block in function.blocks
@@ -171,14 +171,14 @@ def _may(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
     return found
 
 
-def _must(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
+def _must_depend(function: Function, loads: Mapping[Value, int]) -> Mapping[Value, int]:
     """Must-dependence: by value, the loads on whose last values it depends on all paths. What comes over an edge back
     in the text may be of an earlier iteration.
     """
     place = {block.name: n for n, block in enumerate(function.blocks)}
     arguments: dict[str, list[tuple[Operand, ...]]] = {}
     for n, block in enumerate(function.blocks):
-        for edge in edges_of(block.terminator):
+        for edge in successor_edges(block.terminator):
             # Nothing is sure of what comes round a loop: its loads may have run again since.
             arguments.setdefault(edge.block, []).append(edge.arguments if place[edge.block] > n else ())
     found = dict(loads)
@@ -206,13 +206,13 @@ def _intersection(masks: list[int]) -> int:
     return found
 
 
-def ordered(function: Function, how: How) -> Function:
+def preserve_order(function: Function, how: How) -> Function:
     """The function in which every store after a select waits for what its condition has read, by branches or by
     fences."""
-    return _fenced(function) if how == "fence" else _branched(function)
+    return _insert_fences(function) if how == "fence" else _selects_to_branches(function)
 
 
-def _fenced(function: Function) -> Function:
+def _insert_fences(function: Function) -> Function:
     """Fence insertion: before every store that needs one, unless an earlier one in its block serves it."""
     analysis = _Analysis(function)
     return replace(
@@ -224,27 +224,27 @@ def _fenced(function: Function) -> Function:
 def _with_fences(analysis: _Analysis, block: Block) -> Iterator[Instruction]:
     state = analysis.entries[block.name]
     for instruction in block.instructions:
-        if analysis.exposed(state, instruction):
+        if analysis.exposed_selects(state, instruction):
             yield replace(_FENCE, place=instruction.place)
             state = analysis.after(state, _FENCE)
         yield instruction
         state = analysis.after(state, instruction)
 
 
-def _branched(function: Function) -> Function:
+def _selects_to_branches(function: Function) -> Function:
     """Branches for the selects that a store needs; one branch may serve several, so one by one, in order."""
     # Each branch may order the stores of other selects as well: the analysis is done anew after each.
     while True:
         analysis = _Analysis(function)
         waiting = 0
-        for _, _, selects in analysis.unordered():
+        for _, _, selects in analysis.unordered_stores():
             waiting |= selects
         if not waiting:
             return function
-        function = _split(function, next(value for value, bit in analysis.selects.items() if bit & waiting))
+        function = _branch_at_select(function, next(value for value, bit in analysis.selects.items() if bit & waiting))
 
 
-def _split(function: Function, value: Value) -> Function:
+def _branch_at_select(function: Function, value: Value) -> Function:
     """The function with a branch for the select that defines `value`: both its ways lead to what follows."""
     names = {block.name for block in function.blocks}
     made: list[Block] = []
@@ -283,7 +283,7 @@ def _is_fence(instruction: Instruction) -> bool:
     return instruction.operation == "fence" or (instruction.operation in _WRITES and order in _RELEASES)
 
 
-def _stores(instruction: Instruction) -> bool:
+def _may_store(instruction: Instruction) -> bool:
     # What a called function stores is not known here.
     calls = instruction.called != "" or instruction.callee == INDIRECT
     return instruction.operation in _WRITES or instruction.callee in EFFECTS or calls

@@ -9,23 +9,23 @@ from collections.abc import Sequence
 from functools import cache
 
 from polyloom.riscv.isa import OPERAND
-from polyloom.riscv.isa import lines as lines_of
+from polyloom.riscv.isa import data_lines as lines_of
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import Text, integer, signed
+from polyloom.riscv.operands import Text, parse_integer, sign_extend
 
 
-def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
+def expand_statement(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
     """Expansion of a pseudo-instruction; any other statement itself."""
     given = [part.strip() for part in operands.text.split(",")] if operands.text else []
     if mnemonic.text == "li" and len(given) == 2:
         # Signed and unsigned spellings of a register's bits are both common.
-        value = integer(Text(given[1], operands.span), range(-(1 << isa.xlen - 1), 1 << isa.xlen))
+        value = parse_integer(Text(given[1], operands.span), range(-(1 << isa.xlen - 1), 1 << isa.xlen))
         lines = [
             f"{each} {given[0]},{rest}" if each == "lui" else f"{each} {given[0]},{given[0] if n else 'zero'},{rest}"
-            for n, (each, rest) in enumerate(constant(value, isa.xlen))
+            for n, (each, rest) in enumerate(constant_chain(value, isa.xlen))
         ]
     else:
-        pseudo = pseudos().get((mnemonic.text, len(given)))
+        pseudo = pseudo_table().get((mnemonic.text, len(given)))
         if pseudo is None:
             return ((mnemonic, operands),)
         values = dict(zip(pseudo[0], given, strict=True))
@@ -35,7 +35,7 @@ def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Te
 
 
 @cache
-def pseudos() -> dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]]:
+def pseudo_table() -> dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]]:
     """Table of pseudo-instructions, by mnemonic and number of operands: the operands' names and the lines."""
     made: dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]] = {}
     for mnemonic, operands, *rest in lines_of("pseudo.txt"):
@@ -44,20 +44,20 @@ def pseudos() -> dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]]:
     return made
 
 
-def constant(value: int, xlen: int) -> list[tuple[str, str]]:
+def constant_chain(value: int, xlen: int) -> list[tuple[str, str]]:
     """Materialization of a constant modulo 2**xlen by lui, addi, addiw and slli, at most eight: (mnemonic, operand) of
     each. The first reads zero, every other one the result before it.
     """
-    value = signed(value, xlen)
-    low = signed(value, 12)
+    value = sign_extend(value, xlen)
+    low = sign_extend(value, 12)
     if value == low:
         return [("addi", str(value))]
-    if value == signed(value, 32):
+    if value == sign_extend(value, 32):
         # The low part is signed: the upper part is what is left after subtracting it, so that addi may go below.
         upper = ("lui", str(value - low >> 12 & 0xFFFFF))
         return [upper] if low == 0 else [upper, ("addi" if xlen == 32 else "addiw", str(low))]
     high = value - low >> 12
     # Trailing zeros are made by the shift: they need no instruction of their own.
     shift = (high & -high).bit_length() - 1
-    made = [*constant(high >> shift, xlen), ("slli", str(shift + 12))]
+    made = [*constant_chain(high >> shift, xlen), ("slli", str(shift + 12))]
     return made if low == 0 else [*made, ("addi", str(low))]

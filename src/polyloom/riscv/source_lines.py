@@ -40,17 +40,17 @@ class Lines:
         place = self.places[number] if number >= 0 else None
         return place if place is not None and (place.line or place.reason) else None
 
-    def beside(self, address: int, line: str) -> str:
+    def annotate(self, address: int, line: str) -> str:
         """Line of a listing with its source place as a comment."""
         here = self.at(address)
         return line if here is None else f"{line:<{_COLUMN}}  # {here}"
 
     def without(self, address: int, line: str) -> str:
-        """Line of a listing without the comment that `beside` has added."""
+        """Line of a listing without the comment that `annotate` has added."""
         return line if self.at(address) is None else line.rpartition("  # ")[0].rstrip()
 
 
-def encode(places: Mapping[int, Place]) -> dict[str, list[list[int | str]]]:
+def encode_lines(places: Mapping[int, Place]) -> dict[str, list[list[int | str]]]:
     """Line table for the note; a file that is named by an absolute path loses its folders. A place that repeats the one
     before is left out.
     """
@@ -64,27 +64,27 @@ def encode(places: Mapping[int, Place]) -> dict[str, list[list[int | str]]]:
     return found
 
 
-def decode(data: bytes) -> Lines:
+def decode_lines(data: bytes) -> Lines:
     """Line table of an ELF file, from its note or from debugging information; empty where neither has any."""
-    return notes.read(data, read) or _sorted((at, _place(*pair)) for at, pair in debug_lines.lines(data).items())
+    return notes.read_note(data, note_lines) or _line_table((at, _recorded_place(*pair)) for at, pair in debug_lines.source_lines(data).items())
 
 
 def findings(data: bytes) -> list[Diagnostic]:
     """Diagnostics PL0707 for names of sources in the note that are not as they are written there."""
-    named = notes.read(data, lambda made: [str(name) for key in (KEY, TEXTS) for name in made.get(key, {})]) or []
-    return [files.stray_name(name) for name in dict.fromkeys(named) if not files.is_recorded_name(name)]
+    named = notes.read_note(data, lambda made: [str(name) for key in (KEY, TEXTS) for name in made.get(key, {})]) or []
+    return [files.stray_name_diagnostic(name) for name in dict.fromkeys(named) if not files.is_recorded_name(name)]
 
 
-def read(made: dict[str, Any]) -> Lines:
+def note_lines(made: dict[str, Any]) -> Lines:
     """Those of a note."""
     rows = cast("dict[str, list[list[Any]]]", made.get(KEY, {})).items()
-    return _sorted((int(row[0]), _place(file, *row[1:])) for file, listed in rows for row in listed)
+    return _line_table((int(row[0]), _recorded_place(file, *row[1:])) for file, listed in rows for row in listed)
 
 
-def _place(file: str, line: int, reason: str = "") -> Place:
+def _recorded_place(file: str, line: int, reason: str = "") -> Place:
     return Place(recorded_name(file), int(line), 0, str(reason))
 
 
-def _sorted(found: Iterable[tuple[int, Place]]) -> Lines:
+def _line_table(found: Iterable[tuple[int, Place]]) -> Lines:
     rows = sorted(found, key=lambda row: row[0])
     return Lines(tuple(at for at, _ in rows), tuple(place for _, place in rows))

@@ -26,7 +26,7 @@ _NOTE: Final = 7
 OWNER: Final = b"polyloom"
 """The name of our notes."""
 COUNT: Final = 6
-"""Sections that `tables` writes, the empty first one among them; the last one names them."""
+"""Sections that `section_tables` writes, the empty first one among them; the last one names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class Code:
     data: tuple[tuple[str, int, int], ...] = ()
 
 
-def tables(code: Code, place: int, wide: bool, note: bytes = b"") -> tuple[bytes, int]:
+def section_tables(code: Code, place: int, wide: bool, note: bytes = b"") -> tuple[bytes, int]:
     """Symbol table, string tables, note and section headers: their bytes, which stand from `place` in the file on, and
-    the offset of the section headers. `note` is the text of our note.
+    the offset of the section headers. `read_note` is the text of our note.
     """
     # The first symbol and the first string are empty (ELF specification, "Symbol Table").
     strings, entries = b"\0", [_pack_symbol(wide, 0, 0, 0, 0, 0)]
@@ -87,15 +87,15 @@ def _pack_note(text: bytes) -> bytes:
     return struct.pack("<III", len(owner), len(text), 1) + owner + bytes(-len(owner) % 4) + text + bytes(-len(text) % 4)
 
 
-def note(data: bytes) -> bytes | None:
+def read_note(data: bytes) -> bytes | None:
     """Text of our note in an ELF file; None where there is none, or the file is broken."""
     try:
-        return next(_notes(data, _sections(data, data[4] == 2)), None)
+        return next(_polyloom_notes(data, _section_headers(data, data[4] == 2)), None)
     except (struct.error, IndexError, OverflowError, ValueError):
         return None
 
 
-def _notes(data: bytes, sections: Sequence[tuple[int, ...]]) -> Iterator[bytes]:
+def _polyloom_notes(data: bytes, sections: Sequence[tuple[int, ...]]) -> Iterator[bytes]:
     for section in sections:
         if section[1] == _NOTE:
             start = section[4]
@@ -124,14 +124,14 @@ class Tables:
     code: tuple[tuple[int, bytes], ...]
 
 
-def read(data: bytes) -> Tables:
+def read_tables(data: bytes) -> Tables:
     """Symbols and code sections of a RISC-V executable, which may have none of them. Errors: PL0910."""
     wide = data[4] == 2
     try:
-        sections = _sections(data, wide)
+        sections = _section_headers(data, wide)
         names = {
             address: name
-            for address, name in _symbols(data, sections, wide)
+            for address, name in _code_symbols(data, sections, wide)
             if name and not name.startswith((".L", "$"))
         }
     except (struct.error, IndexError, OverflowError, ValueError):
@@ -148,11 +148,11 @@ def read(data: bytes) -> Tables:
     )
 
 
-def objects(data: bytes) -> dict[str, tuple[int, int]]:
+def symbol_extents(data: bytes) -> dict[str, tuple[int, int]]:
     """Address and size of every named symbol, whatever it labels. Errors: PL0910."""
     wide = data[4] == 2
     try:
-        found = list(_entries(data, _sections(data, wide), wide))
+        found = list(_defined_symbols(data, _section_headers(data, wide), wide))
     except (struct.error, IndexError, OverflowError, ValueError):
         raise input_error(
             "PL0910", "the sections or symbols of the ELF file are broken", help="link it again"
@@ -160,11 +160,11 @@ def objects(data: bytes) -> dict[str, tuple[int, int]]:
     return {name: (address, size) for name, _, address, size in found if name}
 
 
-def section(data: bytes, name: bytes) -> bytes | None:
+def section_bytes(data: bytes, name: bytes) -> bytes | None:
     """Bytes of the section of a name; None where there is none, or it is compressed, or the file is broken."""
     wide = data[4:5] == b"\x02"
     try:
-        found = _sections(data, wide)
+        found = _section_headers(data, wide)
         names = found[int.from_bytes(data[62:64] if wide else data[50:52], "little")]
         strings = data[names[4] : names[4] + names[5]]
         for each in found:
@@ -175,7 +175,7 @@ def section(data: bytes, name: bytes) -> bytes | None:
     return None
 
 
-def _sections(data: bytes, wide: bool) -> list[tuple[int, ...]]:
+def _section_headers(data: bytes, wide: bool) -> list[tuple[int, ...]]:
     """Section headers: e_shoff, e_shentsize and e_shnum say where they are."""
     place, size, count = (
         *struct.unpack_from("<Q" if wide else "<I", data, 40 if wide else 32),
@@ -184,12 +184,12 @@ def _sections(data: bytes, wide: bool) -> list[tuple[int, ...]]:
     return [struct.unpack_from("<IIQQQQIIQQ" if wide else "<IIIIIIIIII", data, place + n * size) for n in range(count)]
 
 
-def _symbols(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> Iterator[tuple[int, str]]:
+def _code_symbols(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> Iterator[tuple[int, str]]:
     """Those that label code."""
-    yield from ((address, name) for name, kind, address, _ in _entries(data, sections, wide) if kind in _KINDS)
+    yield from ((address, name) for name, kind, address, _ in _defined_symbols(data, sections, wide) if kind in _KINDS)
 
 
-def _entries(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> Iterator[tuple[str, int, int, int]]:
+def _defined_symbols(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> Iterator[tuple[str, int, int, int]]:
     """Defined symbols: (name, kind, address, size). Section 0 is that of undefined ones."""
     for section in sections:
         if section[1] == _SYMTAB:
@@ -198,7 +198,7 @@ def _entries(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> It
             form = "<IBBHQQ" if wide else "<IIIBBH"
             for at in range(section[4], min(section[4] + section[5], len(data)), struct.calcsize(form)):
                 found = struct.unpack_from(form, data, at)
-                name, kind, owner, address, size = _fields(found, wide)
+                name, kind, owner, address, size = _symbol_fields(found, wide)
                 if owner:
                     yield (
                         strings[name : strings.index(b"\0", name)].decode("utf-8", "replace"),
@@ -208,7 +208,7 @@ def _entries(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> It
                     )
 
 
-def _fields(found: tuple[int, ...], wide: bool) -> tuple[int, int, int, int, int]:
+def _symbol_fields(found: tuple[int, ...], wide: bool) -> tuple[int, int, int, int, int]:
     """Fields of a symbol: (name, kind, section, address, size), which the two classes of files order differently."""
     if wide:
         return found[0], found[1], found[3], found[4], found[5]

@@ -24,17 +24,17 @@ def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | Non
     """Compare outputs with those of an oracle. They have the same bits, but for NaNs, which are alike; or each element
     is missed by no more than is `allowed`: NaN allows everything. Shapes and types are not alike. A difference has the
     exit code 4."""
-    bounds = {} if allowed is None else flattened(allowed)
-    found = flattened(got)
+    bounds = {} if allowed is None else flatten_fields(allowed)
+    found = flatten_fields(got)
     # The oracle's outputs decide what is compared: a program may give more.
-    pairs = [(name, want, found.get(name), bounds.get(name)) for name, want in flattened(expected).items()]
-    difference = next((d for d in (_difference(*pair, oracle) for pair in pairs) if d is not None), None)
+    pairs = [(name, want, found.get(name), bounds.get(name)) for name, want in flatten_fields(expected).items()]
+    difference = next((d for d in (_locate_difference(*pair, oracle) for pair in pairs) if d is not None), None)
     # An oracle that does not judge only measures: its differences are errors, never a verdict.
     if difference is not None and oracle.judges:
         return Compared(oracle.name, oracle.what, "differs", difference=difference)
     if difference is None and allowed is None:
         return Compared(oracle.name, oracle.what, "equal bits")
-    meant = [_expected(want, found[name], bounds.get(name, np.full(want.shape, np.inf))) for name, want, _, _ in pairs]
+    meant = [_constrained_elements(want, found[name], bounds.get(name, np.full(want.shape, np.inf))) for name, want, _, _ in pairs]
     equal = not any(np.any(_unequal(want, have)) for want, have, _ in meant)
     # Over all outputs: a verdict has one error and one bound.
     error = max((_greatest(_errors(want, have)) for want, have, _ in meant), default=0.0)
@@ -44,13 +44,13 @@ def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | Non
     )
 
 
-def _expected(want: Array, have: Array, allowed: Array) -> tuple[Array, Array, Array]:
+def _constrained_elements(want: Array, have: Array, allowed: Array) -> tuple[Array, Array, Array]:
     """Elements of which something is expected."""
     is_meant = ~np.isnan(allowed)
     return want[is_meant], have[is_meant], allowed[is_meant]
 
 
-def flattened(arrays: Arrays) -> dict[str, Array]:
+def flatten_fields(arrays: Arrays) -> dict[str, Array]:
     """Fields of structures one by one: the bytes between them are nobody's."""
     found: dict[str, Array] = {}
     for name, array in arrays.items():
@@ -58,19 +58,19 @@ def flattened(arrays: Arrays) -> dict[str, Array]:
             found[name] = array
         else:
             records = cast(Any, array)
-            found |= flattened({f"{name}.{field}": records[field] for field in array.dtype.fields})
+            found |= flatten_fields({f"{name}.{field}": records[field] for field in array.dtype.fields})
     return found
 
 
-def _difference(name: str, want: Array, have: Array | None, allowed: Array | None, oracle: Oracle) -> Diagnostic | None:
+def _locate_difference(name: str, want: Array, have: Array | None, allowed: Array | None, oracle: Oracle) -> Diagnostic | None:
     """First element that differs, as a diagnostic of exit code 4; None where all agree."""
-    if have is None or (have.shape, _type(have)) != (want.shape, _type(want)):
+    if have is None or (have.shape, _native_type(have)) != (want.shape, _native_type(want)):
         message = (
             f"{name} differs from {oracle.what}: expected {_form(want)}, "
             f"got {'nothing' if have is None else _form(have)}"
         )
         return Diagnostic(oracle.code, message, MISMATCH)
-    wrong = np.argwhere(_unequal(want, have) if allowed is None else _far(want, have, allowed))
+    wrong = np.argwhere(_unequal(want, have) if allowed is None else _exceeds_bound(want, have, allowed))
     if not len(wrong):
         return None
     index = tuple(int(n) for n in wrong[0])
@@ -85,7 +85,7 @@ def _difference(name: str, want: Array, have: Array | None, allowed: Array | Non
     return Diagnostic(oracle.code, message, MISMATCH, notes=notes, help=oracle.help)
 
 
-def _type(array: Array) -> np.dtype[Any]:
+def _native_type(array: Array) -> np.dtype[Any]:
     """Element type without its byte order."""
     return array.dtype.newbyteorder("=")
 
@@ -96,10 +96,10 @@ def _form(array: Array) -> str:
 
 def _unequal(want: Array, have: Array) -> npt.NDArray[np.bool_]:
     # By bits, since -0.0 == 0.0 and NaN != NaN (IEEE 754).
-    return _bits(want) != _bits(have)
+    return _comparable_bits(want) != _comparable_bits(have)
 
 
-def _far(want: Array, have: Array, allowed: Array) -> npt.NDArray[np.bool_]:
+def _exceeds_bound(want: Array, have: Array, allowed: Array) -> npt.NDArray[np.bool_]:
     """Elements that are neither equal nor near. A bound of 0 asks for the same value, not for the same zero."""
     near = (allowed > 0) & (_errors(want, have) <= allowed)
     return _unequal(want, have) & (want != have) & ~near & ~np.isnan(allowed)
@@ -121,7 +121,7 @@ def _greatest(values: Array) -> float:
     return float(np.nan_to_num(values, nan=np.inf, posinf=np.inf).max(initial=0.0))
 
 
-def _bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
+def _comparable_bits(array: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
     """Integers that are equal exactly for equal bits, and for any two NaNs (IEEE 754 leaves their payloads open)."""
     if array.dtype.kind != "f":
         return array.astype(np.int64)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.deep import deeply
+from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays
-from polyloom.run.compare import compare, flattened
+from polyloom.run.compare import compare, flatten_fields
 from polyloom.run.verdict import Compared
 from polyloom.targets.subject import Progress, Subject, silent
 from polyloom.targets.target import Execution, Job, Target
@@ -51,7 +51,7 @@ def execute(
     tell = job.progress or silent
     tell("running", 0.0)
     # Copies: machines change arrays in place, and oracles must see what the program saw.
-    own = replace(job, inputs=_copied(job.inputs), progress=_part(job.progress, subject))
+    own = replace(job, inputs=_copy_arrays(job.inputs), progress=_scale_progress(job.progress, subject))
     # Copies are made before: the time is that of the run alone.
     start = perf_counter()
     try:
@@ -63,12 +63,12 @@ def execute(
     seconds = perf_counter() - start
     if subject is None or values is None:
         return Outcome(execution, seconds)
-    found = list(judged(subject, values, job.inputs, execution.outputs, tell))
+    found = list(compare_oracles(subject, values, job.inputs, execution.outputs, tell))
     facts = {key: value for _, told in found for key, value in told.items()}
     return Outcome(execution, seconds, tuple(compared for compared, _ in found), facts)
 
 
-def judged(
+def compare_oracles(
     subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress
 ) -> Iterator[tuple[Compared, Mapping[str, Any]]]:
     """Comparisons with the oracles that give outputs, and what each tells of them."""
@@ -76,20 +76,20 @@ def judged(
     for number, oracle in enumerate(subject.oracles, 1):
         tell(f"comparing with {oracle.what}", number / (count + 1))
         # Oracles interpret expressions of any depth.
-        expected = deeply(oracle.outputs)(values, _copied(inputs))
+        expected = with_deep_stack(oracle.outputs)(values, _copy_arrays(inputs))
         if expected is not None:
             # An array that only an oracle names is assigned to in loops that never run: it has to be as it was.
             held = {n: inputs.get(n, np.zeros_like(array)) for n, array in expected.items() if n not in got}
-            allowed = None if oracle.bounds is None else oracle.bounds(values, inputs, flattened(expected))
+            allowed = None if oracle.bounds is None else oracle.bounds(values, inputs, flatten_fields(expected))
             found = compare(expected, {**held, **got}, oracle, allowed)
             yield found, oracle.figures(expected, got) if oracle.figures else {}
 
 
-def _copied(arrays: Arrays) -> Arrays:
+def _copy_arrays(arrays: Arrays) -> Arrays:
     return {name: array.copy() for name, array in arrays.items()}
 
 
-def _part(progress: Progress | None, subject: Subject | None) -> Progress | None:
+def _scale_progress(progress: Progress | None, subject: Subject | None) -> Progress | None:
     """Progress of the run as the first part of the whole; each oracle has another one."""
     count = 1 + (len(subject.oracles) if subject is not None else 0)
     return None if progress is None else lambda step, fraction: progress(step, fraction / count)

@@ -26,8 +26,8 @@ from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
-from polyloom.targets.options import options_of_verb
-from polyloom.targets.provenance import Provenance, matched_texts, with_statement
+from polyloom.targets.options import verb_options
+from polyloom.targets.provenance import Provenance, match_texts, with_statement
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
@@ -118,9 +118,9 @@ class Instance(File):
         and is then filled in place; arrays that are read do not change. `more` are arrays, scalars and options of the
         target by name. A difference from an oracle raises PL0812 (exit 4); wrong inputs raise PL0230 to PL0232, or,
         like faults, PL06xx."""
-        given, own = self._split(arrays, more)
+        given, own = self._split_options(arrays, more)
         # Before the run: an array that cannot be written to is refused at once.
-        filled = self._filled(given)
+        filled = self._output_arrays(given)
         result = self.measure(given, seed=seed, trace=trace, fill=fill, **own)
         if result.differences:
             raise PolyloomError(*result.differences)
@@ -164,7 +164,7 @@ class Instance(File):
     def finish_job(self, job: Job, execution: Execution | None = None) -> Result:
         """Result of a job, compared with the oracles; an `execution` is what the target made of it already."""
         # One path for both: a target whose `run` returns what was executed already.
-        target = self.target if execution is None else replace(self.target, run=partial(_made, execution))
+        target = self.target if execution is None else replace(self.target, run=partial(_return_execution, execution))
         outcome = execute(target, self.data, job, self.origin.subject, job.values)
         return Result(self, outcome, job.values, replace(job, trace=True, progress=None))
 
@@ -177,11 +177,11 @@ class Instance(File):
         rest = {n: v for n, v in given.items() if n not in numbers}
         # A program for certain sizes has their values: only scalars are left to give.
         if self.parameters is None:
-            fixed, scalars = made.values(signature, numbers)
+            fixed, scalars = made.read_values(signature, numbers)
         else:
-            fixed, scalars = self.parameters, made.scalars(signature, numbers)
+            fixed, scalars = self.parameters, made.read_scalars(signature, numbers)
         hidden, ranges = (subject.hidden, subject.ranges) if subject is not None else (None, None)
-        return fixed, made.inputs(
+        return fixed, made.complete_inputs(
             signature,
             fixed,
             {**scalars, **rest},
@@ -192,15 +192,15 @@ class Instance(File):
             ranges=ranges,
         )
 
-    def _split(self, arrays: object, more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _split_options(self, arrays: object, more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Inputs, and options of the target; an argument of an option's name is given in the mapping."""
-        own = {n: v for n, v in more.items() if n in options_of_verb(self.target.options, "simulate")}
+        own = {n: v for n, v in more.items() if n in verb_options(self.target.options, "simulate")}
         rest = {n: v for n, v in more.items() if n not in own}
-        return named(arrays, rest, "PL0231", "x=numpy.ones(16)"), own
+        return merge_named(arrays, rest, "PL0231", "x=numpy.ones(16)"), own
 
-    def _filled(self, given: Mapping[str, object]) -> dict[str, npt.NDArray[Any]]:
+    def _output_arrays(self, given: Mapping[str, object]) -> dict[str, npt.NDArray[Any]]:
         """Output arrays that are given, to be filled. Errors: PL0232."""
-        found = {a.name: given[a.name] for a in made.results(self.signature) if a.name in given}
+        found = {a.name: given[a.name] for a in made.pure_outputs(self.signature) if a.name in given}
         for name, array in found.items():
             if not isinstance(array, np.ndarray) or not array.flags.writeable:
                 what = "read-only" if isinstance(array, np.ndarray) else "not a NumPy array"
@@ -277,7 +277,7 @@ class Result:
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """Warnings of what the trace that was asked for lacks."""
-        return lacking(self.execution.trace)
+        return trace_warning(self.execution.trace)
 
     @cached_property
     def views(self) -> tuple[Report, ...]:
@@ -302,7 +302,7 @@ class Result:
         origin = self.instance.origin
         if origin.subject is not None:
             return dict(origin.subject.texts)
-        return matched_texts(_provenances(self._made), origin.texts)
+        return match_texts(_provenances(self._made), origin.texts)
 
     @property
     def _without_source(self) -> str:
@@ -362,7 +362,7 @@ class Result:
             return {**self.instance.parameters}
         if self.instance.target.instantiate is not None:
             return None
-        return {n: self.values[n] if n in self.values else _shown(self.traced.inputs[n]) for n in signature.parameters}
+        return {n: self.values[n] if n in self.values else _json_scalar(self.traced.inputs[n]) for n in signature.parameters}
 
     @property
     def _summary(self) -> list[tuple[str, str]]:
@@ -374,7 +374,7 @@ class Result:
     def _drawn(self) -> list[tuple[str, str]]:
         """Summary rows of pages, which say what the trace lacks, and why there is no activity of a long run."""
         if not _is_empty(self.execution.trace) or self.execution.operations <= _DRAWN:
-            return [*self._summary, *_noticed(self.trace)]
+            return [*self._summary, *_notice_row(self.trace)]
         why = f"not drawn, since {self.execution.operations:,} operations are too many to repeat: add --trace FILE"
         return [*self._summary, ("activity", why)]
 
@@ -442,13 +442,13 @@ class Result:
         return f"<run of {self.instance.kernel}({values}): {took}{said}>"
 
 
-def lacking(trace: Trace) -> tuple[Diagnostic, ...]:
+def trace_warning(trace: Trace) -> tuple[Diagnostic, ...]:
     """Warning of a trace that has not all of a run."""
     help = "the outputs and figures are those of the whole run; a smaller size has a whole trace"
     return (Diagnostic("PL0823", trace.notice, 0, help=help),) if trace.notice else ()
 
 
-def _noticed(trace: Trace) -> list[tuple[str, str]]:
+def _notice_row(trace: Trace) -> list[tuple[str, str]]:
     """Row of what the trace lacks."""
     return [("trace", trace.notice)] if trace.notice else []
 
@@ -474,7 +474,7 @@ def _with_sources(view: Report, texts: Mapping[str, str]) -> Report:
     return replace(view, sources=tuple(p for p in texts.items() if p[0] in files), operations=tuple(known))
 
 
-def _made(execution: Execution, data: bytes, job: Job) -> Execution:
+def _return_execution(execution: Execution, data: bytes, job: Job) -> Execution:
     """Stand-in for a target's `run`."""
     del data, job
     return execution
@@ -488,36 +488,36 @@ def _is_number(signature: Signature, name: str, value: object) -> bool:
     return (argument.is_input or argument in signature.unread) and (argument.is_scalar or isinstance(value, str))
 
 
-def _shown(scalar: npt.NDArray[Any]) -> Json:
+def _json_scalar(scalar: npt.NDArray[Any]) -> Json:
     """Scalar as JSON, which has no NaN and no infinity (RFC 8259, section 6)."""
     number: Any = scalar[()].item()
     return number if np.isfinite(number) else str(number)
 
 
-def named(given: object, more: Mapping[str, T], code: str, example: str) -> dict[str, T]:
+def merge_named(given: object, more: Mapping[str, T], code: str, example: str) -> dict[str, T]:
     """Arguments by name: in a mapping, and by keyword."""
     if given is not None and not isinstance(given, Mapping):
         raise input_error(code, f"{given!r} has no name", help=f"give everything by name, as in {example}")
     return {**cast("Mapping[str, T]", given or {}), **more}
 
 
-def options_for(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[str, Any]:
+def options_of_verbs(target: Target, given: Mapping[str, Any], *verbs: str) -> dict[str, Any]:
     """Options of a target that one of these verbs takes by keyword. Errors: PL0801 for one that it does not have."""
-    known = {name for verb in verbs for name in options_of_verb(target.options, verb)}
+    known = {name for verb in verbs for name in verb_options(target.options, verb)}
     for name in given:
         if name not in known:
             # Which other target has it: a user of several machines mixes up their options.
             others = [
                 t.name
-                for t in registry.all_targets()
-                if any(name in options_of_verb(t.options, verb) for verb in verbs)
+                for t in registry.load_targets()
+                if any(name in verb_options(t.options, verb) for verb in verbs)
             ]
             who = (
                 f"{' and '.join(others)} {'have' if len(others) > 1 else 'has'} it"
                 if others
                 else nearest(name, known, "option")
             )
-            registry.check_on(given)
+            registry.check_place_keyword(given)
             message = f"the target {target.name} has no option `{name}`"
             raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=who))
     return dict(given)

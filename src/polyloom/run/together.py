@@ -18,7 +18,7 @@ from polyloom.targets.target import Json, need
 from polyloom.targets.trace import Trace, trace_activity, traces_side_by_side
 
 
-def measure_together(
+def measure_concurrent(
     instances: Sequence[Instance],
     given: Sequence[Mapping[str, Any]],
     own: Sequence[Mapping[str, Any]],
@@ -30,7 +30,7 @@ def measure_together(
     """Results of programs that run side by side, with differences in them; of every instance what is `given`, and its
     `own` options of the target."""
     target = _target(instances)
-    run = need(target, "run_together", registry.names_of_targets(lambda t: t.run_together is not None))
+    run = need(target, "run_together", registry.target_names(lambda t: t.run_together is not None))
     jobs = [
         instance.job(arrays, seed=seed, trace=trace, fill=fill, **options)
         for instance, arrays, options in zip(instances, given, own, strict=True)
@@ -39,26 +39,26 @@ def measure_together(
     return [instance.finish_job(job, execution) for instance, job, execution in zip(instances, jobs, executions, strict=True)]
 
 
-def traced(results: Sequence[Result]) -> Trace:
+def combined_trace(results: Sequence[Result]) -> Trace:
     """Combined trace: all programs on one clock."""
-    before = [_before(number) for number in range(len(results))]
+    before = [_group_prefix(number) for number in range(len(results))]
     return traces_side_by_side([r.trace for r in results], before, [len(r.views) for r in results])
 
 
-def page(results: Sequence[Result], on: str | None = None) -> str:
+def concurrent_page(results: Sequence[Result], on: str | None = None) -> str:
     """HTML page of programs that ran together: what the machine did, then each program's phases."""
-    names = _names(results)
-    data: Mapping[str, Json] = {"kernel": ", ".join(names), "parameters": None, "on": on, **_verdict(results)}
+    names = _numbered_names(results)
+    data: Mapping[str, Json] = {"kernel": ", ".join(names), "parameters": None, "on": on, **_combined_verdict(results)}
     rows = [
         (name, f"{r.cycles} cycles, {r.execution.operations} operations")
         for name, r in zip(names, results, strict=True)
     ]
-    views = [view for n, r in enumerate(results) for view in _of_program(n, names[n], r.views)]
+    views = [view for n, r in enumerate(results) for view in _program_views(n, names[n], r.views)]
     listing = "\n".join(f"{name}\n\n{r.instance.listing}" for name, r in zip(names, results, strict=True))
-    return html.page(html.Shown(data, rows, views, trace_activity(traced(results)), listing))
+    return html.page(html.Shown(data, rows, views, trace_activity(combined_trace(results)), listing))
 
 
-def _verdict(results: Sequence[Result]) -> Mapping[str, Json]:
+def _combined_verdict(results: Sequence[Result]) -> Mapping[str, Json]:
     """Verdict of all programs together: nothing where one was not compared, else with every oracle the worst of what
     came."""
     found: dict[str, Compared] = {}
@@ -68,18 +68,18 @@ def _verdict(results: Sequence[Result]) -> Mapping[str, Json]:
     return verdict_keys([] if any(r.verdict is None for r in results) else list(found.values()))
 
 
-def _of_program(program: int, name: str, views: Sequence[Report]) -> Iterator[Report]:
+def _program_views(program: int, name: str, views: Sequence[Report]) -> Iterator[Report]:
     for number, view in enumerate(views, 1):
         title = f"{name}, phase {number} of {len(views)}" if len(views) > 1 else name
-        yield replace(view, program=_before(program), title=title)
+        yield replace(view, program=_group_prefix(program), title=title)
 
 
-def _before(program: int) -> str:
+def _group_prefix(program: int) -> str:
     """Prefix of the groups of a program's trace."""
     return f"{program + 1}:"
 
 
-def _names(results: Sequence[Result]) -> list[str]:
+def _numbered_names(results: Sequence[Result]) -> list[str]:
     """Names by number, since programs may have one name."""
     return [f"{number}: {result.instance.kernel}" for number, result in enumerate(results, 1)]
 

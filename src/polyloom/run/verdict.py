@@ -32,7 +32,7 @@ class Compared:
     def data(self) -> dict[str, Json]:
         """JSON object as `run --json` has it."""
         is_near = self.verdict == "within" or (self.verdict == "equal bits" and self.bound is not None)
-        far = {"error": _number(self.error), "bound": _number(self.bound)} if is_near else {}
+        far = {"error": _json_number(self.error), "bound": _json_number(self.bound)} if is_near else {}
         return {"with": self.name, "what": self.what, "verdict": self.verdict, **far}
 
 
@@ -59,6 +59,6 @@ def verdict_keys(found: Sequence[Compared]) -> Mapping[str, Json]:
     }
 
 
-def _number(value: float | None) -> Json:
+def _json_number(value: float | None) -> Json:
     """Number as JSON, which has no infinity (RFC 8259, section 6)."""
     return value if value is None or isfinite(value) else str(value)

@@ -16,7 +16,7 @@ import islpy as isl
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.sets.affine import Affine, Condition
-from polyloom.sets.isl import from_set, integer, linear, parameter_set, stride, to_set
+from polyloom.sets.isl import from_set, integer, linear_form, parameter_set, stride_error, to_set
 
 Bound = tuple[tuple[Affine, ...], Affine, int]
 """Where every guard (over the parameters) is >= 0, the bound is floor(numerator / denominator)."""
@@ -32,7 +32,7 @@ def dimension_bounds(
     domain = parameter_set(assumptions, params)
     points = to_set(condition, dims, params).intersect_params(domain)
     position = list(dims).index(dim)
-    return tuple(_bounds(points.dim_min(position), domain)), tuple(_bounds(points.dim_max(position), domain))
+    return tuple(_bound_pieces(points.dim_min(position), domain)), tuple(_bound_pieces(points.dim_max(position), domain))
 
 
 def enclosing_bounds(
@@ -48,16 +48,16 @@ def enclosing_bounds(
         hull = isl.Set.from_basic_set(to_set(condition, dims, params).intersect_params(domain).simple_hull())
         position = list(dims).index(dim)
         least, greatest = hull.dim_min(position), hull.dim_max(position)
-        return tuple(_bounds(least, domain, True)), tuple(_bounds(greatest, domain, False))
+        return tuple(_bound_pieces(least, domain, True)), tuple(_bound_pieces(greatest, domain, False))
 
 
-def _bounds(value: isl.PwAff, domain: isl.Set, least: bool | None = None) -> list[Bound]:
+def _bound_pieces(value: isl.PwAff, domain: isl.Set, least: bool | None = None) -> list[Bound]:
     """Pieces of a value; where `least` is given, not above or not below those of which none is one quotient."""
     pieces: list[tuple[isl.Set, isl.Aff]] = []
     value = value.coalesce()
     value.foreach_piece(lambda where, aff: pieces.append((where, aff)))
     if len(pieces) > 1:
-        pieces = _everywhere(value, pieces) or pieces
+        pieces = _single_piece(value, pieces) or pieces
     return [
         (guard.constraints, *_quotient(aff, least))
         for where, aff in pieces
@@ -65,7 +65,7 @@ def _bounds(value: isl.PwAff, domain: isl.Set, least: bool | None = None) -> lis
     ]
 
 
-def _everywhere(value: isl.PwAff, pieces: list[tuple[isl.Set, isl.Aff]]) -> list[tuple[isl.Set, isl.Aff]]:
+def _single_piece(value: isl.PwAff, pieces: list[tuple[isl.Set, isl.Aff]]) -> list[tuple[isl.Set, isl.Aff]]:
     """Piece whose expression is the value of all of them, alone; isl tells 0 for N = 1 from N - 1 elsewhere."""
     where = value.domain()
     same = (aff for _, aff in pieces if isl.PwAff.from_aff(aff).intersect_domain(where).is_equal(value))
@@ -78,7 +78,7 @@ def _quotient(aff: isl.Aff, least: bool | None) -> tuple[Affine, int]:
     denominator = integer(aff.get_denominator_val())
     scaled = aff.scale_val(isl.Val(denominator))
     # Times the denominator all coefficients are integers, but those of divisions.
-    whole = linear(scaled)
+    whole = linear_form(scaled)
     divs = [
         n for n in range(aff.dim(isl.dim_type.div)) if not scaled.get_coefficient_val(isl.dim_type.div, n).is_zero()
     ]
@@ -93,10 +93,10 @@ def _quotient(aff: isl.Aff, least: bool | None) -> tuple[Affine, int]:
     # targets/tcpa/words/symbolic.py).
     if denominator != 1 or abs(factor) != 1 or len(divs) > 1 or nested:
         if least is None:
-            raise stride(str(aff))
-        return _integral(_relaxed(aff, least))
+            raise stride_error(str(aff))
+        return _common_denominator(_relax_floors(aff, least))
     divisor = integer(inner.get_denominator_val())
-    numerator = linear(inner.scale_val(isl.Val(divisor)))
+    numerator = linear_form(inner.scale_val(isl.Val(divisor)))
     # -floor(a / d) = floor((-a + d - 1) / d)
     rounded = numerator if factor == 1 else -numerator + (divisor - 1)
     return whole * divisor + rounded, divisor
@@ -105,7 +105,7 @@ def _quotient(aff: isl.Aff, least: bool | None) -> tuple[Affine, int]:
 _CONSTANT: Final = ""
 
 
-def _relaxed(aff: isl.Aff, least: bool) -> dict[str, Fraction]:
+def _relax_floors(aff: isl.Aff, least: bool) -> dict[str, Fraction]:
     """Rational relaxation: an affine form that is not above, or not below, one with rounded divisions: a / d - (d - 1)
     / d <= floor(a / d) <= a / d."""
     names = [aff.get_dim_name(isl.dim_type.param, n) or "" for n in range(aff.dim(isl.dim_type.param))]
@@ -117,14 +117,14 @@ def _relaxed(aff: isl.Aff, least: bool) -> dict[str, Fraction]:
             continue
         # Below a form with a positive coefficient lies that of a lower division, with a negative one that of a higher.
         inner, is_below = aff.get_div(n), (factor > 0) == least
-        for name, value in _relaxed(inner, is_below).items():
+        for name, value in _relax_floors(inner, is_below).items():
             found[name] += factor * value
         if is_below:
             found[_CONSTANT] -= factor * (1 - Fraction(1, integer(inner.get_denominator_val())))
     return found
 
 
-def _integral(form: dict[str, Fraction]) -> tuple[Affine, int]:
+def _common_denominator(form: dict[str, Fraction]) -> tuple[Affine, int]:
     """Numerator and denominator of a rational form: integer coefficients over the least common denominator."""
     denominator = lcm(*(value.denominator for value in form.values()))
     whole = {name: int(value * denominator) for name, value in form.items()}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polyloom.diagnostics import input_error
-from polyloom.names import hidden, hidden_dims
+from polyloom.names import hidden_name, hidden_dims
 from polyloom.sets.affine import Affine, Condition, Polyhedron
 
 
@@ -61,7 +61,7 @@ def from_set(points: isl.Set, context: isl.Set | None = None) -> Condition:
     return Condition(tuple(sorted(pieces, key=lambda p: tuple((c.terms, c.constant) for c in p.constraints))))
 
 
-def shifted(points: isl.Set, distance: Sequence[int]) -> isl.Set:
+def translate(points: isl.Set, distance: Sequence[int]) -> isl.Set:
     """Translate a set: the points I such that I - distance is in `points`."""
     identity = isl.MultiAff.identity(points.get_space().map_from_set())
     shift = identity
@@ -96,7 +96,7 @@ def affines(values: isl.MultiAff, dims: Sequence[str]) -> tuple[Affine, ...] | N
     if any(not a.get_denominator_val().is_one() or any(_divisions(a)) for a in found):
         return None
     return tuple(
-        linear(a) + Affine.from_terms({d: integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)})
+        linear_form(a) + Affine.from_terms({d: integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)})
         for a in found
     )
 
@@ -127,7 +127,7 @@ def sample(points: isl.Set) -> dict[str, int] | None:
         fixed = flat.fix_val(isl.dim_type.set, position, least) if least.is_int() else flat
         flat = flat if fixed.is_empty() else fixed
     point = flat.sample_point()
-    names = [flat.get_dim_name(isl.dim_type.set, n) or hidden(n) for n in range(flat.dim(isl.dim_type.set))]
+    names = [flat.get_dim_name(isl.dim_type.set, n) or hidden_name(n) for n in range(flat.dim(isl.dim_type.set))]
     return (
         None
         if point.is_void()
@@ -135,7 +135,7 @@ def sample(points: isl.Set) -> dict[str, int] | None:
     )
 
 
-def linear(aff: isl.Aff) -> Affine:
+def linear_form(aff: isl.Aff) -> Affine:
     """Linear form: the parameters and the constant of `aff`, whose coefficients are integers."""
     names = [aff.get_dim_name(isl.dim_type.param, n) or "" for n in range(aff.dim(isl.dim_type.param))]
     values = {name: integer(aff.get_coefficient_val(isl.dim_type.param, n)) for n, name in enumerate(names)}
@@ -148,7 +148,7 @@ def _inequalities(piece: isl.BasicSet) -> list[Affine]:
         # Divisions that equalities determine go away here; what is left over is a real stride.
         piece = piece.detect_equalities().remove_redundancies()
     if piece.dim(isl.dim_type.div):
-        raise stride(str(piece))
+        raise stride_error(str(piece))
     found: set[Affine] = set()
     for constraint in piece.get_constraints():
         affine = _constraint(constraint)
@@ -171,7 +171,7 @@ def integer(value: isl.Val) -> int:
     return int(str(value))
 
 
-def stride(text: str) -> Exception:
+def stride_error(text: str) -> Exception:
     """Error PL0201, for a set or a function that affine inequalities cannot express."""
     return input_error(
         "PL0201",

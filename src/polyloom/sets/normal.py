@@ -24,7 +24,7 @@ def conjunction(a: Condition, b: Condition) -> Condition:
 def normalize(condition: Condition) -> Condition:
     """Normal form of a condition: the same points with normal constraints and without pieces that are plainly empty;
     pieces are sorted."""
-    pieces = {_normal(piece) for piece in condition.pieces}
+    pieces = {_normalize_piece(piece) for piece in condition.pieces}
     return Condition(
         tuple(
             sorted((p for p in pieces if p is not None), key=lambda p: [(c.terms, c.constant) for c in p.constraints])
@@ -35,7 +35,7 @@ def normalize(condition: Condition) -> Condition:
 def is_plainly_empty(piece: Polyhedron) -> bool:
     """Whether one constraint, or two on the same terms, exclude every point. A sufficient test: emptiness in general is
     isl's business."""
-    return _normal(piece) is None
+    return _normalize_piece(piece) is None
 
 
 def tighten(affine: Affine) -> Affine:
@@ -49,7 +49,7 @@ def tighten(affine: Affine) -> Affine:
     )
 
 
-def _normal(piece: Polyhedron) -> Polyhedron | None:
+def _normalize_piece(piece: Polyhedron) -> Polyhedron | None:
     """Normal form of a polyhedron; None where it is plainly empty."""
     least: dict[tuple[tuple[str, int], ...], int] = {}
     for affine in map(tighten, piece.constraints):

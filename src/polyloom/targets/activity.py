@@ -86,16 +86,16 @@ def merge_columns(parts: Sequence[Columns]) -> Columns | None:
         return None
     # Reversed, so that the first part's group stays.
     groups = {g.name: g for part in reversed(parts) for g in part.groups}
-    ordered = tuple(groups[name] for name in sorted(groups, key=natural))
+    ordered = tuple(groups[name] for name in sorted(groups, key=natural_key))
     first, at = dict[str, int](), 0
     for group in ordered:
         first[group.name] = at
         at += len(group.lanes)
-    lanes = [_numbered(part, first)[part.lane] for part in parts]
+    lanes = [_global_lanes(part, first)[part.lane] for part in parts]
     return Columns(ordered, np.concatenate(lanes), np.concatenate([part.cycle for part in parts]))
 
 
-def _numbered(part: Columns, first: Mapping[str, int]) -> NDArray[np.int64]:
+def _global_lanes(part: Columns, first: Mapping[str, int]) -> NDArray[np.int64]:
     """Lane numbers of a part among the lanes of all."""
     found = [np.arange(len(g.lanes)) + first[g.name] for g in part.groups]
     return np.concatenate([np.zeros(0, np.int64), *found])
@@ -106,7 +106,7 @@ def column_activity(columns: Columns, largest: int = LARGEST) -> Activity:
     cycle = columns.cycle
     cycles = int(cycle.max()) + 1 if len(cycle) else 0
     lanes = sum(len(g.lanes) for g in columns.groups)
-    step = _step(lanes, cycles, largest)
+    step = _cycles_per_bit(lanes, cycles, largest)
     width = -(-cycles // (8 * step))
     bits = np.zeros(lanes * width, np.uint8)
     column = cycle // step
@@ -115,7 +115,7 @@ def column_activity(columns: Columns, largest: int = LARGEST) -> Activity:
     return Activity(columns.groups, cycles, bits.tobytes(), step)
 
 
-def _step(lanes: int, cycles: int, largest: int) -> int:
+def _cycles_per_bit(lanes: int, cycles: int, largest: int) -> int:
     """Cycles per bit."""
     step = 1
     while lanes * -(-cycles // (8 * step)) > largest:
@@ -126,7 +126,7 @@ def _step(lanes: int, cycles: int, largest: int) -> int:
 def held_activity(groups: tuple[Group, ...], rows: Sequence[NDArray[np.int64]], largest: int = LARGEST) -> Activity:
     """Activity of lanes that are held: by lane, `rows` has the first cycle of each span and the one after its last."""
     cycles = max(int(row[:, 1].max()) for row in rows)
-    step = _step(len(rows), cycles, largest)
+    step = _cycles_per_bit(len(rows), cycles, largest)
     columns = -(-cycles // step)
     packed = list[bytes]()
     for row in rows:
@@ -138,7 +138,7 @@ def held_activity(groups: tuple[Group, ...], rows: Sequence[NDArray[np.int64]], 
     return Activity(groups, cycles, b"".join(packed), step, holds=True)
 
 
-def natural(name: str) -> tuple[tuple[int, int | str], ...]:
+def natural_key(name: str) -> tuple[tuple[int, int | str], ...]:
     """Natural sort order: element (2, 10) after element (2, 9), whatever else is in the names."""
     parts = list[tuple[int, int | str]]()
     word = ""

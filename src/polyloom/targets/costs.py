@@ -46,7 +46,7 @@ class Line:
     reason: str = ""
 
 
-def of_words(loop: Iterable[tuple[int, str]], places: Lines) -> Iterator[Line]:
+def listing_lines(loop: Iterable[tuple[int, str]], places: Lines) -> Iterator[Line]:
     """Lines of a listing with their addresses, their places taken out of the text."""
     for address, text in loop:
         place = places.at(address) or NOWHERE
@@ -80,7 +80,7 @@ ADDING: tuple[str, ...] = ("add", "sub", "neg", "abs", "min", "max", "eq", "ne",
 LOGIC: tuple[str, ...] = ("and", "or", "xor", "shl", "shr")
 
 
-def executing(operations: Iterable[str], types: Iterable[ElementType], cycles: float = 1) -> dict[Class, float]:
+def operation_rates(operations: Iterable[str], types: Iterable[ElementType], cycles: float = 1) -> dict[Class, float]:
     """Rates for `Units`: each of these operations on each of these types that it knows, at one pace."""
     known = tuple(types)
-    return {(name, dtype): cycles for name in operations for dtype in known if BY_NAME[name].works_on(dtype)}
+    return {(name, dtype): cycles for name in operations for dtype in known if BY_NAME[name].accepts_type(dtype)}

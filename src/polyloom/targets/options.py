@@ -24,11 +24,11 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,4000}")
 """Far beyond any parameter, below Python's own limit for reading an integer."""
 
 
-def _as_it_is(text: Any) -> Any:
+def _identity(text: Any) -> Any:
     return text
 
 
-def _no_files(value: Any) -> Sequence[str]:
+def _empty_files(value: Any) -> Sequence[str]:
     del value
     return ()
 
@@ -46,9 +46,9 @@ class Option:
     metavar: str | None = None
     repeatable: bool = False
     const: str | None = None
-    read: Callable[[Any], Any] = _as_it_is
-    files: Callable[[Any], Sequence[str]] = _no_files
-    writes: Callable[[Any], Sequence[str]] = _no_files
+    read: Callable[[Any], Any] = _identity
+    files: Callable[[Any], Sequence[str]] = _empty_files
+    writes: Callable[[Any], Sequence[str]] = _empty_files
 
     @property
     def flag(self) -> str:
@@ -62,9 +62,9 @@ def option(
     metavar: str | None = None,
     repeatable: bool = False,
     const: str | None = None,
-    read: Callable[[Any], Any] = _as_it_is,
-    files: Callable[[Any], Sequence[str]] = _no_files,
-    writes: Callable[[Any], Sequence[str]] = _no_files,
+    read: Callable[[Any], Any] = _identity,
+    files: Callable[[Any], Sequence[str]] = _empty_files,
+    writes: Callable[[Any], Sequence[str]] = _empty_files,
 ) -> Any:
     """Field of an options class; `verbs` are the commands that take the flag, and the methods its keyword."""
     # The name is left empty here: a field learns it from its class only.
@@ -73,7 +73,7 @@ def option(
     )
 
 
-def options_of(kind: type[Any]) -> Iterator[Option]:
+def class_options(kind: type[Any]) -> Iterator[Option]:
     """Options of a class, each with its name."""
     for found in fields(kind):
         about: Option = found.metadata[_KEY]
@@ -81,9 +81,9 @@ def options_of(kind: type[Any]) -> Iterator[Option]:
 
 
 @cache
-def options_of_verb(kind: type[Any], verb: str) -> Mapping[str, Option]:
+def verb_options(kind: type[Any], verb: str) -> Mapping[str, Option]:
     """Options that a verb takes, by name."""
-    return {o.name: o for o in options_of(kind) if verb in o.verbs}
+    return {o.name: o for o in class_options(kind) if verb in o.verbs}
 
 
 def integer(text: str, what: str) -> int:

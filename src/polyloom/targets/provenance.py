@@ -59,10 +59,10 @@ def provenance(span: Span | None, reason: str = "") -> Provenance | None:
     whole = text[begin : len(text) if end < 0 else end].rstrip("\r")
     # A span may go on to further lines; what is shown ends with the first one.
     last = min(column + max(span.end - span.start, 1), max(len(whole), column) + 1)
-    return Provenance(_recorded(span.source.name), line, column, last, _short(whole), reason)
+    return Provenance(_record_name(span.source.name), line, column, last, _short(whole), reason)
 
 
-def of_place(place: Place) -> Provenance | None:
+def place_provenance(place: Place) -> Provenance | None:
     """Provenance of a place that was written down without its statement; None where nothing is known."""
     if not place.line and not place.reason:
         return None
@@ -70,7 +70,7 @@ def of_place(place: Place) -> Provenance | None:
 
 
 def with_statement(found: Provenance, texts: Mapping[str, str]) -> Provenance:
-    """Provenance with its line in `texts`, which are files with what they say; as it is where it has a statement, or
+    """Provenance with its line in `source_texts`, which are files with what they say; as it is where it has a statement, or
     they do not have the line.
     """
     lines = texts.get(found.file, "").split("\n")
@@ -81,7 +81,7 @@ def with_statement(found: Provenance, texts: Mapping[str, str]) -> Provenance:
     return replace(found, statement=_short(line), end_column=word.end() + 1 if word else 0)
 
 
-def matched_texts(known: Iterable[Provenance], given: Sequence[tuple[str, str]]) -> dict[str, str]:
+def match_texts(known: Iterable[Provenance], given: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Texts that are `given` with their paths, by the files that these places are in; where no place is known, by the
     names that they would have. Errors: PL0822 for a text that is not what the places were made from.
     """
@@ -95,20 +95,20 @@ def matched_texts(known: Iterable[Provenance], given: Sequence[tuple[str, str]])
     for path, text in given:
         # Paths differ between machines, so files are compared by their names and then by their lines.
         alike = [file for file in by_file if PurePath(file).name == PurePath(path).name]
-        fitting = [file for file in alike if _has(text, by_file[file])]
+        fitting = [file for file in alike if _contains_lines(text, by_file[file])]
         if not fitting:
-            why = "it has other lines than the program tells" if alike else f"that is {_listed(by_file)}"
+            why = "it has other lines than the program tells" if alike else f"that is {_quote_names(by_file)}"
             message = f"'{path}' is not what the program was compiled from: {why}"
             raise input_error("PL0822", message, help="give the file as it was compiled, or leave --source out")
         found |= dict.fromkeys(fitting, _encodable(text))
     return found
 
 
-def _listed(names: Iterable[str]) -> str:
+def _quote_names(names: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in sorted(names))
 
 
-def _has(text: str, statements: Iterable[tuple[int, str]]) -> bool:
+def _contains_lines(text: str, statements: Iterable[tuple[int, str]]) -> bool:
     """Whether a text has these lines; of one without a statement, its number is all that is known."""
     lines = text.split("\n")
     return all(
@@ -116,13 +116,13 @@ def _has(text: str, statements: Iterable[tuple[int, str]]) -> bool:
     )
 
 
-def texts(spans: Iterable[Span | None]) -> tuple[tuple[str, str], ...]:
+def source_texts(spans: Iterable[Span | None]) -> tuple[tuple[str, str], ...]:
     """Files that these places are in, as they are called there, with their texts, in the order of first use."""
     sources = dict.fromkeys(span.source for span in spans if span is not None)
-    return tuple({_recorded(source.name): _encodable(source.text) for source in sources}.items())
+    return tuple({_record_name(source.name): _encodable(source.text) for source in sources}.items())
 
 
-def _recorded(name: str) -> str:
+def _record_name(name: str) -> str:
     return _encodable(recorded_name(name))
 
 

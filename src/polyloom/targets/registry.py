@@ -20,7 +20,7 @@ _OTHERS: Final = ("target", "machine", "place", "device", "backend")
 
 
 @cache
-def target_named(name: str) -> Target:
+def find_target(name: str) -> Target:
     """The target called `name`. Errors: PL0805."""
     if name not in entries():
         help = f"{nearest(name, entries(), 'target')}; write for instance --on {entries()[BUILT_IN[0]].example}"
@@ -30,32 +30,32 @@ def target_named(name: str) -> Target:
 
 def default_target() -> Target:
     """The target where none is named."""
-    return target_named(BUILT_IN[0])
+    return find_target(BUILT_IN[0])
 
 
-def all_targets() -> Iterator[Target]:
+def load_targets() -> Iterator[Target]:
     """Targets, each loaded."""
-    return map(target_named, entries())
+    return map(find_target, entries())
 
 
-def names_of_targets(what: Callable[[Target], bool]) -> list[str]:
+def target_names(what: Callable[[Target], bool]) -> list[str]:
     """Names of the targets of which something holds."""
-    return [target.name for target in all_targets() if what(target)]
+    return [target.name for target in load_targets() if what(target)]
 
 
-def takers_of(form: str) -> list[Target]:
+def form_takers(form: str) -> list[Target]:
     """Targets that take sources of this form."""
-    return [target for target in all_targets() if any(f.name == form for f in target.takes)]
+    return [target for target in load_targets() if any(f.name == form for f in target.takes)]
 
 
 def split_place(on: str | None) -> tuple[Target, Place]:
     """Reader of `TARGET[:PLACE]`; None is the default. Errors: PL0805, and the target's own."""
     name, _, rest = (BUILT_IN[0] if on is None else str(on)).partition(":")
-    target = target_named(name)
+    target = find_target(name)
     return target, target.place(rest)
 
 
-def check_on(given: Mapping[str, object]) -> None:
+def check_place_keyword(given: Mapping[str, object]) -> None:
     """Errors: PL0801 for keywords that name a target by another word than `on`."""
     for name, value in given.items():
         # A parameter of the kernel may have such a name; it is meant as `on` only if its value is a target.
@@ -78,13 +78,13 @@ def read_program_file(path: str | PathLike[str]) -> bytes:
     except PolyloomError as error:
         found = error.diagnostics[0]
         # A misspelt name is mended first: the file may exist under another one.
-        how = None if (found.help or "").startswith("did you mean") or exists(str(path)) else _writer(str(path))
+        how = None if (found.help or "").startswith("did you mean") or exists(str(path)) else _writing_command(str(path))
         raise error if how is None else PolyloomError(replace(found, help=how)) from None
 
 
-def _writer(path: str) -> str | None:
+def _writing_command(path: str) -> str | None:
     """Help line: the command that writes a file of that ending."""
-    for target in all_targets():
+    for target in load_targets():
         for kind in target.kinds:
             if path.endswith(kind.suffix):
                 is_made = target.instantiate is not None and not kind.symbolic
@@ -95,7 +95,7 @@ def _writer(path: str) -> str | None:
 
 def owner_of_file(data: bytes) -> tuple[Target, Kind] | None:
     """Target that wrote a file, and its kind."""
-    return next(((target, kind) for target in all_targets() if (kind := target.owns(data)) is not None), None)
+    return next(((target, kind) for target in load_targets() if (kind := target.owns(data)) is not None), None)
 
 
 def require_owner(name: str, data: bytes) -> tuple[Target, Kind]:
@@ -103,9 +103,9 @@ def require_owner(name: str, data: bytes) -> tuple[Target, Kind]:
     found = owner_of_file(data)
     if found is not None:
         return found
-    kinds = ", ".join(f"{k.suffix} ({k.title})" for target in all_targets() for k in target.kinds)
+    kinds = ", ".join(f"{k.suffix} ({k.title})" for target in load_targets() for k in target.kinds)
     note = f"its first bytes are {data[:4]!r}" if data else "it is empty"
-    takers = [target.name for target in takers_of("image")]
+    takers = [target.name for target in form_takers("image")]
     foreign = f"; a program of other tools needs --on {' or --on '.join(takers)}" if takers else ""
     raise input_error(
         "PL0810", f"'{name}' is not a file that polyloom wrote", notes=(note,), help=f"give one of: {kinds}{foreign}"

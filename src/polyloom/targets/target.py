@@ -150,7 +150,7 @@ class Proof:
         return not self.diagnostics
 
 
-def _nothing(*of: Any) -> Mapping[str, Json]:
+def _empty_facts(*of: Any) -> Mapping[str, Json]:
     """No facts."""
     del of
     return {}
@@ -196,9 +196,9 @@ class Target:
     """The resolved description of a place's machine, in TOML."""
     with_machine: Callable[[Place, str], Place] | None = None
     """The place with the machine of another description, a path that ends in `.toml`."""
-    facts: Callable[[Program, Execution | None], Mapping[str, Json]] = _nothing
+    facts: Callable[[Program, Execution | None], Mapping[str, Json]] = _empty_facts
     """The target's own keys of `run --json`; without an execution, of `instantiate --json`."""
-    made: Callable[[bytes], Mapping[str, Json]] = _nothing
+    made: Callable[[bytes], Mapping[str, Json]] = _empty_facts
     """The target's own keys of `compile --json`, of what was compiled."""
     brief: Callable[[Mapping[str, Json]], str] | None = None
     """Of `facts`: what `instantiate` says in a line."""
@@ -256,11 +256,11 @@ def need(target: Target, what: str, having: Sequence[str] = ()) -> Any:
     # By name, so that one message serves every optional member.
     found = getattr(target, what)
     if found is None:
-        lack(f"the target {target.name} {_WORDS.get(what, f'has no {what}')}", having)
+        raise_unsupported(f"the target {target.name} {_WORDS.get(what, f'has no {what}')}", having)
     return found
 
 
-def lack(message: str, having: Sequence[str]) -> NoReturn:
+def raise_unsupported(message: str, having: Sequence[str]) -> NoReturn:
     """Raises PL0801 for what a target does not have."""
     named = " and ".join(filter(None, (", ".join(having[:-1]), *having[-1:])))
     help = f"{named} {'do' if len(having) > 1 else 'does'}" if having else "leave it out"

@@ -23,7 +23,7 @@ from polyloom.targets.activity import (
     column_activity,
     held_activity,
     merge_columns,
-    natural,
+    natural_key,
 )
 
 T = TypeVar("T")
@@ -159,10 +159,10 @@ def traces_side_by_side(traces: Sequence[Trace], names: Sequence[str], phases: S
     """
     # A span names its phase's report by number, and all reports stand in one list afterwards.
     firsts = [sum(phases[:n]) for n in range(len(phases))]
-    return join_traces([_named(*each) for each in zip(traces, names, firsts, strict=True)])
+    return join_traces([_prefix_names(*each) for each in zip(traces, names, firsts, strict=True)])
 
 
-def _named(trace: Trace, name: str, first: int) -> Trace:
+def _prefix_names(trace: Trace, name: str, first: int) -> Trace:
     """Trace with a program's name in front of its groups, and phases that count from `first`."""
 
     def lane(of: tuple[str, str]) -> tuple[str, str]:
@@ -190,14 +190,14 @@ def add_statements(trace: Trace, texts: Mapping[str, str]) -> Trace:
         for n, line in enumerate(text.split("\n"), 1)
     }
 
-    def stated(span: Span) -> Span:
+    def add_statement(span: Span) -> Span:
         told = dict(span.arguments)
         if "statement" in told or (line := lines.get(told.get("source", ""))) is None:
             return span
         named = {"source": told.pop("source"), "statement": line, **told}
         return replace(span, arguments=tuple(named.items()))
 
-    return replace(trace, spans=Deferred(lambda: map(stated, trace.spans), len(trace.spans))) if lines else trace
+    return replace(trace, spans=Deferred(lambda: map(add_statement, trace.spans), len(trace.spans))) if lines else trace
 
 
 def join_traces(traces: Sequence[Trace]) -> Trace:
@@ -223,7 +223,7 @@ def span_activity(spans: Iterable[Span], *, holds: bool = False, largest: int = 
     for s in spans:
         taken.setdefault((s.group, s.lane), []).append((s.start, s.start + max(s.cycles, 1)))
     lanes: dict[str, list[str]] = {}
-    for group, lane in sorted(taken, key=lambda pair: (natural(pair[0]), natural(pair[1]))):
+    for group, lane in sorted(taken, key=lambda pair: (natural_key(pair[0]), natural_key(pair[1]))):
         lanes.setdefault(group, []).append(lane)
     groups = tuple(Group(name, tuple(own)) for name, own in lanes.items())
     rows = [np.array(taken[g.name, lane], np.int64) for g in groups for lane in g.lanes]

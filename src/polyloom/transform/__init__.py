@@ -94,7 +94,7 @@ def _read(nest: Nest) -> frozenset[str]:
 def _verify(plan: Plan) -> None:
     plan_verify.verify(plan)
     for phase in plan.phases:
-        pla_verify.explain(phase.program)
+        pla_verify.check_origins(phase.program)
 
 
 _PLAN: Final = Form(print_plan, _verify)

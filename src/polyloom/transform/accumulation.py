@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from polyloom.ir.nest import Apply, Expression, accesses
-from polyloom.ir.numbers import limits
+from polyloom.ir.numbers import type_limits
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.recurrence import Piece, Produced, Recurrence
@@ -64,7 +64,7 @@ def recognise(equation: Recurrence) -> Accumulation | None:
 
 def identity_of(operation: str, dtype: ElementType) -> Constant:
     """Identity element e of an operation, with e op x = x for all x of the type."""
-    bounds = limits(dtype)
+    bounds = type_limits(dtype)
     if bounds is None:
         return Constant({"add": 0.0, "mul": 1.0, "min": float("inf"), "max": float("-inf")}[operation], dtype)
     least, most = bounds

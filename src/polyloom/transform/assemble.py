@@ -17,7 +17,7 @@ import islpy as isl
 
 from polyloom.diagnostics import Span
 from polyloom.ir.nest import Apply, Expression, Index, leaves
-from polyloom.ir.numbers import element
+from polyloom.ir.numbers import make_element
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Array, Constant, Operand, Reference
 from polyloom.ir.plan import Phase
@@ -231,7 +231,7 @@ class _Assembler:
         if steps is None:
             raise NoCorner(index)
         for step in steps:
-            constant = Constant(element(step.value.constant, index.dtype).item(), index.dtype)
+            constant = Constant(make_element(step.value.constant, index.dtype).item(), index.dtype)
             if step.before is None:
                 operation, operands = (
                     "move",

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from polyloom.ir.nest import Apply, Expression, Index, accesses
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.recurrence import Origin, Piece, Produced, Recurrence, System
-from polyloom.names import dotted, fresh
+from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition
 from polyloom.transform.forward import composed
 from polyloom.transform.pieces import Pieces, source
@@ -134,7 +134,7 @@ class _Equations:
         """`writer` with operand n read from a new equation, which stands before it."""
         statement, last = writer.statement, first + _width(operands[n])
         assert isinstance(writer.value, Apply)
-        name = fresh(dotted(writer.name, n), {*self.equations}, dotted)
+        name = fresh_name(dotted_name(writer.name, n), {*self.equations}, dotted_name)
         made = replace(statement, assign=replace(statement.assign, name=name, value=operands[n]))
         value = replace(writer.value, operands=(*operands[:n], statement.assign.target, *operands[n + 1 :]))
         read = (Piece(statement.domain, Produced(made.assign.name, tuple(map(Affine.symbol, writer.loops)))),)

@@ -18,7 +18,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.nest import Nest, names
 from polyloom.ir.pla import Array
 from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, origins
-from polyloom.names import fresh, hidden_dims
+from polyloom.names import fresh_name, hidden_dims
 from polyloom.sets import Affine
 from polyloom.sets.isl import from_set
 from polyloom.transform.embed import dimensions
@@ -151,6 +151,6 @@ def _intermediate(
             return name, index
     is_first = storage.role == "local" and storage.name not in made
     base = storage.name if storage.role == "local" else f"{storage.name}_kept"
-    name = base if is_first else fresh(base, taken, lambda base, number: f"{base}{number + 1}")
+    name = base if is_first else fresh_name(base, taken, lambda base, number: f"{base}{number + 1}")
     made[name] = _Made(Array(name, storage.dtype, storage.shape if shape is None else shape), elements, storage.name)
     return name, index

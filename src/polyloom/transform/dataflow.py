@@ -20,7 +20,7 @@ import islpy as isl
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir import nest_verify, recurrence_verify
-from polyloom.ir.nest import Nest, Statement, Storage, accesses, dtype_of
+from polyloom.ir.nest import Nest, Statement, Storage, accesses, expression_type
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
@@ -89,7 +89,7 @@ def flow(nest: Nest) -> System:
     """
     writers = Writers.from_nest(nest)
     equations = tuple(
-        Recurrence(s, dtype_of(s.assign.value, nest), tuple(_reads(s, writers))) for s in writers.statements
+        Recurrence(s, expression_type(s.assign.value, nest), tuple(_reads(s, writers))) for s in writers.statements
     )
     arguments = tuple(s for s in nest.storage if s.role == "argument")
     finals = tuple(final for a in arguments for final in _finals(a, writers))

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from polyloom.ir.nest import Statement
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
-from polyloom.names import fresh, hidden_dims
+from polyloom.names import fresh_name, hidden_dims
 from polyloom.sets import Affine
 from polyloom.transform.space import own_space
 
@@ -56,7 +56,7 @@ def _reads(system: System, equation: Recurrence, final: Final) -> bool:
 def _copy(system: System, final: Final, number: int, taken: set[str]) -> Recurrence:
     writer = system[final.statement]
     assign = writer.statement.assign
-    name = fresh(f"{assign.name}.last{number}", taken)
+    name = fresh_name(f"{assign.name}.last{number}", taken)
     statement = Statement(
         replace(assign, name=name, value=assign.target), writer.loops, final.domain, writer.statement.order
     )

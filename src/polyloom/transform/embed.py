@@ -22,7 +22,7 @@ import islpy as isl
 
 from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.recurrence import Produced, Recurrence, Stored, System
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition
 from polyloom.transform.carry import Carrier, NotUniform, Value
 from polyloom.transform.order import Vector, find_order
@@ -111,7 +111,7 @@ def dimensions(system: System, equations: Sequence[Recurrence]) -> tuple[str, ..
     """The loops of the deepest statement, the first in the text of several: the names of the common space. Without any
     loop it has one dimension."""
     # An array scans at least one dimension; a statement without loops is a loop of one iteration.
-    return max(equations, key=lambda e: len(e.loops)).loops or (fresh("i", {*system.names}),)
+    return max(equations, key=lambda e: len(e.loops)).loops or (fresh_name("i", {*system.names}),)
 
 
 class _Search:

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses, data, depends
+from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Storage, accesses, data_symbols, depends_on_symbols
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import hidden
+from polyloom.names import hidden_name
 from polyloom.sets import Affine
 
 
 def is_indirect(nest: Nest) -> bool:
     """Whether data decide what is accessed."""
-    return depends(nest.body, data(nest))
+    return depends_on_symbols(nest.body, data_symbols(nest))
 
 
 def touched(nest: Nest) -> Nest:
@@ -29,7 +29,7 @@ def touched(nest: Nest) -> Nest:
     analyses", 1996): a nest that touches no less; its values mean nothing.
     """
     approximation = _Approximation(nest)
-    body = tuple(approximation.nodes(nest.body, data(nest), None))
+    body = tuple(approximation.nodes(nest.body, data_symbols(nest), None))
     return replace(nest, body=body, storage=(*nest.storage, *approximation.sinks.values()))
 
 
@@ -68,7 +68,7 @@ class _Approximation:
         yield from self.nodes((*node.body, *node.orelse), unknown, both | (after or frozenset()))
         for target in sorted(both, key=str) if after is None else ():
             if not _is_unknown(target, unknown):
-                yield self.with_zero(Assign(hidden(f"both {next(self.numbers)}"), target, Constant(0, "i32")))
+                yield self.with_zero(Assign(hidden_name(f"both {next(self.numbers)}"), target, Constant(0, "i32")))
 
     def assign(self, node: Assign, unknown: frozenset[str], after: frozenset[Reference] | None) -> Iterator[Node]:
         is_kept = after is None and not _is_unknown(node.target, unknown)
@@ -85,13 +85,13 @@ class _Approximation:
     def read(self, reference: Reference, unknown: frozenset[str]) -> Node:
         """A read of the element, or of all elements in the dimensions whose index is not known."""
         # An unknown index may be any: a loop over the whole dimension stands for it.
-        loops = {n: hidden(f"every {next(self.numbers)}") for n, i in enumerate(reference.index) if i.symbols & unknown}
+        loops = {n: hidden_name(f"every {next(self.numbers)}") for n, i in enumerate(reference.index) if i.symbols & unknown}
         index = tuple(Affine.symbol(loops[n]) if n in loops else i for n, i in enumerate(reference.index))
         storage = self.nest[reference.name]
         sink = self.sinks.setdefault(
-            storage.dtype, Storage(hidden(f"sink {storage.dtype}"), storage.dtype, (), "local")
+            storage.dtype, Storage(hidden_name(f"sink {storage.dtype}"), storage.dtype, (), "local")
         )
-        name = hidden(f"read {next(self.numbers)}")
+        name = hidden_name(f"read {next(self.numbers)}")
         found: Node = Assign(name, Reference(sink.name), replace(reference, index=index))
         for n, loop in loops.items():
             found = Loop(loop, (Affine(),), (storage.shape[n],), (found,))

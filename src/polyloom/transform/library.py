@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from polyloom.diagnostics import Span
-from polyloom.ir.library import KERNELS, Program, power, program
+from polyloom.ir.library import KERNELS, Program, power_program, program
 from polyloom.ir.nest import Apply, Assign, Expression, Nest, Node, Storage, assignments, taken_names
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 
 
 def written_out(nest: Nest) -> Nest:
@@ -50,9 +50,9 @@ class _Writer(Rewriter):
 
     def keep(self, value: Expression, dtype: ElementType, name: str, node: Assign, before: list[Node]) -> Reference:
         """A scalar that holds a value from before the assignment `node` on."""
-        scalar = Reference(fresh(name, self.taken), (), node.span)
+        scalar = Reference(fresh_name(name, self.taken), (), node.span)
         self.storage.append(Storage(scalar.name, dtype, (), "local", True, node.span))
-        before.append(Assign(fresh(f"{node.name}_{name}", self.taken), scalar, value, node.span))
+        before.append(Assign(fresh_name(f"{node.name}_{name}", self.taken), scalar, value, node.span))
         return scalar
 
 
@@ -77,7 +77,7 @@ def _program(call: Apply) -> Program:
     exponent = call.operands[1]
     # The readers refuse other exponents: `pow` is expanded by squaring for a constant one.
     assert isinstance(exponent, Constant)
-    return power(int(exponent.value), call.dtype)
+    return power_program(int(exponent.value), call.dtype)
 
 
 def _placed(found: Program, x: Expression, name: str, span: Span | None, keep: Keep) -> Expression:

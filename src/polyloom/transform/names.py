@@ -13,7 +13,7 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Array, Constant, Operand
 from polyloom.ir.plan import Parametric
 from polyloom.ir.recurrence import Recurrence, System
-from polyloom.names import dotted, fresh
+from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine
 
 
@@ -29,7 +29,7 @@ class Names:
         # Names that the user knows come first; whatever is added gives way to them.
         self.taken = {*dims, *system.parameters, *arrays}
         self.labels: set[str] = set()
-        self.entry = {a: fresh(f"{a}_in", self.taken, dotted) for a in arrays}
+        self.entry = {a: fresh_name(f"{a}_in", self.taken, dotted_name) for a in arrays}
         self.types: dict[str, ElementType] = {}
         self.reasons: dict[str, str] = {}
         self.spans: dict[str, Span | None] = {}
@@ -41,7 +41,7 @@ class Names:
 
     def label(self, base: str) -> str:
         """A name for an equation."""
-        return fresh(base, self.labels, dotted)
+        return fresh_name(base, self.labels, dotted_name)
 
     def dtype(self, operand: Operand) -> ElementType:
         if isinstance(operand, Constant):
@@ -102,13 +102,13 @@ class Names:
         known = next((name for name, other in self.parametric.items() if other == scalar), None)
         if known is not None:
             return known
-        name = fresh("_".join((*sorted(value.symbols), "value")), self.taken, dotted)
+        name = fresh_name("_".join((*sorted(value.symbols), "value")), self.taken, dotted_name)
         self.parametric[name], self.arrays[name] = scalar, Array(name, dtype)
         self.reasons[name] = f"is {value}: parameters have no values in an iteration"
         return name
 
     def _added(self, base: str, dtype: ElementType, reason: str, span: Span | None) -> str:
-        name = fresh(base, self.taken, dotted)
+        name = fresh_name(base, self.taken, dotted_name)
         self.types[name], self.spans[name] = dtype, span
         self.reasons |= {name: reason} if reason else {}
         return name

@@ -22,9 +22,9 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.operations import FLOATS
 from polyloom.ir.recurrence import Final, Immediate, Piece, Produced, Recurrence, System
-from polyloom.names import dotted, fresh
+from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition
-from polyloom.sets.isl import affine_map, affines, shifted, stride, to_set
+from polyloom.sets.isl import affine_map, affines, translate, stride_error, to_set
 from polyloom.sets.normal import conjunction
 from polyloom.transform.accumulation import Accumulation, identity_of, recognise
 from polyloom.transform.pieces import Part, Pieces, affine_pieces, named
@@ -107,7 +107,7 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
     taken = system.labels
     names = (
         equation.name,
-        *(fresh(dotted(equation.name, m), taken, dotted) for m in range(1, len(levels))),
+        *(fresh_name(dotted_name(equation.name, m), taken, dotted_name) for m in range(1, len(levels))),
     )  # the outermost rows keep the name
     chain = _Chain(equation, accumulation, pieces, order, outer, levels, names, start)
     # From each instance to the one that it continues.
@@ -123,7 +123,7 @@ def _level(points: isl.Set, equation: Recurrence, loops: tuple[str, ...], k: int
     here = points.project_out(isl.dim_type.set, k + 1, len(loops) - k - 1)
     # A point without one before it along the loop is the first of its row.
     along = [0] * k + [step]
-    return _Level(here, here.subtract(shifted(here, along)), here.subtract(shifted(here, [-a for a in along])), step)
+    return _Level(here, here.subtract(translate(here, along)), here.subtract(translate(here, [-a for a in along])), step)
 
 
 def _moved(piece: Piece, reader: str, chain: _Chain) -> isl.Map:
@@ -292,6 +292,6 @@ def _functions(relation: isl.Map, loops: tuple[str, ...], chain: _Chain) -> list
         index = affines(values, loops)
         if index is None:
             # A row whose end needs a quotient has no place at a constant distance.
-            raise stride(str(values))
+            raise stride_error(str(values))
         found.append((chain.pieces.condition(named(where, loops)), index))
     return found

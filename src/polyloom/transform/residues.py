@@ -27,9 +27,9 @@ from polyloom.ir.nest import (
     statements,
     taken_names,
 )
-from polyloom.ir.nest_rewrite import Rewriter, substitute
+from polyloom.ir.nest_rewrite import Rewriter, substitute_symbols
 from polyloom.ir.pla import Reference
-from polyloom.names import dotted, fresh
+from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 
 COPIES: Final = 6
@@ -147,7 +147,7 @@ class _Unrolling(Rewriter):
 
     def copy(self, loop: Loop, value: Affine, number: int) -> tuple[Node, ...]:
         """A copy of a body, where the loop has a value; the first one keeps the names."""
-        body = self.nodes(substitute(loop.body, {loop.name: value}))
+        body = self.nodes(substitute_symbols(loop.body, {loop.name: value}))
         return _Renaming(self.taken).nodes(body) if number else body
 
 
@@ -158,12 +158,12 @@ class _Renaming(Rewriter):
         self.taken = taken
 
     def assign(self, node: Assign) -> Iterable[Node]:
-        return (replace(node, name=fresh(dotted(node.name, 1), self.taken, dotted)),)
+        return (replace(node, name=fresh_name(dotted_name(node.name, 1), self.taken, dotted_name)),)
 
     def loop(self, node: Loop) -> Iterable[Node]:
         # The name first: it is taken before those of loops inside.
-        other, body = fresh(node.name, self.taken), self.nodes(node.body)
-        return (replace(node, name=other, body=substitute(body, {node.name: Affine.symbol(other)})),)
+        other, body = fresh_name(node.name, self.taken), self.nodes(node.body)
+        return (replace(node, name=other, body=substitute_symbols(body, {node.name: Affine.symbol(other)})),)
 
 
 def _start(loop: Loop, factor: int) -> tuple[Affine, ...] | None:

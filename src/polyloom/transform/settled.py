@@ -17,7 +17,7 @@ from polyloom.ir.nest import Nest, assignments, names
 from polyloom.ir.pla import Array, Program, Reference
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.steps import Steps, Tree, as_loop, leaves
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, parameter_set
 from polyloom.sets.normal import normalize
@@ -48,7 +48,7 @@ class Arrays:
         if storage is not None and storage.role == "local" and storage.shape == array.shape:
             self.made[array.name] = array
             return array.name
-        name = fresh(array.name, {*names(self.nest), *self.made})
+        name = fresh_name(array.name, {*names(self.nest), *self.made})
         self.made[name] = replace(array, name=name)
         return name
 

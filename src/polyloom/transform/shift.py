@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.ir.nest import Loop, Nest
-from polyloom.ir.nest_rewrite import substitute
+from polyloom.ir.nest_rewrite import substitute_symbols
 from polyloom.transform.space import Space
 
 
@@ -25,5 +25,5 @@ def shift_to_zero(loop: Loop, nest: Nest) -> Loop:
         loop,
         lower=tuple(low - first for low in loop.lower),
         upper=tuple(high - first for high in loop.upper),
-        body=substitute(loop.body, moved),
+        body=substitute_symbols(loop.body, moved),
     )

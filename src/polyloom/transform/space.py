@@ -16,7 +16,7 @@ import islpy as isl
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Recurrence, System
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import affine_map, parameter_set, sample, shifted, to_set
+from polyloom.sets.isl import affine_map, parameter_set, sample, translate, to_set
 
 Vector = tuple[int, ...]
 TYPICAL = 12
@@ -89,7 +89,7 @@ class Space:
 
     def shift(self, points: isl.Set, distance: Vector) -> isl.Set:
         """The points I such that I - distance is in `points`."""
-        return shifted(points, distance)
+        return translate(points, distance)
 
     def typical(self) -> isl.Set:
         """All points for one choice of parameters: about `TYPICAL` if the assumptions allow it, else some that they

@@ -17,7 +17,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Apply, Assign, Expression, If, Nest, Node, Statement
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.pla import Reference
-from polyloom.names import dotted, fresh
+from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Condition
 from polyloom.transform.writers import Writers
 
@@ -76,5 +76,5 @@ class _Replacement(Rewriter):
         assign, where = self.first[node.name]
         if where is None:
             return (assign,)
-        made = replace(assign, name=fresh(dotted(node.name, 0), self.taken, dotted))
+        made = replace(assign, name=fresh_name(dotted_name(node.name, 0), self.taken, dotted_name))
         return (If(where, (made,), (node,), node.span),)

@@ -15,12 +15,12 @@ import islpy as isl
 
 from polyloom.ir.nest import Nest, Statement, Storage, statements
 from polyloom.ir.pla import Reference
-from polyloom.names import hidden, hidden_dims
+from polyloom.names import hidden_name, hidden_dims
 from polyloom.sets import Affine
 from polyloom.sets.isl import affine_map
 from polyloom.transform.pieces import Pieces, named
 
-LAST = hidden("last")
+LAST = hidden_name("last")
 """Reads the outputs after everything else; no front end can give a statement this name."""
 
 

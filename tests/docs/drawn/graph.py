@@ -45,7 +45,7 @@ def _tree(idom: list[int]) -> Mapping[int, Place]:
 
 def _node(n: int, at: Place) -> str:
     x, y = at
-    ring = f'<circle cx="{svg.short(x)}" cy="{svg.short(y)}" r="{_RADIUS}" fill="#14a08c" fill-opacity=".3"'
+    ring = f'<circle cx="{svg.decimal(x)}" cy="{svg.decimal(y)}" r="{_RADIUS}" fill="#14a08c" fill-opacity=".3"'
     return f'{ring} stroke="currentColor" stroke-opacity=".8"/>' + svg.text(x, y + 4, str(n), "middle")
 
 
@@ -53,7 +53,7 @@ def _edge(start: Place, end: Place, accent: int | None = None) -> str:
     (x, y), (u, v) = start, end
     length = ((u - x) ** 2 + (v - y) ** 2) ** 0.5
     a, b = (_RADIUS + 1) * (u - x) / length, (_RADIUS + 1) * (v - y) / length
-    return svg.arrow(f"M{svg.short(x + a)} {svg.short(y + b)}L{svg.short(u - a)} {svg.short(v - b)}", accent)
+    return svg.arrow(f"M{svg.decimal(x + a)} {svg.decimal(y + b)}L{svg.decimal(u - a)} {svg.decimal(v - b)}", accent)
 
 
 def _back(start: Place, end: Place, aside: float) -> str:
@@ -65,12 +65,12 @@ def _back(start: Place, end: Place, aside: float) -> str:
 def _frontier(start: Place, end: Place) -> str:
     (x, y), (u, v) = start, end
     if start == end:
-        loop = f"M{svg.short(x + 12)} {svg.short(y - 10)}c26 -24 40 14 5 14"
+        loop = f"M{svg.decimal(x + 12)} {svg.decimal(y - 10)}c26 -24 40 14 5 14"
         return svg.arrow(loop, 1, dashed=True)
     if y == v:
         side = _RADIUS + 1 if u > x else -_RADIUS - 1
-        over = f"M{svg.short(x + side / 2)} {svg.short(y + 14)}Q{svg.short((x + u) / 2)} {svg.short(y + 44)}"
-        return svg.arrow(f"{over} {svg.short(u - side / 2)} {svg.short(v + 15)}", 1, dashed=True)
-    aside = f"Q{svg.short(x + 40)} {svg.short((y + v) / 2)}"
-    up = f"M{svg.short(x + 14)} {svg.short(y - 8)}{aside} {svg.short(u + 16)} {svg.short(v + 6)}"
+        over = f"M{svg.decimal(x + side / 2)} {svg.decimal(y + 14)}Q{svg.decimal((x + u) / 2)} {svg.decimal(y + 44)}"
+        return svg.arrow(f"{over} {svg.decimal(u - side / 2)} {svg.decimal(v + 15)}", 1, dashed=True)
+    aside = f"Q{svg.decimal(x + 40)} {svg.decimal((y + v) / 2)}"
+    up = f"M{svg.decimal(x + 14)} {svg.decimal(y - 8)}{aside} {svg.decimal(u + 16)} {svg.decimal(v + 6)}"
     return svg.arrow(up, 1, dashed=True)

@@ -58,7 +58,7 @@ def _link(start: Place, end: Place, inside: int) -> str:
     x = (start[1] + 1.5) * _CELL + _ASIDE + right * (first + 1) + down * 6
     y = (start[0] + 1.5) * _CELL + down * (first + 1) - right * 6
     gap = _CELL - first - last - 3
-    return svg.arrow(f"M{svg.short(x)} {svg.short(y)}l{svg.short(right * gap)} {svg.short(down * gap)}")
+    return svg.arrow(f"M{svg.decimal(x)} {svg.decimal(y)}l{svg.decimal(right * gap)} {svg.decimal(down * gap)}")
 
 
 def _bank(place: Place, arrays: str, inside: int) -> str:

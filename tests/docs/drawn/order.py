@@ -10,10 +10,10 @@ from typing import Final
 from tests.docs.drawn import svg
 
 from polyloom.diagnostics import Source
-from polyloom.riscv.rvwmo.check import judge
+from polyloom.riscv.rvwmo.check_text import judge
 from polyloom.riscv.rvwmo.path import Operation
-from polyloom.riscv.rvwmo.ppo import preserved
-from polyloom.riscv.rvwmo.reader import read
+from polyloom.riscv.rvwmo.ppo import preserved_program_order
+from polyloom.riscv.rvwmo.reader import read_litmus
 from polyloom.riscv.rvwmo.unfold import Hart
 
 _FOLDER: Final = Path(__file__).parents[3] / "examples" / "litmus"
@@ -40,7 +40,7 @@ def draw() -> str:
 def _panel(name: str, left: float) -> str:
     """A column per hart, with its load above its store."""
     file = _FOLDER / f"{name}.litmus"
-    test = read(Source(file.name, file.read_text(encoding="utf-8")))
+    test = read_litmus(Source(file.name, file.read_text(encoding="utf-8")))
     verdict = judge(test)
     answer = "both loads read 1: allowed" if verdict.positive else "both loads read 1: forbidden"
     parts = [svg.text(left, 16, test.name), svg.text(left, 34, answer)]
@@ -50,7 +50,7 @@ def _panel(name: str, left: float) -> str:
         parts.append(svg.text(x + _WIDE / 2, 62, f"hart {hart}", "middle"))
         parts += [_event(operation, x, 70 + 84 * k) for k, operation in enumerate(path.operations)]
         way = f"M{x + _WIDE / 2} 101v51"
-        parts.append(svg.arrow(way, 0) if preserved(path)[1] & 1 else svg.line(way, dashed=True))
+        parts.append(svg.arrow(way, 0) if preserved_program_order(path)[1] & 1 else svg.line(way, dashed=True))
     near, far = left + _WIDE + 1, left + 189
     parts.append(svg.arrow(f"M{near} 169L{far} 87", 1))
     parts.append(svg.arrow(f"M{far} 169L{near} 87", 1))

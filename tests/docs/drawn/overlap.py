@@ -10,7 +10,7 @@ from typing import Final
 from tests.docs.drawn import svg
 
 import polyloom as pl
-from polyloom.cli.loop_json import read
+from polyloom.cli.loop_json import read_loop
 from polyloom.frontend import Options
 from polyloom.modulo.solve import solve
 
@@ -22,7 +22,7 @@ Start = tuple[str, int, str]
 
 def schedule() -> str:
     """The schedule of examples/biquad.json."""
-    loop = read(str(_ROOT / "examples" / "biquad.json"))
+    loop = read_loop(str(_ROOT / "examples" / "biquad.json"))
     found = solve(loop.problem).schedule
     starts = [
         (loop.problem.resources[operation.choices[choice].uses[0].resource].name, start, operation.name)

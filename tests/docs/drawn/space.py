@@ -69,8 +69,8 @@ def _point(i: int, j: int, divides: bool) -> str:
 def _way(i: int, j: int, to_i: int, to_j: int, accent: int) -> str:
     down, right = to_i - i, to_j - j
     return svg.arrow(
-        f"M{svg.short(_x(j) + 14 * right)} {svg.short(_y(i) + 14 * down)}"
-        f"L{svg.short(_x(to_j) - 15 * right)} {svg.short(_y(to_i) - 15 * down)}",
+        f"M{svg.decimal(_x(j) + 14 * right)} {svg.decimal(_y(i) + 14 * down)}"
+        f"L{svg.decimal(_x(to_j) - 15 * right)} {svg.decimal(_y(to_i) - 15 * down)}",
         accent,
     )
 

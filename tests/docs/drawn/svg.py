@@ -7,9 +7,9 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from polyloom.report.page.svg import short, text
+from polyloom.report.page.svg import decimal, text
 
-__all__ = ["ACCENTS", "arrow", "box", "drawing", "line", "short", "text"]
+__all__ = ["ACCENTS", "arrow", "box", "drawing", "line", "decimal", "text"]
 
 ACCENTS: Final = ("#14a08c", "#d9822b", "#6c7fd8", "#c2557f")
 """Teal, orange, blue, rose: as fills behind text, at the opacity of `box`."""
@@ -25,8 +25,8 @@ _STYLE: Final = (
 def drawing(width: float, height: float, content: str, label: str) -> str:
     """A file; `label` is what a screen reader says."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" width="{short(width)}" '
-        f'height="{short(height)}" viewBox="0 0 {short(width)} {short(height)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" width="{decimal(width)}" '
+        f'height="{decimal(height)}" viewBox="0 0 {decimal(width)} {decimal(height)}" '
         f'font-family="ui-monospace,monospace" font-size="12" fill="currentColor">{_STYLE}{content}</svg>\n'
     )
 
@@ -34,8 +34,8 @@ def drawing(width: float, height: float, content: str, label: str) -> str:
 def box(x: float, y: float, width: float, height: float, accent: int | None = None) -> str:
     """A rectangle: filled with an accent, or an outline alone."""
     kind = "" if accent is None else accent % len(ACCENTS)
-    size = f'width="{short(width)}" height="{short(height)}"'
-    return f'<rect class="a{kind}" x="{short(x)}" y="{short(y)}" {size}/>'
+    size = f'width="{decimal(width)}" height="{decimal(height)}"'
+    return f'<rect class="a{kind}" x="{decimal(x)}" y="{decimal(y)}" {size}/>'
 
 
 def line(path: str, accent: int | None = None, *, dashed: bool = False) -> str:

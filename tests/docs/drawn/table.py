@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.docs.drawn import svg
 
-from polyloom.report.page.axis import Scale, along
+from polyloom.report.page.axis import Scale, draw_horizontal
 
 _DOCS: Final = Path(__file__).parents[3] / "docs"
 _LEFT, _WIDTH, _ROW = 120, 560, 17
@@ -49,6 +49,6 @@ def _bars(figures: dict[str, float], axis: str, label: str, mark: float | None =
         parts.append(svg.text(scale.at(figure) + 5, y + 12, f"{figure:.3g}"))
     below = 10 + len(figures) * _ROW
     if mark is not None:
-        parts.append(svg.line(f"M{svg.short(scale.at(mark))} 4V{below}", dashed=True))
-    drawn = along(scale, below, axis).replace('class="axis"', 'stroke="currentColor" fill="none"')
+        parts.append(svg.line(f"M{svg.decimal(scale.at(mark))} 4V{below}", dashed=True))
+    drawn = draw_horizontal(scale, below, axis).replace('class="axis"', 'stroke="currentColor" fill="none"')
     return svg.drawing(_LEFT + _WIDTH + 60, below + 38, "".join(parts) + drawn, label)

@@ -13,7 +13,7 @@ from tests.docs.drawn import svg
 
 import polyloom as pl
 from polyloom.frontend import Options
-from polyloom.report.page.axis import Scale, along, up
+from polyloom.report.page.axis import Scale, draw_horizontal, draw_vertical
 
 _KERNELS: Final = Path(__file__).parents[3] / "examples" / "sfpi"
 _CELL: Final = 26
@@ -69,13 +69,13 @@ def _curves(x: NDArray[Any], curves: dict[str, NDArray[Any]], label: str) -> str
     parts: list[str] = []
     for n, (name, y) in enumerate(curves.items()):
         points = [
-            f"{svg.short(across.at(float(a)))} {svg.short(height.at(float(b)))}" for a, b in zip(x, y, strict=True)
+            f"{svg.decimal(across.at(float(a)))} {svg.decimal(height.at(float(b)))}" for a, b in zip(x, y, strict=True)
         ]
         kept = [points[0], *(b for a, b in pairwise(points) if a != b)]
         parts.append(svg.line("M" + "L".join(kept), None if n == 0 else 1, dashed=n == 0))
         parts.append(svg.line(f"M80 {42 + 20 * n}h24", None if n == 0 else 1, dashed=n == 0))
         parts.append(svg.text(112, 46 + 20 * n, name))
-    axes = along(across, 246, "x") + up(height, 54)
+    axes = draw_horizontal(across, 246, "x") + draw_vertical(height, 54)
     drawn = axes.replace('class="axis"', 'stroke="currentColor" fill="none"')
     return svg.drawing(620, 284, "".join(parts) + drawn, label)
 

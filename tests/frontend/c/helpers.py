@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from polyloom.frontend.predicate import without_spans
+from polyloom.frontend.predicate import strip_spans
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -32,7 +32,7 @@ def renamed(nest: Nest, names: Mapping[str, str], name: str) -> Nest:
     )
     parameters = tuple(sorted(names.get(p, p) for p in nest.parameters))
     body = tuple([_node(node, names, forms) for node in nest.body])
-    return without_spans(Nest(name, parameters, _condition(nest.assumptions, forms), storage, body))
+    return strip_spans(Nest(name, parameters, _condition(nest.assumptions, forms), storage, body))
 
 
 def loops(nodes: tuple[Node, ...]) -> Iterator[str]:

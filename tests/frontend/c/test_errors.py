@@ -71,9 +71,9 @@ def test_without_the_extra_c_files_are_refused(monkeypatch: pytest.MonkeyPatch, 
         return None
 
     monkeypatch.setattr(clang, "find_spec", absent)
-    clang.forget()
+    clang.clear_caches()
     error = diagnose(Path("step.c"), Options())
-    clang.forget()
+    clang.clear_caches()
     assert error.exit_code == USAGE
     golden("missing", str(error))
 
@@ -83,8 +83,8 @@ def test_a_broken_extra_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         return ModuleSpec(name, None, origin=str(tmp_path / "__init__.py"))
 
     monkeypatch.setattr(clang, "find_spec", elsewhere)
-    clang.forget()
+    clang.clear_caches()
     error = diagnose(Path("step.c"), Options())
-    clang.forget()
+    clang.clear_caches()
     assert (error.exit_code, error.diagnostics[0].code) == (USAGE, "PL0150")
     assert "clang cannot be started: No such file or directory" in str(error)

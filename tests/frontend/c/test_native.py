@@ -50,10 +50,10 @@ def test_includes_and_defines_reach_both(tmp_path: Path) -> None:
 def test_a_library_is_made_once_for_each_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    clang.forget()
+    clang.clear_caches()
     unit = "void __polyloom_entry(void **a) {{ *(int *)a[0] = {}; }}\n"
     first, again, other = (clang.shared_library(unit.format(number), Options()) for number in (1, 1, 2))
-    clang.forget()
+    clang.clear_caches()
     assert first == again != other
     assert sorted(first.parent.glob("*.so")) == sorted({first, other})
     assert list(tmp_path.iterdir()) == [first.parent]

@@ -14,12 +14,12 @@ from tests.frontend.python.helpers import Arrays, arguments, assert_same, meanin
 from tests.transform.nest.programs import programs
 
 from polyloom.frontend import c, python
-from polyloom.frontend.convert import folded
+from polyloom.frontend.convert import fold_constants
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Apply, Assign, Expression, Index, Loop, Nest, Storage
 from polyloom.ir.nest_c import print_c
-from polyloom.ir.numbers import limits
-from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, OPERATIONS, ElementType, Operation, divides
+from polyloom.ir.numbers import type_limits
+from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, OPERATIONS, ElementType, Operation, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -65,12 +65,12 @@ def values(draw: st.DrawFn, dtype: ElementType, converts: bool, depth: int = 3) 
         return draw(_leaf(dtype))
     fitting = [o for o in OPERATIONS if _gives(o, dtype) and (converts or not o.gives)]
     operation = draw(st.sampled_from(fitting))
-    sources: list[ElementType] = [t for t in ELEMENT_TYPES if operation.works_on(t)]
+    sources: list[ElementType] = [t for t in ELEMENT_TYPES if operation.accepts_type(t)]
     inner = draw(st.sampled_from(sources)) if operation.compares or operation.gives else dtype
     operands = [draw(values(inner, converts, depth - 1)) for _ in range(operation.arity)]
     if operation.name == "select":
         operands[0] = draw(values("i32", converts, depth - 1))
-    if divides(operation.name, inner):
+    if may_divide_by_zero(operation.name, inner):
         operands[1] = draw(
             st.sampled_from(
                 [
@@ -87,11 +87,11 @@ def _gives(operation: Operation, dtype: ElementType) -> bool:
     """Whether the operation may give an element of the type."""
     if operation.compares or operation.gives:
         return dtype == ("i32" if operation.compares else operation.gives)
-    return operation.works_on(dtype)
+    return operation.accepts_type(dtype)
 
 
 def _leaf(dtype: ElementType) -> st.SearchStrategy[Expression]:
-    least, most = limits(dtype) or (0, 0)
+    least, most = type_limits(dtype) or (0, 0)
     number = st.integers(least, most) | st.integers(max(least, -3), min(most, 3))
     if dtype in FLOATS:
         number = st.floats(width=32, allow_nan=False)
@@ -167,4 +167,4 @@ def test_names_that_c_cannot_have_are_changed() -> None:
 def test_constants_are_folded_in_their_own_types() -> None:
     """What a select decides by is no element of its type: 128 is no i8."""
     operands = Constant(128, "i32"), Constant(1, "i8"), Constant(2, "i8")
-    assert folded("select", "i8", operands, None) == Constant(1, "i8")
+    assert fold_constants("select", "i8", operands, None) == Constant(1, "i8")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polyloom as pl
-from polyloom.frontend.c.reached import without_others
+from polyloom.frontend.c.reached import stub_unreachable
 from polyloom.frontend.source import Options
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -57,7 +57,7 @@ def test_lines_stay_where_they_are(tmp_path: Path) -> None:
     text = BAD["text"] + GOOD
     path = tmp_path / "f.c"
     path.write_text(text)
-    found = without_others(str(path), "good")
+    found = stub_unreachable(str(path), "good")
     assert found is not None and found.count("\n") == text.count("\n")
     assert "nonsense" not in found and "one" not in found and 'text = "}{"' in found
     assert found.split("\n")[-4:] == text.split("\n")[-4:]

@@ -21,7 +21,7 @@ from polyloom.frontend import c
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import TYPES
-from polyloom.ir.numbers import NUMPY, limits
+from polyloom.ir.numbers import NUMPY, type_limits
 from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, INTEGERS, ElementType
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -115,7 +115,7 @@ def _inputs(nest: Nest, seed: int) -> dict[str, np.ndarray]:
     found = dict[str, np.ndarray]()
     for storage in nest.storage:
         if storage.role == "argument":
-            shape, span = (SIZE,) if storage.shape else (), limits(storage.dtype)
+            shape, span = (SIZE,) if storage.shape else (), type_limits(storage.dtype)
             values = generator.integers(*span, shape, endpoint=True) if span else generator.uniform(-50, 50, shape)
             found[storage.name] = np.asarray(values).astype(NUMPY[storage.dtype])
     return found

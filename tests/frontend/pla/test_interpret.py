@@ -17,7 +17,7 @@ from tests.made_up import random_inputs
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import load, parse
 from polyloom.ir.interpret import interpret
-from polyloom.ir.numbers import NUMPY, WIDTH, limits
+from polyloom.ir.numbers import NUMPY, WIDTH, type_limits
 from polyloom.ir.operations import BY_NAME, DIVISIONS, INTEGERS, OPERATIONS, ElementType
 from polyloom.ir.semantics import apply
 
@@ -25,7 +25,7 @@ EDGES = [0, 1, -1, 2, -2, 3, -3, 7, 31, 32, 33, 127, -127, -128]
 
 
 def wrap(value: int, dtype: ElementType) -> int:
-    least, most = limits(dtype) or (0, 0)
+    least, most = type_limits(dtype) or (0, 0)
     return (value - least) % (most - least + 1) + least
 
 
@@ -60,7 +60,7 @@ def meaning(operation: str, a: int, b: int, width: int) -> int:
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("operation", [o.name for o in OPERATIONS if o.arity == 2])
 def test_integer_operations_on_arrays_and_on_scalars(operation: str, dtype: ElementType) -> None:
-    least, most = limits(dtype) or (0, 0)
+    least, most = type_limits(dtype) or (0, 0)
     values = sorted({most, least, most // 2, *(v for v in EDGES if least <= v <= most)})
     pairs = [(a, b) for a in values for b in values if operation not in DIVISIONS or b != 0]
     columns = [np.array(column, NUMPY[dtype]) for column in zip(*pairs, strict=True)]

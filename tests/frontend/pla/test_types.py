@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyloom.ir.numbers import NUMPY, limits, single
+from polyloom.ir.numbers import NUMPY, type_limits, to_single_precision
 from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, INTEGERS, ElementType
 from polyloom.ir.semantics import apply
 
@@ -48,13 +48,13 @@ def applied(operation: str, dtype: ElementType, value: Any) -> Any:
 
 
 def wrapped(value: int, dtype: ElementType) -> int:
-    least, most = limits(dtype) or (0, 0)
+    least, most = type_limits(dtype) or (0, 0)
     return (value - least) % (most - least + 1) + least
 
 
 def saturated(value: float, dtype: ElementType) -> int:
     """The integer part of a float, the nearest number of the type, 0 of a NaN."""
-    least, most = limits(dtype) or (0, 0)
+    least, most = type_limits(dtype) or (0, 0)
     if math.isnan(value):
         return 0
     if value == math.inf:
@@ -67,7 +67,7 @@ def saturated(value: float, dtype: ElementType) -> int:
 def test_integers_wrap(of: ElementType, to: ElementType) -> None:
     if of == to:
         return
-    least, most = limits(of) or (0, 0)
+    least, most = type_limits(of) or (0, 0)
     for value in {least, most, 0, 1, most // 2, most // 2 + 1}:
         assert int(applied(f"to_{to}", of, element(value, of))) == wrapped(value, to)
 
@@ -96,14 +96,14 @@ def test_to_bool(of: ElementType) -> None:
         return
     assert not applied("to_bool", of, element(0, of))
     assert applied("to_bool", of, element(1, of))
-    if limits(of) is None:
+    if type_limits(of) is None:
         assert [bool(applied("to_bool", of, element(v, of))) for v in (-0.0, math.nan, 1e-40)] == [False, True, True]
 
 
 @pytest.mark.parametrize("of", INTEGERS)
 def test_to_floats(of: ElementType) -> None:
-    for value in limits(of) or ():
-        assert float(applied("to_f32", of, element(value, of))) == single(value)
+    for value in type_limits(of) or ():
+        assert float(applied("to_f32", of, element(value, of))) == to_single_precision(value)
         assert float(applied("to_f64", of, element(value, of))) == value
     rounded = np.float32(float(2**24 + 1))
     if of in ("i32", "u32"):
@@ -152,4 +152,4 @@ def test_multiply_add_of_doubles_at_the_edges() -> None:
 
 @pytest.mark.parametrize(("operation", "dtype"), [("add", "bool"), ("lt", "bool"), ("shl", "bool"), ("and", "f64")])
 def test_what_types_lack(operation: str, dtype: ElementType) -> None:
-    assert not BY_NAME[operation].works_on(dtype)
+    assert not BY_NAME[operation].accepts_type(dtype)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from polyloom.cli.entry import main
-from polyloom.deep import LEVELS, deeply
+from polyloom.deep import LEVELS, with_deep_stack
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import load
 
@@ -35,12 +35,12 @@ def test_deep_work_is_done_again_with_room() -> None:
         return 0 if n == 0 else 1 + depth(n - 1)
 
     limit = sys.getrecursionlimit()
-    assert deeply(depth)(limit * 3) == limit * 3
+    assert with_deep_stack(depth)(limit * 3) == limit * 3
     assert sys.getrecursionlimit() == limit
     with pytest.raises(RecursionError):
-        deeply(depth)(LEVELS)
+        with_deep_stack(depth)(LEVELS)
     with pytest.raises(ZeroDivisionError):
-        deeply(lambda: depth(limit * 2) // 0)()
+        with_deep_stack(lambda: depth(limit * 2) // 0)()
     assert sys.getrecursionlimit() == limit
 
 

@@ -18,7 +18,7 @@ from tests.frontend.python.helpers import assert_same, meaning
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python import load_kernel
-from polyloom.ir.numbers import NUMPY, limits
+from polyloom.ir.numbers import NUMPY, type_limits
 from polyloom.ir.operations import FLOATS, INTEGERS, ElementType
 
 SIZE, KERNELS, STATEMENTS = 6, 60, 3
@@ -87,7 +87,7 @@ def _test(random: Random, depth: int) -> str:
 def _arrays(seed: int) -> dict[str, npt.NDArray[Any]]:
     generator, found = np.random.default_rng(seed), dict[str, npt.NDArray[Any]]()
     for dtype in TYPES:
-        span = limits(dtype)
+        span = type_limits(dtype)
         for kind in "rw":
             values = generator.integers(*span, SIZE, endpoint=True) if span else generator.uniform(-50, 50, SIZE)
             found[f"{kind}_{dtype}"] = np.asarray(values).astype(NUMPY[dtype])

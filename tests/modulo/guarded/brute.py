@@ -100,7 +100,7 @@ def schedules(problem: Guarded, pi: int, horizon: int) -> Iterator[Schedule]:
     partial: list[Schedule] = [((), ())]
     for n in range(len(problem.operations)):
         part = _prefix(problem, n + 1)
-        grown = [((*s, t), (*u, v)) for s, u in partial for t in range(horizon) for v in problem.units_of(n)]
+        grown = [((*s, t), (*u, v)) for s, u in partial for t in range(horizon) for v in problem.executing_units(n)]
         partial = [candidate for candidate in grown if is_valid(part, pi, candidate)]
     yield from partial
 

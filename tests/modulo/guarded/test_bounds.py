@@ -34,7 +34,7 @@ def test_resource_minimum_is_the_first_interval_that_packs(problem: Guarded) -> 
 @given(problems(3))
 def test_recurrence_minimum_is_the_first_interval_without_units(problem: Guarded) -> None:
     # Every operation alone on a pipelined unit: only dependences, alignment and short lives are left.
-    alone = tuple(Operation(o.name, (n,), problem.latencies_of(n)[:1]) for n, o in enumerate(problem.operations))
+    alone = tuple(Operation(o.name, (n,), problem.unit_latencies(n)[:1]) for n, o in enumerate(problem.operations))
     names = tuple(Unit(o.name) for o in problem.operations)
     free = replace(problem, problem=replace(guarded(alone, names).problem, dependences=problem.dependences))
     try:

@@ -22,7 +22,7 @@ RIGHT = Solution(2, (0, 0, 1, 2), (0, 0, 1, 1), 2, True, "")
 @given(st.data(), problems(4), st.integers(1, 4))
 def test_a_schedule_is_faulted_exactly_when_its_unrolling_is(data: st.DataObject, problem: Guarded, pi: int) -> None:
     start = tuple(data.draw(st.integers(0, 6)) for _ in problem.operations)
-    unit = tuple(data.draw(st.sampled_from(problem.units_of(v))) for v in range(len(start)))
+    unit = tuple(data.draw(st.sampled_from(problem.executing_units(v))) for v in range(len(start)))
     found = violations(problem, Solution(pi, start, unit, 1, False, ""))
     assert (not found) == is_valid(problem, pi, (start, unit))
 

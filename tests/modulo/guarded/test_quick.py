@@ -15,7 +15,7 @@ from polyloom.modulo.problem import Dependence
 
 @given(problems(), st.integers(1, 6))
 def test_what_is_found_is_valid(problem: Guarded, pi: int) -> None:
-    found = quick.schedule(problem, pi)
+    found = quick.schedule_by_slack(problem, pi)
     assert found is None or is_valid(problem, pi, found)
 
 
@@ -23,8 +23,8 @@ def test_who_found_no_place_chooses_first(monkeypatch: pytest.MonkeyPatch) -> No
     """One unit, always busy: b and c, placed first, leave no three cycles in a row for a."""
     operations = (Operation("a", (0,), (3,)), Operation("b", (0,), (1,)), Operation("c", (0,), (1,)))
     problem = guarded(operations, (Unit("u", pipelined=False),), (Dependence(1, 2, 0),))
-    found = quick.schedule(problem, 5)
+    found = quick.schedule_by_slack(problem, 5)
     assert found is not None
     assert is_valid(problem, 5, found)
     monkeypatch.setattr(quick, "TRIES", 1)
-    assert quick.schedule(problem, 5) is None
+    assert quick.schedule_by_slack(problem, 5) is None

@@ -38,8 +38,8 @@ from polyloom.ir.ssa import (
     Terminator,
     Unreachable,
     Value,
-    floating,
-    integer,
+    float_constant,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, INTEGERS, PTR, SIZE, WIDTH, Type
 
@@ -88,9 +88,9 @@ class Maker:
         if known and self.draw(st.integers(0, 4)):
             return self.draw(st.sampled_from(known))
         if type in FLOATS:
-            return floating(type, self.draw(st.sampled_from((0.0, -0.0, 1.5, -2.25, 1024.0))))
+            return float_constant(type, self.draw(st.sampled_from((0.0, -0.0, 1.5, -2.25, 1024.0))))
         edges = st.sampled_from((0, 1, -1, 2047, -2048, 2048, 1 << WIDTH[type] - 1, 255))
-        return integer(type, self.draw(edges | st.integers(-(2**63), 2**63)))
+        return integer_constant(type, self.draw(edges | st.integers(-(2**63), 2**63)))
 
     def end(self, terminator: Terminator) -> None:
         self.blocks.append(Block(self.name, self.parameters, tuple(self.made), terminator))
@@ -155,13 +155,13 @@ def _arithmetic(maker: Maker, type: Type) -> None:
     )
     a, b = maker.operand(type), maker.operand(type)
     if operation in ("shl", "lshr", "ashr"):
-        b = maker.emit("and", type, b, integer(type, WIDTH[type] - 1))
+        b = maker.emit("and", type, b, integer_constant(type, WIDTH[type] - 1))
     elif operation in ("udiv", "urem"):
-        b = maker.emit("or", type, b, integer(type, 1))
+        b = maker.emit("or", type, b, integer_constant(type, 1))
     elif operation in ("sdiv", "srem"):
         if type == I1:
             return
-        b = maker.emit("or", type, maker.emit("and", type, b, integer(type, 0x7F)), integer(type, 1))
+        b = maker.emit("or", type, maker.emit("and", type, b, integer_constant(type, 0x7F)), integer_constant(type, 1))
     maker.emit(operation, type, a, b)
 
 
@@ -209,7 +209,7 @@ def _call(maker: Maker, type: Type) -> None:
 def _memory(maker: Maker) -> None:
     """Stores a value to a slot of the array, or loads an integer from one; at times byte by byte."""
     type = maker.type()
-    place = maker.emit("offset", PTR, Value("array", PTR), integer(I64, 8 * maker.draw(st.integers(0, SLOTS - 1))))
+    place = maker.emit("offset", PTR, Value("array", PTR), integer_constant(I64, 8 * maker.draw(st.integers(0, SLOTS - 1))))
     access = Access(maker.draw(st.sampled_from((1, SIZE[type]))))
     # Programs with floats have atomics, of up to 32 bits; single functions run on machines without them, too.
     if maker.floats and maker.callees and type in _ATOMIC and maker.draw(st.booleans()):
@@ -217,7 +217,7 @@ def _memory(maker: Maker) -> None:
     elif maker.draw(st.booleans()):
         stored = maker.operand(type)
         if type in FLOATS:  # the bits of a NaN are nobody's promise
-            stored = maker.emit("select", type, maker.emit("ford", I1, stored, stored), stored, floating(type, 0.0))
+            stored = maker.emit("select", type, maker.emit("ford", I1, stored, stored), stored, float_constant(type, 0.0))
         maker.made.append(Instruction("store", (stored, place), access=access))
     elif type not in FLOATS and type != I1:
         maker.emit("load", type, place, access=access)
@@ -290,9 +290,9 @@ def _body(draw: st.DrawFn, prototype: Function, callees: tuple[Function, ...], f
     maker = Maker(draw, floats, callees, parameters=prototype.parameters)
     for value in prototype.parameters[2:]:
         maker.add(value)
-    few = maker.emit("call", I32, Value("left", I32), integer(I32, 2), callee="smin")
-    maker.made.append(Instruction("sub", (few, integer(I32, 1)), (maker.add(Value("less", I32)),)))
-    more = maker.emit("sgt", I1, few, integer(I32, 0))
+    few = maker.emit("call", I32, Value("left", I32), integer_constant(I32, 2), callee="smin")
+    maker.made.append(Instruction("sub", (few, integer_constant(I32, 1)), (maker.add(Value("less", I32)),)))
+    more = maker.emit("sgt", I1, few, integer_constant(I32, 0))
     maker.end(Branch(more, Edge("more"), Edge("enough")))
     before = maker.values
     for name, works in (("enough", False), ("more", True)):
@@ -339,9 +339,9 @@ def _loop(maker: Maker, joined: tuple[Value, ...], names: list[str], types: list
     maker.begin(names[0], before, (counter, *joined))
     for _ in range(maker.draw(st.integers(0, 5))):
         instruction(maker)
-    less = maker.emit("sub", I32, counter, integer(I32, 1))
+    less = maker.emit("sub", I32, counter, integer_constant(I32, 1))
     carried = joined[::-1] if types[0] == types[1] else tuple(maker.operand(type) for type in types)
-    more = maker.emit("sgt", I1, less, integer(I32, 0))
+    more = maker.emit("sgt", I1, less, integer_constant(I32, 0))
     inner = maker.values
     maker.end(Branch(more, Edge(names[0], (less, *carried)), Edge(names[1])))
     maker.begin(names[1], inner)

@@ -20,29 +20,29 @@ from polyloom.riscv.backend import abi
 from polyloom.riscv.backend import code as machine_code
 from polyloom.riscv.backend import expand as frames
 from polyloom.riscv.backend.allocate import allocate
-from polyloom.riscv.backend.check import Wrong, check, saved
-from polyloom.riscv.backend.code import BRANCHES, RA, SP, ZERO, Block, Code, Op, Reg, registers, shape
-from polyloom.riscv.backend.compile import allocated, compile_function, lowered
+from polyloom.riscv.backend.check import AllocationError, check_allocation, saved_registers
+from polyloom.riscv.backend.code import BRANCHES, RA, SP, ZERO, Block, Code, Op, Reg, defs_and_uses, shape
+from polyloom.riscv.backend.compile import allocate_registers, compile_function, lower_functions
 from polyloom.riscv.backend.data import Layout
-from polyloom.riscv.backend.expand import expand, frame_of
-from polyloom.riscv.backend.link import executable, joined
+from polyloom.riscv.backend.expand import expand, frame_layout
+from polyloom.riscv.backend.link import executable, link_functions
 from polyloom.riscv.backend.pairs import is_pair
 from polyloom.riscv.backend.run import call
 from polyloom.riscv.backend.schedule import schedule
-from polyloom.riscv.backend.words import assemble
+from polyloom.riscv.backend.words import encode_words
 from polyloom.riscv.encode import decode
-from polyloom.riscv.encode import expand as uncompressed
-from polyloom.riscv.image import elf, raw
+from polyloom.riscv.encode import expand_compressed as uncompressed
+from polyloom.riscv.image import elf_image, raw_image
 from polyloom.riscv.model import Machine
 
-WIDE, PLAIN, NARROW = names.parse("rv64gc"), names.parse("rv64g"), names.parse("rv32gc")
+WIDE, PLAIN, NARROW = names.parse_isa("rv64gc"), names.parse_isa("rv64g"), names.parse_isa("rv32gc")
 A0, A1, A2 = (Reg("x", n) for n in (10, 11, 12))
 
 
 @cache
 def _code(name: str) -> Code:
     function = _function(name)
-    return lowered(function, WIDE, Layout(function.data))[0]
+    return lower_functions(function, WIDE, Layout(function.data))[0]
 
 
 def _function(name: str, xlen: int = 64) -> Function:
@@ -52,17 +52,17 @@ def _function(name: str, xlen: int = 64) -> Function:
 def _executable(code: Code, name: str) -> bytes:
     """What the linker makes of allocated code, and of what it calls."""
     layout = Layout(_function(name).data)
-    others = lowered(_function(name), WIDE, layout)[1:]  # adds constants
-    made, starts = joined([expand(code), *(expand(allocated(other)) for other in others)])
+    others = lower_functions(_function(name), WIDE, layout)[1:]  # adds constants
+    made, starts = link_functions([expand(code), *(expand(allocate_registers(other)) for other in others)])
     return executable(bytes(layout.bytes), layout.end, made.words, WIDE, starts)
 
 
 @pytest.mark.parametrize("name", ["pressure", "many_floats", "multiply", "machine", "sort", "gcd"])
 def test_allocations_are_right(name: str) -> None:
     for code in (_code(name), schedule(_code(name))):
-        after = check(code, allocate(code))
+        after = check_allocation(code, allocate(code))
         assert not [
-            r for b in after.blocks for op in b.ops for group in registers(op, WIDE) for r in group if r.is_virtual
+            r for b in after.blocks for op in b.ops for group in defs_and_uses(op, WIDE) for r in group if r.is_virtual
         ]
     assert allocate(_code("pressure")).slots > 0
     assert allocate(_code("gcd")).slots == 0
@@ -89,8 +89,8 @@ def test_the_checker_finds_every_wrong_register(name: str) -> None:
 
 def _is_refused(before: Code, after: Code) -> bool:
     try:
-        check(before, after)
-    except Wrong:
+        check_allocation(before, after)
+    except AllocationError:
         return True
     return False
 
@@ -98,7 +98,7 @@ def _is_refused(before: Code, after: Code) -> bool:
 def _with_another_register(code: Code) -> Iterator[Code]:
     """The code with one register that is read replaced by one that is written somewhere."""
     others = sorted(
-        {r for b in code.blocks for op in b.ops for r in registers(op, WIDE)[0] if r.bank == "x" and r != SP}
+        {r for b in code.blocks for op in b.ops for r in defs_and_uses(op, WIDE)[0] if r.bank == "x" and r != SP}
     )
     for k, block in enumerate(code.blocks):
         for i, op in enumerate(block.ops):
@@ -135,13 +135,13 @@ PAIRED = ("csel", "csneg", "clamp", "conditional_sums", "extrema")
 @pytest.mark.parametrize("isa", ["rv64gc+sfb", "rv64g+sfb", "rv32imac+sfb"])
 def test_pairs_stay_together_until_they_are_words(isa: str) -> None:
     """Through scheduling and allocation; then a branch goes over the bytes of the one instruction in its shadow."""
-    machine = names.parse(isa)
+    machine = names.parse_isa(isa)
     for name in PAIRED[:3] if machine.xlen == 64 else PAIRED[3:]:
-        code = allocated(lowered(functions(machine.xlen)[name], machine, Layout(()))[0])
+        code = allocate_registers(lower_functions(functions(machine.xlen)[name], machine, Layout(()))[0])
         pairs = [op for block in code.blocks for op in block.ops if is_pair(op)]
         assert pairs
         assert all(op.operands[0] == op.operands[1] not in op.operands[2:] for op in pairs)
-        data = assemble(expand(code))
+        data = encode_words(expand(code))
         sizes = [2 if word & 3 < 3 else 4 for word in _words(data)]
         listed = [(mnemonic, values[-1]) for mnemonic, values in _meanings(data, machine)]
         over = [
@@ -179,11 +179,11 @@ def test_the_checker_wants_one_register_for_what_is_kept_and_written() -> None:
             ),
         ),
     )
-    after = check(before, allocate(before))
+    after = check_allocation(before, allocate(before))
     assert after.blocks[0].ops[1].operands[:2] == (A0, A0)
     parted = (Op("mv", (A2, A0)), Op("bne+add", (A2, A0, A1, ZERO, A1, A1)), Op("mv", (A0, A2)), Op("ret", (A0,)))
-    with pytest.raises(Wrong, match="keeps another register than it writes"):
-        check(before, replace(after, blocks=(Block("a", parted),)))
+    with pytest.raises(AllocationError, match="keeps another register than it writes"):
+        check_allocation(before, replace(after, blocks=(Block("a", parted),)))
 
 
 def test_the_checker_wants_values_on_all_paths() -> None:
@@ -208,13 +208,13 @@ def test_the_checker_wants_values_on_all_paths() -> None:
             Block("c", (Op("mv", (A0, A2)), Op("ret", (A0,)))),
         ),
     )
-    assert check(before, after) is after
+    assert check_allocation(before, after) is after
     stray = replace(
         after,
         blocks=(after.blocks[0], Block("b", (Op("spill", (A1, 0)), Op("reload", (A2, 0)), jump)), after.blocks[2]),
     )
-    with pytest.raises(Wrong, match="a2, which does not always hold"):
-        check(before, stray)
+    with pytest.raises(AllocationError, match="a2, which does not always hold"):
+        check_allocation(before, stray)
 
 
 def test_the_checker_knows_what_calls_change() -> None:
@@ -235,7 +235,7 @@ def test_the_checker_knows_what_calls_change() -> None:
         )
         after = Code("f", WIDE, (Block("a", ops),))
         assert _is_refused(before, after) == (number not in abi.SAVED)
-    kept = check(before, allocate(before)).blocks[0].ops
+    kept = check_allocation(before, allocate(before)).blocks[0].ops
     assert [o.number in abi.SAVED for op in kept[:2] for o in op.operands[:1] if isinstance(o, Reg)] == [True, True]
     lost = Code("f", WIDE, (Block("a", tuple(op for op in kept if op.mnemonic != "call")),))
     assert _is_refused(before, lost)
@@ -246,10 +246,10 @@ def test_the_checker_knows_what_calls_change() -> None:
 def test_an_allocator_that_forgets_what_calls_change_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     code = next(
         c
-        for c in lowered(_function(name), WIDE, Layout(_function(name).data))
+        for c in lower_functions(_function(name), WIDE, Layout(_function(name).data))
         if c.calls and c.name not in ("quicksort", "fibonacci")
     )
-    check(code, allocate(code))
+    check_allocation(code, allocate(code))
     monkeypatch.setattr(machine_code, "CLOBBERED", ())
     assert _is_refused(code, allocate(code))
 
@@ -260,7 +260,7 @@ def test_a_return_address_that_is_not_saved_is_noticed(monkeypatch: pytest.Monke
     assert call(compile_function(function, WIDE).elf, WIDE, function, [7], limit=1000).instructions < 100
 
     def without_ra(code: Code) -> list[Reg]:
-        return [register for register in saved(code) if register != RA]
+        return [register for register in saved_registers(code) if register != RA]
 
     monkeypatch.setattr(frames, "saved", without_ra)
     with pytest.raises(PolyloomError, match=r"PL091\d"):
@@ -271,13 +271,13 @@ def test_a_return_address_that_is_not_saved_is_noticed(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("name", CALLING)
 def test_the_stack_is_aligned_at_calls(name: str, isa: str) -> None:
     """To sixteen bytes, and arguments of calls lie below everything else."""
-    machine = names.parse(isa)
+    machine = names.parse_isa(isa)
     function = _function(name, machine.xlen)
-    for code in map(allocated, lowered(function, machine, Layout(function.data))):
-        frame = frame_of(code)
+    for code in map(allocate_registers, lower_functions(function, machine, Layout(function.data))):
+        frame = frame_layout(code)
         assert frame.end % 16 == 0
         assert frame.memory >= code.outgoing + 8 * code.slots
-        assert frame.end >= frame.saved + 8 * len(saved(code))
+        assert frame.end >= frame.saved + 8 * len(saved_registers(code))
 
 
 @pytest.mark.parametrize("isa", [WIDE, NARROW])
@@ -285,7 +285,7 @@ def test_the_stack_is_aligned_at_calls(name: str, isa: str) -> None:
 def test_what_the_caller_keeps_is_kept(name: str, isa: names.Isa) -> None:
     """Registers s0 to s11, fs0 to fs11, sp, gp and tp."""
     function = _function(name, isa.xlen)
-    machine = Machine(elf(compile_function(function, isa).elf, isa), 1 << 16)
+    machine = Machine(elf_image(compile_function(function, isa).elf, isa), 1 << 16)
     kept = (*abi.SAVED, 3, 4)
     for number in kept:
         machine.set_x(number, 0x1000 + number)
@@ -303,20 +303,20 @@ def test_arguments_are_where_the_convention_has_them() -> None:
     """psABI: an i64 on RV32 takes two registers, the last of which may be followed by the stack, where it is else
     aligned to eight."""
     types: tuple[Type, ...] = (I32, I64, F32, I64, I64, I32, I64, F64)
-    found = abi.places(types, NARROW)
+    found = abi.argument_places(types, NARROW)
     f0, f1 = Reg("f", 10), Reg("f", 11)
     x = [Reg("x", 10 + n) for n in range(8)]
     stack = abi.Stack
     assert found == ((x[0],), (x[1], x[2]), (f0,), (x[3], x[4]), (x[5], x[6]), (x[7],), (stack(0), stack(4)), (f1,))
-    assert abi.places((I64,) * 7 + (I32, I64), NARROW)[3:6] == (
+    assert abi.argument_places((I64,) * 7 + (I32, I64), NARROW)[3:6] == (
         (x[6], x[7]),
         (stack(0), stack(4)),
         (stack(8), stack(12)),
     )
-    assert abi.places((I32,) * 7 + (I64, I64), NARROW)[7:] == ((x[7], stack(0)), (stack(8), stack(12)))
-    assert abi.places((F64,) * 9, WIDE)[8] == (x[0],)
-    assert abi.places((F32, PTR), names.parse("rv64imac")) == ((x[0],), (x[1],))
-    assert [abi.name(names.parse(isa)) for isa in ("rv64gc", "rv32gc", "rv32imac", "rv64if", "rv32if")] == [
+    assert abi.argument_places((I32,) * 7 + (I64, I64), NARROW)[7:] == ((x[7], stack(0)), (stack(8), stack(12)))
+    assert abi.argument_places((F64,) * 9, WIDE)[8] == (x[0],)
+    assert abi.argument_places((F32, PTR), names.parse_isa("rv64imac")) == ((x[0],), (x[1],))
+    assert [abi.abi_name(names.parse_isa(isa)) for isa in ("rv64gc", "rv32gc", "rv32imac", "rv64if", "rv32if")] == [
         "lp64d",
         "ilp32d",
         "ilp32",
@@ -329,8 +329,8 @@ def test_arguments_are_where_the_convention_has_them() -> None:
 def test_compressed_instructions_stand_for_the_others(name: str) -> None:
     """Expanded again they are, but for distances and for c.mv, what is encoded without C."""
     code = expand(allocate(_code(name)))
-    long, short = (_meanings(assemble(replace(code, isa=isa)), isa) for isa in (PLAIN, WIDE))
-    assert len(assemble(code)) < len(assemble(replace(code, isa=PLAIN)))
+    long, short = (_meanings(encode_words(replace(code, isa=isa)), isa) for isa in (PLAIN, WIDE))
+    assert len(encode_words(code)) < len(encode_words(replace(code, isa=PLAIN)))
     assert len(long) == len(short)
     for a, b in zip(long, short, strict=True):
         assert a[0] == b[0]
@@ -358,7 +358,7 @@ def test_branches_reach_far(count: int) -> None:
         WIDE,
         (Block("a", (Op("beq", (A1, ZERO, "d")),)), body, loop, Block("d", (Op("jalr", (ZERO, 0, Reg("x", 1))),))),
     )
-    machine = Machine(raw(assemble(code), WIDE, 0x1000))
+    machine = Machine(raw_image(encode_words(code), WIDE, 0x1000))
     assert machine.call(0x1000, 5, 3)[0] == 5 + 3 * count
     assert machine.call(0x1000, 5, 0)[0] == 5
 
@@ -370,7 +370,7 @@ def test_a_function_of_more_than_a_megabyte_is_refused() -> None:
         "f", WIDE, (Block("a", (Op("beq", (A1, ZERO, "d")),)), body, Block("d", (Op("jalr", (ZERO, 0, Reg("x", 1))),)))
     )
     with pytest.raises(PolyloomError, match="PL0932"):
-        assemble(code)
+        encode_words(code)
 
 
 def test_files_are_the_same_every_time() -> None:
@@ -394,8 +394,8 @@ LENGTHS = {
 @pytest.mark.parametrize(("name", "isa"), LENGTHS)
 def test_selects_come_from_the_table(name: str, isa: str) -> None:
     """LLVM 22 and GCC 14 need five instructions for csneg with Zicond, and for csinv with Zbb too."""
-    machine = names.parse(isa)
-    code = elf(compile_function(functions(64)[name], machine).elf, machine).segments[-1].data
+    machine = names.parse_isa(isa)
+    code = elf_image(compile_function(functions(64)[name], machine).elf, machine).segments[-1].data
     found = _meanings(code, machine)
     assert [mnemonic for mnemonic, _ in found if mnemonic.startswith("b") or mnemonic == "jal"] == []
     assert len(found) - 1 <= LENGTHS[name, isa]
@@ -406,8 +406,8 @@ BRANCHING = {("csel", "rv64gc"): 3, ("csneg", "rv64gc"): 3, ("clamp", "rv64gc_zb
 
 @pytest.mark.parametrize(("name", "isa"), BRANCHING)
 def test_selects_without_a_short_sequence_are_branches(name: str, isa: str) -> None:
-    machine = names.parse(isa)
-    code = elf(compile_function(functions(64)[name], machine).elf, machine).segments[-1].data
+    machine = names.parse_isa(isa)
+    code = elf_image(compile_function(functions(64)[name], machine).elf, machine).segments[-1].data
     mnemonics = [mnemonic for mnemonic, _ in _meanings(code, machine) if mnemonic != "jalr"]
     assert sum(mnemonic in BRANCHES for mnemonic in mnemonics) == 1
     assert len(mnemonics) <= BRANCHING[name, isa]

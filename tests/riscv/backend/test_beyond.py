@@ -17,7 +17,7 @@ from tests.transform.ssa.native import call as call_native
 from tests.transform.ssa.native import same
 
 from polyloom.diagnostics import PolyloomError, Source
-from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.c.llvm import load_functions
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import interpret
@@ -26,14 +26,14 @@ from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify
 from polyloom.riscv import names
 from polyloom.riscv.backend.allocate import allocate
-from polyloom.riscv.backend.check import Wrong, check
+from polyloom.riscv.backend.check import AllocationError, check_allocation
 from polyloom.riscv.backend.code import EXCHANGES, Code, Op
-from polyloom.riscv.backend.compile import compile_function, lowered
+from polyloom.riscv.backend.compile import compile_function, lower_functions
 from polyloom.riscv.backend.data import Layout
 from polyloom.riscv.backend.legalize import legalize
 from polyloom.riscv.backend.run import call
 from polyloom.riscv.disassemble import listing
-from polyloom.riscv.image import elf as image
+from polyloom.riscv.image import elf_image as image
 from polyloom.transform.ssa.construct import construct
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -53,7 +53,7 @@ def _names(path: Path, xlen: int = 64) -> list[str]:
 @cache
 def _loaded(path: Path, xlen: int, level: int) -> dict[str, Function]:
     source = Source(str(path), path.read_text(encoding="utf-8"))
-    found = load_all(source, _names(path, xlen), Options(), level, f"riscv{xlen}-unknown-elf")
+    found = load_functions(source, _names(path, xlen), Options(), level, f"riscv{xlen}-unknown-elf")
     return {f.name: construct(f) for f in found}
 
 
@@ -71,7 +71,7 @@ def _runs() -> list[tuple[Path, str, str, int]]:
 
 @pytest.mark.parametrize(("path", "name", "isa", "level"), _runs())
 def test_runs_as_in_the_interpreter_and_on_the_host(path: Path, name: str, isa: str, level: int) -> None:
-    machine = names.parse(isa)
+    machine = names.parse_isa(isa)
     function = _loaded(path, machine.xlen, level)[name]
     assert read(print_ssa(function, places=True)) == function
     if "f" not in machine.extensions and needs_floats(function):
@@ -111,8 +111,8 @@ def test_orders_are_those_of_the_table_of_mappings(tmp_path: Path) -> None:
     """RISC-V ELF psABI specification, "Mappings from C/C++ memory model": annotations on amo, lr and sc."""
     path = tmp_path / "orders.c"
     path.write_text(ORDERS, encoding="utf-8")
-    function = construct(load_all(Source(str(path), ORDERS), ["orders"], Options(), 1)[0])
-    machine = names.parse("rv64g")
+    function = construct(load_functions(Source(str(path), ORDERS), ["orders"], Options(), 1)[0])
+    machine = names.parse_isa("rv64g")
     compiled = compile_function(function, machine)
     words = _words(compiled.elf, compiled.entry, compiled.code_bytes, machine)
     assert [w for w in words if w.startswith("amo")] == [
@@ -135,10 +135,10 @@ def _words(elf: bytes, entry: int, size: int, machine: names.Isa) -> list[str]:
 
 def test_an_exchange_keeps_what_it_reads_again() -> None:
     """Its results are registers of their own, also where they are spilled; the checker sees where they are not."""
-    machine = names.parse("rv64gc")
+    machine = names.parse_isa("rv64gc")
     function = _loaded(ATOMICS, 64, 1)["pressed"]
-    (before,) = lowered(function, machine, Layout(()))
-    after = check(before, allocate(before))
+    (before,) = lower_functions(function, machine, Layout(()))
+    after = check_allocation(before, allocate(before))
     assert after.slots
     exchanges = [op for block in after.blocks for op in block.ops if op.mnemonic in EXCHANGES]
     assert exchanges
@@ -147,8 +147,8 @@ def test_an_exchange_keeps_what_it_reads_again() -> None:
         assert not {*op.operands[:2]} & {*op.operands[2:5]}
         for place, other in ((0, 2), (0, 3), (1, 4), (0, 1)):
             operands = (*op.operands[:place], op.operands[other], *op.operands[place + 1 :])
-            with pytest.raises(Wrong):
-                check(before, _replaced(after, op, Op(op.mnemonic, operands)))
+            with pytest.raises(AllocationError):
+                check_allocation(before, _replaced(after, op, Op(op.mnemonic, operands)))
 
 
 def _replaced(code: Code, old: Op, new: Op) -> Code:
@@ -159,7 +159,7 @@ def _replaced(code: Code, old: Op, new: Op) -> Code:
 @pytest.mark.parametrize("name", ["words", "exchanged", "bytes"])
 def test_without_atomics_they_are_refused(name: str) -> None:
     with pytest.raises(PolyloomError, match=r"PL0930.*needs the extension a, which rv64imfdc_zifencei") as caught:
-        compile_function(_loaded(ATOMICS, 64, 1)[name], names.parse("rv64imfdc_zifencei"))
+        compile_function(_loaded(ATOMICS, 64, 1)[name], names.parse_isa("rv64imfdc_zifencei"))
     assert f"@{name}, line " in str(caught.value)
 
 

@@ -20,11 +20,11 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
 from polyloom.passes import run_passes
 from polyloom.riscv import names
-from polyloom.riscv.backend.branches import branching
+from polyloom.riscv.backend.branches import convert_selects
 from polyloom.riscv.backend.compile import SCALAR_PASSES
 from polyloom.riscv.backend.legalize import legalize
-from polyloom.riscv.backend.returns import returning
-from polyloom.riscv.backend.sink import sunk
+from polyloom.riscv.backend.returns import duplicate_returns
+from polyloom.riscv.backend.sink import sink_steps
 from polyloom.transform.ssa.destruct import split_critical_edges
 from polyloom.transform.ssa.select_identities import with_identities_inside
 
@@ -62,16 +62,16 @@ EXPECTED = {
 def test_the_cheaper_one_is_taken(name: str) -> None:
     """A branch where there is no short sequence: so none with Zicond, nor with short forward branches."""
     function, expected = EXPECTED[name]
-    assert tuple(_branches(branching(function, names.parse(isa))) for isa in SETS) == expected
+    assert tuple(_branches(convert_selects(function, names.parse_isa(isa))) for isa in SETS) == expected
 
 
 def test_floats_have_no_other_selects() -> None:
     text = "function f(%c: i1, %a: f64, %b: f64) -> f64 {\nentry:\n    %r: f64 = select %c, %a, %b\n    return %r\n}\n"
-    assert [_branches(branching(read(text), names.parse(isa))) for isa in SETS] == [1] * len(SETS)
+    assert [_branches(convert_selects(read(text), names.parse_isa(isa))) for isa in SETS] == [1] * len(SETS)
 
 
 def test_what_one_arm_uses_is_computed_there_and_the_comparison_stands_last() -> None:
-    first, arm, *_ = verify(branching(BOTH, names.parse("rv64gc"))).blocks
+    first, arm, *_ = verify(convert_selects(BOTH, names.parse_isa("rv64gc"))).blocks
     assert [i.operation for i in first.instructions] == ["slt"]
     assert [i.operation for i in arm.instructions] == ["mul"]
 
@@ -81,7 +81,7 @@ def test_a_thousand_selects_are_no_deep_recursion() -> None:
     for k in range(1000):
         lines += [f"%c{k}: i1 = slt %v{k}, %y", f"%v{k + 1}: i64 = select %c{k}, %a, %v{k}"]
     function = _function(*lines, "%r: i64 = add %v1000, 0:i64")
-    assert _branches(branching(function, names.parse("rv64gc"))) == 1000
+    assert _branches(convert_selects(function, names.parse_isa("rv64gc"))) == 1000
 
 
 def test_an_identity_goes_into_the_select() -> None:
@@ -101,7 +101,7 @@ def test_an_identity_goes_into_the_select() -> None:
 @settings(max_examples=60)
 def test_functions_mean_the_same(function: Function, isa: str, seed: int) -> None:
     """As they are read, legal, and with each pass between."""
-    machine, random = names.parse(isa), np.random.default_rng(seed)
+    machine, random = names.parse_isa(isa), np.random.default_rng(seed)
     values: list[Argument] = [random.integers(-9, 9, 2 * SLOTS).astype("i4"), *arguments(function, random)[1:]]
     original = copied(values)
     try:
@@ -112,10 +112,10 @@ def test_functions_mean_the_same(function: Function, isa: str, seed: int) -> Non
     step = legalize(function, machine)
     for change in (
         with_identities_inside,
-        partial(branching, isa=machine),
+        partial(convert_selects, isa=machine),
         split_critical_edges,
-        returning,
-        sunk,
+        duplicate_returns,
+        sink_steps,
     ):
         step, ours = verify(change(step)), copied(values)
         assert same(interpret(step, ours, 5_000_000), expected)
@@ -127,7 +127,7 @@ def test_atomic_minima_stay() -> None:
         "function f(%p: ptr, %x: i32) -> i32 {\nentry:\n    %r: i32 = rmw smin %p, %x align 4 seq_cst\n"
         "    return %r\n}\n"
     )
-    assert _branches(branching(read(text), names.parse("rv64gc"))) == 0
+    assert _branches(convert_selects(read(text), names.parse_isa("rv64gc"))) == 0
 
 
 def test_a_choice_of_two_values_executes_no_branch() -> None:

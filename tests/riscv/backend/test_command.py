@@ -24,8 +24,8 @@ from polyloom.frontend.source import Options
 from polyloom.riscv import model, names
 from polyloom.riscv.backend import link
 from polyloom.riscv.backend.code import Block, Code, Op
-from polyloom.riscv.backend.words import Marked, marked
-from polyloom.riscv.image import elf
+from polyloom.riscv.backend.words import Marked, encode_function
+from polyloom.riscv.image import elf_image
 from polyloom.riscv.model import Machine
 from polyloom.targets.forms import ssa_function
 
@@ -224,13 +224,13 @@ def test_numbers_that_json_does_not_have(call: Call) -> None:
 
 def test_the_syntax_tree_is_dumped_once(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     dumped: list[str] = []
-    tree = clang._tree  # pyright: ignore[reportPrivateUsage]  # what asks clang for it
+    tree = clang._dump_tree  # pyright: ignore[reportPrivateUsage]  # what asks clang for it
 
     def counted(path: str, options: Options, target: str) -> Any:
         dumped.append(path)
         return tree(path, options, target)
 
-    monkeypatch.setattr(clang, "_tree", counted)
+    monkeypatch.setattr(clang, "_dump_tree", counted)
     assert _json(call, "dot n=3 --on riscv:rv32imac")["verified"]
     assert dumped == ["commands.c"]
 
@@ -294,7 +294,7 @@ def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -
     """One word of the executable changed: products are subtracted instead of added."""
 
     def changed(code: Code) -> Marked:
-        return marked(
+        return encode_function(
             replace(code, blocks=tuple(Block(b.name, tuple(_subtracted(op) for op in b.ops)) for b in code.blocks))
         )
 
@@ -311,12 +311,12 @@ def _subtracted(op: Op) -> Op:
 
 def test_compile_writes_an_executable(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
     del call  # the folder
-    isa = names.parse("rv32imac")
+    isa = names.parse_isa("rv32imac")
     assert (
         main(["compile", "commands.c", "--function", "quotient", "--on", "riscv:rv32imac", "-o", "quotient.elf"]) == 0
     )
     assert "quotient.elf: quotient for riscv:rv32imac" in capsys.readouterr().out
-    machine = Machine(elf(Path("quotient.elf").read_bytes(), isa))
+    machine = Machine(elf_image(Path("quotient.elf").read_bytes(), isa))
     assert machine.call(machine.entry, 100, 7)[0] == 14
     assert (
         main(
@@ -390,21 +390,21 @@ def test_python_kernels_are_compared_with_themselves(tmp_path: Path, capsys: pyt
 def test_kernels_run_without_clang(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clang, "find_spec", dict[str, None]().get)
     kernel = Path(__file__).parents[3] / "examples" / "kernels" / "trisolv.py"
-    clang.forget()
+    clang.clear_caches()
     assert main(["run", str(kernel), "N=5", "--on", "riscv:rv64gc", "--json"]) == 0
     monkeypatch.undo()
-    clang.forget()
+    clang.clear_caches()
     assert json.loads(capsys.readouterr().out)["verified"]
 
 
 def test_without_the_extra(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    clang.forget()
+    clang.clear_caches()
     monkeypatch.setattr(clang, "find_spec", dict[str, None]().get)
     status, _, err = call("dot n=3 --on riscv:rv64gc")
     monkeypatch.undo()
-    clang.forget()
+    clang.clear_caches()
     assert status == 2
-    assert extras.command("c") in err
+    assert extras.install_command("c") in err
 
 
 def test_the_listing(call: Call, golden: Golden) -> None:

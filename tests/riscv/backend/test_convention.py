@@ -25,8 +25,8 @@ from polyloom.riscv import names, symbols
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend import abi
 from polyloom.riscv.backend.compile import compile_function
-from polyloom.riscv.backend.run import call_in
-from polyloom.riscv.image import Image, elf
+from polyloom.riscv.backend.run import call_image
+from polyloom.riscv.image import Image, elf_image
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
@@ -48,7 +48,7 @@ def _by_clang(isa: names.Isa) -> bytes:
         target = [
             f"--target=riscv{isa.xlen}-unknown-elf",
             f"-march={isa}",
-            f"-mabi={abi.name(isa)}",
+            f"-mabi={abi.abi_name(isa)}",
             "-mno-relax",
             "-fno-pic",
         ]
@@ -71,7 +71,7 @@ def _by_clang(isa: names.Isa) -> bytes:
 
 
 def _places(data: bytes) -> dict[str, int]:
-    return {name: address for address, name in symbols.read(data).names.items()}
+    return {name: address for address, name in symbols.read_tables(data).names.items()}
 
 
 def _led(image: Image, jumps: Mapping[int, int]) -> Image:
@@ -93,7 +93,7 @@ def _joined(isa: names.Isa, function: Function, ours_first: bool) -> Image:
     own, other = compile_function(function, isa).elf, _by_clang(isa)
     places = _places(own), _places(other)
     caller, callee = places if ours_first else places[::-1]
-    first, second = elf(own, isa), elf(other, isa)
+    first, second = elf_image(own, isa), elf_image(other, isa)
     image = Image(isa, (*first.segments, *second.segments), caller[function.name])
     assert function.others
     return _led(image, {caller[f.name]: callee[f.name] for f in function.others})
@@ -101,7 +101,7 @@ def _joined(isa: names.Isa, function: Function, ours_first: bool) -> Image:
 
 @pytest.mark.parametrize(("name", "isa"), CASES)
 def test_calls_and_is_called_by_what_clang_compiles(name: str, isa: str) -> None:
-    machine = names.parse(isa)
+    machine = names.parse_isa(isa)
     function = calling(machine.xlen)[name]
     random = np.random.default_rng(0)
     for image in (_joined(machine, function, True), _joined(machine, function, False)):
@@ -109,14 +109,14 @@ def test_calls_and_is_called_by_what_clang_compiles(name: str, isa: str) -> None
             values = given(function, random)
             ours, expected = copied(values), copied(values)
             result = interpret(function, expected)
-            assert same(call_in(image, function, ours, limit=10**6).result, result), values
+            assert same(call_image(image, function, ours, limit=10**6).result, result), values
             assert equal(ours, expected)
 
 
 def test_a_jump_to_another_function_is_noticed() -> None:
     """The jumps are taken."""
-    isa = names.parse("rv64gc")
+    isa = names.parse_isa("rv64gc")
     function = calling(64)["narrow_results"]
     own = _places(compile_function(function, isa).elf)
     image = _led(_joined(isa, function, True), {own["small"]: _places(_by_clang(isa))["character"]})
-    assert not same(call_in(image, function, [100, 5], limit=10**6).result, interpret(function, [100, 5]))
+    assert not same(call_image(image, function, [100, 5], limit=10**6).result, interpret(function, [100, 5]))

@@ -7,7 +7,7 @@ import pytest
 
 from polyloom.ir.ssa_read import read
 from polyloom.riscv import names
-from polyloom.riscv.backend.compile import lowered
+from polyloom.riscv.backend.compile import lower_functions
 from polyloom.riscv.backend.data import Layout
 
 _TEXT = """
@@ -33,6 +33,6 @@ entry:
 )
 def test_what_extends_itself_is_not_extended(isa: str, type: str, made: str, extended: list[str]) -> None:
     function = read(_TEXT.format(type=type, made=made))
-    code = lowered(function, names.parse(isa), Layout(function.data))[0]
+    code = lower_functions(function, names.parse_isa(isa), Layout(function.data))[0]
     ops = [op.mnemonic for block in code.blocks for op in block.ops]
     assert [name for name in ops if name not in ("mv", "ret")] == extended

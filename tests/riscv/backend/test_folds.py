@@ -15,7 +15,7 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
 from polyloom.riscv import names
 from polyloom.riscv.backend import run
-from polyloom.riscv.backend.compile import compile_function, lowered
+from polyloom.riscv.backend.compile import compile_function, lower_functions
 from polyloom.riscv.backend.data import Layout
 
 TEXT = "function f(%x: i32, %y: i32) -> i32 {\nentry:\nLINES\n    return %r\n}\n"
@@ -52,19 +52,19 @@ def _text(name: str) -> str:
 
 @given(st.sampled_from(list(BODIES)), st.sampled_from(SETS), st.integers(-(2**31), 2**31 - 1), st.integers(-300, 300))
 def test_values_are_those_of_the_interpreter(name: str, isa: str, x: int, y: int) -> None:
-    function, machine = verify(read(_text(name))), names.parse(isa)
+    function, machine = verify(read(_text(name))), names.parse_isa(isa)
     elf = compile_function(function, machine).elf
     assert run.call(elf, machine, function, [x, y]).result == interpret(function, [x, y])
 
 
 def test_what_is_part_of_a_loose_value_is_not_extended() -> None:
     function = read(_text("part of a byte"))
-    (code,) = lowered(function, names.parse("rv64gc"), Layout(()))
+    (code,) = lower_functions(function, names.parse_isa("rv64gc"), Layout(()))
     assert [op.mnemonic for op in code.blocks[0].ops if op.mnemonic not in ("mv", "ret")] == ["xor", "andi"]
 
 
 def test_no_object_is_larger_than_indices_may_be_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    function, machine = read("function f(%p: ptr) {\nentry:\n    return\n}\n"), names.parse("rv64gc")
+    function, machine = read("function f(%p: ptr) {\nentry:\n    return\n}\n"), names.parse_isa("rv64gc")
     elf = compile_function(function, machine).elf
     monkeypatch.setattr(run, "LARGEST", 99)
     run.call(elf, machine, function, [np.zeros(24, "i4")])

@@ -17,7 +17,7 @@ from tests.transform.ssa.native import arguments, same
 from tests.transform.ssa.native import call as call_native
 
 from polyloom.diagnostics import PolyloomError, Source
-from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.c.llvm import load_functions
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument, interpret
@@ -66,7 +66,7 @@ def calling(xlen: int, level: int = 1) -> dict[str, Function]:
 @cache
 def _loaded(path: Path, names: tuple[str, ...], xlen: int, level: int) -> dict[str, Function]:
     source = Source(str(path), path.read_text(encoding="utf-8"))
-    return {f.name: construct(f) for f in load_all(source, names, Options(), level, f"riscv{xlen}-unknown-elf")}
+    return {f.name: construct(f) for f in load_functions(source, names, Options(), level, f"riscv{xlen}-unknown-elf")}
 
 
 def given(function: Function, random: np.random.Generator) -> list[Argument]:
@@ -104,13 +104,13 @@ def _pairs(functions: tuple[str, ...]) -> list[Any]:
 
 @pytest.mark.parametrize(("name", "isa"), _pairs(NAMES))
 def test_runs_as_on_the_host(name: str, isa: str) -> None:
-    machine = names.parse(isa)
+    machine = names.parse_isa(isa)
     _check_or_refused(name, functions(machine.xlen, _LEVELS.get(isa, 1))[name], machine)
 
 
 @pytest.mark.parametrize(("name", "isa"), _pairs(CALLING))
 def test_calls_run_as_on_the_host(name: str, isa: str) -> None:
-    machine = names.parse(isa)
+    machine = names.parse_isa(isa)
     _check_or_refused(name, calling(machine.xlen, _LEVELS.get(isa, 1))[name], machine)
 
 
@@ -125,12 +125,12 @@ def _check_or_refused(name: str, function: Function, machine: names.Isa) -> None
 @pytest.mark.parametrize("name", PLAIN)
 def test_runs_as_on_the_host_from_code_that_is_not_optimized(name: str) -> None:
     """With variables in memory made values by us, and branches for what clang makes selects."""
-    _check(name, functions(64, 0)[name], names.parse("rv64gc"))
+    _check(name, functions(64, 0)[name], names.parse_isa("rv64gc"))
 
 
 @pytest.mark.parametrize("name", CALLING)
 def test_calls_run_as_on_the_host_from_code_that_is_not_optimized(name: str) -> None:
-    _check(name, calling(64, 0)[name], names.parse("rv64gc"))
+    _check(name, calling(64, 0)[name], names.parse_isa("rv64gc"))
 
 
 def _check(name: str, function: Function, machine: names.Isa) -> None:

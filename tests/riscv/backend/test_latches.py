@@ -11,8 +11,8 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
 from polyloom.riscv import names
 from polyloom.riscv.backend.code import ZERO, Block, Code, Op, Reg
-from polyloom.riscv.backend.latches import straightened
-from polyloom.riscv.backend.sink import sunk
+from polyloom.riscv.backend.latches import straighten_latches
+from polyloom.riscv.backend.sink import sink_steps
 from polyloom.transform.ssa.destruct import split_critical_edges
 
 A, B, C, D = (Reg("x", n) for n in (10, 11, 12, 13))
@@ -21,7 +21,7 @@ COPY, STEP = Op("mv", (A, C)), Op("addi", (C, A, 1))
 
 def _code(branch: Op, *end: Op, way: tuple[Op, ...] = (COPY, Op("j", ("loop",)))) -> Code:
     loop = Block("loop", (STEP, branch, Op("j", ("back",))))
-    return Code("f", names.parse("rv64gc"), (loop, Block("back", way), Block("end", (*end, Op("ret")))))
+    return Code("f", names.parse_isa("rv64gc"), (loop, Block("back", way), Block("end", (*end, Op("ret")))))
 
 
 def _ops(code: Code, k: int) -> tuple[Op, ...]:
@@ -30,7 +30,7 @@ def _ops(code: Code, k: int) -> tuple[Op, ...]:
 
 def test_a_copy_moves_in_front_of_the_branch() -> None:
     branch = Op("beq", (B, C, "end"))
-    after = straightened(_code(branch, Op("sd", (C, 0, D))))
+    after = straighten_latches(_code(branch, Op("sd", (C, 0, D))))
     assert _ops(after, 0) == (STEP, COPY, branch, Op("j", ("back",)))
     assert _ops(after, 1) == (Op("j", ("loop",)),)
 
@@ -41,7 +41,7 @@ def test_a_copy_stays_where_what_it_overwrites_is_needed() -> None:
     more = _code(Op("beq", (B, C, "end")), way=(Op("addi", (A, C, 1)), Op("j", ("loop",))))
     onward = _code(Op("beq", (B, C, "loop")), way=(COPY, Op("j", ("end",))))
     for code in (read, behind, more, onward):
-        assert straightened(code) == code
+        assert straighten_latches(code) == code
 
 
 TEXT = """\
@@ -64,7 +64,7 @@ done(%r: i32):
 
 def test_a_step_stands_behind_the_test_of_what_it_follows() -> None:
     before = split_critical_edges(verify(read(TEXT.replace("LIMIT", "1:i32"))))
-    after = verify(sunk(before))
+    after = verify(sink_steps(before))
     (way,) = (b for b in after.blocks if b.name.startswith("loop."))
     assert [i.operation for i in way.instructions] == ["add", "offset"]
     (loop,) = (b for b in after.blocks if b.name == "loop")
@@ -75,4 +75,4 @@ def test_a_step_stands_behind_the_test_of_what_it_follows() -> None:
 
 def test_a_step_stays_where_the_test_reads_another() -> None:
     other = split_critical_edges(verify(read(TEXT.replace("sgt %j, LIMIT", "sgt %next, 1:i32"))))
-    assert sunk(other) == other
+    assert sink_steps(other) == other

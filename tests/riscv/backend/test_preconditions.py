@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from polyloom.cli import main
-from polyloom.frontend.c.clang import one_reading
-from polyloom.frontend.c.prototype import prototype
+from polyloom.frontend.c.clang import cached_trees
+from polyloom.frontend.c.prototype import read_prototype
 from polyloom.frontend.source import Options
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -117,9 +117,9 @@ def test_they_hold_where_c_says_so(tmp_path: Path) -> None:
     source = tmp_path / "conditions.c"
     source.write_text("\n".join(["#include <assert.h>", *functions]), encoding="utf-8")
     both = set[bool]()
-    with one_reading():
+    with cached_trees():
         for k, text in enumerate(conditions):
-            found = prototype(str(source), Options(function=f"f{k}"), "riscv64-unknown-elf", 8).assumptions
+            found = read_prototype(str(source), Options(function=f"f{k}"), "riscv64-unknown-elf", 8).assumptions
             python = text.replace("&&", " and ").replace("||", " or ").replace("!(", " not (")
             for _ in range(20):
                 values = {name: rng.randint(-6, 6) for name in "abc"}
@@ -138,7 +138,7 @@ def _condition(rng: random.Random, depth: int) -> str:
 
 def test_a_note_with_a_product_is_none() -> None:
     """A stranger's file says what it likes."""
-    from polyloom.ir.signature_json import as_json, of_json
+    from polyloom.ir.signature_json import as_json, from_json
 
     made = {
         "name": "f",
@@ -146,7 +146,7 @@ def test_a_note_with_a_product_is_none() -> None:
         "arguments": [{"name": "n", "type": "<i4", "output": False}],
         "assumptions": [["n - 1", "-n + 9"], []],
     }
-    assert as_json(of_json(made)) == made
+    assert as_json(from_json(made)) == made
     for wrong in ([["n*n"]], [["m"]], [["n"], 3], 4):
         with pytest.raises((ValueError, TypeError)):
-            of_json({**made, "assumptions": wrong})
+            from_json({**made, "assumptions": wrong})

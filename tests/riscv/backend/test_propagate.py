@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from polyloom.riscv import names
 from polyloom.riscv.backend.code import PHYSICAL, ZERO, Block, Code, Op, Reg
-from polyloom.riscv.backend.live import without_dead
-from polyloom.riscv.backend.propagate import propagated
+from polyloom.riscv.backend.live import eliminate_dead_code
+from polyloom.riscv.backend.propagate import propagate_copies
 from polyloom.riscv.backend.schedule import schedule
 
 V, W, X, Y = (Reg("x", PHYSICAL + n) for n in range(4))
@@ -17,7 +17,7 @@ def _ops(change: Code) -> list[str]:
 
 
 def _code(*blocks: tuple[Op, ...]) -> Code:
-    return Code("f", names.parse("rv64gc"), tuple(Block(f"b{k}", ops) for k, ops in enumerate(blocks)))
+    return Code("f", names.parse_isa("rv64gc"), tuple(Block(f"b{k}", ops) for k, ops in enumerate(blocks)))
 
 
 COPY, NEXT = Op("mv", (W, V)), Op("addi", (V, V, 1))
@@ -28,17 +28,17 @@ STORE = Op("sd", (X, 0, Y))
 def test_a_copy_is_read_through_before_the_next_value() -> None:
     code = _code((COPY, READ, STORE, NEXT, Op("bne", (V, Y, "b0")), Op("j", ("b1",))), (Op("ret"),))
     read = str(Op("add", (X, V, Y)))
-    assert _ops(without_dead(propagated(code)))[:2] == [read, str(STORE)]
+    assert _ops(eliminate_dead_code(propagate_copies(code)))[:2] == [read, str(STORE)]
 
 
 def test_a_copy_that_is_read_behind_the_next_value_stays() -> None:
     code = _code((COPY, NEXT, READ, STORE, Op("bne", (V, Y, "b0")), Op("j", ("b1",))), (Op("ret"),))
-    assert propagated(code) == code
+    assert propagate_copies(code) == code
 
 
 def test_a_copy_that_another_block_reads_stays() -> None:
     code = _code((COPY, READ, STORE, Op("j", ("b1",))), (READ, STORE, Op("ret")))
-    assert propagated(code) == code
+    assert propagate_copies(code) == code
 
 
 def test_the_next_value_of_a_variable_is_made_behind_its_readers() -> None:

@@ -30,7 +30,7 @@ INTEGER = ("rv64i", "rv64i_zicond", "rv32i", "rv32imac", "rv32i_zbb", "rv64imc_z
 
 
 def _check(function: Function, isa: str, seed: int) -> None:
-    machine, random = names.parse(isa), np.random.default_rng(seed)
+    machine, random = names.parse_isa(isa), np.random.default_rng(seed)
     verify(function)
     assert read(print_ssa(function)) == function
     values: list[Argument] = [random.integers(-9, 9, 2 * SLOTS).astype("i4"), *arguments(function, random)[1:]]
@@ -75,7 +75,7 @@ def test_calls_of_integers(function: Function, isa: str, seed: int) -> None:
 @settings(max_examples=30)
 def test_any_jumps(function: Function, isa: str, n: int) -> None:
     """Irreducible control flow too; with variables in memory, and with values."""
-    machine = names.parse(isa)
+    machine = names.parse_isa(isa)
     for each in (function, construct(function)):
         try:
             expected = interpret(each, [n], 50_000)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.riscv import names
-from polyloom.riscv.isa import table
+from polyloom.riscv.isa import instruction_table
 from polyloom.riscv.model import Machine
 from polyloom.targets.riscv import target
-from polyloom.targets.riscv.trace import CLASSES, kind_of
+from polyloom.targets.riscv.trace import CLASSES, instruction_class
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 C = """
@@ -40,7 +40,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_every_class_is_a_lane_and_every_instruction_has_one() -> None:
-    found = {row.mnemonic: kind_of(row.mnemonic) for row in table() if row.expansion is None}
+    found = {row.mnemonic: instruction_class(row.mnemonic) for row in instruction_table() if row.expansion is None}
     assert set(found.values()) == set(CLASSES)
     assert {m for m, kind in found.items() if kind == "load"} == {
         *("lb", "lh", "lw", "lbu", "lhu", "lwu", "ld", "flw", "fld")
@@ -117,14 +117,14 @@ def test_a_recorded_run_is_any_run(n: int, record: int, seed: int) -> None:
     random = np.random.default_rng(seed)
     text = "li a1, 0\nloop: add a1, a1, a0\naddi a0, a0, -1\nbgtz a0, loop\nli a7, 93\nmv a0, a1\necall\n"
     from polyloom.riscv.assemble import assemble
-    from polyloom.riscv.backend.link import assembled
-    from polyloom.riscv.image import elf
+    from polyloom.riscv.backend.link import assembly_executable
+    from polyloom.riscv.image import elf_image
 
-    isa = names.parse("rv64gc" if random.integers(2) else "rv32imac")
-    data = assembled(assemble(text, isa, 0x10000, "p.s"), isa)
+    isa = names.parse_isa("rv64gc" if random.integers(2) else "rv32imac")
+    data = assembly_executable(assemble(text, isa, 0x10000, "p.s"), isa)
 
     def run(record: int) -> tuple[Machine, object, list[int]]:
-        machine = Machine(elf(data, isa))
+        machine = Machine(elf_image(data, isa))
         machine.set_x(10, n)
         done = machine.run(record=record)
         return machine, (done.exit_code, done.instructions, machine.x), done.executed.tolist()

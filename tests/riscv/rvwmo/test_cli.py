@@ -13,9 +13,9 @@ from tests.riscv.rvwmo.shapes import cycle
 
 from polyloom.cli import main
 from polyloom.diagnostics import Source
-from polyloom.riscv.rvwmo.hash import computed, declared, hash_of
-from polyloom.riscv.rvwmo.log import entries
-from polyloom.riscv.rvwmo.reader import read
+from polyloom.riscv.rvwmo.hash import computed_hash, declared_hash, test_hash
+from polyloom.riscv.rvwmo.log import parse_log
+from polyloom.riscv.rvwmo.reader import read_litmus
 
 SB = """RISCV SB
 { 0:x6=x; 0:x7=y; 1:x6=x; 1:x7=y; }
@@ -196,7 +196,7 @@ def test_a_malformed_file_that_a_log_knows(folder: Path, capsys: pytest.CaptureF
     assert main(["litmus", "SB.litmus", "nowhere.litmus", "--against", "herd.log"]) == 1
 
 
-@pytest.mark.parametrize("hash", ["", f"Hash={computed(read(Source('SB', SB)))}\n"])
+@pytest.mark.parametrize("hash", ["", f"Hash={computed_hash(read_litmus(Source('SB', SB)))}\n"])
 def test_hardware_shows_a_subset(hash: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "machine.log").write_text(HARDWARE.format(hash=hash))
     assert main(["litmus", "SB.litmus", "--against", "machine.log"]) == 0
@@ -241,7 +241,7 @@ def test_a_test_that_has_another_hash_is_another_test(folder: Path, capsys: pyte
 
 def test_a_test_is_found_under_another_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = (
-        HARDWARE.format(hash=f"Hash={computed(read(Source('SB', SB)))}\n")
+        HARDWARE.format(hash=f"Hash={computed_hash(read_litmus(Source('SB', SB)))}\n")
         .replace("SB", "Renamed")
         .replace("x=1", "x=7")
     )
@@ -252,17 +252,17 @@ def test_a_test_is_found_under_another_name(folder: Path, capsys: pytest.Capture
 
 def test_logs_that_end_early_are_left_out() -> None:
     """And a text of a megabyte that is no log takes no time."""
-    assert [each.name for each in entries(LOG[: LOG.index("Loop Ok")] + "\n" + HARDWARE)] == ["SB", "SB"]
-    assert list(entries("Test \nTest x\nStates 1\n" * 50_000)) == []
+    assert [each.name for each in parse_log(LOG[: LOG.index("Loop Ok")] + "\n" + HARDWARE)] == ["SB", "SB"]
+    assert list(parse_log("Test \nTest x\nStates 1\n" * 50_000)) == []
 
 
 def test_hashes_are_those_of_the_tools() -> None:
     """Of a log of a machine in the collection litmus-tests/litmus-tests-riscv (hw-results), and of that collection's
     file ISA13."""
-    assert computed(read(Source("", SWAPS))) == "760e481b3c7b9ad1c78990727e5fcf50"
-    assert computed(read(Source("", CONTROL))) == "4b7cc27655fc88b787996b02dcf86e17"
-    assert declared(('"Cycle"', "hash =A05b05209e12b622034855bb94db48cd ")) == "a05b05209e12b622034855bb94db48cd"
-    assert hash_of(read(Source("", SWAPS.replace("\n{", "\nHash=ab12\n{", 1)))) == "ab12"
+    assert computed_hash(read_litmus(Source("", SWAPS))) == "760e481b3c7b9ad1c78990727e5fcf50"
+    assert computed_hash(read_litmus(Source("", CONTROL))) == "4b7cc27655fc88b787996b02dcf86e17"
+    assert declared_hash(('"Cycle"', "hash =A05b05209e12b622034855bb94db48cd ")) == "a05b05209e12b622034855bb94db48cd"
+    assert test_hash(read_litmus(Source("", SWAPS.replace("\n{", "\nHash=ab12\n{", 1)))) == "ab12"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_hashes_are_those_of_the_tools() -> None:
 def test_a_hash_is_of_what_a_test_does(change: tuple[str, str], same: bool) -> None:
     changed = SWAPS.replace(*change)
     assert changed != SWAPS
-    assert (computed(read(Source("", changed))) == computed(read(Source("", SWAPS)))) == same
+    assert (computed_hash(read_litmus(Source("", changed))) == computed_hash(read_litmus(Source("", SWAPS)))) == same
 
 
 @pytest.mark.parametrize(

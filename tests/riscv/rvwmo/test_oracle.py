@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from tests.riscv.rvwmo.oracle import Barrier, Item, Kind, Op, Program, outcomes, text
 
-from polyloom.riscv.rvwmo import check
+from polyloom.riscv.rvwmo import check_text
 
 SETS = ("r", "w", "rw")
 KINDS: tuple[Kind, ...] = ("load", "load", "store", "store", "amo", "lr", "sc")
@@ -53,11 +53,11 @@ def operations(draw: DrawFn, value: int, returning: list[int], control: tuple[in
 @given(programs())
 def test_agrees(program: Program) -> None:
     expected = outcomes(program)
-    verdict = check(text(program))
+    verdict = check_text(text(program))
     assert verdict.states == tuple(sorted(expected))
     inside = sum(number for state, number in expected.items() if "[x]=1;" in state)
     assert (verdict.positive, verdict.negative) == (inside, sum(expected.values()) - inside)
-    unobserved = check("\n".join(line for line in text(program).splitlines() if not line.startswith("locations")))
+    unobserved = check_text("\n".join(line for line in text(program).splitlines() if not line.startswith("locations")))
     assert (unobserved.positive, unobserved.negative) == (verdict.positive, verdict.negative)
 
 
@@ -74,5 +74,5 @@ def test_rule_12_across_locations(dependent: bool) -> None:
     )
     program = (writer, reader, (Op("store", "z", 2),))
     expected = outcomes(program)
-    assert check(text(program)).states == tuple(sorted(expected))
+    assert check_text(text(program)).states == tuple(sorted(expected))
     assert any("1:x10=1; 1:x12=1; 1:x13=0;" in state for state in expected) is not dependent

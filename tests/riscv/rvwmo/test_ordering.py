@@ -18,10 +18,10 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify
 from polyloom.riscv import names
-from polyloom.riscv.ordering import How, ordered
+from polyloom.riscv.ordering import How, preserve_order
 from polyloom.riscv.rvwmo import judge
-from polyloom.riscv.rvwmo.litmus import emit
-from polyloom.riscv.rvwmo.pattern import patterns
+from polyloom.riscv.rvwmo.litmus import print_litmus
+from polyloom.riscv.rvwmo.pattern import litmus_tests
 from polyloom.transform.ssa.ifconvert import Cost, if_convert
 
 HOWS: tuple[How, ...] = get_args(How)
@@ -90,7 +90,7 @@ def function(body: str) -> Function:
 def verdicts(function: Function, isa: str = "rv64gc_zicond") -> list[str]:
     """Of the tests for a load before a store, by shape and locations."""
     values = {"n": 1}
-    found = [judge(test) for test in patterns(function, names.parse(isa), values)]
+    found = [judge(test) for test in litmus_tests(function, names.parse_isa(isa), values)]
     return [verdict.verdict for verdict in found if "+MP+" not in verdict.name]
 
 
@@ -99,23 +99,23 @@ def verdicts(function: Function, isa: str = "rv64gc_zicond") -> list[str]:
 def test_keeps_what_a_branch_orders(name: str, how: How) -> None:
     """And without the pass, the forbidden state is reached: in some test where several pairs are tested."""
     before = function(NEEDED[name])
-    after = verify(ordered(before, how))
+    after = verify(preserve_order(before, how))
     assert set(verdicts(with_branches(before))) == {"Never"}
     assert "Sometimes" in verdicts(before)
     assert verdicts(after) == verdicts(with_branches(before))
-    assert ordered(after, how) == after
+    assert preserve_order(after, how) == after
 
 
 @pytest.mark.parametrize("name", OTHERWISE)
 def test_leaves_alone_what_needs_nothing(name: str) -> None:
     before = function(OTHERWISE[name])
-    assert [ordered(before, how) for how in HOWS] == [before, before]
+    assert [preserve_order(before, how) for how in HOWS] == [before, before]
 
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_on_every_instruction_set(isa: str) -> None:
     before = function(NEEDED["store"])
-    assert [set(verdicts(f, isa)) for f in (before, ordered(before, "branch"), ordered(before, "fence"))] == [
+    assert [set(verdicts(f, isa)) for f in (before, preserve_order(before, "branch"), preserve_order(before, "fence"))] == [
         {"Sometimes"},
         {"Never"},
         {"Never"},
@@ -128,7 +128,7 @@ def test_if_conversion_and_the_pass() -> None:
     branches = with_branches(function(NEEDED["store"]))
     converted = if_convert(branches, Cost(branch=100))
     assert "select" in print_ssa(converted)
-    assert [set(verdicts(f)) for f in (branches, converted, *(ordered(converted, how) for how in HOWS))] == [
+    assert [set(verdicts(f)) for f in (branches, converted, *(preserve_order(converted, how) for how in HOWS))] == [
         {"Never"},
         {"Sometimes"},
         {"Never"},
@@ -139,7 +139,7 @@ def test_if_conversion_and_the_pass() -> None:
 def test_an_address_is_ordered_by_a_select_alone() -> None:
     select = function(LOAD + "%p: ptr = select %c, %y, %z\n%t: i32 = load %p align 4 volatile\nreturn %t\n}\n")
     found = [
-        [judge(test).verdict for test in patterns(f, names.parse("rv64gc_zicond"), {})]
+        [judge(test).verdict for test in litmus_tests(f, names.parse_isa("rv64gc_zicond"), {})]
         for f in (select, with_branches(select))
     ]
     assert found == [["Never"], ["Sometimes"]]
@@ -164,23 +164,23 @@ def test_a_loop_waits_for_the_load_of_every_round() -> None:
         )
     )
     ordered_by_branch = function(loop + STORE + "return %i\n}\n")
-    assert ordered(ordered_by_branch, "fence") == ordered_by_branch
-    assert "fence load_store" in print_ssa(ordered(function(carried), "fence"))
+    assert preserve_order(ordered_by_branch, "fence") == ordered_by_branch
+    assert "fence load_store" in print_ssa(preserve_order(function(carried), "fence"))
 
 
 def test_golden(golden: Golden) -> None:
     """What the pass makes of every function, and the tests of some."""
     parts = [
-        f"# {name}, {how}\n{print_ssa(ordered(function(body), how))}" for name, body in NEEDED.items() for how in HOWS
+        f"# {name}, {how}\n{print_ssa(preserve_order(function(body), how))}" for name, body in NEEDED.items() for how in HOWS
     ]
     golden("ordering", "\n".join(parts))
     shown = [
-        ordered(function(NEEDED["store"]), "branch"),
-        ordered(function(NEEDED["store"]), "fence"),
+        preserve_order(function(NEEDED["store"]), "branch"),
+        preserve_order(function(NEEDED["store"]), "fence"),
         function(NEEDED["store"]),
     ]
-    tests = [test for each in shown for test in patterns(each, names.parse("rv64gc_zicond"), {"n": 1})]
-    golden("ordering-tests", "\n".join(emit(test) + f"(* {judge(test).verdict} *)\n" for test in tests))
+    tests = [test for each in shown for test in litmus_tests(each, names.parse_isa("rv64gc_zicond"), {"n": 1})]
+    golden("ordering-tests", "\n".join(print_litmus(test) + f"(* {judge(test).verdict} *)\n" for test in tests))
 
 
 @st.composite
@@ -219,7 +219,7 @@ def programs(draw: DrawFn) -> Function:
 @given(programs(), st.sampled_from(HOWS))
 def test_never_stays_never(before: Function, how: How) -> None:
     """Of random programs: no state that branches forbid is allowed after the pass."""
-    branches, after = (verdicts(f) for f in (with_branches(before), verify(ordered(before, how))))
+    branches, after = (verdicts(f) for f in (with_branches(before), verify(preserve_order(before, how))))
     assert len(branches) == len(after)
     assert all(a == "Never" for b, a in zip(branches, after, strict=True) if b == "Never")
 

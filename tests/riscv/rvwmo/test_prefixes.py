@@ -10,11 +10,11 @@ from tests.riscv.rvwmo.oracle import Program, text
 from tests.riscv.rvwmo.test_oracle import programs
 
 from polyloom._native import riscv
-from polyloom.cli.bench.litmus import generated
+from polyloom.cli.bench.litmus import generate_test
 from polyloom.diagnostics import PolyloomError, Source
 from polyloom.riscv.rvwmo import Verdict, executions, judge
 from polyloom.riscv.rvwmo.litmus import Litmus
-from polyloom.riscv.rvwmo.reader import read
+from polyloom.riscv.rvwmo.reader import read_litmus
 
 
 def by_location(test: Litmus) -> Verdict:
@@ -27,13 +27,13 @@ def by_location(test: Litmus) -> Verdict:
 
 @given(programs())
 def test_agree_on_all_kinds_of_operations(program: Program) -> None:
-    test = read(Source("test", text(program)))
+    test = read_litmus(Source("test", text(program)))
     assert judge(test) == by_location(test)
 
 
 @pytest.mark.parametrize("kind", [(2, 4, 3, 0.5), (2, 6, 2, 0.3), (3, 4, 3, 0.5), (4, 3, 2, 1.0)])
 def test_agree(kind: tuple[int, int, int, float]) -> None:
-    tests = [generated(*kind, seed) for seed in range(12)]
+    tests = [generate_test(*kind, seed) for seed in range(12)]
     assert [judge(test) for test in tests] == [by_location(test) for test in tests]
 
 
@@ -42,19 +42,19 @@ def test_agree(kind: tuple[int, int, int, float]) -> None:
 def test_four_harts_of_six_operations(locations: int) -> None:
     """With many fences, with few and without, the bound on work suffices for these."""
     for seed in range(1000, 1024):
-        verdict = judge(generated(4, 6, locations, (0.0, 0.3, 0.6, 1.0)[seed % 4], seed))
+        verdict = judge(generate_test(4, 6, locations, (0.0, 0.3, 0.6, 1.0)[seed % 4], seed))
         assert verdict.positive + verdict.negative > 0
 
 
 def test_four_harts_of_six_operations_between_fences() -> None:
     """Hundreds of millions of executions, more than can be looked at one by one."""
-    verdict = judge(generated(4, 6, 2, 1.0, 1007))
+    verdict = judge(generate_test(4, 6, 2, 1.0, 1007))
     assert verdict.positive + verdict.negative == 646_024_190
 
 
 def test_the_bound_holds_for_prefixes() -> None:
     with pytest.raises(PolyloomError, match="PL0944"):
-        judge(generated(4, 6, 2, 1.0, 1007), 10_000)
+        judge(generate_test(4, 6, 2, 1.0, 1007), 10_000)
 
 
 def event(number: int, writes: bool, field: int = -1) -> tuple[int, int, int, int, int, int, int, int, bool, bool, int]:

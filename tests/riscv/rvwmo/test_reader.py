@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError, Source
-from polyloom.riscv.rvwmo import check
+from polyloom.riscv.rvwmo import check_text
 from polyloom.riscv.rvwmo.litmus import (
     And,
     Declaration,
@@ -22,9 +22,9 @@ from polyloom.riscv.rvwmo.litmus import (
     Proposition,
     Register,
     Statement,
-    emit,
+    print_litmus,
 )
-from polyloom.riscv.rvwmo.reader import read
+from polyloom.riscv.rvwmo.reader import read_litmus
 from polyloom.riscv.rvwmo.values import Pointer
 
 EVERYTHING = """RISCV MP+all
@@ -47,7 +47,7 @@ exists ((1:x10=1 \\/ z=p) /\\ ~(x != 0x1) /\\ true)
 
 
 def test_everything() -> None:
-    test = read(Source("all", EVERYTHING))
+    test = read_litmus(Source("all", EVERYTHING))
     assert test.info == ('"a test with everything"', "Orig=Fence.w.wdWW Rfe")
     assert test.declarations[1] == Declaration("p", Pointer("z"), "int", pointer=True)
     assert test.declarations[7] == Declaration(Register(1, 9), Pointer("P1:LC00"))
@@ -56,7 +56,7 @@ def test_everything() -> None:
     assert test.condition == And(
         (Or((Equal(Register(1, 10), 1), Equal("z", Pointer("p")))), Not(Not(Equal("x", 1))), And())
     )
-    assert read(Source("again", emit(test))) == test
+    assert read_litmus(Source("again", print_litmus(test))) == test
 
 
 def places() -> st.SearchStrategy[Place]:
@@ -103,7 +103,7 @@ def statements() -> st.SearchStrategy[tuple[Statement, ...]]:
     )
 )
 def test_what_is_written_reads_back(test: Litmus) -> None:
-    assert read(Source("emitted", emit(test))) == test
+    assert read_litmus(Source("emitted", print_litmus(test))) == test
 
 
 HEAD = "RISCV T\n{ 0:x6=x; 0:x7=y; }\n"
@@ -155,7 +155,7 @@ def test_messages(golden: Golden) -> None:
     shown: list[str] = []
     for name, text in ERRORS.items():
         with pytest.raises(PolyloomError) as error:
-            check(text, "test.litmus")
+            check_text(text, "test.litmus")
         assert error.value.exit_code == 1
         shown.append(f"## {name}\n{error.value}\n")
     golden("errors", "\n".join(shown))
@@ -176,7 +176,7 @@ def test_a_bound_on_work(name: str) -> None:
     state = "".join(f"{hart}:x6=x; " for hart in range(harts))
     text = f"RISCV big\n{{ {state}}}\n{' | '.join(f'P{hart}' for hart in range(harts))} ;\n{program}exists x=1\n"
     with pytest.raises(PolyloomError) as error:
-        check(text, "big.litmus", max_executions=1000)
+        check_text(text, "big.litmus", max_executions=1000)
     assert error.value.exit_code == 3
     assert message in str(error.value)
 
@@ -191,6 +191,6 @@ def test_noise_is_refused_politely(noise: str) -> None:
         HEAD + f"P0 ;\nlw x5,0(x6) ;\nexists {noise}",
     ):
         try:
-            check(text)
+            check_text(text)
         except PolyloomError as error:
             assert error.diagnostics[0].help

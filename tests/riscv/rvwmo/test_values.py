@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.riscv.rvwmo.shapes import litmus
 
-from polyloom.riscv.isa import Row, find, table
-from polyloom.riscv.rvwmo import check
+from polyloom.riscv.isa import Row, find_row, instruction_table
+from polyloom.riscv.rvwmo import check_text
 from polyloom.riscv.rvwmo.instructions import ISA
-from polyloom.riscv.rvwmo.values import OPERATIONS, Apply, Pointer, Read, UndefinedError, apply, evaluate, signed
+from polyloom.riscv.rvwmo.values import OPERATIONS, Apply, Pointer, Read, UndefinedError, apply_operation, evaluate_value, signed
 
 INTEGERS = st.one_of(
     st.sampled_from([0, 1, -1, 63, 64, 1 << 31, -(1 << 31), (1 << 63) - 1, -(1 << 63)]),
@@ -23,27 +23,27 @@ UNKNOWN = Read(0, 0)
 @given(st.sampled_from(sorted(OPERATIONS)), INTEGERS, INTEGERS)
 def test_what_is_read_later_gives_the_same(operation: str, left: int, right: int) -> None:
     """Simplification before the operands are known agrees with computing on them."""
-    expected = apply(operation, left, right)
+    expected = apply_operation(operation, left, right)
     assert isinstance(expected, int) and expected == signed(expected)
-    assert evaluate(apply(operation, UNKNOWN, right), {UNKNOWN: left}) == expected
-    assert evaluate(apply(operation, left, UNKNOWN), {UNKNOWN: right}) == expected
+    assert evaluate_value(apply_operation(operation, UNKNOWN, right), {UNKNOWN: left}) == expected
+    assert evaluate_value(apply_operation(operation, left, UNKNOWN), {UNKNOWN: right}) == expected
     if left == right:
-        assert evaluate(apply(operation, UNKNOWN, UNKNOWN), {UNKNOWN: left}) == expected
+        assert evaluate_value(apply_operation(operation, UNKNOWN, UNKNOWN), {UNKNOWN: left}) == expected
 
 
 def test_addresses() -> None:
     x, y = Pointer("x"), Pointer("y")
-    assert apply("sub", apply("add", 8, x), x) == 8
-    assert [apply("eq", x, y), apply("eq", x, 0), apply("sltu", 0, x), apply("sltu", x, 1)] == [0, 0, 1, 0]
-    assert apply("or", apply("czero.eqz", x, 1), apply("czero.nez", y, 1)) == x
-    assert apply("czero.nez", UNKNOWN, x) == 0
-    assert apply("xor", x, x) == 0
+    assert apply_operation("sub", apply_operation("add", 8, x), x) == 8
+    assert [apply_operation("eq", x, y), apply_operation("eq", x, 0), apply_operation("sltu", 0, x), apply_operation("sltu", x, 1)] == [0, 0, 1, 0]
+    assert apply_operation("or", apply_operation("czero.eqz", x, 1), apply_operation("czero.nez", y, 1)) == x
+    assert apply_operation("czero.nez", UNKNOWN, x) == 0
+    assert apply_operation("xor", x, x) == 0
     with pytest.raises(UndefinedError, match="'xor' of x and y"):
-        apply("xor", x, y)
+        apply_operation("xor", x, y)
 
 
 def test_what_depends_on_itself_has_no_value() -> None:
-    assert evaluate(UNKNOWN, {UNKNOWN: Apply("add", UNKNOWN, 1)}) is None
+    assert evaluate_value(UNKNOWN, {UNKNOWN: Apply("add", UNKNOWN, 1)}) is None
 
 
 FINAL = {
@@ -74,8 +74,8 @@ FINAL = {
 
 COMPUTING = [
     row
-    for row in table()
-    if find(row.mnemonic, ISA) is row
+    for row in instruction_table()
+    if find_row(row.mnemonic, ISA) is row
     and row.operands in ("rd,rs1,rs2", "rd,rs1", "rd,rs1,i12", "rd,rs1,sh5", "rd,rs1,sh6")
 ]
 
@@ -91,8 +91,8 @@ def test_every_computing_instruction_runs(row: Row) -> None:
         .replace("sh5", "3")
         .replace("sh6", "3")
     )
-    known = check(litmus("known", (f"li x9,5; li x10,6; {row.mnemonic} {operands}",), "locations [0:x5;]"))
-    later = check(
+    known = check_text(litmus("known", (f"li x9,5; li x10,6; {row.mnemonic} {operands}",), "locations [0:x5;]"))
+    later = check_text(
         litmus("later", (f"lw x9,0(x6); lw x10,0(x7); {row.mnemonic} {operands}",), "locations [0:x5;]", "x=5; y=6;")
     )
     assert known.states == later.states
@@ -100,7 +100,7 @@ def test_every_computing_instruction_runs(row: Row) -> None:
 
 @pytest.mark.parametrize("column", FINAL)
 def test_final_register(column: str) -> None:
-    assert check(litmus("one", (column,), f"forall (0:x5={FINAL[column]})")).verdict == "Always"
+    assert check_text(litmus("one", (column,), f"forall (0:x5={FINAL[column]})")).verdict == "Always"
 
 
 def test_narrow_stores_leave_the_upper_bytes() -> None:
@@ -110,4 +110,4 @@ def test_narrow_stores_leave_the_upper_bytes() -> None:
         "forall (x=0x1ffff /\\ y=255 /\\ z=4294967295)",
         "int x=0x10000; uint64_t z;",
     )
-    assert check(text).states == ("[x]=131071; [y]=255; [z]=4294967295;",)
+    assert check_text(text).states == ("[x]=131071; [y]=255; [z]=4294967295;",)

@@ -19,8 +19,8 @@ from polyloom.diagnostics import Diagnostic, input_error, nearest
 from polyloom.frontend import pla
 from polyloom.ir.interpret import interpret as interpret_program
 from polyloom.ir.pla_text import print_program
-from polyloom.ir.plan import of_program
-from polyloom.ir.signature import RESULT, Argument, Extent, Signature, of_plan
+from polyloom.ir.plan import single_phase_plan
+from polyloom.ir.signature import RESULT, Argument, Extent, Signature, plan_signature
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read as read_ssa
 from polyloom.ir.ssa_text import print_ssa
@@ -73,7 +73,7 @@ def read(data: bytes) -> dict[str, Any]:
 def signature(data: bytes) -> Signature:
     made = read(data)
     if made["form"] == "plan":
-        return of_plan(of_program(pla.parse(made["text"], made["name"])))
+        return plan_signature(single_phase_plan(pla.parse(made["text"], made["name"])))
     if made["form"] == "image":
         return Signature(made["name"], (), (), (), is_open=True)
     arguments = [

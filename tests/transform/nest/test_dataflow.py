@@ -19,7 +19,7 @@ from tests.transform.nest.programs import programs
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir import nest_interpret, recurrence_interpret
 from polyloom.ir.nest import Nest
-from polyloom.ir.nest_interpret import signature_of
+from polyloom.ir.nest_interpret import nest_signature
 from polyloom.ir.recurrence import Piece, Produced, System
 from polyloom.ir.recurrence_text import print_system
 from polyloom.transform import only_written
@@ -52,12 +52,12 @@ def check_flow(source: Nest, system: System, sizes: dict[str, int]) -> None:
         assert [origins(read, at) for read in equation.reads] == [[r] for r in reads], (name, point)
     finals: dict[Instance, Instance] = {}
     for final in system.finals:
-        for point in recurrence_interpret.points(final, system, sizes):
+        for point in recurrence_interpret.final_points(final, system, sizes):
             at = sizes | dict(zip(system[final.statement].loops, point, strict=True))
             element = final.name, tuple(a.evaluate(at) for a in final.index)
             assert element not in finals
             finals[element] = final.statement, point
-    outputs = {a.name for a in signature_of(source).outputs}
+    outputs = {a.name for a in nest_signature(source).outputs}
     assert finals == {element: writer for element, writer in expected.last.items() if element[0] in outputs}
 
 
@@ -66,7 +66,7 @@ def inputs_of(source: Nest, sizes: dict[str, int], seed: int = 1) -> dict[str, n
     generator = np.random.default_rng(seed)
     return {
         n: generator.integers(-(2**31), 2**31, a.shape).astype(a.dtype)
-        for n, a in random_inputs(signature_of(source), sizes, seed).items()
+        for n, a in random_inputs(nest_signature(source), sizes, seed).items()
     }
 
 

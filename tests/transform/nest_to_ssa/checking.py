@@ -16,7 +16,7 @@ from polyloom.ir.ssa_interpret import Argument
 from polyloom.ir.ssa_interpret import interpret as interpret_ssa
 from polyloom.riscv.backend.compile import compile_function
 from polyloom.riscv.backend.run import call
-from polyloom.riscv.names import parse
+from polyloom.riscv.names import parse_isa
 
 
 def check(nest: Nest, values: Mapping[str, int], inputs: Arrays, pointers: int = 64) -> None:
@@ -29,7 +29,7 @@ def check(nest: Nest, values: Mapping[str, int], inputs: Arrays, pointers: int =
 
 def check_on_riscv(nest: Nest, values: Mapping[str, int], inputs: Arrays, isa: str) -> None:
     """So does its code on the model of an instruction set."""
-    found = parse(isa)
+    found = parse_isa(isa)
     function: Function = frontend.nest_ssa(nest, found.xlen)
     expected, given = interpret(nest, values, inputs), {name: array.copy() for name, array in inputs.items()}
     call(compile_function(function, found).elf, found, function, passed(nest, values, given))

@@ -11,7 +11,7 @@ from polyloom.ir.nest import Assign, If, Loop, Nest, Node, accesses
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Reference
 from polyloom.transform.parallel.machine import Machine
-from polyloom.transform.parallel.software_coherence import Coherence, barriers
+from polyloom.transform.parallel.software_coherence import Coherence, place_barriers
 from polyloom.transform.parallel.work_sharing import Item, Replicated, SharedWork, Work
 
 Cell = tuple[str, tuple[int, ...]]
@@ -80,7 +80,7 @@ def execute(nest: Nest, shared: SharedWork, machine: Machine) -> Caches:
 class _Run:
     def __init__(self, nest: Nest, shared: SharedWork, machine: Machine) -> None:
         self.machine, self.caches = machine, Caches(nest, machine)
-        self.coherence, self.barriers = Coherence(shared.items, nest, machine), barriers(shared.items)
+        self.coherence, self.barriers = Coherence(shared.items, nest, machine), place_barriers(shared.items)
 
     def items(self, items: Sequence[Item], values: Values) -> None:
         for item in items:

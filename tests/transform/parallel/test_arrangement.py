@@ -19,12 +19,12 @@ from polyloom.frontend.source import Options
 from polyloom.ir.nest import Loop, Nest
 from polyloom.ir.nest_interpret import interpret
 from polyloom.passes import ALL, Watch
-from polyloom.transform.parallel.arrangement import arrange_loops, passes
+from polyloom.transform.parallel.arrangement import arrange_loops, arrangement_passes
 from polyloom.transform.parallel.lane_interpreter import interpret_lanes
 from polyloom.transform.parallel.machine import Machine
 from polyloom.transform.parallel.parallel_reductions import parallelize_reductions
 from polyloom.transform.parallel.specialization import specialize
-from polyloom.transform.parallel.work_sharing import share_work, works
+from polyloom.transform.parallel.work_sharing import share_work, walk_works
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "kernels").glob("*.py"))
 
@@ -85,19 +85,19 @@ def test_a_loop_is_split_and_interchanged() -> None:
     assert isinstance(first, Loop) and isinstance(second, Loop)
     assert (first.name, second.name) == ("j", "i.1")
     shared = share_work(arrange_loops(nest, EIGHT_LANES), EIGHT_LANES)
-    assert [work.blocks is not None for work in works(shared.items)] == [True, True]
+    assert [work.blocks is not None for work in walk_works(shared.items)] == [True, True]
 
 
 def test_a_carried_dependence_says_why() -> None:
     nest = arrange_loops(specialize(kernels.prefix.nest, {"N": 100}), EIGHT_LANES)
     shared = share_work(nest, EIGHT_LANES)
     assert shared.serial_reasons == {"i": "iterations of `i` share `b[i]` and `b[i - 1]`"}
-    assert all(work.blocks is None for work in works(shared.items))
+    assert all(work.blocks is None for work in walk_works(shared.items))
 
 
 def test_which_loops_are_shared_out_and_vectorized() -> None:
     nest = specialize(kernels.scaled.nest, {"N": 64, "M": 64})
-    (work,) = works(share_work(nest, EIGHT_LANES).items)
+    (work,) = walk_works(share_work(nest, EIGHT_LANES).items)
     assert work.loop is nest.body[0]
     assert (work.vectors, work.registers) == ({"j"}, {"t"})
 
@@ -106,5 +106,5 @@ def test_every_pass_prints() -> None:
     nest = specialize(kernels.two_parts.nest, {"N": 20, "M": 30})
     watch = Watch(after=frozenset({ALL}))
     arrange_loops(nest, EIGHT_LANES, watch=watch)
-    assert [name for name, _ in watch.texts] == [each.name for each in passes(EIGHT_LANES, reassociate=False)]
+    assert [name for name, _ in watch.texts] == [each.name for each in arrangement_passes(EIGHT_LANES, reassociate=False)]
     assert all("for (" in text for _, text in watch.texts)

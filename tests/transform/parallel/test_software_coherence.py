@@ -88,7 +88,7 @@ def test_a_missing_eviction_is_noticed(name: str, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("name", ["atax", "jacobi2d", "gramschmidt"])
 def test_a_missing_barrier_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(software_coherence, "conflict", _no_conflict)
+    monkeypatch.setattr(software_coherence, "is_conflict", _no_conflict)
     assert any("does not wait" in each for each in wrong(example(name), FIVE))
 
 

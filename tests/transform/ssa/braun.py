@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from polyloom.ir.ssa import Block, Function, Value, edges_of
+from polyloom.ir.ssa import Block, Function, Value, successor_edges
 
 
 def parameters(function: Function, variables: set[str]) -> set[tuple[str, str]]:
@@ -20,7 +20,7 @@ class _Braun:
         self.function, self.variables = function, variables
         self.predecessors: dict[str, list[str]] = defaultdict(list)
         for block in _reached(function):
-            for edge in edges_of(block.terminator):
+            for edge in successor_edges(block.terminator):
                 self.predecessors[edge.block].append(block.name)
         self.at_end: dict[tuple[str, str], object] = {}
         self.operands: dict[tuple[str, str], list[object]] = {}  # of a phi, which is (block, variable)
@@ -79,5 +79,5 @@ def _reached(function: Function) -> list[Block]:
     blocks = {block.name: block for block in function.blocks}
     found = [function.blocks[0].name]
     for name in found:
-        found += dict.fromkeys(edge.block for edge in edges_of(blocks[name].terminator) if edge.block not in found)
+        found += dict.fromkeys(edge.block for edge in successor_edges(blocks[name].terminator) if edge.block not in found)
     return [blocks[name] for name in found]

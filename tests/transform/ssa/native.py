@@ -15,7 +15,7 @@ import numpy as np
 
 from polyloom.frontend.c.clang import shared_library
 from polyloom.frontend.source import Options
-from polyloom.ir.ssa import Function, wrapped
+from polyloom.ir.ssa import Function, wrap_to_type
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.ir.ssa_semantics import Number
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, PTR, Type
@@ -77,7 +77,7 @@ def arguments(function: Function, random: np.random.Generator) -> list[Argument]
 
 def _integer(type: Type, random: np.random.Generator) -> int:
     chosen = int(random.choice([0, 1, -1, 3, 7, 2**31 - 1, -(2**31), 100]))
-    return wrapped(
+    return wrap_to_type(
         type,
         chosen if random.random() < 0.5 else int(random.integers(-(2**63), 2**63 - 1)) >> int(random.integers(0, 63)),
     )

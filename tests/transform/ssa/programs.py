@@ -23,7 +23,7 @@ from polyloom.ir.ssa import (
     Switch,
     Terminator,
     Value,
-    integer,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import I1, I32, I64, PTR
 
@@ -51,7 +51,7 @@ class Maker:
         self.made.append(Instruction("store", (operand, Value(name, PTR)), access=WORD))
 
     def update(self, operation: str, target: str, a: str, b: str | int) -> None:
-        self.store(self.emit(operation, self.load(a), integer(I32, b) if isinstance(b, int) else self.load(b)), target)
+        self.store(self.emit(operation, self.load(a), integer_constant(I32, b) if isinstance(b, int) else self.load(b)), target)
 
     def taken(self) -> tuple[Instruction, ...]:
         made, self.made = self.made, []
@@ -64,10 +64,10 @@ def functions(draw: st.DrawFn, reducible: bool = False) -> Function:
     loop."""
     maker, size = Maker(), draw(st.integers(2, 9))
     for name in NAMES:
-        maker.made.append(Instruction("alloca", (integer(I64, 4),), (Value(name, PTR),), access=WORD))
+        maker.made.append(Instruction("alloca", (integer_constant(I64, 4),), (Value(name, PTR),), access=WORD))
     for name in NAMES[: draw(st.integers(1, 3))]:  # the others begin undefined
-        maker.store(maker.emit("add", Value("n", I32), integer(I32, draw(st.integers(-9, 9)))), name)
-    maker.store(maker.emit("add", integer(I32, 12), integer(I32, 0)), "fuel")
+        maker.store(maker.emit("add", Value("n", I32), integer_constant(I32, draw(st.integers(-9, 9)))), name)
+    maker.store(maker.emit("add", integer_constant(I32, 12), integer_constant(I32, 0)), "fuel")
     blocks = [Block("entry", (Value("n", I32),), maker.taken(), Jump(Edge("b0")))]
     for k in range(size):
         for _ in range(draw(st.integers(0, 3))):
@@ -92,10 +92,10 @@ def _ended(draw: st.DrawFn, maker: Maker, k: int, size: int, reducible: bool) ->
     ahead = [Edge(f"b{draw(after)}") for _ in range(draw(st.integers(1, 3)))]
     if draw(st.booleans()):
         maker.update("sub", "fuel", "fuel", 1)
-        more = maker.emit("sgt", maker.load("fuel"), integer(I32, 0))
+        more = maker.emit("sgt", maker.load("fuel"), integer_constant(I32, 0))
         return Block(f"b{k}", (), maker.taken(), Branch(more, Edge(f"b{back}"), ahead[0]))
     terminator: Terminator = Jump(ahead[0])
     if len(ahead) > 1:
-        low = maker.emit("and", maker.load("a"), integer(I32, 3))
+        low = maker.emit("and", maker.load("a"), integer_constant(I32, 3))
         terminator = Switch(low, ahead[0], tuple(enumerate(ahead[1:])))
     return Block(f"b{k}", (), maker.taken(), terminator)

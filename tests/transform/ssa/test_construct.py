@@ -13,7 +13,7 @@ from tests.transform.ssa import braun
 from tests.transform.ssa.programs import NAMES, functions
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import Constant, Function, Operand, Value, edges_of
+from polyloom.ir.ssa import Constant, Function, Operand, Value, successor_edges
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
@@ -77,9 +77,9 @@ def test_needs_no_more_than_braun(function: Function) -> None:
 @settings(max_examples=40)
 def test_critical_edges_are_split(function: Function) -> None:
     blocks = split_critical_edges(function).blocks
-    arrivals = [edge.block for block in blocks for edge in edges_of(block.terminator)]
+    arrivals = [edge.block for block in blocks for edge in successor_edges(block.terminator)]
     for block in blocks:
-        edges = edges_of(block.terminator)
+        edges = successor_edges(block.terminator)
         assert len(edges) < 2 or all(arrivals.count(edge.block) == 1 for edge in edges)
 
 

@@ -25,7 +25,7 @@ from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_types import I1, I32, PTR
 from polyloom.ir.ssa_verify import verify
 from polyloom.riscv.backend.compile import compile_function
-from polyloom.riscv.names import parse
+from polyloom.riscv.names import parse_isa
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct
@@ -233,7 +233,7 @@ def test_what_is_wrong_is_named(golden: Golden, monkeypatch: pytest.MonkeyPatch)
         texts.append(f"{name}\n{caught.value}")
     for name in ("kernel", "sorted", "looked"):
         with pytest.raises(PolyloomError) as caught:
-            compile_function(load(name), parse("rv32imac"))
+            compile_function(load(name), parse_isa("rv32imac"))
         texts.append(f"RISC-V: {name}\n{caught.value}")
     golden("intrinsics-refused", "\n\n".join(texts))
 

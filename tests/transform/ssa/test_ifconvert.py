@@ -16,7 +16,7 @@ from tests.transform.ssa.test_construct import INTEGERS, outcome
 
 from polyloom import ssa
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import SPECULATED, Branch, edges_of
+from polyloom.ir.ssa import SPECULATED, Branch, successor_edges
 from polyloom.ir.ssa_text import print_instruction
 from polyloom.transform.ssa import speculation
 from polyloom.transform.ssa.ifconvert import if_convert
@@ -206,4 +206,4 @@ def test_a_cost_decides() -> None:
         )
         function = ssa.if_convert(ssa.read(text + "end(%r: i32):\n    return %r\n}\n"))
         assert sum(isinstance(block.terminator, Branch) for block in function.blocks) == branches
-        assert sum(len(edges_of(block.terminator)) for block in function.blocks) == 3 * branches
+        assert sum(len(successor_edges(block.terminator)) for block in function.blocks) == 3 * branches

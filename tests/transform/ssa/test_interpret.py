@@ -11,7 +11,7 @@ from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa_interpret import interpret
-from polyloom.ir.ssa_intrinsics import intrinsic
+from polyloom.ir.ssa_intrinsics import apply_intrinsic
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_types import F32, F64, Type
 from polyloom.ir.ssa_verify import verify
@@ -89,7 +89,7 @@ FUSED = [
 
 @pytest.mark.parametrize(("type", "a", "b", "c", "expected"), FUSED)
 def test_a_fused_sum_is_rounded_once(type: Type, a: float, b: float, c: float, expected: float) -> None:
-    found = intrinsic("fma", type, (a, b, c))
+    found = apply_intrinsic("fma", type, (a, b, c))
     assert repr(float(found)) == repr(expected)
 
 

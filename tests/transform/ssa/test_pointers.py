@@ -21,7 +21,7 @@ from polyloom.ir.ssa_types import I32, I64
 from polyloom.ir.ssa_verify import verify
 from polyloom.riscv.backend.compile import compile_function
 from polyloom.riscv.backend.run import call
-from polyloom.riscv.names import parse
+from polyloom.riscv.names import parse_isa
 from polyloom.transform.ssa.destruct import destruct
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -96,7 +96,7 @@ def test_both_widths_mean_the_same_but_for_sizes(name: str, level: int, path: st
 @pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.parametrize("member", ["rv32imac", "rv32gc_zbb", "rv64gc"])
 def test_machines_agree(name: str, level: int, member: str, path: str) -> None:
-    isa = parse(member)
+    isa = parse_isa(member)
     function = ssa(path, Options(function=name), level, f"riscv{isa.xlen}-unknown-elf")
     array = ROW.copy()
     arguments = [array, 2][: len(function.parameters)]
@@ -107,9 +107,9 @@ def test_machines_agree(name: str, level: int, member: str, path: str) -> None:
 def test_the_wrong_width_is_refused(path: str) -> None:
     narrow, wide = (ssa(path, Options(function="table"), 1, f"riscv{width}-unknown-elf") for width in (32, 64))
     with pytest.raises(PolyloomError, match=r"pointers of 32 bits, on RV64.*\n.*read it for riscv64"):
-        compile_function(narrow, parse("rv64gc"))
+        compile_function(narrow, parse_isa("rv64gc"))
     with pytest.raises(PolyloomError, match="a pointer in memory on RV32"):
-        compile_function(wide, parse("rv32gc"))
+        compile_function(wide, parse_isa("rv32gc"))
 
 
 def test_addresses_wrap_at_their_width() -> None:

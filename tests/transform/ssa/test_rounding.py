@@ -15,7 +15,7 @@ from tests.transform.ssa.native import call
 from polyloom.frontend.c.llvm import load_ssa
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa_interpret import interpret
-from polyloom.ir.ssa_semantics import bits
+from polyloom.ir.ssa_semantics import value_bits
 from polyloom.ir.ssa_types import FLOATS
 from polyloom.ir.ssa_verify import verify
 
@@ -50,7 +50,7 @@ def test_equals_the_host(name: str) -> None:
         assert ours is not None
         assert theirs is not None
         if value == value:
-            assert bits(result, ours) == bits(result, theirs), (value, ours, theirs)
+            assert value_bits(result, ours) == value_bits(result, theirs), (value, ours, theirs)
         else:
             assert ours != ours
 

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import Constant, Function, floating, number
+from polyloom.ir.ssa import Constant, Function, float_constant, float_value
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_operand, print_ssa
 from polyloom.ir.ssa_types import F32
@@ -107,4 +107,4 @@ def test_floats_keep_their_bits(bits: int) -> None:
     function: Function = read(text)
     assert print_ssa(function) == text
     assert function == read(print_ssa(function))
-    assert f"{bits:x}" in text or floating(F32, number(constant)) == constant
+    assert f"{bits:x}" in text or float_constant(F32, float_value(constant)) == constant

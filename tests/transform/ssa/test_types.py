@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyloom.ir.ssa_types import ADDRESSES, F32, I1, I8, I32, I64, PTR, SCALARS, SIZE, WIDTH, Element, Type, size_of
+from polyloom.ir.ssa_types import ADDRESSES, F32, I1, I8, I32, I64, PTR, SCALARS, SIZE, WIDTH, Element, Type, memory_size
 
 ELEMENTS: tuple[Element, ...] = ("i8", "i16", "i32", "i64", "f32", "f64")
 LANES = st.one_of(st.integers(1, 64), st.sampled_from(("N", "belt", "lanes_2")))
@@ -92,7 +92,7 @@ def test_wrong_types_are_not_made() -> None:
 
 
 def test_sizes_follow_the_width_of_pointers_and_named_lanes() -> None:
-    assert [size_of(PTR, width) for width in (32, 64)] == [4, 8]
-    assert size_of(PTR.with_lanes(4), 32) == 16
-    assert size_of(I8.with_lanes("N"), 64, 12) == 12
-    assert size_of(I1, 64) == 1
+    assert [memory_size(PTR, width) for width in (32, 64)] == [4, 8]
+    assert memory_size(PTR.with_lanes(4), 32) == 16
+    assert memory_size(I8.with_lanes("N"), 64, 12) == 12
+    assert memory_size(I1, 64) == 1

@@ -12,7 +12,7 @@ from tests.transform.ssa.vector_loops import draw, given
 
 from polyloom.ir.ssa import Function, Operand
 from polyloom.ir.ssa_interpret import evaluate, interpret
-from polyloom.ir.ssa_lanes import smear
+from polyloom.ir.ssa_lanes import smear_mask
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_semantics import Poison
 from polyloom.ir.ssa_text import print_ssa
@@ -78,6 +78,6 @@ def test_few_expected_iterations_stay_scalar() -> None:
 def test_smears_look_at_no_lane_behind_the_first() -> None:
     text = "function f(%m: maskx4) -> maskx4 {\nentry:\n    %s: maskx4 = NAME %m\n    return %s\n}\n"
     mask = (0, 1, Poison("beyond the exit"), 0)
-    assert smear(mask, inclusive=False) == (0, 0, 1, 1)
-    assert smear(mask, inclusive=True) == (0, 1, 1, 1)
+    assert smear_mask(mask, inclusive=False) == (0, 0, 1, 1)
+    assert smear_mask(mask, inclusive=True) == (0, 1, 1, 1)
     assert evaluate(verify(read(text.replace("NAME", "smearx"))), [(0, 1, 0, 1)]) == (0, 0, 1, 1)

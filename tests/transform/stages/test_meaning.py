@@ -17,12 +17,12 @@ from polyloom.ir.formula import Formulas
 from polyloom.ir.plan_interpret import interpret as interpret_plan
 from polyloom.ir.stage import Product, Program
 from polyloom.ir.stage_interpret import interpret
-from polyloom.ir.stage_text import read, text
+from polyloom.ir.stage_text import read_stages, print_stages
 from polyloom.ir.stage_verify import verify
 from polyloom.targets.minion.map.stages import TENSOR_UNIT
 from polyloom.targets.tensix.map.loops.form import TILE
 from polyloom.transform.stages import cut as cutting
-from polyloom.transform.stages.cut import cut
+from polyloom.transform.stages.cut import cut_stages
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
 
 INTEGERS = replace(TENSOR_UNIT, factors=frozenset({"i32"}))
@@ -33,7 +33,7 @@ def cuts(found: Formulas) -> list[Program]:
     made = list[Program]()
     for can, exact in ((TILE, False), (INTEGERS, False), (INTEGERS, True)):
         try:
-            program = cut(align_dimensions(found), can, exact=exact)
+            program = cut_stages(align_dimensions(found), can, exact=exact)
         except Unlike:
             continue
         made += [program, store_outputs(program)]
@@ -54,7 +54,7 @@ def check(seed: int, folder: Path) -> int:
     products = 0
     for program in cuts(formulas_of(source)):
         verify(program)
-        assert read(text(program)) == program
+        assert read_stages(print_stages(program)) == program
         got = interpret(program, values, inputs)
         assert {*got} == {*expected} and all(np.array_equal(got[name], want) for name, want in expected.items())
         products += sum(isinstance(stage, Product) for stage in program.stages)
@@ -76,8 +76,8 @@ def test_random_integers(tmp_path: Path) -> None:
 
 
 def test_a_lost_sign_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = cutting.accumulate
-    monkeypatch.setattr(cutting, "accumulate", lambda total, addend, **_: right(total, addend, is_less=False))  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]: as `accumulate`
+    right = cutting.add_signed
+    monkeypatch.setattr(cutting, "add_signed", lambda total, addend, **_: right(total, addend, is_less=False))  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]: as `accumulate`
     with pytest.raises(AssertionError):
         checked(range(12), tmp_path)
 

@@ -10,12 +10,12 @@ from tests.conftest import Golden
 from tests.transform.stages.programs import formulas
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.stage_text import read, text
+from polyloom.ir.stage_text import read_stages, print_stages
 from polyloom.ir.stage_verify import RULES, verify
 from polyloom.targets.minion.map.stages import TENSOR_UNIT
 from polyloom.targets.tensix.map.loops.form import TILE
 from polyloom.transform.stages.abilities import Abilities
-from polyloom.transform.stages.cut import cut
+from polyloom.transform.stages.cut import cut_stages
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
 
 KERNELS = Path(__file__).parents[3] / "examples" / "kernels"
@@ -34,15 +34,15 @@ output C = S[0, 1]
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("can", [TILE, TENSOR_UNIT], ids=["tile", "tensor"])
 def test_what_is_printed_reads_back(name: str, can: Abilities) -> None:
-    found = cut(align_dimensions(formulas(KERNELS / f"{name}.py")), can)
+    found = cut_stages(align_dimensions(formulas(KERNELS / f"{name}.py")), can)
     for program in (found, store_outputs(found)):
         verify(program)
-        assert read(text(program)) == program
+        assert read_stages(print_stages(program)) == program
 
 
 def test_the_text_of_gemm(golden: Golden) -> None:
-    golden("gemm-tile", text(cut(formulas(KERNELS / "gemm.py"), TILE)))
-    golden("gemm-tensor-unit", text(store_outputs(cut(align_dimensions(formulas(KERNELS / "gemm.py")), TENSOR_UNIT))))
+    golden("gemm-tile", print_stages(cut_stages(formulas(KERNELS / "gemm.py"), TILE)))
+    golden("gemm-tensor-unit", print_stages(store_outputs(cut_stages(align_dimensions(formulas(KERNELS / "gemm.py")), TENSOR_UNIT))))
 
 
 def test_all_that_a_stage_may_have_reads_back() -> None:
@@ -50,7 +50,7 @@ def test_all_that_a_stage_may_have_reads_back() -> None:
     lines = GEMM.replace("product R[i, j] = sum k: A[i, k] * B[k, j]; label C", product)
     lines = lines.replace("C[i, j], -0.0", "C?[i + 1, -K + 2*j + 3], 1.5e-07").replace("summed K", "summed K, 2*K")
     lines = lines.replace("S[0, 1]", "S[at N - 1, 0]") + "sizes may be 0\n"
-    assert text(read(lines)) == lines
+    assert print_stages(read_stages(lines)) == lines
 
 
 BROKEN = {
@@ -65,13 +65,13 @@ BROKEN = {
 
 
 def test_every_rule_is_broken_here() -> None:
-    verify(read(GEMM))
+    verify(read_stages(GEMM))
     assert {rule.__name__ for rule in RULES} == {*BROKEN}
 
 
 @pytest.mark.parametrize("rule", BROKEN)
 def test_broken_rules(rule: str) -> None:
-    program = read(GEMM.replace(*BROKEN[rule]))
+    program = read_stages(GEMM.replace(*BROKEN[rule]))
     with pytest.raises(PolyloomError) as error:
         verify(program)
     wanted = next(each for each in RULES if each.__name__ == rule)
@@ -83,5 +83,5 @@ def test_broken_rules(rule: str) -> None:
 )
 def test_other_lines(line: str) -> None:
     with pytest.raises(PolyloomError) as error:
-        read(line)
+        read_stages(line)
     assert error.value.code == "PL0979"

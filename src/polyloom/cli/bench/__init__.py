@@ -9,9 +9,9 @@ from typing import Final
 
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
-from polyloom.cli.progress import Line, line
+from polyloom.cli.progress import Line, status_line
 from polyloom.diagnostics import input_error, nearest
-from polyloom.report.markdown import growing
+from polyloom.report.markdown import stream_table
 from polyloom.targets.entry import entries, load_named
 
 Row = dict[str, object]
@@ -31,7 +31,7 @@ def tables() -> dict[str, str]:
     return {**{name: where for entry in entries().values() for name, where in entry.bench.items()}, **_OWN}
 
 
-def _rows(name: str, peer: str | None = None) -> Iterable[Row]:
+def _table_rows(name: str, peer: str | None = None) -> Iterable[Row]:
     """Rows of a table. Errors: PL0801 for a table that compares with no emulator."""
     measure: Callable[..., Iterable[Row]] = load_named(tables()[name])
     if peer is None:
@@ -57,30 +57,30 @@ def execute(options: Request) -> Answer:
     if options.name is None and options.peer is not None:
         raise usage_error("--peer is of one table", "write `polyloom bench minion --peer PATH`")
     names = [options.name] if options.name is not None else list(tables())
-    measured = {name: _rows(name, options.peer) for name in names}
+    measured = {name: _table_rows(name, options.peer) for name in names}
     if options.json:
-        with line(options.quiet) as shown:
-            return Answer({"rows": list(_data(measured, shown))})
-    return Answer(None, streamed=_text(measured, options.quiet))
+        with status_line(options.quiet) as shown:
+            return Answer({"rows": list(_all_rows(measured, shown))})
+    return Answer(None, streamed=_table_lines(measured, options.quiet))
 
 
-def _data(measured: Mapping[str, Iterable[Row]], shown: Line) -> Iterator[Row]:
+def _all_rows(measured: Mapping[str, Iterable[Row]], shown: Line) -> Iterator[Row]:
     """Rows of all tables; of several, each row has the name of its own."""
     for name, rows in measured.items():
         head: Row = {"table": name} if len(measured) > 1 else {}
-        yield from ({**head, **row} for row in _watched(name, rows, shown))
+        yield from ({**head, **row} for row in _with_status(name, rows, shown))
 
 
-def _text(measured: Mapping[str, Iterable[Row]], is_quiet: bool) -> Iterator[str]:
+def _table_lines(measured: Mapping[str, Iterable[Row]], is_quiet: bool) -> Iterator[str]:
     """Lines of all tables, each as soon as it is known."""
-    with line(is_quiet) as shown:
+    with status_line(is_quiet) as shown:
         for number, (name, rows) in enumerate(measured.items()):
             if len(measured) > 1:
                 yield "\n" * (number > 0) + f"{name}\n"
-            yield from growing(_watched(name, rows, shown))
+            yield from stream_table(_with_status(name, rows, shown))
 
 
-def _watched(name: str, rows: Iterable[Row], shown: Line) -> Iterator[Row]:
+def _with_status(name: str, rows: Iterable[Row], shown: Line) -> Iterator[Row]:
     """Rows of a table; while one is measured, `shown` tells which."""
     # Rows are measured as they are asked for: an interrupted run has printed those before.
     made, number = iter(rows), 0

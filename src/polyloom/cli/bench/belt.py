@@ -18,7 +18,7 @@ import numpy as np
 
 from polyloom import api
 from polyloom.cli.bench import loops
-from polyloom.cli.bench.hexagon import compiled
+from polyloom.cli.bench.hexagon import compiled_facts
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
 from polyloom.targets.belt.run import model
@@ -67,21 +67,21 @@ def _rows() -> Iterator[Row]:
     yield _speed()
 
 
-def _known() -> dict[str, loops.Loop]:
+def _loops_by_name() -> dict[str, loops.Loop]:
     return {loop.name: loop for loop in loops.loops()}
 
 
 def _intervals() -> Iterator[Row]:
-    known = _known()
+    known = _loops_by_name()
     for name, limits in LIMITS.items():
         for member, limit in zip(("silver", "gold"), limits, strict=True):
-            interval = compiled(known[name], f"belt:{member}")["initiation_interval"]
+            interval = compiled_facts(known[name], f"belt:{member}")["initiation_interval"]
             yield {"what": name, "member": member, "solver": "best", "II": interval, "limit": limit}
 
 
 def _vectors() -> Iterator[Row]:
     for name, limit in VECTORS.items():
-        cycles = _run(_known()[name], LONG, vectorize="always", spl="always").cycles
+        cycles = _run(_loops_by_name()[name], LONG, vectorize="always", spl="always").cycles
         yield {"what": f"{name}, vectors, cycles", "member": "silver", "solver": "best", "II": cycles, "limit": limit}
 
 
@@ -101,7 +101,7 @@ def _members() -> Iterator[Row]:
 def _facts(loop: loops.Loop, member: str, solver: str) -> Sequence[dict[str, Any]]:
     """Of every innermost loop of a function; none where the member is too small for it."""
     try:
-        return compiled(loop, f"belt:{member}", solver=solver)["loops"]
+        return compiled_facts(loop, f"belt:{member}", solver=solver)["loops"]
     # A member without a needed unit cannot compile some loops: they count as not pipelined.
     except PolyloomError:
         return ()
@@ -115,20 +115,20 @@ def _summary(functions: Sequence[Sequence[dict[str, Any]]]) -> Row:
     share = [f"{100 * n / max(1, len(again)):.0f} %" for n in shares]
     return {
         "pipelined": sum(bool(f) and all(loop["pipelined"] for loop in f) for f in functions),
-        "II/bound": round(fmean(ratio(loop) for loop in pipelined), 3),
+        "II/bound": round(fmean(interval_ratio(loop) for loop in pipelined), 3),
         "spills": sum(loop["spills"] for loop in pipelined),
         **dict(zip(("again 0", "again 1", "again 2", "more"), share, strict=True)),
     }
 
 
-def ratio(loop: dict[str, Any]) -> float:
+def interval_ratio(loop: dict[str, Any]) -> float:
     """Interval over the greater of both lower bounds, resources and recurrences (Rau 1994)."""
     return loop["initiation_interval"] / max(1, loop["resource_bound"], loop["recurrence_bound"])
 
 
 def _speed() -> Row:
     """Of the model alone, on `dot`: bundles per second of CPU time, the median of five runs."""
-    made = api.compile(_known()["dot"].path, "belt:silver", options=Options(function="dot"), spl="always")
+    made = api.compile(_loops_by_name()["dot"].path, "belt:silver", options=Options(function="dot"), spl="always")
     ones = np.ones(1_000_000, np.int32)
     speeds: list[float] = []
     # The median of five: the machine has other work.

@@ -34,7 +34,7 @@ _SLOW: Final = f"> {peers.LIMIT_SECONDS} s"
 
 def rows() -> Iterator[dict[str, object]]:
     peers.require()
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         for family in FAMILIES:
             yield from measure_family(family, SIZES, folder)
 
@@ -52,10 +52,10 @@ def measure_family(family: str, sizes: tuple[int, ...], folder: Path) -> Iterato
         slow |= {peer: f"{_SLOW} at n = {n}" for peer, found in theirs.items() if found == _SLOW}
         an_edge = {strategy: seconds / len(edges) for strategy, seconds in ours.items()}
         base = base or (an_edge if n == BASE else {})
-        yield {"graph": family, "n": n} | _against(ours, theirs) | _growth(an_edge, base)
+        yield {"graph": family, "n": n} | _peer_columns(ours, theirs) | _growth(an_edge, base)
 
 
-def _against(ours: dict[str, float], theirs: dict[str, float | str]) -> dict[str, object]:
+def _peer_columns(ours: dict[str, float], theirs: dict[str, float | str]) -> dict[str, object]:
     slowest = max(ours.values())
     timed = {peer: seconds for peer, seconds in theirs.items() if isinstance(seconds, float)}
     ahead = timed["igraph"] / slowest if "igraph" in timed else None
@@ -79,16 +79,16 @@ def _growth(an_edge: dict[str, float], base: dict[str, float]) -> dict[str, obje
 
 
 def _seconds(n: int, edges: Nodes, strategy: Strategy, times: int) -> float:
-    def once() -> float:
+    def timed_run() -> float:
         start = thread_time()
         dominators(n, edges, strategy=strategy)
         return thread_time() - start
 
-    return median(once() for _ in range(times))
+    return median(timed_run() for _ in range(times))
 
 
 def _peer(peer: str, n: int, edges: Nodes, times: int, folder: Path) -> float | str:
-    timing = peers.measure(peer, n, edges, times, folder)
+    timing = peers.measure_peer(peer, n, edges, times, folder)
     if timing.idom is not None and not np.array_equal(timing.idom, dominators(n, edges)):
         raise AssertionError(f"{peer} has other dominators for {n} nodes")
     return _SLOW if timing.seconds is None else timing.seconds

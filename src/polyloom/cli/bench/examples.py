@@ -17,7 +17,7 @@ from polyloom import api
 from polyloom.cli import examples
 from polyloom.cli.bench.polybench import PUBLISHED
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.place import place
+from polyloom.targets.tcpa.place import parse_place
 
 RUNS: Final[tuple[tuple[str, str, Mapping[str, int], int | None], ...]] = (
     ("bits", "tcpa:paper:1x3", {"N": 16}, None),
@@ -44,7 +44,7 @@ def _row(kernel: str, on: str, parameters: Mapping[str, int], limit: int | None)
         "kernel": kernel,
         "parameters": " ".join(f"{n}={v}" for n, v in parameters.items()),
         "on": on,
-        "units": len(machine_file.load(place(on.partition(":")[2]).member).units),
+        "units": len(machine_file.load(parse_place(on.partition(":")[2]).member).units),
         "pi": data["initiation_interval"],
         "minimum": data["minimum_initiation_interval"],
         "proved": data["proved_minimal"],

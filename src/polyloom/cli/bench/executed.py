@@ -25,7 +25,7 @@ from typing import Final
 import numpy as np
 
 from polyloom.diagnostics import Source
-from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.c.llvm import load_functions
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import Argument
@@ -34,7 +34,7 @@ from polyloom.riscv import names
 from polyloom.riscv.backend import abi
 from polyloom.riscv.backend.compile import compile_function
 from polyloom.riscv.backend.run import Outcome, call
-from polyloom.riscv.symbols import objects
+from polyloom.riscv.symbols import symbol_extents
 from polyloom.transform.ssa.construct import construct
 
 Row = dict[str, object]
@@ -61,7 +61,7 @@ def rows(only: Sequence[str] = ()) -> Iterator[Row]:
     means of the ratios."""
     found = list[Row]()
     for isa in ISAS:
-        for row in _rows(names.parse(isa), only):
+        for row in _rows(names.parse_isa(isa), only):
             found.append(row)
             yield row
     yield from (_means(found, isa, unit) for isa in ISAS for unit in (EXECUTED, BYTES))
@@ -71,9 +71,9 @@ def _rows(isa: names.Isa, only: Sequence[str]) -> Iterator[Row]:
     chosen = [f for f in functions(isa) if not only or f.name in only]
     plain = {f.name: f for f in functions(isa, 0)}
     with TemporaryDirectory() as folder:
-        peers = {p: _peer(Path(folder), k, words, chosen, isa) for k, (p, words) in enumerate(PEERS.items())}
+        peers = {p: _peer_executables(Path(folder), k, words, chosen, isa) for k, (p, words) in enumerate(PEERS.items())}
         for function in chosen:
-            yield from _beside(function, plain[function.name], isa, peers)
+            yield from _compare_function(function, plain[function.name], isa, peers)
 
 
 def functions(isa: names.Isa, level: int = 2) -> list[Function]:
@@ -84,11 +84,11 @@ def functions(isa: names.Isa, level: int = 2) -> list[Function]:
         for result, name, parameters in _DEFINED.findall(text)
         if "f" in isa.extensions or not re.search(r"\b(float|double)\b", result + parameters)
     ]
-    loaded = load_all(Source(str(PATH), text), wanted, Options(), level, f"riscv{isa.xlen}-unknown-elf")
+    loaded = load_functions(Source(str(PATH), text), wanted, Options(), level, f"riscv{isa.xlen}-unknown-elf")
     return [construct(function) for function in loaded]
 
 
-def _beside(function: Function, plain: Function, isa: names.Isa, peers: dict[str, dict[str, bytes]]) -> Iterator[Row]:
+def _compare_function(function: Function, plain: Function, isa: names.Isa, peers: dict[str, dict[str, bytes]]) -> Iterator[Row]:
     own, low = (_run(compile_function(each, isa).elf, each, isa) for each in (function, plain))
     found = {peer: _run(files[function.name], function, isa) for peer, files in peers.items() if function.name in files}
     for peer, theirs in {"--ssa 0": low, **found}.items():
@@ -100,21 +100,21 @@ def _beside(function: Function, plain: Function, isa: names.Isa, peers: dict[str
         for peer in PEERS:
             other = found[peer].figures[unit] if peer in found else None
             row |= {peer: other, f"to {peer}": round(figure / other, 2) if other else None}
-        yield row | beside_plain(low.figures[unit], figure)
+        yield row | unoptimized_columns(low.figures[unit], figure)
 
 
-def beside_plain(low: int, high: int) -> Row:
+def unoptimized_columns(low: int, high: int) -> Row:
     """The cells of `--ssa 0` and of its ratio to `--ssa 2`."""
     return {"--ssa 0": low, "to --ssa 2": round(low / high, 3)}
 
 
 def _run(elf: bytes, function: Function, isa: names.Isa) -> _Made:
-    given = arguments(function, isa)
+    given = function_arguments(function, isa)
     outcome = call(elf, isa, function, given)
-    return _Made(outcome, given, {EXECUTED: outcome.instructions, BYTES: objects(elf)[function.name][1]})
+    return _Made(outcome, given, {EXECUTED: outcome.instructions, BYTES: symbol_extents(elf)[function.name][1]})
 
 
-def arguments(function: Function, isa: names.Isa) -> list[Argument]:
+def function_arguments(function: Function, isa: names.Isa) -> list[Argument]:
     # One seed: all compilers get the same arrays.
     random = np.random.default_rng(1)
     made: list[Argument] = []
@@ -128,7 +128,7 @@ def arguments(function: Function, isa: names.Isa) -> list[Argument]:
     return made
 
 
-def _peer(
+def _peer_executables(
     folder: Path, number: int, words: tuple[str, ...], functions: Sequence[Function], isa: names.Isa
 ) -> dict[str, bytes]:
     """By function the executable that clang makes, whose entry it is; nothing where there is no clang."""
@@ -137,7 +137,7 @@ def _peer(
         return {}
     object, library = folder / f"{number}.o", folder / "library.o"
     zig = [sys.executable, "-m", "ziglang"]
-    target = [f"--target=riscv{isa.xlen}-freestanding-none", f"-march={isa}", f"-mabi={abi.name(isa)}"]
+    target = [f"--target=riscv{isa.xlen}-freestanding-none", f"-march={isa}", f"-mabi={abi.abi_name(isa)}"]
     # Contraction to fused operations changes bits, and is off here as well.
     flags = ["-O2", "-ffp-contract=off", *words]
     subprocess.run([*zig, "clang", *target, *flags, "-c", str(PATH), "-o", str(object)], check=True)

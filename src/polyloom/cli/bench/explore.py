@@ -25,18 +25,18 @@ _EVERY: Final = 10
 
 def rows() -> Iterator[dict[str, object]]:
     kernel = str(examples.folder() / "kernels" / "gemm.py")
-    _, warm = _timed(lambda: explore(kernel, _ON, sweep={"NI,NJ,NK": 8}, level="predict"))
+    _, warm = _timed_call(lambda: explore(kernel, _ON, sweep={"NI,NJ,NK": 8}, level="predict"))
     yield _row("one point, with its compilation", 1, warm)
-    verified, together = _timed(lambda: _two_hundred(kernel, "verify"))
-    alone, points = _alone(kernel, verified), len(verified)
+    verified, together = _timed_call(lambda: _verified_sweep(kernel, "verify"))
+    alone, points = _separate_runs(kernel, verified), len(verified)
     yield _row("each by itself, verified", points, alone)
     yield _row("all verified", points, together, f"{alone / together:.1f} times less")
-    _, front = _timed(lambda: _two_hundred(kernel, None))
+    _, front = _timed_call(lambda: _verified_sweep(kernel, None))
     yield _row("predicted, the front verified", points, front, f"{alone / front:.1f} times less")
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         kept = str(folder / "sweep")
-        many, predicted = _timed(lambda: _many(kernel, kept))
-        again, resumed = _timed(lambda: _many(kernel, kept))
+        many, predicted = _timed_call(lambda: _predicted_sweep(kernel, kept))
+        again, resumed = _timed_call(lambda: _predicted_sweep(kernel, kept))
     assert (many.computed, again.computed) == (len(many), 0)
     yield _row("predicted", len(many), predicted, f"{1000 * (predicted - warm) / len(many):.2f} ms per point")
     yield _row("resumed, nothing missing", len(many), resumed)
@@ -46,22 +46,22 @@ def _row(what: str, points: int, seconds: float, note: str = "") -> dict[str, ob
     return {"sweep": what, "points": points, "seconds": round(seconds, 2), "": note}
 
 
-def _timed(action: Callable[[], T]) -> tuple[T, float]:
+def _timed_call(action: Callable[[], T]) -> tuple[T, float]:
     start = process_time()
     return action(), process_time() - start
 
 
-def _two_hundred(kernel: str, level: str | None) -> Sweep:
+def _verified_sweep(kernel: str, level: str | None) -> Sweep:
     return explore(kernel, _ON, sweep={"NI,NJ,NK": _SIZES, "pes": _REGIONS}, level=level)
 
 
-def _many(kernel: str, folder: str) -> Sweep:
+def _predicted_sweep(kernel: str, folder: str) -> Sweep:
     """10,000 points."""
     axes = {"NI": "8..32+1", "NJ": "8..32+1", "pes": "1x1..8x8"}
     return explore(kernel, _ON, sweep=axes, level="predict", resume=folder, NK=16)
 
 
-def _alone(kernel: str, sweep: Sweep) -> float:
+def _separate_runs(kernel: str, sweep: Sweep) -> float:
     compiled = api.compile(kernel, _ON)
     start = process_time()
     # Each tenth point stands for ten: all would take minutes.

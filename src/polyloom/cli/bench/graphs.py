@@ -59,7 +59,7 @@ def _construct(random: Random, region: Region, a: int) -> tuple[list[tuple[int, 
             return [(a, b)], [(b, after, rest - part), (entry, a, part)]
 
 
-def back(n: int) -> Edges:
+def chain_with_back_edges(n: int) -> Edges:
     """A chain, and from its second half an edge back to each node of the first: walks from scratch are long."""
     half = np.arange(n // 2)
     return _edges(_chain(0, n), (n - n // 2 + half, half))
@@ -96,4 +96,4 @@ def _edges(*parts: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> Edges
     return np.concatenate([np.stack(part, axis=1) for part in parts]).astype(np.int32)
 
 
-FAMILIES: Final[dict[str, Callable[[int], Edges]]] = {"cfg": cfg, "nest": nest, "back": back, "snca": snca, "irr": irr}
+FAMILIES: Final[dict[str, Callable[[int], Edges]]] = {"cfg": cfg, "nest": nest, "back": chain_with_back_edges, "snca": snca, "irr": irr}

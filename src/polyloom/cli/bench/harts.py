@@ -27,7 +27,7 @@ from typing import Final
 
 from polyloom.riscv import names
 from polyloom.riscv.assemble import assemble
-from polyloom.riscv.image import elf
+from polyloom.riscv.image import elf_image
 from polyloom.riscv.model import Machine
 
 Row = dict[str, object]
@@ -121,9 +121,9 @@ def program(name: str, isa: names.Isa) -> bytes:
 
 
 def _row(name: str, isa: str, folder: Path) -> Row:
-    parsed = names.parse(isa)
+    parsed = names.parse_isa(isa)
     data = program(name, parsed)
-    count = Machine(elf(data, parsed)).run().instructions
+    count = Machine(elf_image(data, parsed)).run().instructions
     peers = {"QEMU": _qemu(data, parsed, folder), "host": _host(name, folder)}
     measures = {"polyloom": partial(_ours, data, parsed), **peers}
     rounds = [{who: measure() for who, measure in measures.items() if measure is not None} for _ in range(ROUNDS)]
@@ -140,7 +140,7 @@ def _row(name: str, isa: str, folder: Path) -> Row:
 
 
 def _ours(data: bytes, isa: names.Isa) -> float:
-    machine = Machine(elf(data, isa))
+    machine = Machine(elf_image(data, isa))
     start = thread_time()
     machine.run()
     return thread_time() - start

@@ -37,11 +37,11 @@ _COLUMNS: Final = ("loop", "rows", "packets", "to clang", "LLVM 19", "code", "em
 def rows() -> Iterator[Row]:
     known = {loop.name: loop for loop in loops.loops()}
     yield from (_row(known[name], published) for name, published in KERNELS.items())
-    refused = _refused()
+    refused = _refused_row()
     yield {column: refused.get(column) for column in _COLUMNS}
 
 
-def compiled(loop: loops.Loop, on: str, **own: Any) -> dict[str, Any]:
+def compiled_facts(loop: loops.Loop, on: str, **own: Any) -> dict[str, Any]:
     """The keys of `compile --json`, of a loop that is always pipelined unless `own` says otherwise."""
     given: dict[str, Any] = {"spl": "always", **own}
     made: Any = api.compile(loop.path, on, options=Options(function=loop.name), **given)
@@ -49,8 +49,8 @@ def compiled(loop: loops.Loop, on: str, **own: Any) -> dict[str, Any]:
 
 
 def _row(loop: loops.Loop, published: int) -> Row:
-    ours = compiled(loop, ON)
-    theirs = hexagon_code.emitted(loops.file(loop.family))[loop.name]
+    ours = compiled_facts(loop, ON)
+    theirs = hexagon_code.emitted_code(loops.file(loop.family))[loop.name]
     packets = theirs.kernels[-1]
     return {
         "loop": loop.name,
@@ -64,16 +64,16 @@ def _row(loop: loops.Loop, published: int) -> Row:
     }
 
 
-def _refused() -> Row:
+def _refused_row() -> Row:
     """The loops of all families that each side leaves as they are."""
-    left = sum(not _is_pipelined(loop) for loop in loops.loops())
-    theirs = sum(len(hexagon_code.refused(loops.file(family))) for family in loops.FAMILIES)
+    left = sum(not _has_kernel(loop) for loop in loops.loops())
+    theirs = sum(len(hexagon_code.refused_lines(loops.file(family))) for family in loops.FAMILIES)
     return {"loop": "not pipelined, of 60", "rows": left, "packets": theirs, "compiler": hexagon_code.version()}
 
 
-def _is_pipelined(loop: loops.Loop) -> bool:
+def _has_kernel(loop: loops.Loop) -> bool:
     try:
-        return any(found["pipelined"] for found in compiled(loop, ON)["loops"])
+        return any(found["pipelined"] for found in compiled_facts(loop, ON)["loops"])
     # What cannot be compiled is not pipelined, as for the peer.
     except PolyloomError:
         return False

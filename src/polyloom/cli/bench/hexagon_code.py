@@ -36,14 +36,14 @@ class Emitted:
     kernels: tuple[int, ...]
 
 
-def emitted(path: Path) -> Mapping[str, Emitted]:
+def emitted_code(path: Path) -> Mapping[str, Emitted]:
     """By function of a C file. Errors: PL0967 without the extra `[c]`."""
-    return {name: _function(lines) for name, lines in _functions(_compiled(path)[0].split("\n"))}
+    return {name: _function(lines) for name, lines in _functions(_compile_peer(path)[0].split("\n"))}
 
 
-def refused(path: Path) -> frozenset[int]:
+def refused_lines(path: Path) -> frozenset[int]:
     """The lines of the loops that its pipeliner leaves as they are."""
-    return frozenset(int(line) for line, said in _REMARK.findall(_compiled(path)[1]) if said.startswith("Failed"))
+    return frozenset(int(line) for line, said in _REMARK.findall(_compile_peer(path)[1]) if said.startswith("Failed"))
 
 
 def version() -> str:
@@ -52,9 +52,9 @@ def version() -> str:
 
 
 @cache
-def _compiled(path: Path) -> tuple[str, str]:
+def _compile_peer(path: Path) -> tuple[str, str]:
     """Assembly text and remarks; both are asked for, each by itself."""
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         out = Path(folder, "out.s")
         done = _run(*_FLAGS, "-isystem", str(_headers()), *_REMARKS, "-S", "-o", str(out), str(path))
         return out.read_text(encoding="utf-8"), done.stderr
@@ -64,7 +64,7 @@ def _headers() -> Path:
     found = find_spec("ziglang")
     if found is None or found.origin is None:
         raise input_error(
-            "PL0967", "the peer is clang, which is not installed", help=f"install it: `{extras.command('c')}`"
+            "PL0967", "the peer is clang, which is not installed", help=f"install it: `{extras.install_command('c')}`"
         )
     return Path(found.origin).parent / "lib" / "include"
 
@@ -72,7 +72,7 @@ def _headers() -> Path:
 def _run(*words: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run([sys.executable, "-m", "ziglang", "clang", *words], capture_output=True, text=True)
     if done.returncode:
-        help = f"the peer of this table is another clang: `{extras.command('c')}`"
+        help = f"the peer of this table is another clang: `{extras.install_command('c')}`"
         raise input_error("PL0967", f"clang for Hexagon failed: {done.stderr.strip()[:200]}", help=help)
     return done
 

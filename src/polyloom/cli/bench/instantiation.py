@@ -32,12 +32,12 @@ from polyloom.cli.bench.regions import (
     TRIANGULAR,
     Region,
     bounds,
-    by_region,
+    region_columns,
     candidate,
-    compiled,
+    compiled_kernel,
     instance,
     loop,
-    regions,
+    measured_regions,
 )
 from polyloom.targets.tcpa.words import concrete_file
 
@@ -62,34 +62,34 @@ PUBLISHED: Final[Mapping[str, tuple[str, ...]]] = {
 
 def rows() -> Iterator[dict[str, object]]:
     for kernel in (*EXTENTS, *TRIANGULAR):
-        yield from _published(kernel)
+        yield from _published_rows(kernel)
         yield from _rows(kernel, perfect=True)
         yield from _rows(kernel, perfect=False)
 
 
-def chosen(kernel: str) -> tuple[Region, ...]:
+def regions_of_kernel(kernel: str) -> tuple[Region, ...]:
     """The regions of a row. The classes of lu grow with the region, and the peer's time with them."""
     # Its control signals exceed a file's numbers on 8x8, and its classes grow with the region.
     if kernel == "lu":
         return (1, 1), (4, 4)
-    return regions(kernel) if kernel == "bits" else (*regions(kernel), *LARGE)
+    return measured_regions(kernel) if kernel == "bits" else (*measured_regions(kernel), *LARGE)
 
 
-def _published(kernel: str) -> list[dict[str, object]]:
+def _published_rows(kernel: str) -> list[dict[str, object]]:
     cells = PUBLISHED.get(kernel)
     return [_row(kernel, None, "paper, relative", dict(zip(REGIONS, cells, strict=False)))] if cells else []
 
 
 def _row(kernel: str, tiling: str | None, what: str, cells: Mapping[Region, object]) -> dict[str, object]:
-    return {"kernel": kernel, "tiling": tiling, "time": what, **by_region(cells, _COLUMNS), "least": None}
+    return {"kernel": kernel, "tiling": tiling, "time": what, **region_columns(cells, _COLUMNS), "least": None}
 
 
 def _rows(kernel: str, *, perfect: bool) -> list[dict[str, object]]:
     tiling = "perfect" if perfect else "imperfect"
-    measured = {r: _measured(kernel, r, perfect=perfect) for r in chosen(kernel)}
+    measured = {r: _measure_programs(kernel, r, perfect=perfect) for r in regions_of_kernel(kernel)}
     alone = measured[1, 1].programs
     least = min(m.factor for m in measured.values())
-    asked = {r: _asked(kernel, r, perfect=perfect) for r in chosen(kernel) if r in REGIONS}
+    asked = {r: _measure_request(kernel, r, perfect=perfect) for r in regions_of_kernel(kernel) if r in REGIONS}
     return [
         _row(kernel, tiling, "relative", {r: f"{m.programs / alone:.2f} ({m.classes})" for r, m in measured.items()}),
         _row(kernel, tiling, "C, us", {r: round(1e6 * m.programs, 1) for r, m in measured.items()}),
@@ -114,11 +114,11 @@ class _Asked:
     more: float
 
 
-def _asked(kernel: str, region: Region, *, perfect: bool) -> _Asked:
+def _measure_request(kernel: str, region: Region, *, perfect: bool) -> _Asked:
     values, number = bounds(kernel, region, perfect=perfect), candidate(kernel)
     # The library takes parameters by position, in the file's order.
     ordered = [values[name] for name in loop(kernel).symbolic.parameters]
-    ours = partial(compiled(kernel).instantiate, values, pes=region, candidate=number)
+    ours = partial(compiled_kernel(kernel).instantiate, values, pes=region, candidate=number)
     # A first call loads modules; it also says how many fit into a turn.
     once = _seconds(ours)
     times = max(3, min(_REQUESTS, int(_REQUEST_SECONDS / once)))
@@ -152,23 +152,23 @@ class _Measured:
     classes: int
 
 
-def _measured(kernel: str, region: Region, *, perfect: bool) -> _Measured:
-    prepared, request = _prepared(kernel, region, perfect=perfect), _request(kernel, region, perfect=perfect)
+def _measure_programs(kernel: str, region: Region, *, perfect: bool) -> _Measured:
+    prepared, request = _prepare_peer(kernel, region, perfect=perfect), _request(kernel, region, perfect=perfect)
     peer = partial(isl.instantiate, prepared, *request)
     # isl caches its objects per context: the first run is not measured.
-    warm, made = _taken(peer)
+    warm, made = _timed_call(peer)
     turns = min(max(_TURNS[0], int(_PEER_SECONDS / warm)), _TURNS[1])
     ours, theirs, factors = list[tuple[float, float]](), list[float](), list[float]()
     for _ in range(turns):
         runs = _runs(kernel, region, perfect=perfect, times=-(-RUNS // turns))
-        theirs.append(_taken(peer)[0])
+        theirs.append(_timed_call(peer)[0])
         factors.append(theirs[-1] / median(programs for programs, _ in runs))
         ours += runs
     programs, whole = (median(column) for column in zip(*ours, strict=True))
     return _Measured(programs, whole, median(theirs), median(factors), len(made.classes))
 
 
-def _taken(call: Callable[[], isl.Instance]) -> tuple[float, isl.Instance]:
+def _timed_call(call: Callable[[], isl.Instance]) -> tuple[float, isl.Instance]:
     """The CPU seconds of a call, and what it gives."""
     start = thread_time()
     made = call()
@@ -188,10 +188,10 @@ def seconds(kernel: str, region: Region, *, perfect: bool, times: int = RUNS) ->
 
 def peer(kernel: str, region: Region, *, perfect: bool) -> isl.Instance:
     """What the peer makes, for the tiles that the library chooses."""
-    return isl.instantiate(_prepared(kernel, region, perfect=perfect), *_request(kernel, region, perfect=perfect))
+    return isl.instantiate(_prepare_peer(kernel, region, perfect=perfect), *_request(kernel, region, perfect=perfect))
 
 
-def _prepared(kernel: str, region: Region, *, perfect: bool) -> isl.Prepared:
+def _prepare_peer(kernel: str, region: Region, *, perfect: bool) -> isl.Prepared:
     # The library may choose a multiple of the schedule's interval: both make programs for the same one.
     interval = concrete_file.decode(instance(kernel, region, perfect=perfect)).initiation_interval
     return isl.prepare(loop(kernel).symbolic, candidate(kernel), interval)

@@ -21,12 +21,12 @@ from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import c_name, print_c
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.ssa import Function, with_distinct_arrays
+from polyloom.ir.ssa import Function, assume_distinct_arrays
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import names
 from polyloom.riscv.backend.compile import compile_function
 from polyloom.riscv.backend.run import call
-from polyloom.riscv.symbols import objects
+from polyloom.riscv.symbols import symbol_extents
 
 Row = dict[str, object]
 ISA: Final = "rv64gc"
@@ -52,17 +52,17 @@ def rows(only: Sequence[str] = ()) -> Iterator[Row]:
 
 def measure(kernel: str) -> list[tuple[int, int]]:
     """By unit the figures of a kernel as it is compiled, and through C."""
-    isa = names.parse(ISA)
+    isa = names.parse_isa(ISA)
     nest = frontend.python_nest(path(kernel), Options(), indirect=True)[0]
-    functions = frontend.nest_ssa(nest, isa.xlen), with_distinct_arrays(through_c(nest, isa))
+    functions = frontend.nest_ssa(nest, isa.xlen), assume_distinct_arrays(nest_from_c(nest, isa))
     (direct, first), (through, second) = (_run(f, isa, _arguments(nest, SIZES[kernel])) for f in functions)
     assert all(map(np.array_equal, first, second)), f"{kernel} computes something else through C"
     return list(zip(direct, through, strict=True))
 
 
-def through_c(nest: Nest, isa: names.Isa) -> Function:
+def nest_from_c(nest: Nest, isa: names.Isa) -> Function:
     """The function that clang makes of a nest's C text at -O2."""
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         file = Path(folder, "nest.c")
         file.write_text(print_c(nest), encoding="utf-8")
         return frontend.ssa(str(file), Options(function=c_name(nest)), 2, f"riscv{isa.xlen}-unknown-elf")
@@ -73,7 +73,7 @@ def _run(function: Function, isa: names.Isa, arguments: list[Argument]) -> tuple
     elf = compile_function(function, isa).elf
     outcome = call(elf, isa, function, arguments)
     # Functions that stay calls count, too.
-    return (outcome.instructions, sum(size for _, size in objects(elf).values())), arguments
+    return (outcome.instructions, sum(size for _, size in symbol_extents(elf).values())), arguments
 
 
 def _arguments(nest: Nest, sizes: Mapping[str, int]) -> list[Argument]:

@@ -14,8 +14,8 @@ from time import process_time
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.riscv.rvwmo import Verdict, check
-from polyloom.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Register, Statement, emit
+from polyloom.riscv.rvwmo import Verdict, check_text
+from polyloom.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Register, Statement, print_litmus
 from polyloom.riscv.rvwmo.values import Pointer
 
 _KINDS: Final = (
@@ -40,7 +40,7 @@ def rows() -> Iterator[dict[str, object]]:
 
 
 def _row(harts: int, operations: int, locations: int, fences: float) -> dict[str, object]:
-    texts = [emit(generated(harts, operations, locations, fences, seed)) for seed in range(_TESTS)]
+    texts = [print_litmus(generate_test(harts, operations, locations, fences, seed)) for seed in range(_TESTS)]
     runs = [[_run(text) for _ in range(5 if harts == 2 else 1)] for text in texts]
     verdicts = [verdict for timed in runs if (verdict := timed[0][0]) is not None]
     seconds = [median(time for _, time in timed) for timed in runs]
@@ -61,7 +61,7 @@ def _run(text: str) -> tuple[Verdict | None, float]:
     """No verdict where the bound on work does not suffice."""
     start = process_time()
     try:
-        verdict = check(text)
+        verdict = check_text(text)
     except PolyloomError as error:
         # Too many executions is an outcome of the table; anything else is a fault.
         if error.diagnostics[0].code != "PL0944":
@@ -70,7 +70,7 @@ def _run(text: str) -> tuple[Verdict | None, float]:
     return verdict, process_time() - start
 
 
-def generated(harts: int, operations: int, locations: int, fences: float, seed: int) -> Litmus:
+def generate_test(harts: int, operations: int, locations: int, fences: float, seed: int) -> Litmus:
     """Random loads and stores of different values; the first load of each hart is observed."""
     source = random.Random(seed)
     declarations = tuple(
@@ -80,7 +80,7 @@ def generated(harts: int, operations: int, locations: int, fences: float, seed: 
         tuple(Statement(each) for each in _program(source, hart, operations, locations, fences))
         for hart in range(harts)
     )
-    observed = [Register(hart, _first_load(program)) for hart, program in enumerate(programs)]
+    observed = [Register(hart, _observed_register(program)) for hart, program in enumerate(programs)]
     return Litmus(
         "generated",
         programs,
@@ -102,7 +102,7 @@ def _program(source: random.Random, hart: int, operations: int, locations: int, 
             yield Instruction("sw", ("x5", address))
 
 
-def _first_load(program: tuple[Statement, ...]) -> int:
+def _observed_register(program: tuple[Statement, ...]) -> int:
     """The register that it writes, or 0."""
     loads = (s.instruction.operands[0] for s in program if s.instruction is not None and s.instruction.mnemonic == "lw")
     return int(next(loads, "x0")[1:])

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from polyloom.cli import examples
 from polyloom.ir.signature import Signature
-from polyloom.run.inputs import inputs, values
+from polyloom.run.inputs import complete_inputs, read_values
 
 Array = npt.NDArray[Any]
 FAMILIES: Final = (
@@ -76,19 +76,19 @@ def loops() -> Iterator[Loop]:
 def arguments(loop: Loop, signature: Signature, n: int) -> dict[str, Array]:
     """All inputs of a run over `n` iterations or elements."""
     given = {**({"n": n} if signature.argument("n") is not None else {}), **loop.scalars}
-    sizes, scalars = values(signature, given)
-    made = inputs(signature, sizes, scalars)
+    sizes, scalars = read_values(signature, given)
+    made = complete_inputs(signature, sizes, scalars)
     if loop.name in _ENDED:
         for name, array in made.items():
             if array.ndim:
-                made[name] = _ended(array)
+                made[name] = _zero_terminated(array)
     if loop.name == "mismatch":
         # Equal strings: the loop runs to their end.
         made["t"] = made["s"].copy()
     return made
 
 
-def _ended(array: Array) -> Array:
+def _zero_terminated(array: Array) -> Array:
     """No element is zero but the last."""
     # No zero before the last element: the loop runs its full length.
     found = np.where(array == 0, array.dtype.type(1), array)

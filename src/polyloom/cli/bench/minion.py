@@ -27,7 +27,7 @@ from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.run import peer as emulator
 from polyloom.targets.minion.run import timing
-from polyloom.targets.minion.run.execute import laid
+from polyloom.targets.minion.run.execute import input_bytes
 from polyloom.targets.minion.target import TARGET
 from polyloom.targets.minion.words import note as notes
 from polyloom.targets.minion.words.program import load
@@ -57,21 +57,21 @@ def rows(peer: str | None = None) -> Iterator[Row]:
 
 
 def _rows(peer: str | None) -> Iterator[Row]:
-    yield from map(_beside, measures())
-    yield from compiled()
+    yield from map(_measure_row, measures())
+    yield from product_table()
     yield from chains.rows()
     yield from convolutions.rows()
     yield from speeds()
-    yield from threaded()
+    yield from thread_rows()
     if peer is not None:
-        yield emulated(peer, EMULATED, CHIP)
+        yield emulator_row(peer, EMULATED, CHIP)
 
 
 def measures() -> list[Measure]:
-    return [*_tiles(), *_loads(), *_messages()]
+    return [*_tiles(), *_load_measures(), *_messages()]
 
 
-def _beside(measure: Measure) -> Row:
+def _measure_row(measure: Measure) -> Row:
     model = measure.model()
     return {
         "what": measure.what,
@@ -84,7 +84,7 @@ def _beside(measure: Measure) -> Row:
 
 def _tiles() -> list[Measure]:
     def cycles(kind: programs.words.Type, minions: int, *, tenb: bool, own: bool = False) -> Callable[[], float]:
-        return lambda: programs.each(programs.tiles(kind, tenb=tenb, own=own), minions, 10, 60)
+        return lambda: programs.cycles_per_repetition(programs.tiles(kind, tenb=tenb, own=own), minions, 10, 60)
 
     unit = "cycles an operation"
     return [
@@ -101,9 +101,9 @@ def _tiles() -> list[Measure]:
     ]
 
 
-def _loads() -> list[Measure]:
+def _load_measures() -> list[Measure]:
     def cycles(lines: int, address: int, step: int) -> Callable[[], float]:
-        return lambda: programs.each(programs.loads(lines, address, step), 1, 10, 40)
+        return lambda: programs.cycles_per_repetition(programs.loads(lines, address, step), 1, 10, 40)
 
     # (lines, cycles) as measured on silicon: from the own scratchpad, and from DRAM.
     near = [(16, 160), (8, 81), (4, 45)]
@@ -124,21 +124,21 @@ def _loads() -> list[Measure]:
 
 def _messages() -> list[Measure]:
     def bandwidth() -> float:
-        return SHIRE // 2 * 32 * 1024 / programs.each(programs.pairs, 64, 2, 12) * HERTZ / 1e12
+        return SHIRE // 2 * 32 * 1024 / programs.cycles_per_repetition(programs.pairs, 64, 2, 12) * HERTZ / 1e12
 
     return [
         Measure(
-            "a register there and back, 0 and 1", 68, "cycles", lambda: programs.each(programs.messages(1, 1), 2, 2, 12)
+            "a register there and back, 0 and 1", 68, "cycles", lambda: programs.cycles_per_repetition(programs.messages(1, 1), 2, 2, 12)
         ),
         Measure(
             "a register there and back, 0 and 8",
             114,
             "cycles",
-            lambda: programs.each(programs.messages(8, 1), 16, 2, 12),
+            lambda: programs.cycles_per_repetition(programs.messages(8, 1), 16, 2, 12),
         ),
-        Measure("allreduce, 32 minions", 444, "cycles", lambda: programs.each(programs.allreduce(5), SHIRE, 1, 3)),
-        Measure("allreduce, 1,024 minions", 1393, "cycles", lambda: programs.each(programs.allreduce(10), CHIP, 1, 3)),
-        Measure("barrier, 32 minions", 233, "cycles", lambda: programs.each(programs.barriers, SHIRE, 1, 5)),
+        Measure("allreduce, 32 minions", 444, "cycles", lambda: programs.cycles_per_repetition(programs.allreduce(5), SHIRE, 1, 3)),
+        Measure("allreduce, 1,024 minions", 1393, "cycles", lambda: programs.cycles_per_repetition(programs.allreduce(10), CHIP, 1, 3)),
+        Measure("barrier, 32 minions", 233, "cycles", lambda: programs.cycles_per_repetition(programs.barriers, SHIRE, 1, 5)),
         Measure("pairs, 1 KB each, 1,024 minions", 3.0, "TB/s", bandwidth),
     ]
 
@@ -187,22 +187,22 @@ def source(element: str) -> str:
     )
 
 
-def compiled() -> Iterator[Row]:
+def product_table() -> Iterator[Row]:
     for product in PRODUCTS:
         yield from product_rows(product)
 
 
 def product_rows(product: Product) -> list[Row]:
-    figures = measured(product)
+    figures = product_figures(product)
     return [
         {"what": product.what, "asked": round(asked, 3), "model": round(figures[name], 3), "unit": name}
         for name, asked in product.asked.items()
     ]
 
 
-def measured(product: Product) -> dict[str, float]:
+def product_figures(product: Product) -> dict[str, float]:
     """One run on random operands, whose results are not compared: `polyloom run` does that."""
-    instance, operands = prepared(product)
+    instance, operands = prepare_product(product)
     job = Job(operands, None, Options())
     # CPU time of the run alone, without compilation.
     start = process_time()
@@ -219,10 +219,10 @@ def measured(product: Product) -> dict[str, float]:
     }
 
 
-def prepared(product: Product) -> tuple[api.Instance, Mapping[str, NDArray[np.generic]]]:
+def prepare_product(product: Product) -> tuple[api.Instance, Mapping[str, NDArray[np.generic]]]:
     """Compiled for these sizes, and random operands."""
     n, m, k = product.sizes
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         path = folder / "product.pla"
         path.write_text(source(product.element), encoding="utf-8")
         instance = api.compile(path, on="minion:1024", resident=product.resident).prepare_instance({"N": n, "M": m, "K": k})
@@ -242,7 +242,7 @@ def _operand(element: str, shape: tuple[int, int], random: np.random.Generator) 
 EMULATED: Final = 512
 
 
-def emulated(path: str, size: int, minions: int) -> Row:
+def emulator_row(path: str, size: int, minions: int) -> Row:
     """Seconds of the host for one ELF file in the emulator, by those in this process. Errors: PL1313."""
     instance = api.compile(examples.path("matmul"), on=f"minion:{minions}").prepare_instance(dict.fromkeys("NMK", size))
     random = np.random.default_rng(1)
@@ -253,7 +253,7 @@ def emulated(path: str, size: int, minions: int) -> Row:
     TARGET.run(instance.data, Job(operands, None, Options()))
     ours = perf_counter() - start
     program = load([Loaded("matmul.elf", instance.data, None)], (), None, note.machine)
-    found = emulator.compare(path, program, laid(note, operands), Place(note.machine, minions), ours)
+    found = emulator.compare(path, program, input_bytes(note, operands), Place(note.machine, minions), ours)
     return {"what": f"emulator, fp32 {size}", "asked": 5, "model": round(found.ratio, 2), "unit": "times our seconds"}
 
 
@@ -267,15 +267,15 @@ def speeds() -> Iterator[Row]:
     yield _speed("the same, functional", 100e6, 8_000_000, functional=True)
 
 
-def threaded() -> Iterator[Row]:
+def thread_rows() -> Iterator[Row]:
     """How much sooner a product has run with two threads of the host than with one: elapsed time, the best of three."""
     products = [Product("f16", (512, 512, 512), True, {}), Product("f32", (512, 512, 512), True, {})]
-    yield from (_threaded(each, "") for each in products)
-    yield _threaded(products[1], ", host without vectors")
+    yield from (_thread_row(each, "") for each in products)
+    yield _thread_row(products[1], ", host without vectors")
 
 
-def _threaded(product: Product, where: str) -> Row:
-    instance, operands = prepared(product)
+def _thread_row(product: Product, where: str) -> Row:
+    instance, operands = prepare_product(product)
 
     def seconds(threads: int) -> float:
         start = perf_counter()
@@ -297,8 +297,8 @@ def _threaded(product: Product, where: str) -> Row:
 def _speed(what: str, asked: float, count: int, *, functional: bool, both: bool = False) -> Row:
     text = programs.scalar(count // 10)
 
-    def once() -> float:
+    def timed_run() -> float:
         start = process_time()
         return programs.instructions(text, functional=functional, both=both) / (process_time() - start)
 
-    return {"what": what, "asked": asked, "model": round(median(once() for _ in range(5))), "unit": "instructions/s"}
+    return {"what": what, "asked": asked, "model": round(median(timed_run() for _ in range(5))), "unit": "instructions/s"}

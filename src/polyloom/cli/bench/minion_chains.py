@@ -79,7 +79,7 @@ def _rows(c: _Case) -> list[dict[str, object]]:
 
 
 def _cycles(c: _Case, name: str, sizes: dict[str, int]) -> int:
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         path = folder / "chain.py"
         path.write_text(_SOURCE, encoding="utf-8")
         instance = api.compile(f"{path}:{name}", on=f"minion:{c.minions}", fp=c.fp).prepare_instance(sizes)

@@ -46,7 +46,7 @@ def rows() -> Iterator[dict[str, object]]:
 
 def _run(pixels: int, channels: int, fp: str) -> Any:
     sizes = {"H": pixels, "W": pixels, "C": channels, "M": channels}
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         path = folder / "conv.py"
         path.write_text(_SOURCE, encoding="utf-8")
         instance = api.compile(f"{path}:conv", on=f"minion:{_MINIONS}", fp=fp).prepare_instance(sizes)

@@ -65,7 +65,7 @@ def instructions(text: str, *, functional: bool, both: bool = False) -> int:
     return _result(text, 1, options, "" if both else _START)["instructions"]
 
 
-def each(text: Text, minions: int, few: int, many: int) -> float:
+def cycles_per_repetition(text: Text, minions: int, few: int, many: int) -> float:
     """Cycles of one repetition of what `text` writes that often."""
     return (run(text(many), minions) - run(text(few), minions)) / (many - few)
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from polyloom import api
 from polyloom.cli import examples
 from polyloom.cli.bench.timing import median_cpu_seconds
-from polyloom.ir.signature import of_plan
+from polyloom.ir.signature import plan_signature
 from polyloom.ir.terms import Terms
-from polyloom.run.inputs import inputs
+from polyloom.run.inputs import complete_inputs
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.run import model
 
@@ -27,7 +27,7 @@ def rows() -> Iterator[dict[str, object]]:
     cycles = instance.run().cycles or 0
     assert compiled.source is not None
     plan, machine = compiled.source.plan, machine_file.load("unit")
-    arrays = inputs(of_plan(plan), _SIZE, {})
+    arrays = complete_inputs(plan_signature(plan), _SIZE, {})
 
     def on_terms() -> None:
         terms = Terms()

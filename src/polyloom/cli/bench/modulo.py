@@ -40,23 +40,23 @@ _EMPTY: Final[Row] = {**dict.fromkeys(_COLUMNS)}
 
 def rows() -> Iterator[Row]:
     yield _loops()
-    yield measure("sparse graphs", (modulo_graphs.sparse(seed) for seed in range(GRAPHS)))
-    yield measure("tight circuits", (modulo_graphs.tight(seed) for seed in range(GRAPHS)))
+    yield measure_family("sparse graphs", (modulo_graphs.sparse(seed) for seed in range(GRAPHS)))
+    yield measure_family("tight circuits", (modulo_graphs.tight(seed) for seed in range(GRAPHS)))
     yield _large()
 
 
 def _loops() -> Row:
     try:
-        return measure("loops of C examples", (problem for _, problem in modulo_loops.problems()))
+        return measure_family("loops of C examples", (problem for _, problem in modulo_loops.problems()))
     except PolyloomError as error:
         if error.code != "PL0150":
             raise
         return _EMPTY | {"family": "loops of C examples: need clang", "graphs": 0}
 
 
-def measure(family: str, problems: Iterable[Problem]) -> Row:
+def measure_family(family: str, problems: Iterable[Problem]) -> Row:
     """One row: shares in percent, times in milliseconds."""
-    found = [_solved(problem) for problem in problems]
+    found = [_solve_with_solvers(problem) for problem in problems]
     proved = [f for f in found if f[EXACT.name][0].proved and f[EXACT.name][1] <= LIMIT]
     row: Row = {"family": family, "graphs": len(found), "proved %": _percent(len(proved), len(found))}
     for solver in (ITERATIVE, TORUS):
@@ -72,11 +72,11 @@ def _percent(part: int, whole: int) -> float:
     return round(100 * part / max(1, whole), 1)
 
 
-def _solved(problem: Problem) -> dict[str, tuple[Solution, float]]:
-    return {solver.name: _timed(problem, solver) for solver in (TORUS, ITERATIVE, EXACT)}
+def _solve_with_solvers(problem: Problem) -> dict[str, tuple[Solution, float]]:
+    return {solver.name: _timed_solution(problem, solver) for solver in (TORUS, ITERATIVE, EXACT)}
 
 
-def _timed(problem: Problem, solver: Solver) -> tuple[Solution, float]:
+def _timed_solution(problem: Problem, solver: Solver) -> tuple[Solution, float]:
     start = thread_time()
     solution = solve(problem, solver)
     return solution, thread_time() - start
@@ -85,5 +85,5 @@ def _timed(problem: Problem, solver: Solver) -> tuple[Solution, float]:
 def _large() -> Row:
     """One sparse graph of 2,500 operations and 6,000 dependences; only times are of interest."""
     problem = modulo_graphs.sparse(0, 2500, 6000)
-    times: Row = {f"{solver.name} ms": round(1000 * _timed(problem, solver)[1], 1) for solver in (ITERATIVE, TORUS)}
+    times: Row = {f"{solver.name} ms": round(1000 * _timed_solution(problem, solver)[1], 1) for solver in (ITERATIVE, TORUS)}
     return _EMPTY | {"family": "2,500 operations, 6,000 dependences", "graphs": 1} | times

@@ -46,7 +46,7 @@ class Machine:
     integer: tuple[Choice, ...]
 
 
-def _one(resource: int, latency: int, busy: int = 1) -> tuple[Choice, ...]:
+def _single_choice(resource: int, latency: int, busy: int = 1) -> tuple[Choice, ...]:
     return (Choice((Use(resource, busy),), latency),)
 
 
@@ -74,8 +74,8 @@ MACHINES: Final = (
     Machine(
         "datapath",
         (Resource("fadd"), Resource("mul"), Resource("div"), Resource("port", 2), Resource("integer", None)),
-        {"fadd": _one(0, 4), "mul": _one(1, 4), "div": _one(2, 16, 16), "load": _one(3, 2), "store": _one(3, 1)},
-        _one(4, 0),
+        {"fadd": _single_choice(0, 4), "mul": _single_choice(1, 4), "div": _single_choice(2, 16, 16), "load": _single_choice(3, 2), "store": _single_choice(3, 1)},
+        _single_choice(4, 0),
     ),
 )
 
@@ -98,7 +98,7 @@ def problems() -> Iterator[tuple[str, Problem]]:
                 single = _problem(block, machine)
                 for times in UNROLLED:
                     if LEAST <= times * len(single.operations) <= MOST:
-                        yield f"{path.stem} {block.name} x{times} on {machine.name}", unrolled(single, times)
+                        yield f"{path.stem} {block.name} x{times} on {machine.name}", unroll_problem(single, times)
 
 
 def _loops(function: Function) -> Iterator[Block]:
@@ -237,7 +237,7 @@ def _linear(operand: Operand, instructions: tuple[Instruction, ...], made: Mappi
     return _Address("", tuple((n, f * factor) for n, f in parts[0].terms), parts[0].constant * factor)
 
 
-def unrolled(problem: Problem, times: int) -> Problem:
+def unroll_problem(problem: Problem, times: int) -> Problem:
     """Unrolled loop: copies k of the operations; a dependence of distance d leads from copy k - d, so many iterations
     of the unrolled loop earlier.
     """

@@ -48,10 +48,10 @@ def require() -> None:
     """Error PL0967 where a peer is not installed."""
     if missing := [peer for peer in PEERS if find_spec(peer) is None]:
         message = f"the peers {', '.join(missing)} are not installed"
-        raise PolyloomError(Diagnostic("PL0967", message, USAGE, help=f"install them: `{extras.command('bench')}`"))
+        raise PolyloomError(Diagnostic("PL0967", message, USAGE, help=f"install them: `{extras.install_command('bench')}`"))
 
 
-def measure(peer: str, n: int, edges: Edges, times: int, folder: Path) -> Timing:
+def measure_peer(peer: str, n: int, edges: Edges, times: int, folder: Path) -> Timing:
     """Time `peer` on a graph with the root 0; `folder` is for exchange."""
     given, found = folder / "edges.npy", folder / "idom.npy"
     np.save(given, edges)
@@ -92,8 +92,8 @@ def _as_array(n: int, found: Found) -> npt.NDArray[np.int32]:
     return np.array([-1, *(max(-1, u) for u in idom[1:])], np.int32)
 
 
-def child(peer: str, n: str, times: str, given: str, found: str) -> None:
-    """What `measure` does in another process."""
+def run_peer(peer: str, n: str, times: str, given: str, found: str) -> None:
+    """What `measure_peer` does in another process."""
     run = {"networkx": _networkx, "rustworkx": _rustworkx, "igraph": _igraph}[peer](int(n), np.load(given))
     result: Found = ()
     seconds: list[float] = []

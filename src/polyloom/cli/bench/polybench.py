@@ -88,7 +88,7 @@ def rows() -> Iterator[dict[str, object]]:
 
 def _row(kernel: str, sizes: Mapping[str, int]) -> dict[str, object]:
     start = process_time()
-    source = api.source_of(path(kernel), Options(reassociate=kernel in REASSOCIATED))
+    source = api.load_source(path(kernel), Options(reassociate=kernel in REASSOCIATED))
     planned = process_time()
     compiled = api.compile(source, on="tcpa:wide")
     mapped = process_time()
@@ -145,10 +145,10 @@ def _counts(element: ElementProgram) -> tuple[int, int, int, int]:
     instructions = [i for program in element.programs for i in program]
     read = {r for i in instructions for r in i.sources if isinstance(r, Register)}
     written = {r for i in instructions for r in i.destinations}
-    return _of(File.RD, read | written), _of(File.FD, read | written), _of(File.IO, read), _of(File.IO, written)
+    return _count_registers(File.RD, read | written), _count_registers(File.FD, read | written), _count_registers(File.IO, read), _count_registers(File.IO, written)
 
 
-def _of(file: File, registers: set[Register]) -> int:
+def _count_registers(file: File, registers: set[Register]) -> int:
     return sum(r.file is file for r in registers)
 
 

@@ -61,7 +61,7 @@ class Loop:
 
 
 @cache
-def compiled(kernel: str) -> api.Compiled:
+def compiled_kernel(kernel: str) -> api.Compiled:
     # The paper's programs are equations; triangular nests are kernels in Python.
     path = str(examples.folder() / "kernels" / f"{kernel}.py") if kernel in TRIANGULAR else examples.path(kernel)
     return api.compile(path, on="tcpa:paper" if kernel == "bits" else "tcpa:ideal")
@@ -69,11 +69,11 @@ def compiled(kernel: str) -> api.Compiled:
 
 @cache
 def loop(kernel: str) -> Loop:
-    data = stages.phase_files(compiled(kernel).data)[0]
+    data = stages.phase_files(compiled_kernel(kernel).data)[0]
     return Loop(data, symbolic_file.decode(data), TRIANGULAR.get(kernel))
 
 
-def regions(kernel: str) -> tuple[Region, ...]:
+def measured_regions(kernel: str) -> tuple[Region, ...]:
     """Those of one row for a loop of one dimension; of triangular ones those of two dimensions."""
     if kernel in TRIANGULAR:
         return tuple(r for r in REGIONS if r[0] == r[1])
@@ -106,6 +106,6 @@ def title(region: Region) -> str:
     return f"{region[0]}x{region[1]}"
 
 
-def by_region(values: Mapping[Region, object], columns: tuple[Region, ...] = REGIONS) -> dict[str, object]:
+def region_columns(values: Mapping[Region, object], columns: tuple[Region, ...] = REGIONS) -> dict[str, object]:
     """A row's cells; None where the loop does not run on the region."""
     return {title(region): values.get(region) for region in columns}

@@ -28,7 +28,7 @@ def rows() -> Iterator[dict[str, object]]:
 
 
 def _row(kernel: str, sizes: Mapping[str, int], region: tuple[int, int]) -> dict[str, object]:
-    source = api.source_of(path(kernel), Options(reassociate=kernel in REASSOCIATED))
+    source = api.load_source(path(kernel), Options(reassociate=kernel in REASSOCIATED))
     compiled = api.compile(source, on="tcpa:wide")
     result = compiled.instantiate(sizes, pes=region).run(trace=True)
     # The run is over: what follows is the page's own cost.
@@ -45,10 +45,10 @@ def _row(kernel: str, sizes: Mapping[str, int], region: tuple[int, int]) -> dict
         "notebook bytes": len(result._repr_mimebundle_()["text/html"].encode()),  # pyright: ignore[reportPrivateUsage]  # the name is a convention of notebooks
         "bits": 8 * len(found.bits) if found is not None else None,
         "seconds": round(seconds, 2),
-        **(_traced(result) if region == REGION else {"trace bytes": None, "uncompressed": None}),
+        **(_trace_sizes(result) if region == REGION else {"trace bytes": None, "uncompressed": None}),
     }
 
 
-def _traced(result: Result) -> dict[str, object]:
+def _trace_sizes(result: Result) -> dict[str, object]:
     made = trace.perfetto(result.trace)
-    return {"trace bytes": len(trace.smaller(made)), "uncompressed": len(made)}
+    return {"trace bytes": len(trace.compress_trace(made)), "uncompressed": len(made)}

@@ -18,7 +18,7 @@ from typing import Final
 
 from polyloom._native import instantiate as native
 from polyloom.cli.bench.instantiation import seconds
-from polyloom.cli.bench.regions import EXTENTS, LARGE, Region, bounds, candidate, instance, loop, regions, title
+from polyloom.cli.bench.regions import EXTENTS, LARGE, Region, bounds, candidate, instance, loop, measured_regions, title
 from polyloom.cli.bench.timing import median_cpu_seconds
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.run.verify import verify_concrete
@@ -43,10 +43,10 @@ _SECONDS: Final = 10.0
 def rows() -> Iterator[dict[str, object]]:
     kernels = [kernel for kernel in EXTENTS if len(EXTENTS[kernel]) > 1]
     yield from map(_growth, kernels)
-    yield from (row for kernel in kernels for row in _copies(kernel))
-    yield from (row for kernel in _TRIANGULAR for row in _copies(kernel, ", triangular"))
+    yield from (row for kernel in kernels for row in _copy_rows(kernel))
+    yield from (row for kernel in _TRIANGULAR for row in _copy_rows(kernel, ", triangular"))
     yield from (row for kernel in EXTENTS for row in _bytes(kernel))
-    yield from (_verified(kernel, region) for kernel in (*kernels, *_TRIANGULAR) for region in _VERIFIED)
+    yield from (_verification_row(kernel, region) for kernel in (*kernels, *_TRIANGULAR) for region in _VERIFIED)
 
 
 def _row(kernel: str, what: str, measured: float, limit: float | None) -> dict[str, object]:
@@ -54,7 +54,7 @@ def _row(kernel: str, what: str, measured: float, limit: float | None) -> dict[s
     return {"kernel": kernel, "measured": what, "value": measured, "limit": limit, "met": met}
 
 
-def _verified(kernel: str, region: Region) -> dict[str, object]:
+def _verification_row(kernel: str, region: Region) -> dict[str, object]:
     """CPU seconds of `polyloom verify` without the start of Python. A right file has no finding."""
     data, machine = instance(kernel, region), machine_file.load("ideal")
     if verify_concrete.verify(data, machine):
@@ -69,9 +69,9 @@ def _growth(kernel: str) -> dict[str, object]:
     return _row(kernel, f"program instantiation, {title(_LARGE)} over {title(_SMALL)}", large / small, GROWTH)
 
 
-def _copies(kernel: str, kind: str = "") -> list[dict[str, object]]:
+def _copy_rows(kernel: str, kind: str = "") -> list[dict[str, object]]:
     """The time that more elements add, over that of a memcpy of the added bytes."""
-    (middle, _, before), (large, copied, after) = (_whole(kernel, region) for region in (_MIDDLE, _LARGE))
+    (middle, _, before), (large, copied, after) = (_library_seconds(kernel, region) for region in (_MIDDLE, _LARGE))
     # The memcpy of the whole file, by the share of the added bytes.
     copy = copied * (after - before) / after
     what = f"{title(_MIDDLE)} to {title(_LARGE)} over memcpy"
@@ -81,7 +81,7 @@ def _copies(kernel: str, kind: str = "") -> list[dict[str, object]]:
     ]
 
 
-def _whole(kernel: str, region: Region) -> tuple[dict[str, float], float, int]:
+def _library_seconds(kernel: str, region: Region) -> tuple[dict[str, float], float, int]:
     """Seconds of a whole configuration, of a memcpy of its bytes, and how many these are."""
     values = bounds(kernel, region)
     ordered = [values[name] for name in loop(kernel).symbolic.parameters]
@@ -108,7 +108,7 @@ def _nearest(kernel: str, what: str, found: list[tuple[tuple[Region, Region], fl
 
 def pairs(kernel: str) -> list[tuple[Region, Region]]:
     """Regions of one kind, in which the same classes occur."""
-    return [(a, b) for a, b in pairwise(regions(kernel)) if (a[0] == b[0]) == (a[0] == 1) and a != (1, 1)]
+    return [(a, b) for a, b in pairwise(measured_regions(kernel)) if (a[0] == b[0]) == (a[0] == 1) and a != (1, 1)]
 
 
 def bytes_an_element(
@@ -122,11 +122,11 @@ def bytes_an_element(
     before, after = (instance(kernel, region, perfect=perfect) for region in (small, large))
     old, new = concrete_file.decode(before), concrete_file.decode(after)
     elements = new.rows * new.columns - old.rows * old.columns
-    added = _own(after) - _own(before) if own else len(after) - len(before)
+    added = _element_bytes(after) - _element_bytes(before) if own else len(after) - len(before)
     return added / elements, 24 + 16 * len(new.extents) * (len(new.generators) - len(old.generators)) / elements
 
 
-def _own(data: bytes) -> int:
+def _element_bytes(data: bytes) -> int:
     """Bytes of the maps, the domains and the generators."""
     ends = unpack_from(f"<{concrete_file.KIND.sections}I", data, _TABLE)
     return ends[5] - ends[2]

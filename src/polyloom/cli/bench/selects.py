@@ -17,11 +17,11 @@ from typing import Final
 
 from polyloom import temporary
 from polyloom.diagnostics import Source
-from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.c.llvm import load_functions
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.riscv import names
-from polyloom.riscv.backend.compile import finished, lowered
+from polyloom.riscv.backend.compile import finish_code, lower_functions
 from polyloom.riscv.backend.data import Layout
 from polyloom.transform.ssa.construct import construct
 
@@ -89,7 +89,7 @@ _NAMED: Final = ("min", "max", "abs", "sgn", "absdiff", "satsubu")
 
 
 def rows() -> Iterator[Row]:
-    ours, theirs = ({isa: lengths(isa) for isa in SETS} for lengths in (own, peer))
+    ours, theirs = ({isa: lengths(isa) for isa in SETS} for lengths in (polyloom_lengths, llvm_lengths))
     for text in (*GCC, *MORE):
         yield from (_row(text, number, ours[isa], theirs[isa]) for number, isa in enumerate(SETS))
 
@@ -100,29 +100,29 @@ def _row(text: str, number: int, ours: Mapping[str, str], llvm: Mapping[str, str
     return {**cells, "unit": "instructions"}
 
 
-def own(name: str) -> dict[str, str]:
+def polyloom_lengths(name: str) -> dict[str, str]:
     """By expression the length of the function that is compiled of it."""
-    isa, texts = names.parse(name), (*GCC, *MORE)
-    with temporary.folder() as folder:
+    isa, texts = names.parse_isa(name), (*GCC, *MORE)
+    with temporary.temporary_folder() as folder:
         path = Path(folder, "selects.c")
         path.write_text(unit := _unit(texts), encoding="utf-8")
         wanted = [f"f{k}" for k in range(len(texts))]
         # --ssa 2, the default of compilation: what clang's -O2 leaves in LLVM's form is what is selected here.
-        loaded = load_all(Source(str(path), unit), wanted, Options(), 2, f"riscv{isa.xlen}-unknown-elf")
-    return {text: _own_length(construct(function), isa) for text, function in zip(texts, loaded, strict=True)}
+        loaded = load_functions(Source(str(path), unit), wanted, Options(), 2, f"riscv{isa.xlen}-unknown-elf")
+    return {text: _code_length(construct(function), isa) for text, function in zip(texts, loaded, strict=True)}
 
 
-def _own_length(function: Function, isa: names.Isa) -> str:
-    code = finished(lowered(function, isa, Layout(function.data))[0])
+def _code_length(function: Function, isa: names.Isa) -> str:
+    code = finish_code(lower_functions(function, isa, Layout(function.data))[0])
     mnemonics = [op.mnemonic for block in code.blocks for op in block.ops if op.mnemonic != "jalr"]
-    return _marked(mnemonics)
+    return _length_text(mnemonics)
 
 
 def _unit(texts: Sequence[str]) -> str:
     return _FUNCTIONS + "".join(_function(f"f{k}", text) for k, text in enumerate(texts))
 
 
-def peer(isa: str) -> dict[str, str]:
+def llvm_lengths(isa: str) -> dict[str, str]:
     """By expression the length of clang's code, with a `b` where it branches; nothing where there is no clang."""
     # Without the extra its column is empty; the others are still measured.
     if find_spec("ziglang") is None:
@@ -144,10 +144,10 @@ def _function(name: str, text: str) -> str:
 def _length(assembly: str, name: str) -> str:
     """Of a function in assembly: its instructions but for returns."""
     body = assembly.partition(f"\n{name}:")[2].partition(".Lfunc_end")[0]
-    return _marked(list(_mnemonics(body)))
+    return _length_text(list(_mnemonics(body)))
 
 
-def _marked(mnemonics: Sequence[str]) -> str:
+def _length_text(mnemonics: Sequence[str]) -> str:
     is_branching = any(word[0] in "bj" for word in mnemonics)
     return f"{len(mnemonics)}{'b' * is_branching}"
 

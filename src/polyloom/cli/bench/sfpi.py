@@ -65,26 +65,26 @@ def rows() -> Iterator[Row]:
 
 def row(case: Case) -> Row:
     """Of one kernel."""
-    return _whole(case) if case is SILLY else _iteration(case)
+    return _single_call(case) if case is SILLY else _iteration(case)
 
 
 def _iteration(case: Case) -> Row:
     start = perf_counter()
-    short = measured(case, f"{case.function}<{_ITERATIONS}>")
+    short = run_case(case, f"{case.function}<{_ITERATIONS}>")
     seconds = perf_counter() - start
-    long = measured(case, f"{case.function}<{2 * _ITERATIONS}>")
+    long = run_case(case, f"{case.function}<{2 * _ITERATIONS}>")
     # A tile is four calls.
     words = (_instructions(long) - _instructions(short)) / 4 / _ITERATIONS
     worst = max(short, long, key=lambda each: each.verdict != "equal bits")
     return _row(case, short, words, seconds) | {"verdict": worst.verdict}
 
 
-def _whole(case: Case) -> Row:
+def _single_call(case: Case) -> Row:
     start = perf_counter()
-    found = measured(case, case.function)
+    found = run_case(case, case.function)
     seconds = perf_counter() - start
     # Four calls more, behind each of which the driver has two words.
-    words = (_instructions(measured(case, case.function, tiles=2)) - _instructions(found)) / 4 - 2
+    words = (_instructions(run_case(case, case.function, tiles=2)) - _instructions(found)) / 4 - 2
     return _row(case, found, words, seconds)
 
 
@@ -125,12 +125,12 @@ def product(format: str) -> Row:
     }
 
 
-def measured(case: Case, function: str, tiles: int = 1) -> Result:
+def run_case(case: Case, function: str, tiles: int = 1) -> Result:
     """Compiled, run on one tile, compared."""
     target, place = registry.split_place("tensix")
     options = target.options(init=case.init, tiles=tiles)
     path = str(folder() / "sfpi" / f"{case.file}.h")
-    subject = api.subject_of(path, target, place, Reading(function=function), options)
+    subject = api.read_subject(path, target, place, Reading(function=function), options)
     compiled = api.compile_subject(subject, target, place, options)
     return compiled.prepare_instance({}).measure({"dst:bf16": _TILES, **dict(case.arguments)})
 
@@ -141,11 +141,11 @@ def _instructions(found: Result) -> int:
 
 def _sweep(case: Case) -> Row:
     """All values of BF16, in seconds."""
-    found = measured(case, f"{case.function}<{_ITERATIONS}>")
+    found = run_case(case, f"{case.function}<{_ITERATIONS}>")
     data = found.instance.data
     start = perf_counter()
-    values = sweep.values_of("bf16", None, None)
+    values = sweep.sweep_values("bf16", None, None)
     # Every value of BF16: 2^16 numbers, the promise is on that.
-    made = sweep.sweep(data, kernel.note_of(data), "bf16", values, {})
-    sweep.judged(made, sweep.expected(made, sweep.reference("reciprocal")))
+    made = sweep.sweep(data, kernel.read_note(data), "bf16", values, {})
+    sweep.judge_results(made, sweep.expected_results(made, sweep.load_reference("reciprocal")))
     return _row(case, found, 0, perf_counter() - start) | {"kernel": "sweep of recip", "words": None, "limit": None}

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from polyloom.cli.bench.regions import EXTENTS, REGIONS, TRIANGULAR, by_region, candidate, instance, loop, regions
+from polyloom.cli.bench.regions import EXTENTS, REGIONS, TRIANGULAR, region_columns, candidate, instance, loop, measured_regions
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
@@ -33,10 +33,10 @@ def classes() -> Iterator[dict[str, object]]:
 
 
 def _classes(kernel: str, *, perfect: bool) -> dict[str, object]:
-    chosen = _OF_LU if kernel == "lu" else regions(kernel)
+    chosen = _OF_LU if kernel == "lu" else measured_regions(kernel)
     made = {region: concrete_file.decode(instance(kernel, region, perfect=perfect)) for region in chosen}
     intervals = sorted({c.initiation_interval for c in made.values()})
-    counts = by_region({region: len(c.classes) for region, c in made.items()})
+    counts = region_columns({region: len(c.classes) for region, c in made.items()})
     return {
         "kernel": kernel,
         "tiling": "perfect" if perfect else "imperfect",
@@ -49,33 +49,33 @@ def sizes() -> Iterator[dict[str, object]]:
     """Bytes of the symbolic file, and concrete bytes as multiples of it, by region, beside the paper's multiples."""
     for kernel in EXTENTS:
         yield _sizes(kernel)
-        yield _published(kernel)
+        yield _published_row(kernel)
 
 
 def _sizes(kernel: str) -> dict[str, object]:
     data, decoded = loop(kernel).data, loop(kernel).symbolic
     symbolic = symbolic_file.size_without_names(data)
-    concrete = {region: concrete_file.size_without_names(instance(kernel, region)) for region in regions(kernel)}
+    concrete = {region: concrete_file.size_without_names(instance(kernel, region)) for region in measured_regions(kernel)}
     return {
         "kernel": kernel,
         "candidates": len(decoded.candidates),
         "symbolic bytes": symbolic,
-        "one candidate": symbolic_file.size_without_names(symbolic_file.encode(_single(decoded, candidate(kernel)))),
+        "one candidate": symbolic_file.size_without_names(symbolic_file.encode(_single_candidate(decoded, candidate(kernel)))),
         "1x1 bytes": concrete[1, 1],
-        **by_region({region: round(size / symbolic, 2) for region, size in concrete.items()}),
+        **region_columns({region: round(size / symbolic, 2) for region, size in concrete.items()}),
     }
 
 
-def _published(kernel: str) -> dict[str, object]:
+def _published_row(kernel: str) -> dict[str, object]:
     unknown: list[str] = ["candidates", "symbolic bytes", "one candidate", "1x1 bytes"]
     return {
         "kernel": f"{kernel}, paper",
         **dict.fromkeys(unknown),
-        **by_region(dict(zip(REGIONS, PUBLISHED[kernel], strict=False))),
+        **region_columns(dict(zip(REGIONS, PUBLISHED[kernel], strict=False))),
     }
 
 
-def _single(symbolic: Symbolic, number: int) -> Symbolic:
+def _single_candidate(symbolic: Symbolic, number: int) -> Symbolic:
     """The configuration with one candidate alone."""
     schedule = symbolic.candidates[number].schedule
     # The one schedule that is left has number 0.

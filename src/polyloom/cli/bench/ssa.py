@@ -31,7 +31,7 @@ from polyloom.ir.ssa import (
     Switch,
     Terminator,
     Value,
-    integer,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import I32, I64, PTR
 from polyloom.ir.ssa_verify import verify
@@ -113,7 +113,7 @@ def generate(edges: Edges, n: int, variables: int) -> Function:
         targets[source].append(target)
     names = [f"v{k}" for k in range(variables)]
     parameter = Value("n", I32)
-    setting = [Instruction("alloca", (integer(I64, 4),), (Value(name, PTR),), access=_WORD) for name in names]
+    setting = [Instruction("alloca", (integer_constant(I64, 4),), (Value(name, PTR),), access=_WORD) for name in names]
     setting += [Instruction("store", (parameter, Value(name, PTR)), access=_WORD) for name in names]
     entry = Block("entry", (parameter,), tuple(setting), Jump(Edge("b0")))
     return Function(
@@ -127,7 +127,7 @@ def _block(k: int, targets: list[int], read: str, written: str) -> Block:
     value, new = Value(f"x{k}", I32), Value(f"y{k}", I32)
     instructions = (
         Instruction("load", (Value(read, PTR),), (value,), access=_WORD),
-        Instruction("add", (value, integer(I32, k)), (new,)),
+        Instruction("add", (value, integer_constant(I32, k)), (new,)),
         Instruction("store", (new, Value(written, PTR)), access=_WORD),
     )
     return Block(f"b{k}", (), instructions, _terminator(value, targets))

@@ -70,7 +70,7 @@ def _speed(measure: Measure) -> Row:
     }
 
 
-def _timed(tile: Tile, most: int = 10**8) -> float:
+def _run_timed(tile: Tile, most: int = 10**8) -> float:
     start = thread_time()
     tile.run(most)
     return thread_time() - start
@@ -81,7 +81,7 @@ def _vector() -> float:
     tile.dst_valid[:] = 1
     tile.push("t1", programs.words(programs.SIGMOID_CONSTANTS))
     tile.push("t1", np.tile(programs.words(programs.SIGMOID), 20_000))
-    seconds = _timed(tile)
+    seconds = _run_timed(tile)
     return tile.native.unit(_VECTOR)[0] / seconds
 
 
@@ -94,13 +94,13 @@ def _matrix(*, wide: bool = False) -> float:
     rows = "\n".join(f"MVMUL dst={8 * (n % 16)}" for n in range(16))
     tile.push("t1", programs.words("SETDVALID 3"))
     tile.push("t1", np.tile(programs.words(rows), 5_000))
-    seconds = _timed(tile)
+    seconds = _run_timed(tile)
     return tile.native.unit(_MATRIX)[0] / seconds
 
 
 def _cores(*, pushing: bool = False) -> float:
     cycles = 1_000_000
-    return cycles / _timed(busy_tile(pushing=pushing), cycles)
+    return cycles / _run_timed(busy_tile(pushing=pushing), cycles)
 
 
 def busy_tile(*, pushing: bool) -> Tile:
@@ -172,7 +172,7 @@ def product(phases: int, rounds: int) -> tuple[int, int]:
     tile = programs.product_tile()
     tile.native.tracing = True
     tile.push("t0", programs.words(programs.UNPACK * rounds))
-    tile.push("t1", programs.words(programs.recording() + programs.phases(phases) * rounds))
+    tile.push("t1", programs.words(programs.product_recording() + programs.phases(phases) * rounds))
     tile.run()
     issued = [event[0] for event in tile.native.events if event[4] >> 24 == 0x26]
     return len(issued), issued[-1] - issued[0] + 1

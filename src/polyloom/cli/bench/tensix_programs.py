@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.riscv.assemble import assemble as assemble_riscv
-from polyloom.riscv.names import parse
+from polyloom.riscv.names import parse_isa
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.words.assemble import assemble
 
 Words = NDArray[np.uint32]
 Core = Literal["b", "t0", "t1", "t2", "nc"]
-_CORE: Final = parse("rv32im")
+_CORE: Final = parse_isa("rv32im")
 _RESET: Final[dict[Core, int]] = {"b": 0, "t0": 0x6000, "t1": 0xA000, "t2": 0xE000, "nc": 0x12000}
 
 SIGMOID_CONSTANTS: Final = """
@@ -123,7 +123,7 @@ def phases(count: int) -> str:
     return "REPLAY 0, 16, 0, 0\n" * count + "SETRWC 3, 0, 0, 0, 0, 15\n"
 
 
-def recording() -> str:
+def product_recording() -> str:
     """The 16 MVMULs of a phase: for each inner face and each face of SrcA, the four halves of SrcB's faces."""
     lines = ["REPLAY 0, 16, 0, 1"]
     # The four faces of a tile; a phase of lower fidelity passes over them again.

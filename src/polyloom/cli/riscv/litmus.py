@@ -19,19 +19,19 @@ from polyloom import files
 from polyloom.cli import arguments as shared
 from polyloom.cli import sources
 from polyloom.cli.answer import Answer
-from polyloom.cli.arguments import Parser, Request, parameters, positive, usage_error
-from polyloom.cli.entry import as_object
+from polyloom.cli.arguments import Parser, Request, parameter_values, positive_integer, usage_error
+from polyloom.cli.entry import diagnostic_object
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, Source, input_error
-from polyloom.frontend import file_of, ssa
+from polyloom.frontend import source_file, ssa
 from polyloom.riscv import names
-from polyloom.riscv.ordering import ordered
+from polyloom.riscv.ordering import preserve_order
 from polyloom.riscv.rvwmo import Verdict, judge
-from polyloom.riscv.rvwmo.check import MAX_EXECUTIONS
-from polyloom.riscv.rvwmo.hash import hash_of
-from polyloom.riscv.rvwmo.litmus import Litmus, emit
-from polyloom.riscv.rvwmo.log import Entry, Log, agrees, entries, forbidden, merged
-from polyloom.riscv.rvwmo.pattern import patterns
-from polyloom.riscv.rvwmo.reader import read
+from polyloom.riscv.rvwmo.check_text import MAX_EXECUTIONS
+from polyloom.riscv.rvwmo.hash import test_hash
+from polyloom.riscv.rvwmo.litmus import Litmus, print_litmus
+from polyloom.riscv.rvwmo.log import Entry, Log, agrees, parse_log, forbidden_states, merge_entries
+from polyloom.riscv.rvwmo.pattern import litmus_tests
+from polyloom.riscv.rvwmo.reader import read_litmus
 
 _ISA: Final = "rv64gc_zicond"
 _FOR_C: Final = {
@@ -95,22 +95,22 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Judging) -> Answer:
-    limit = positive(options.max_executions, "--max-executions")
-    if file_of(options.files[0]).endswith(".c"):
-        tests = _of_function(options)
+    limit = positive_integer(options.max_executions, "--max-executions")
+    if source_file(options.files[0]).endswith(".c"):
+        tests = _function_tests(options)
         if options.emit:
             return Answer(
-                [{"name": test.name, "test": emit(test)} for test in tests], "\n".join(map(emit, tests)).rstrip("\n")
+                [{"name": test.name, "test": print_litmus(test)} for test in tests], "\n".join(map(print_litmus, tests)).rstrip("\n")
             )
-        return _answer([judge(test, limit) for test in tests])
-    _refuse_c(options)
-    paths = _tests(options.files)
+        return _verdicts_answer([judge(test, limit) for test in tests])
+    _refuse_flags(options)
+    paths = _test_files(options.files)
     if options.against:
-        return _compared(paths, _log(options.against), limit)
-    return _answer([_judged(path, limit) for path in paths] if len(paths) > 1 else [_verdict(paths[0], limit)])
+        return _comparison_answer(paths, _merge_logs(options.against), limit)
+    return _verdicts_answer([_judge_file(path, limit) for path in paths] if len(paths) > 1 else [_file_verdict(paths[0], limit)])
 
 
-def _refuse_c(options: Judging) -> None:
+def _refuse_flags(options: Judging) -> None:
     """Refuses flags for a C file in a request for litmus tests. Errors: PL0801."""
     for name, option in _FOR_C.items():
         if getattr(options, name) not in (None, False, [], _ISA):
@@ -119,16 +119,16 @@ def _refuse_c(options: Judging) -> None:
                 "leave it out; it is for a C file, of whose function tests are made",
             )
     for operand in options.files:
-        if file_of(operand).endswith(".c"):
+        if source_file(operand).endswith(".c"):
             raise usage_error(f"'{operand}' is a C file, which stands alone", f"write `polyloom litmus {operand}`")
 
 
-def _of_function(options: Judging) -> tuple[Litmus, ...]:
+def _function_tests(options: Judging) -> tuple[Litmus, ...]:
     """Litmus tests of a C function, ordered by `--ordering` where it is given. Errors: PL0801."""
     if options.against:
         raise usage_error("--against is for litmus tests, not for a C file", "write the tests to files with --emit")
     file, *words = options.files
-    isa = names.parse(options.isa)
+    isa = names.parse_isa(options.isa)
     # The checker's registers have 64 bits (rvwmo/values.py).
     if isa.xlen != 64:
         raise usage_error(f"the memory model is that of RV64, not of {isa}", "write for instance --isa rv64gc_zicond")
@@ -138,8 +138,8 @@ def _of_function(options: Judging) -> tuple[Litmus, ...]:
             f"tests have no pairs of a branch and its shadow, which {isa} asks for",
             "leave out +sfb, and write --ordering branch",
         )
-    function = ssa(file, sources.options_of(options), sources.level_of(options))
-    return patterns(ordered(function, options.ordering) if options.ordering else function, isa, parameters(words))
+    function = ssa(file, sources.reading_options(options), sources.ssa_level(options))
+    return litmus_tests(preserve_order(function, options.ordering) if options.ordering else function, isa, parameter_values(words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,29 +150,29 @@ class _Refused:
     reasons: tuple[Diagnostic, ...]
 
     def data(self) -> dict[str, object]:
-        return {"path": self.path, **as_object(self.reasons[0])}
+        return {"path": self.path, **diagnostic_object(self.reasons[0])}
 
     def text(self) -> str:
         return f"refused: {self.path}: {self.reasons[0].message}"
 
 
-def _answer(results: Sequence[Verdict | _Refused]) -> Answer:
+def _verdicts_answer(results: Sequence[Verdict | _Refused]) -> Answer:
     """Answer with verdicts, and what is refused: in JSON in its place, in the text at the end. Exit code 1 precedes
     others.
     """
     refused = [each for each in results if isinstance(each, _Refused)]
-    data = [each.data() if isinstance(each, _Refused) else _data(each) for each in results]
-    texts = [_text(each) for each in results if not isinstance(each, _Refused)]
+    data = [each.data() if isinstance(each, _Refused) else _verdict_data(each) for each in results]
+    texts = [_verdict_text(each) for each in results if not isinstance(each, _Refused)]
     lines = "\n".join(each.text() for each in refused)
     found = sorted((reason for each in refused for reason in each.reasons), key=lambda reason: reason.exit_code)
     return Answer(data, "\n\n".join([*texts, lines] if lines else texts), tuple(found))
 
 
-def _tests(operands: Sequence[str]) -> list[str]:
+def _test_files(operands: Sequence[str]) -> list[str]:
     """Files of the tests, in the order given, those of a directory by name. Errors: PL0807."""
     found: list[str] = []
     for operand in operands:
-        inside = sorted(_within(operand)) if operand and os.path.isdir(operand) else [operand]
+        inside = sorted(_tests_in_folder(operand)) if operand and os.path.isdir(operand) else [operand]
         if not inside:
             raise input_error(
                 "PL0807", f"there is no litmus test in '{operand}'", help="the names of litmus tests end in .litmus"
@@ -181,7 +181,7 @@ def _tests(operands: Sequence[str]) -> list[str]:
     return found
 
 
-def _within(folder: str) -> Iterator[str]:
+def _tests_in_folder(folder: str) -> Iterator[str]:
     """Tests in a folder. Errors: PL0807 for a link that leads out of it, to a file that nobody named."""
     for path, _, inside in os.walk(folder):
         for name in fnmatch.filter(inside, "*.litmus"):
@@ -194,23 +194,23 @@ def _within(folder: str) -> Iterator[str]:
             yield test
 
 
-def _judged(path: str, limit: int) -> Verdict | _Refused:
+def _judge_file(path: str, limit: int) -> Verdict | _Refused:
     try:
-        return _verdict(path, limit)
+        return _file_verdict(path, limit)
     # One faulty file must not keep thousands of others from being judged.
     except PolyloomError as error:
         return _Refused(path, error.diagnostics)
 
 
-def _verdict(path: str, limit: int) -> Verdict:
-    return judge(_test(path), limit)
+def _file_verdict(path: str, limit: int) -> Verdict:
+    return judge(_read_test(path), limit)
 
 
-def _test(path: str) -> Litmus:
-    return read(Source(path, _read(path)))
+def _read_test(path: str) -> Litmus:
+    return read_litmus(Source(path, _read_text(path)))
 
 
-def _read(path: str) -> str:
+def _read_text(path: str) -> str:
     try:
         return files.read(path).decode("utf-8")
     except UnicodeDecodeError:
@@ -219,7 +219,7 @@ def _read(path: str) -> str:
         ) from None
 
 
-def _data(verdict: Verdict) -> dict[str, object]:
+def _verdict_data(verdict: Verdict) -> dict[str, object]:
     """`loops_cut` only where it matters."""
     return {
         "name": verdict.name,
@@ -232,7 +232,7 @@ def _data(verdict: Verdict) -> dict[str, object]:
     }
 
 
-def _text(verdict: Verdict) -> str:
+def _verdict_text(verdict: Verdict) -> str:
     holds = "holds" if verdict.condition_holds else "does not hold"
     lines = [
         f"{verdict.name}: {verdict.verdict}, {verdict.quantifier} {holds}",
@@ -260,22 +260,22 @@ class _Compared:
     forbidden: tuple[str, ...] = ()
 
 
-def _log(paths: Sequence[str]) -> Log:
+def _merge_logs(paths: Sequence[str]) -> Log:
     """All logs as one."""
     found: list[Entry] = []
     for path in paths:
-        if not (inside := tuple(entries(_read(path)))):
+        if not (inside := tuple(parse_log(_read_text(path)))):
             what = f"there is no verdict on a test in '{path}'"
             raise input_error("PL0807", what, help="give what herd, or litmus on a machine, printed of litmus tests")
         found += inside
-    return merged(found)
+    return merge_entries(found)
 
 
-def _compared(paths: Sequence[str], log: Log, limit: int) -> Answer:
+def _comparison_answer(paths: Sequence[str], log: Log, limit: int) -> Answer:
     """Answer of a comparison: tests that the logs know, by whether they agree, differ, or are refused; and how many the
     logs do not know.
     """
-    results = [_against(path, log, limit) for path in paths]
+    results = [_compare_or_refuse(path, log, limit) for path in paths]
     refused = [each for each in results if isinstance(each, _Refused)]
     found = [each for each in results if not isinstance(each, _Refused)]
     differ = [each for each in found if each.outcome == "differ"]
@@ -295,37 +295,37 @@ def _compared(paths: Sequence[str], log: Log, limit: int) -> Answer:
     lines += [each.text() for each in refused]
     lines += [f"left out, for the log's test of this name has another Hash: {path}" for path in other]
     lines += [f"{counts['absent']} not in the log"] if counts["absent"] else []
-    return Answer(data, "\n".join(lines), (*_differences(differ), *_faults(refused)))
+    return Answer(data, "\n".join(lines), (*_difference_diagnostics(differ), *_file_faults(refused)))
 
 
-def _against(path: str, log: Log, limit: int) -> _Compared | _Refused:
+def _compare_or_refuse(path: str, log: Log, limit: int) -> _Compared | _Refused:
     try:
-        return _compare(path, log, limit)
+        return _compare_file(path, log, limit)
     except PolyloomError as error:
         return _Refused(path, error.diagnostics)
 
 
-def _compare(path: str, log: Log, limit: int) -> _Compared:
+def _compare_file(path: str, log: Log, limit: int) -> _Compared:
     """Comparison of one file with the logs. A text that cannot be read as a test is left out where its name is of no
     test of the logs.
     """
-    text = _read(path)
+    text = _read_text(path)
     try:
-        test = read(Source(path, text))
+        test = read_litmus(Source(path, text))
     except PolyloomError:
         if text.partition("\n")[0].removeprefix("RISCV").strip() in log.names:
             raise
         return _Compared(path, "absent")
-    groups = log.about(test.name, hash_of(test))
+    groups = log.about(test.name, test_hash(test))
     if not groups:
         return _Compared(path, "other hash" if test.name in log.names else "absent")
     verdict = judge(test, limit)
     # In each group one entry has to agree: groups hold different tests of one name.
     wrong = [group for group in groups if not any(agrees(verdict, entry) for entry in group)]
-    return _Compared(path, "differ", forbidden(verdict, wrong)) if wrong else _Compared(path, "agree")
+    return _Compared(path, "differ", forbidden_states(verdict, wrong)) if wrong else _Compared(path, "agree")
 
 
-def _differences(differ: Sequence[_Compared]) -> tuple[Diagnostic, ...]:
+def _difference_diagnostics(differ: Sequence[_Compared]) -> tuple[Diagnostic, ...]:
     if not differ:
         return ()
     tests = "1 litmus test has" if len(differ) == 1 else f"{len(differ)} litmus tests have"
@@ -335,6 +335,6 @@ def _differences(differ: Sequence[_Compared]) -> tuple[Diagnostic, ...]:
     return (Diagnostic("PL0946", f"{tests} another verdict than in the log", MISMATCH, notes=notes, help=help),)
 
 
-def _faults(refused: Sequence[_Refused]) -> list[Diagnostic]:
+def _file_faults(refused: Sequence[_Refused]) -> list[Diagnostic]:
     """Diagnostics of faulty files. That a test has no part in the model is no fault."""
     return [reason for each in refused for reason in each.reasons if reason.code not in _NOT_MODELLED]

@@ -9,8 +9,8 @@ from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.riscv import names
 from polyloom.riscv.selects import short_branch
-from polyloom.riscv.selects.notation import parse
-from polyloom.riscv.selects.select import Selection, select
+from polyloom.riscv.selects.notation import parse_expression
+from polyloom.riscv.selects.select import Selection, select_expression
 
 
 class Selecting(Request):
@@ -34,12 +34,12 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Selecting) -> Answer:
-    isa, expression = names.parse(options.isa), parse(options.expression)
+    isa, expression = names.parse_isa(options.isa), parse_expression(options.expression)
     found = (
         # The tuning may come from the option or from the name of the instruction set (+sfb).
-        short_branch.selection(expression, isa)
+        short_branch.expand_pairs(expression, isa)
         if options.short_branches or isa.short_branches
-        else select(expression, isa)
+        else select_expression(expression, isa)
     )
     data = {
         "expression": options.expression,
@@ -49,10 +49,10 @@ def execute(options: Selecting) -> Answer:
         "proved_minimal": found.proved_minimal,
         "searched": found.searched,
     }
-    return Answer(data, "\n".join([*(f"    {line}" for line in found.lines), _summary(found)]))
+    return Answer(data, "\n".join([*(f"    {line}" for line in found.lines), _length_text(found)]))
 
 
-def _summary(found: Selection) -> str:
+def _length_text(found: Selection) -> str:
     count = f"{found.length} instruction{'s' * (found.length != 1)}"
     if found.proved_minimal:
         return f"{count}: none shorter exists"

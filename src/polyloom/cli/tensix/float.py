@@ -13,7 +13,7 @@ from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, usage_error
 from polyloom.diagnostics import input_error
 from polyloom.targets.tensix.source import formats
-from polyloom.targets.tensix.source.formats import BITS, FORMS, Coded, Form, Load, Number
+from polyloom.targets.tensix.source.formats import BITS, FORMS, Encoded, Form, Load, Number
 
 _PATTERN: Final = re.compile(r"0[xX]([0-9a-fA-F]{1,16})")
 _MODES: Final = {0: "BF16", 1: "FP16", 2: "16 bits, zeros above", 4: "16 bits, sign above", 8: "high", 10: "low"}
@@ -36,24 +36,24 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Converting) -> Answer:
     form: Form | None = next((known for known in FORMS if known == options.as_form), None)
-    numbers = [_read(text, form) for text in options.words]
+    numbers = [_read_number(text, form) for text in options.words]
     data: dict[str, object] = {
-        "values": [_data(text, number) for text, number in zip(options.words, numbers, strict=True)]
+        "values": [_number_data(text, number) for text, number in zip(options.words, numbers, strict=True)]
     }
-    lines = [line for text, number in zip(options.words, numbers, strict=True) for line in _text(text, number, form)]
+    lines = [line for text, number in zip(options.words, numbers, strict=True) for line in _number_text(text, number, form)]
     if form in _TABLES and len(numbers) > 1:
-        words = _packed(options.words, numbers, form)
+        words = _pack_pairs(options.words, numbers, form)
         data["packed"] = [f"{word:#0{2 + BITS[form] // 2}x}" for word in words]
         pairs = zip(options.words[::2], options.words[1::2], words, strict=True)
         lines += [f"{_TABLES[form]}, {a}·|x| + {b}: {word:#0{2 + BITS[form] // 2}x}" for a, b, word in pairs]
     return Answer(data, "\n".join(lines))
 
 
-def _read(text: str, form: Form | None) -> Number:
+def _read_number(text: str, form: Form | None) -> Number:
     """Number from its text, or from bits in a format. Errors: PL0801, PL1292."""
     found = _PATTERN.fullmatch(text)
     if found is None:
-        number = formats.number(text)
+        number = formats.parse_number(text)
         if number is None:
             message = f"'{text[:40]}' is no number"
             raise input_error("PL1292", message, help="write 1.5, 1e-3, 1/3, inf, or bits: 0x3fc0 --as fp16b")
@@ -66,16 +66,16 @@ def _read(text: str, form: Form | None) -> Number:
     if bits >> BITS[known]:
         message = f"'{text}' has more bits than {known}, which has {BITS[known]}"
         raise input_error("PL1292", message, help=f"write at most {BITS[known] // 4} digits")
-    return formats.decoded(bits, known)
+    return formats.decode_bits(bits, known)
 
 
-def _packed(words: Sequence[str], numbers: Sequence[Number], form: Form) -> list[int]:
+def _pack_pairs(words: Sequence[str], numbers: Sequence[Number], form: Form) -> list[int]:
     """Pairs of a slope and an offset in one register of a table (SFPLUT)."""
     if len(numbers) % 2:
         raise usage_error(f"{words[-1]} has no offset", "write slopes and offsets in turn: SLOPE OFFSET SLOPE OFFSET")
     made: list[int] = []
     for k in range(0, len(numbers), 2):
-        word = formats.packed(numbers[k], numbers[k + 1], form)
+        word = formats.table_register(numbers[k], numbers[k + 1], form)
         if word is None:
             raise input_error(
                 "PL1292", f"{words[k]} or {words[k + 1]} has no form in {form}", help="give finite numbers"
@@ -84,29 +84,29 @@ def _packed(words: Sequence[str], numbers: Sequence[Number], form: Form) -> list
     return made
 
 
-def _single(number: Number) -> Coded:
+def _as_single(number: Number) -> Encoded:
     # Every number has a nearest FP32, if only infinity.
-    found = formats.coded(number, "fp32")
+    found = formats.encode_number(number, "fp32")
     assert found is not None
     return found
 
 
-def _data(text: str, number: Number) -> dict[str, object]:
-    bits = _single(number).bits
+def _number_data(text: str, number: Number) -> dict[str, object]:
+    bits = _as_single(number).bits
     return {
         "given": text,
-        "value": formats.shown(number),
-        "forms": {form: _form(number, form) for form in FORMS},
+        "value": formats.format_number(number),
+        "forms": {form: _form_data(number, form) for form in FORMS},
         "constant": formats.CONSTANTS.get(bits),
-        "loadi": [{"mode": load.mode, "immediate": f"{load.immediate:#06x}"} for load in _loads(bits)],
+        "loadi": [{"mode": load.mode, "immediate": f"{load.immediate:#06x}"} for load in _load_instructions(bits)],
     }
 
 
-def _form(number: Number, form: Form) -> dict[str, object] | None:
-    found = formats.coded(number, form)
+def _form_data(number: Number, form: Form) -> dict[str, object] | None:
+    found = formats.encode_number(number, form)
     if found is None:
         return None
-    value = formats.shown(formats.decoded(found.bits, form))
+    value = formats.format_number(formats.decode_bits(found.bits, form))
     return {"bits": _hex(found.bits, form), "value": value, "exact": found.is_exact}
 
 
@@ -114,35 +114,35 @@ def _hex(bits: int, form: Form) -> str:
     return f"{bits:#0{2 + BITS[form] // 4}x}"
 
 
-def _loads(bits: int) -> tuple[Load, ...]:
+def _load_instructions(bits: int) -> tuple[Load, ...]:
     """SFPLOADI instructions that make the bits: one where one will do, else two."""
-    return tuple(formats.loads(bits)) or formats.pair(bits)
+    return tuple(formats.single_loads(bits)) or formats.load_pair(bits)
 
 
-def _text(text: str, number: Number, form: Form | None) -> Iterator[str]:
+def _number_text(text: str, number: Number, form: Form | None) -> Iterator[str]:
     is_pattern = _PATTERN.fullmatch(text) is not None
-    yield f"{text} as {form or 'fp32'} is {formats.shown(number)}" if is_pattern else text
-    if is_pattern and form == "fp16a" and formats.in_dst(int(text, 16)) != number:
-        yield f"  in Dst the same bits are {formats.shown(formats.in_dst(int(text, 16)))}"
+    yield f"{text} as {form or 'fp32'} is {formats.format_number(number)}" if is_pattern else text
+    if is_pattern and form == "fp16a" and formats.decode_dst(int(text, 16)) != number:
+        yield f"  in Dst the same bits are {formats.format_number(formats.decode_dst(int(text, 16)))}"
     for known in FORMS:
-        yield f"  {known:6} {_shown(number, known)}"
-    bits = _single(number).bits
+        yield f"  {known:6} {_form_text(number, known)}"
+    bits = _as_single(number).bits
     if (register := formats.CONSTANTS.get(bits)) is not None:
         yield f"  {register} holds it"
-    loads = _loads(bits)
-    joint = " or " if any(formats.loads(bits)) else " and "
+    loads = _load_instructions(bits)
+    joint = " or " if any(formats.single_loads(bits)) else " and "
     yield "  " + joint.join(f"SFPLOADI {load.immediate:#06x}, mode {load.mode} ({_MODES[load.mode]})" for load in loads)
 
 
-def _shown(number: Number, form: Form) -> str:
-    found = formats.coded(number, form)
+def _form_text(number: Number, form: Form) -> str:
+    found = formats.encode_number(number, form)
     if found is None:
         return "has none"
     bits = f"{_hex(found.bits, form):10}"
     if found.is_exact:
         return f"{bits} exact"
-    near = formats.decoded(found.bits, form)
+    near = formats.decode_bits(found.bits, form)
     if number.value is None or near.value is None:
-        return f"{bits} {formats.shown(near)}"
-    off = formats.rough(abs(near.signed - number.signed))
-    return f"{bits} {formats.shown(near)}, off by {off:.3g}"
+        return f"{bits} {formats.format_number(near)}"
+    off = formats.to_double(abs(near.signed - number.signed))
+    return f"{bits} {formats.format_number(near)}, off by {off:.3g}"

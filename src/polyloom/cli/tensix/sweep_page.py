@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from polyloom.report.page.axis import shown
-from polyloom.report.page.document import document, scrolled, section
-from polyloom.report.page.svg import picture, short, text
+from polyloom.report.page.axis import format_tick
+from polyloom.report.page.document import document, wrap_scrolling, section
+from polyloom.report.page.svg import picture, decimal, text
 from polyloom.targets.tensix.run import ulp
 from polyloom.targets.tensix.run.sweep import Swept
 from polyloom.targets.tensix.run.ulp import Distances
@@ -29,21 +29,21 @@ _NOTE: Final = (
 )
 
 
-def page(title: str, swept: Swept, found: Distances, data: Mapping[str, Any]) -> str:
+def sweep_report(title: str, swept: Swept, found: Distances, data: Mapping[str, Any]) -> str:
     """The whole page."""
     names = ("values", "max_ulp", "at", "got", "expected", "nonfinite_mismatches", "instructions")
     known = {name.replace("_", " "): data[name] for name in names}
     known["cycles per vector"] = f"{data['cycles_per_vector']:.4g}"
-    counts = {span(each): each["count"] for each in data["histogram"]}
+    counts = {error_range(each): each["count"] for each in data["histogram"]}
     body = (
         f"<main><h1>{escape(title)} <small>sweep</small></h1>"
-        f"{section('Error over the domain', scrolled(_picture(swept, found)), note=_NOTE)}"
+        f"{section('Error over the domain', wrap_scrolling(_error_picture(swept, found)), note=_NOTE)}"
         f"{section('Errors', _table(counts))}{section('Figures', _table(known))}</main>"
     )
     return document(title, _STYLE, body)
 
 
-def span(entry: Mapping[str, Any]) -> str:
+def error_range(entry: Mapping[str, Any]) -> str:
     """The errors that an entry of the histogram counts."""
     low, high = entry["from"], entry["to"]
     return f"{low} ulp" if low == high else f"{low} to {high} ulp"
@@ -51,47 +51,47 @@ def span(entry: Mapping[str, Any]) -> str:
 
 def _table(rows: Mapping[str, object]) -> str:
     cells = (
-        f'<tr><th scope="row">{escape(name)}</th><td class="n">{escape(_told(value))}</td></tr>'
+        f'<tr><th scope="row">{escape(name)}</th><td class="n">{escape(_cell_text(value))}</td></tr>'
         for name, value in rows.items()
     )
     return f'<table class="grid">{"".join(cells)}</table>'
 
 
-def _told(value: object) -> str:
+def _cell_text(value: object) -> str:
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _picture(swept: Swept, found: Distances) -> str:
+def _error_picture(swept: Swept, found: Distances) -> str:
     """Picture of the largest error per group of values."""
-    numbers = ulp.values(swept.values, swept.form)
+    numbers = ulp.to_doubles(swept.values, swept.form)
     # Values in ascending order of numbers, not of bit patterns, whose negative half runs backwards.
     order = np.argsort(numbers, kind="stable")
     groups = np.array_split(order, min(_COLUMNS, len(order)))
     worst = max(1, int(found.ulp.max(initial=0)))
     bars: list[str] = []
     for column, group in enumerate(groups):
-        top = _place(max(0, int(found.ulp[group].max(initial=0))), worst)
+        top = _error_height(max(0, int(found.ulp[group].max(initial=0))), worst)
         if top < _HEIGHT:
             bars.append(_bar("worst", column, top, _HEIGHT - top))
         if (found.ulp[group] < 0).any():
             bars.append(_bar("wrong", column, _HEIGHT + 1, 6))
-    axes = _below(numbers[order], len(groups)) + _left(worst)
+    axes = _value_axis(numbers[order], len(groups)) + _error_axis(worst)
     width = _LEFT + len(groups) + _RIGHT
     return picture(width, _HEIGHT + _BELOW, "".join(bars) + axes, "Largest error of neighbouring values", natural=True)
 
 
 def _bar(kind: str, column: int, y: float, height: float) -> str:
-    return f'<rect class="{kind}" x="{_LEFT + column}" y="{short(y)}" width="1" height="{short(height)}"/>'
+    return f'<rect class="{kind}" x="{_LEFT + column}" y="{decimal(y)}" width="1" height="{decimal(height)}"/>'
 
 
-def _place(error: int, worst: int) -> float:
+def _error_height(error: int, worst: int) -> float:
     """Height of an error in pixels from above, on a logarithmic scale: from 1 ulp to the whole range of the format in
     one picture.
     """
     return _HEIGHT - (_HEIGHT - _TOP) * log2(1 + error) / log2(1 + worst)
 
 
-def _below(numbers: Any, columns: int) -> str:
+def _value_axis(numbers: Any, columns: int) -> str:
     """Axis of values: numbers at equal distances among the values, which need not have equal distances."""
     places = sorted({k * (columns - 1) // (_VALUES - 1) for k in range(_VALUES)})
     marks = "".join(f"M{_LEFT + place} {_HEIGHT + 8}v4" for place in places)
@@ -103,11 +103,11 @@ def _below(numbers: Any, columns: int) -> str:
     return line + "".join(names) + text(_LEFT + columns, _HEIGHT + 42, "value", "end")
 
 
-def _left(worst: int) -> str:
+def _error_axis(worst: int) -> str:
     """Axis of errors: 0 and powers of two."""
     step = max(1, (worst + 1).bit_length() // 6)
     errors = [0, *(1 << n for n in range(0, worst.bit_length(), step))]
-    marks = "".join(f"M{_LEFT - 4} {short(_place(error, worst))}h-4" for error in errors)
-    names = "".join(text(_LEFT - 12, _place(error, worst) + 4, shown(error), "end") for error in errors)
+    marks = "".join(f"M{_LEFT - 4} {decimal(_error_height(error, worst))}h-4" for error in errors)
+    names = "".join(text(_LEFT - 12, _error_height(error, worst) + 4, format_tick(error), "end") for error in errors)
     line = f'<path class="axis" d="M{_LEFT - 4} {_HEIGHT}V{_TOP}{marks}"/>'
     return line + names + text(4, _TOP - 16, "error in ulp")

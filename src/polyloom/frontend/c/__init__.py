@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from polyloom.deep import deeply, too_deep
+from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.files import read_source
-from polyloom.frontend.c.choose import choose, defined
+from polyloom.frontend.c.choose import choose_function, defined_functions
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.file_constants import declarations, with_constants
-from polyloom.frontend.c.function import nest
+from polyloom.frontend.c.function import build_nest
 from polyloom.frontend.c.plain import File
-from polyloom.frontend.c.reached import reading_reached
+from polyloom.frontend.c.reached import read_reachable
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
-from polyloom.frontend.c.tree import aliases
-from polyloom.frontend.included import included
-from polyloom.frontend.loops.affine import Scope, callee
+from polyloom.frontend.c.tree import typedefs
+from polyloom.frontend.included import source_dependencies
+from polyloom.frontend.loops.affine import Scope, callee_name
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 
@@ -30,22 +30,22 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
     """
     read_source(path, ".c")
     try:
-        return reading_reached(path, options.function, options, partial(_load, path))
+        return read_reachable(path, options.function, options, partial(_load, path))
     except RecursionError:
-        raise too_deep(path) from None
+        raise nesting_error(path) from None
 
 
-@deeply
+@with_deep_stack
 def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     unit = syntax_tree(path, options)
-    function, functions = choose(path, unit, options.function, included(path, options.includes))
+    function, functions = choose_function(path, unit, options.function, source_dependencies(path, options.includes))
     # Constants of the file come first: extents and bounds of the function may name them.
-    outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined(unit))))
-    declared = declarators(printed_function(path, function.name, options), function.name, aliases(unit))
-    found = nest(function, declared, outside, options, File(functions, *declarations(unit)))
+    outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined_functions(unit))))
+    declared = declarators(printed_function(path, function.name, options), function.name, typedefs(unit))
+    found = build_nest(function, declared, outside, options, File(functions, *declarations(unit)))
     # In C's order, which the nest's parameters and storage no longer tell.
     parameters = tuple(n.name for n in function.inner if n.kind == "parameter")
-    called = {callee(node) for each in functions.values() for node in each if node.kind == "call"}
+    called = {callee_name(node) for each in functions.values() for node in each if node.kind == "call"}
     # What is called and has no body anywhere is C's library, which the oracle must link.
-    library = frozenset(name.removeprefix("__builtin_") for name in called.difference(defined(unit)))
+    library = frozenset(name.removeprefix("__builtin_") for name in called.difference(defined_functions(unit)))
     return found, Native(path, found, parameters, options, library)

@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.c.tree import Builder, aliases, expanded
-from polyloom.frontend.loops.affine import callee
+from polyloom.frontend.c.tree import Builder, typedefs, expansion_location
+from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.names import suggestion
 
 _LOOPS = ("for", "while", "do")
 
 
-def choose(
+def choose_function(
     path: str, unit: Mapping[str, Any], name: str | None, headers: Collection[Path] = (), *, calls: bool = False
 ) -> tuple[Node, dict[str, Node]]:
     """Chosen function, and by the identities of their declarations all functions of the file that calls may name, with
     those that they call of the user's own `headers`. Raises PL0152.
     """
-    builder = Builder(aliases(unit))
-    items = list(_definitions(unit))
+    builder = Builder(typedefs(unit))
+    items = list(_file_definitions(unit))
     nodes = [builder.build(item) for item in items]
     exported = [
         node
@@ -36,29 +36,29 @@ def choose(
         # `main` is the test driver of a file, which exists beside what it calls.
         if calls and item.get("storageClass") != "static" and node.name != "main"
     ]
-    found = _named(path, nodes, name) if name else _only(path, exported or nodes)
-    return found, dict(_identities(unit, [*nodes, *_called(unit, nodes, headers, builder)]))
+    found = _find_function(path, nodes, name) if name else _default_function(path, exported or nodes)
+    return found, dict(_declaration_identities(unit, [*nodes, *_header_functions(unit, nodes, headers, builder)]))
 
 
-def defined(unit: Mapping[str, Any]) -> Iterator[str]:
+def defined_functions(unit: Mapping[str, Any]) -> Iterator[str]:
     """Names of the functions that have a body, in the file or in what it includes (C17, section 6.9.1)."""
     return (item["name"] for item in unit["inner"] if item["kind"] == "FunctionDecl" and _has_body(item))
 
 
-def _called(
+def _header_functions(
     unit: Mapping[str, Any], nodes: Sequence[Node], headers: Collection[Path], builder: Builder
 ) -> Iterator[Node]:
     """Transitive closure of calls into the user's headers: the functions there that the file's functions reach."""
     items = {
         item["name"]: item
         for item in unit["inner"]
-        if item["kind"] == "FunctionDecl" and _has_body(item) and "includedFrom" in (place := expanded(item["loc"]))
+        if item["kind"] == "FunctionDecl" and _has_body(item) and "includedFrom" in (place := expansion_location(item["loc"]))
         if Path(place.get("file", "")).resolve() in headers
     }
     # A worklist; without functions in headers the trees need not be walked.
     waiting = list(nodes) if items else []
     while waiting:
-        for name in [callee(part) for part in waiting.pop() if part.kind == "call"]:
+        for name in [callee_name(part) for part in waiting.pop() if part.kind == "call"]:
             if name in items:
                 waiting.append(builder.build(items.pop(name)))
                 yield waiting[-1]
@@ -68,14 +68,14 @@ def _has_body(item: Mapping[str, Any]) -> bool:
     return any(child.get("kind") == "CompoundStmt" for child in item.get("inner", ()))
 
 
-def _definitions(unit: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _file_definitions(unit: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The functions that the file itself defines."""
     for item in unit["inner"]:
-        if item["kind"] == "FunctionDecl" and _has_body(item) and "includedFrom" not in expanded(item["loc"]):
+        if item["kind"] == "FunctionDecl" and _has_body(item) and "includedFrom" not in expansion_location(item["loc"]):
             yield item
 
 
-def _identities(unit: Mapping[str, Any], nodes: list[Node]) -> Iterator[tuple[str, Node]]:
+def _declaration_identities(unit: Mapping[str, Any], nodes: list[Node]) -> Iterator[tuple[str, Node]]:
     """Identities of declarations, each with its definition: a call names the declaration that it sees, which may stand
     before the definition (C17, section 6.2.2).
     """
@@ -85,7 +85,7 @@ def _identities(unit: Mapping[str, Any], nodes: list[Node]) -> Iterator[tuple[st
             yield item["id"], by_name[item["name"]]
 
 
-def _named(path: str, nodes: list[Node], name: str) -> Node:
+def _find_function(path: str, nodes: list[Node], name: str) -> Node:
     known = {node.name: node for node in nodes}
     if name not in known:
         raise _wrong(
@@ -95,7 +95,7 @@ def _named(path: str, nodes: list[Node], name: str) -> Node:
     return known[name]
 
 
-def _only(path: str, nodes: list[Node]) -> Node:
+def _default_function(path: str, nodes: list[Node]) -> Node:
     # PolyBench's convention, beside initialization and printing functions that have loops, too.
     kernels = [node for node in nodes if node.name.startswith("kernel_")]
     others = [node for node in nodes if node.name != "main"]

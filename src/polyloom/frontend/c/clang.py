@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from polyloom import extras, files, temporary
-from polyloom.deep import too_deep
+from polyloom.deep import nesting_error
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.text import Files
 from polyloom.frontend.source import Options
@@ -96,19 +96,19 @@ _ERROR = re.compile(r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal
 
 def syntax_tree(path: str, options: Options, target: str = "") -> Any:
     """Abstract syntax tree as clang's JSON; every location with an `offset` has its `file`. Types, macros and headers
-    are those of `target`, by default this host's. Within `one_reading` a second call gets the same tree, which is not
+    are those of `target`, by default this host's. Within `cached_trees` a second call gets the same tree, which is not
     to be changed. Raises PL0150 and PL0151.
     """
     kept, key = _TREES.get(), (path, replace(options, function=None), target)
     if kept is None:
-        return _tree(path, options, target)
+        return _dump_tree(path, options, target)
     if key not in kept:
-        kept[key] = _tree(path, options, target)
+        kept[key] = _dump_tree(path, options, target)
     return kept[key]
 
 
 @contextlib.contextmanager
-def one_reading() -> Generator[None]:
+def cached_trees() -> Generator[None]:
     """Memoization of syntax trees while files are read that nobody changes: each is dumped once."""
     token = _TREES.set({})
     try:
@@ -121,7 +121,7 @@ def one_reading() -> Generator[None]:
 _TREES: ContextVar[dict[tuple[str, Options, str], Any] | None] = ContextVar("trees", default=None)
 
 
-def _tree(path: str, options: Options, target: str) -> Any:
+def _dump_tree(path: str, options: Options, target: str) -> Any:
     file = ""
 
     def locate(item: dict[str, Any]) -> dict[str, Any]:
@@ -132,9 +132,9 @@ def _tree(path: str, options: Options, target: str) -> Any:
         return item
 
     try:
-        dump = _clang(options, *_for(target), *_DUMP, path, machine=_machine(target))
+        dump = _run_clang(options, *_target_option(target), *_DUMP, path, machine=_header_machine(target))
     except _TooMuch:
-        raise too_deep(path) from None
+        raise nesting_error(path) from None
     return json.loads(dump, object_hook=locate)
 
 
@@ -143,7 +143,7 @@ def printed_function(path: str, name: str, options: Options, target: str = "") -
     to pointers (C17, section 6.7.6.3, paragraph 7).
     """
     words = ("-fsyntax-only", "-Xclang", "-ast-print", "-Xclang", f"-ast-dump-filter={name}")
-    text = _clang(options, *_for(target), *words, path, machine=_machine(target))
+    text = _run_clang(options, *_target_option(target), *words, path, machine=_header_machine(target))
     return next(
         part
         for part in re.split(r"^Printing ", text, flags=re.MULTILINE)
@@ -151,21 +151,21 @@ def printed_function(path: str, name: str, options: Options, target: str = "") -
     )
 
 
-def constants(path: str, expressions: Sequence[str], options: Options, target: str) -> list[int]:
+def evaluate_constants(path: str, expressions: Sequence[str], options: Options, target: str) -> list[int]:
     """Evaluation of integer constant expressions (C17, section 6.6) at the end of the file, where the C is that of
     `target`.
     """
     # As enumerators, whose values clang computes and writes into the tree.
     named = ", ".join(f"polyloom_constant_{k} = ({text})" for k, text in enumerate(expressions))
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         source = Path(folder, "unit.c")
-        source.write_text(f"{included(path)}\nenum {{ {named} }};\n", encoding="utf-8", errors="surrogateescape")
+        source.write_text(f"{include_directive(path)}\nenum {{ {named} }};\n", encoding="utf-8", errors="surrogateescape")
         unit = syntax_tree(str(source), options, target)
     found = unit["inner"][-1]["inner"]
-    return [int(_valued(constant)["value"]) for constant in found]
+    return [int(_constant_node(constant)["value"]) for constant in found]
 
 
-def _valued(item: Any) -> Any:
+def _constant_node(item: Any) -> Any:
     """The outermost part of an enumerator that has a value."""
     while "value" not in item:
         item = item["inner"][0]
@@ -184,10 +184,10 @@ def llvm_module(
     """LLVM IR of the text `unit`, with names and lines, optimized to `level`, 0 to 2, for `target`; `more` are options
     of clang. `explained` makes diagnostics of clang's messages.
     """
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
-        return _clang(
+        return _run_clang(
             options,
             *ARITHMETIC,
             *SCALAR,
@@ -199,13 +199,13 @@ def llvm_module(
             "-o",
             "-",
             str(source),
-            machine=_machine(target),
+            machine=_header_machine(target),
             language=language,
             explained=explained,
         )
 
 
-def included(path: str) -> str:
+def include_directive(path: str) -> str:
     """Include directive for a file. Its name is taken as it stands, without escapes (C17, section 6.4.7). Errors:
     PL0104, for a name that the directive cannot hold.
     """
@@ -224,37 +224,37 @@ def shared_library(unit: str, options: Options, model: str = "") -> Path:
     host's.
     """
     # Content addressing: the preprocessed text is the key, so that a changed header gives another library.
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         source = Path(folder, "unit.c")
         source.write_text(unit, encoding="utf-8", errors="surrogateescape")
-        expanded = _clang(options, "-E", "-P", *_for(model), str(source), machine=_machine(model))
+        expanded = _run_clang(options, "-E", "-P", *_target_option(model), str(source), machine=_header_machine(model))
         # What the preprocessor writes is all that is compiled, but for how constants are read.
         made = (version("ziglang"), ARITHMETIC, ALONE, _LIBRARY, model, options.single_constants, expanded)
         key = sha256(repr(made).encode()).hexdigest()
-        library = _folder() / f"{key}.so"
+        library = _cache_folder() / f"{key}.so"
         if not library.exists():
-            _build(source, library, options, model)
+            _build_library(source, library, options, model)
         return library
 
 
-def _for(target: str) -> tuple[str, ...]:
+def _target_option(target: str) -> tuple[str, ...]:
     return (f"--target={target}",) if target else ()
 
 
-def _machine(target: str) -> str:
+def _header_machine(target: str) -> str:
     """Whose headers are read."""
     return target.partition("-")[0] or platform.machine()
 
 
-def _build(source: Path, library: Path, options: Options, model: str) -> None:
+def _build_library(source: Path, library: Path, options: Options, model: str) -> None:
     object, linked = source.with_suffix(".o"), source.with_suffix(".so")
     if model:
         text = llvm_module(source.read_text(encoding="utf-8", errors="surrogateescape"), 1, model, options, *ALONE)
         # Sizes and layouts are fixed in LLVM's IR already: without its triple it becomes this host's machine code.
         source = source.with_suffix(".ll")
         source.write_text(_TARGET_OF.sub("", text), encoding="utf-8")
-    _clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
-    _run(
+    _run_clang(options, *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
+    _run_zig(
         "cc",
         "-shared",
         # The result is loaded into Python's process, which has C's library already.
@@ -263,25 +263,25 @@ def _build(source: Path, library: Path, options: Options, model: str) -> None:
         "-fno-sanitize=all",
         "-Wl,--gc-sections",
         str(object),
-        str(_minima(object.parent)),
+        str(_minimum_object(object.parent)),
         "-o",
         str(linked),
     )
     files.write({str(library): linked.read_bytes()})
 
 
-def _minima(folder: Path) -> Path:
+def _minimum_object(folder: Path) -> Path:
     """The object of `_LIBRARY`, made in `folder` once and kept."""
-    kept = _folder() / f"{sha256(repr((version('ziglang'), ARITHMETIC, _LIBRARY)).encode()).hexdigest()}.o"
+    kept = _cache_folder() / f"{sha256(repr((version('ziglang'), ARITHMETIC, _LIBRARY)).encode()).hexdigest()}.o"
     if not kept.exists():
         source, object = folder / "library.c", folder / "library.o"
         source.write_text(_LIBRARY, encoding="utf-8")
-        _clang(Options(), *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
+        _run_clang(Options(), *ARITHMETIC, *ALONE, "-c", str(source), "-o", str(object))
         files.write({str(kept): object.read_bytes()})
     return kept
 
 
-def _clang(
+def _run_clang(
     options: Options,
     *arguments: str,
     machine: str = platform.machine(),
@@ -291,20 +291,20 @@ def _clang(
     """Output of clang, with the headers of a machine. Its errors become ours."""
     given = (*(f"-I{folder}" for folder in options.includes), *(f"-D{definition}" for definition in options.defines))
     single = ("-Xclang", "-cl-single-precision-constant") if options.single_constants else ()
-    with _instead(options.instead) as overlay:
-        words = (*language, *LANGUAGE, *_headers(machine), *given, *single, *overlay, *arguments)
-        return _run("clang", *words, explained=explained)
+    with _overlay(options.instead) as overlay:
+        words = (*language, *LANGUAGE, *_header_options(machine), *given, *single, *overlay, *arguments)
+        return _run_zig("clang", *words, explained=explained)
 
 
 @contextlib.contextmanager
-def _instead(texts: Sequence[tuple[str, str]]) -> Generator[tuple[str, ...]]:
+def _overlay(texts: Sequence[tuple[str, str]]) -> Generator[tuple[str, ...]]:
     """Virtual file system overlay: the words that make clang read other texts at these paths, so that positions in
     messages stay the user's.
     """
     if not texts:
         yield ()
         return
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         roots: list[dict[str, object]] = []
         for number, (path, text) in enumerate(texts):
             other = Path(folder, f"{number}.c")
@@ -315,12 +315,12 @@ def _instead(texts: Sequence[tuple[str, str]]) -> Generator[tuple[str, ...]]:
         yield "-ivfsoverlay", str(overlay)
 
 
-def _run(*arguments: str, explained: Explain | None = None) -> str:
+def _run_zig(*arguments: str, explained: Explain | None = None) -> str:
     """Run of a tool of the wheel in an empty cache: Zig's own caches would keep what a killed run leaves; nothing that
     is used here is found in them again.
     """
-    zig = _zig()
-    with temporary.folder() as caches, tempfile.TemporaryFile() as messages:
+    zig = _zig_path()
+    with temporary.temporary_folder() as caches, tempfile.TemporaryFile() as messages:
         environment = {
             **os.environ,
             "ZIG_GLOBAL_CACHE_DIR": str(caches),
@@ -333,13 +333,13 @@ def _run(*arguments: str, explained: Explain | None = None) -> str:
                 [zig, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages, env=environment
             )
         except OSError as error:
-            help = f"install it again: `{extras.command('c', '--force-reinstall')}`"
+            help = f"install it again: `{extras.install_command('c', '--force-reinstall')}`"
             raise PolyloomError(
                 Diagnostic("PL0150", f"clang cannot be started: {error.strerror}", USAGE, help=help)
             ) from None
         with process:
             try:
-                written = _written(process, without_indentation="-ast-dump=json" in arguments)
+                written = _read_output(process, without_indentation="-ast-dump=json" in arguments)
             # An interrupt, too, must not leave a compiler running that writes a gigabyte.
             except BaseException:
                 process.kill()
@@ -354,7 +354,7 @@ class _TooMuch(Exception):
     """clang writes more than `_MOST` bytes."""
 
 
-def _written(process: subprocess.Popen[bytes], *, without_indentation: bool) -> bytes:
+def _read_output(process: subprocess.Popen[bytes], *, without_indentation: bool) -> bytes:
     """Output of the process up to `_MOST` bytes; texts in JSON have no ends of lines, so that lines may lose their
     indentation.
     """
@@ -399,20 +399,20 @@ def _help(message: str) -> str | None:
 
 
 @cache
-def _zig() -> str:
+def _zig_path() -> str:
     found = find_spec("ziglang")
     if found is None or found.origin is None:
-        help = f"install it: `{extras.command('c')}`"
+        help = f"install it: `{extras.install_command('c')}`"
         raise PolyloomError(Diagnostic("PL0150", extras.NO_CLANG, USAGE, help=help))
     return str(Path(found.origin).with_name("zig.exe" if os.name == "nt" else "zig"))
 
 
 @cache
-def _headers(machine: str) -> tuple[str, ...]:
+def _header_options(machine: str) -> tuple[str, ...]:
     # Names of machines as Windows and macOS have them.
     """Include path of C's headers in the wheel for a machine: clang's own first, then musl's, then the kernel's."""
     machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
-    library = Path(_zig()).parent / "lib"
+    library = Path(_zig_path()).parent / "lib"
     libc = library / "libc" / "include"
     kernel = "x86" if machine == "x86_64" else "riscv" if machine.startswith("riscv") else machine
     folders = (
@@ -426,7 +426,7 @@ def _headers(machine: str) -> tuple[str, ...]:
 
 
 @cache
-def _folder() -> Path:
+def _cache_folder() -> Path:
     """Folder for libraries that is this user's alone; where another has its name, one for this process's life."""
     # Code from this folder is loaded and run: nobody else may write there.
     owner = os.getuid() if hasattr(os, "getuid") else 0
@@ -436,11 +436,11 @@ def _folder() -> Path:
     if os.name == "posix" and (status.st_uid != owner or status.st_mode & 0o022):
         kept = contextlib.ExitStack()
         atexit.register(kept.close)
-        return kept.enter_context(temporary.folder())
+        return kept.enter_context(temporary.temporary_folder())
     return folder
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Looks for clang and for its folders anew."""
-    for found in (_zig, _headers, _folder):
+    for found in (_zig_path, _header_options, _cache_folder):
         found.cache_clear()

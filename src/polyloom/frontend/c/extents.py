@@ -20,15 +20,15 @@ from polyloom.sets.isl import from_set, parameter_set, to_set
 from polyloom.sets.normal import conjunction, normalize
 
 
-def bounded(nest: Nest) -> Condition:
+def extent_assumptions(nest: Nest) -> Condition:
     """Assumptions of `nest` with the bounds on parameters that constant extents imply."""
     # Sizes of 0 execute nothing, and would make every bound look unnecessary.
     ones = Condition((Polyhedron(tuple(Affine.symbol(p) + -1 for p in nest.parameters)),))
     context = parameter_set(conjunction(nest.assumptions, ones), nest.parameters)
     result = nest.assumptions
-    for statement, past in _ends(nest):
+    for statement, past in _overruns(nest):
         domain = conjunction(statement.domain, Condition((Polyhedron((past,)),)))
-        allowed = context.subtract(_projected(domain, statement, nest))
+        allowed = context.subtract(_project(domain, statement, nest))
         # An access that leaves its array for all sizes is an error of the program, which the check of subscripts
         # reports.
         if not allowed.is_empty() and not context.is_subset(allowed):
@@ -37,7 +37,7 @@ def bounded(nest: Nest) -> Condition:
     return normalize(result)
 
 
-def _ends(nest: Nest) -> Iterator[tuple[Statement, Affine]]:
+def _overruns(nest: Nest) -> Iterator[tuple[Statement, Affine]]:
     """Overruns: affine forms that are at least 0 where an access is past a constant extent, with their statements."""
     for statement in statements(nest):
         for access in (statement.assign.target, *accesses(statement.assign.value)):
@@ -47,5 +47,5 @@ def _ends(nest: Nest) -> Iterator[tuple[Statement, Affine]]:
                     yield statement, index - extent
 
 
-def _projected(domain: Condition, statement: Statement, nest: Nest) -> isl.Set:
+def _project(domain: Condition, statement: Statement, nest: Nest) -> isl.Set:
     return to_set(domain, statement.loops, nest.parameters).params()

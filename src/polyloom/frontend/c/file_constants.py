@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.c.library import operations
+from polyloom.frontend.c.library import lower_tree
 from polyloom.frontend.c.plain.structs import Fields
-from polyloom.frontend.c.tree import Builder, aliases, ctype
-from polyloom.frontend.loops.affine import Scope, affine
+from polyloom.frontend.c.tree import Builder, typedefs, ctype
+from polyloom.frontend.loops.affine import Scope, affine_form
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import TYPES
 from polyloom.frontend.loops.values import value
@@ -26,10 +26,10 @@ from polyloom.sets import Affine
 
 def with_constants(unit: Mapping[str, Any], scope: Scope) -> Scope:
     """`scope` with the constants of a translation unit, by clang's identities."""
-    builder = Builder(aliases(unit))
+    builder = Builder(typedefs(unit))
     for item in unit["inner"]:
         if item["kind"] == "EnumDecl":
-            found = {identity: Affine((), value) for identity, value in _enumerators(item)}
+            found = {identity: Affine((), value) for identity, value in _enumerator_values(item)}
             scope = replace(scope, symbols={**scope.symbols, **found})
         elif item["kind"] == "VarDecl" and item.get("init") and _is_constant(item["type"]):
             scope = _with_variable(item, builder, scope)
@@ -38,7 +38,7 @@ def with_constants(unit: Mapping[str, Any], scope: Scope) -> Scope:
 
 def declarations(unit: Mapping[str, Any]) -> tuple[dict[str, Node], dict[str, Fields]]:
     """File-scope tables, by identity, and structures of scalars, by type (`struct T`, and the name of a `typedef`)."""
-    builder = Builder(aliases(unit))
+    builder = Builder(typedefs(unit))
     # clang lists the structure of `typedef struct {...} T` right before the typedef, without a name: hence `last`.
     tables, records, last = dict[str, Node](), dict[str, Fields](), ()
     for item in unit["inner"]:
@@ -46,15 +46,15 @@ def declarations(unit: Mapping[str, Any]) -> tuple[dict[str, Node], dict[str, Fi
             if "[" in item["type"]["qualType"]:
                 tables[item["id"]] = builder.build(item)
         elif item["kind"] == "RecordDecl" and item.get("tagUsed") == "struct":
-            last = _fields(item, builder)
+            last = _scalar_fields(item, builder)
             if last and "name" in item:
                 records[f"struct {item['name']}"] = last
-        elif item["kind"] == "TypedefDecl" and last and _of_record(item):
+        elif item["kind"] == "TypedefDecl" and last and _names_record(item):
             records[item["name"]] = records[f"struct {item['name']}"] = last
     return tables, records
 
 
-def _fields(item: Mapping[str, Any], builder: Builder) -> Fields:
+def _scalar_fields(item: Mapping[str, Any], builder: Builder) -> Fields:
     """Fields of a structure whose members are scalars; none for others (C17, section 6.7.2.1)."""
     fields = [f for f in item.get("inner", ()) if f.get("kind") == "FieldDecl"]
     found = tuple((f["name"], ctype(f["type"], builder.aliases)) for f in fields if "name" in f)
@@ -62,27 +62,27 @@ def _fields(item: Mapping[str, Any], builder: Builder) -> Fields:
     return found if scalars and len(found) == len(fields) else ()
 
 
-def _of_record(item: Mapping[str, Any]) -> bool:
+def _names_record(item: Mapping[str, Any]) -> bool:
     return item["type"]["qualType"] in (f"struct {item['name']}",)
 
 
-def _enumerators(item: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+def _enumerator_values(item: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     """Enumerators of an enumeration with their values (C17, section 6.7.2.2)."""
     value = -1
     for constant in item.get("inner", ()):
         if constant["kind"] == "EnumConstantDecl":
-            written = next(_constants(constant), None)
+            written = next(_folded_values(constant), None)
             # C17 6.7.2.2: an enumerator without a value is one more than the one before.
             value = value + 1 if written is None else int(written)
             yield constant["id"], value
 
 
-def _constants(item: Mapping[str, Any]) -> Iterator[str]:
+def _folded_values(item: Mapping[str, Any]) -> Iterator[str]:
     """The values that clang has found below `item`, outermost first: a conversion may stand around an enumerator's."""
     if item.get("kind") == "ConstantExpr":
         yield item["value"]
     for child in item.get("inner", ()):
-        yield from _constants(child)
+        yield from _folded_values(child)
 
 
 def _is_constant(type: Mapping[str, str]) -> bool:
@@ -102,7 +102,7 @@ _WIDTHS: Final = {
 """Bits by type, negative with a sign."""
 
 
-def _wrapped(value: Affine, of: str) -> Affine:
+def _wrap_to_width(value: Affine, of: str) -> Affine:
     """Conversion to an integer type (C17, section 6.3.1.3): the value modulo 2^width, with the type's sign; an
     expression that is no number stays.
     """
@@ -116,15 +116,15 @@ def _wrapped(value: Affine, of: str) -> Affine:
 
 def _with_variable(item: Mapping[str, Any], builder: Builder, scope: Scope) -> Scope:
     variable = builder.build(item)
-    initial = operations(variable.inner[-1], {}, ())
+    initial = lower_tree(variable.inner[-1], {}, ())
     if variable.ctype in _WIDTHS:
-        # The conversion to the variable's own type is what `_wrapped` does: without it the form stays affine.
+        # The conversion to the variable's own type is what `_wrap_to_width` does: without it the form stays affine.
         narrowed = initial.inner[0] if initial.kind == "convert" and initial.opcode == "IntegralCast" else initial
-        form = affine(narrowed, scope)
+        form = affine_form(narrowed, scope)
         return (
             scope
             if form is None
-            else replace(scope, symbols={**scope.symbols, variable.symbol: _wrapped(form, variable.ctype)})
+            else replace(scope, symbols={**scope.symbols, variable.symbol: _wrap_to_width(form, variable.ctype)})
         )
     dtype = TYPES[variable.ctype]
     try:

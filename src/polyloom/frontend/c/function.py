@@ -13,61 +13,61 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.frontend.c.extents import bounded
-from polyloom.frontend.c.library import operations
-from polyloom.frontend.c.plain import RESULT, File, plain, result
-from polyloom.frontend.c.signature import factors, given_shapes
+from polyloom.frontend.c.extents import extent_assumptions
+from polyloom.frontend.c.library import lower_tree
+from polyloom.frontend.c.plain import RESULT, File, canonicalize, result_variable
+from polyloom.frontend.c.signature import extent_factors, given_shapes
 from polyloom.frontend.loops.affine import Scope
-from polyloom.frontend.loops.body import body
-from polyloom.frontend.loops.roles import assumption, roles
-from polyloom.frontend.loops.shapes import affine_text, extents, names_in
-from polyloom.frontend.loops.tree import Node, refuse, strip
+from polyloom.frontend.loops.body import lower_body
+from polyloom.frontend.loops.roles import assumption, find_roles
+from polyloom.frontend.loops.shapes import affine_text, extent_texts, identifiers
+from polyloom.frontend.loops.tree import Node, refusal, strip_casts
 from polyloom.frontend.loops.types import COUNTING, element_type, is_pointer
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest, Storage
-from polyloom.ir.nest_c import assumed
+from polyloom.ir.nest_c import default_assumptions
 from polyloom.sets import Affine
 from polyloom.sets.normal import conjunction
 from polyloom.transform.library import written_out
 
 
-def nest(function: Node, declared: Sequence[str], outside: Scope, options: Options, file: File) -> Nest:
+def build_nest(function: Node, declared: Sequence[str], outside: Scope, options: Options, file: File) -> Nest:
     """Nest that a function means; `declared` are its parameters as clang prints them, `outside` is what its file
     declares. Raises PL0153 to PL0166.
     """
-    function = operations(plain(function, file), file.functions, outside.defined)
-    functions = {name: operations(f, file.functions, outside.defined) for name, f in outside.functions.items()}
+    function = lower_tree(canonicalize(function, file), file.functions, outside.defined)
+    functions = {name: lower_tree(f, file.functions, outside.defined) for name, f in outside.functions.items()}
     outside = replace(outside, functions=functions)
     parameters = [n for n in function.inner if n.kind == "parameter"]
     for parameter in parameters:
         if parameter.ctype not in COUNTING:
             element_type(parameter)
     # Extents decide which integers are parameters of sizes: they must be affine symbols, not data.
-    shapes = _shapes(function, parameters, declared, options)
-    found = roles(
-        function, {name for texts in shapes.values() for text in texts for name in names_in(text)}, outside.symbols
+    shapes = _parameter_shapes(function, parameters, declared, options)
+    found = find_roles(
+        function, {name for texts in shapes.values() for text in texts for name in identifiers(text)}, outside.symbols
     )
     symbols = {p.symbol: Affine.symbol(p.name) for p in parameters if p.symbol in found.parameters}
-    storage = {p.symbol: _argument(p, shapes.get(p.name), symbols) for p in parameters if p.symbol not in symbols}
-    returned = result(function)
+    storage = {p.symbol: _argument_storage(p, shapes.get(p.name), symbols) for p in parameters if p.symbol not in symbols}
+    returned = result_variable(function)
     # A result is an output like others: a scalar behind a pointer that only this function writes.
     if returned is not None and any(n.kind == "name" and n.symbol == RESULT for n in function):
         if is_pointer(returned):
             message = f"`{function.name}` returns a pointer, which means nothing outside of it"
-            raise refuse("PL0153", message, function, "return a number")
+            raise refusal("PL0153", message, function, "return a number")
         storage[RESULT] = Storage(returned.name, element_type(returned), (), "argument", True, function.span)
     names = tuple(a.terms[0][0] for a in symbols.values())
-    domain = assumed(names, storage.values())
+    domain = default_assumptions(names, storage.values())
     named = {p.name: symbols[p.symbol] for p in parameters if p.symbol in symbols}
     scope = replace(
         outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=named
     )
-    nodes, assumptions, stored = body(tuple(_region(function, parameters)), parameters, found, scope)
+    nodes, assumptions, stored = lower_body(tuple(_scop_statements(function, parameters)), parameters, found, scope)
     made = Nest(function.name, names, conjunction(domain, assumptions), stored, nodes, function.span)
-    return written_out(replace(made, assumptions=bounded(made)))
+    return written_out(replace(made, assumptions=extent_assumptions(made)))
 
 
-def _shapes(
+def _parameter_shapes(
     function: Node, parameters: Sequence[Node], declared: Sequence[str], options: Options
 ) -> dict[str, list[str]]:
     """Extents of every array parameter as texts, from its declarator or from `--shape`; `*p` that is never subscripted
@@ -75,25 +75,25 @@ def _shapes(
     """
     arrays = [p for p in parameters if is_pointer(p)]
     given = given_shapes(options.shapes, [p.name for p in arrays])
-    subscripted = {strip(n.inner[0]).symbol for n in function if n.kind == "element"}
+    subscripted = {strip_casts(n.inner[0]).symbol for n in function if n.kind == "element"}
     shapes, unknown = dict[str, list[str]](), list[Diagnostic]()
     for parameter, declarator in zip(parameters, declared, strict=True):
-        inner, written = extents(parameter.ctype), extents(declarator)
+        inner, written = extent_texts(parameter.ctype), extent_texts(declarator)
         if not is_pointer(parameter):
             continue
         if parameter.name in given and inner and len(given[parameter.name]) != len(inner) + 1:
             message = (
                 f"`{parameter.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[parameter.name])}"
             )
-            raise refuse("PL0155", message, parameter, _shape_help(parameter.name, inner))
+            raise refusal("PL0155", message, parameter, _shape_help(parameter.name, inner))
         if parameter.name in given:
             shapes[parameter.name] = given[parameter.name]
         elif len(written) == len(inner) + 1 and written[0] not in ("", "*"):
             # `a[n * m]` is an array of two dimensions, whose subscripts are taken apart.
-            shapes[parameter.name] = written if inner else factors(written[0])
+            shapes[parameter.name] = written if inner else extent_factors(written[0])
         elif parameter.symbol in subscripted or inner:
             message = f"the outermost extent of `{parameter.name}` is not known"
-            unknown.extend(refuse("PL0155", message, parameter, _shape_help(parameter.name, inner)).diagnostics)
+            unknown.extend(refusal("PL0155", message, parameter, _shape_help(parameter.name, inner)).diagnostics)
         else:
             shapes[parameter.name] = []
     # All unknown extents in one message: one run shows every `--shape` that is missing.
@@ -109,14 +109,14 @@ def _shape_help(name: str, inner: list[str]) -> str:
     )
 
 
-def _argument(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Affine]) -> Storage:
+def _argument_storage(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Affine]) -> Storage:
     """Storage of a parameter: an array, a scalar by value, or a scalar behind a pointer. Raises PL0155."""
     known = {a.terms[0][0]: a for a in symbols.values()}
     found = [affine_text(text, known) for text in shape or ()]
     for text, extent in zip(shape or (), found, strict=True):
         if extent is None:
             help = "extents are sums of int parameters and constants"
-            raise refuse(
+            raise refusal(
                 "PL0155", f"the extent `{text}` of `{parameter.name}` is not affine in the parameters", parameter, help
             )
     return Storage(
@@ -129,7 +129,7 @@ def _argument(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Af
     )
 
 
-def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
+def _scop_statements(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
     """Static control part (SCoP): the statements between `#pragma scop` and `#pragma endscop`, and declarations; all
     where there is no pragma. Raises PL0166. The pragmas are those of Clan and Pluto (Bondhugula et al. 2008).
     """
@@ -141,19 +141,19 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
     starts, ends = [at for at, end in marks if not end], [at for at, end in marks if end]
     # One region: PolyBench marks its loop nest like this, and Pluto and others read the same pragmas.
     if len(starts) != len(ends) or len(starts) > 1 or starts > ends:
-        raise refuse(
+        raise refusal(
             "PL0166",
             "`#pragma scop` and `#pragma endscop` do not form one pair",
             function,
             "mark one region of the function",
         )
     arrays = {p.symbol for p in parameters if is_pointer(p)}
-    for node in body.inner[: -1 if body.inner and _ends(body.inner[-1]) else None]:
+    for node in body.inner[: -1 if body.inner and _is_final_return(body.inner[-1]) else None]:
         inside = not marks or starts[0] < node.span.start < ends[0]
         if (inside and marks and node.span.end > ends[0]) or any(
             node.span.start < at < node.span.end for at, _ in marks
         ):
-            raise refuse(
+            raise refusal(
                 "PL0166",
                 "`#pragma scop` and `#pragma endscop` cut a statement in two",
                 node,
@@ -161,15 +161,15 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
             )
         if inside or node.kind == "declare" or assumption(node) is not None:
             yield node
-        elif _leaves(node):
-            raise refuse(
+        elif _may_leave(node):
+            raise refusal(
                 "PL0166",
                 "this statement is outside of `#pragma scop` and may leave the function",
                 node,
                 "move it to the function's caller",
             )
-        elif not _harmless(node, arrays):
-            raise refuse(
+        elif not _has_no_stores(node, arrays):
+            raise refusal(
                 "PL0166",
                 "this statement is outside of `#pragma scop` and may store values",
                 node,
@@ -180,12 +180,12 @@ def _region(function: Node, parameters: Sequence[Node]) -> Iterator[Node]:
 _SCOP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?P<end>end)?scop\b", re.MULTILINE)
 
 
-def _ends(node: Node) -> bool:
+def _is_final_return(node: Node) -> bool:
     """Whether this is a last statement without a meaning: `return;`."""
     return node.kind == "return" and not node.inner
 
 
-def _leaves(node: Node) -> bool:
+def _may_leave(node: Node) -> bool:
     """Whether a statement may end the function before its region."""
     called = {n.name for n in node if n.kind == "name"}
     return bool(called & {"exit", "_Exit", "_exit", "abort", "longjmp"}) or any(
@@ -193,6 +193,6 @@ def _leaves(node: Node) -> bool:
     )
 
 
-def _harmless(node: Node, arrays: set[str]) -> bool:
+def _has_no_stores(node: Node, arrays: set[str]) -> bool:
     stores = any(n.opcode in ("=", "++", "--") or n.kind == "update" for n in node)
     return not stores and not any(n.kind == "name" and n.symbol in arrays for n in node)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from polyloom.frontend.loops.affine import callee
+from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.tree import Node
 
 MOST: Final = 10_000
@@ -19,11 +19,11 @@ TIMES: Final = 4
 """Beyond these it may be as many times as large as it and what it calls are once each."""
 
 
-def is_small(function: Node, functions: Mapping[str, Node]) -> bool:
+def may_inline(function: Node, functions: Mapping[str, Node]) -> bool:
     """Inlining budget of a function of a file, whose functions are given by name: at most `MOST` nodes in all, or
     `TIMES` the sizes of what is inlined.
     """
-    calls = {name: tuple(_called(node, functions)) for name, node in functions.items()}
+    calls = {name: tuple(_callees(node, functions)) for name, node in functions.items()}
     once = {name: sum(1 for _ in node) for name, node in functions.items()}
     whole: dict[str, int] = {}
 
@@ -39,6 +39,6 @@ def is_small(function: Node, functions: Mapping[str, Node]) -> bool:
     return total <= max(MOST, TIMES * sum(once[name] for name in whole))
 
 
-def _called(node: Node, functions: Mapping[str, Node]) -> Iterator[str]:
-    names = (callee(each) for each in node if each.kind == "call")
+def _callees(node: Node, functions: Mapping[str, Node]) -> Iterator[str]:
+    names = (callee_name(each) for each in node if each.kind == "call")
     return (name for name in names if name in functions)

@@ -19,19 +19,19 @@ from itertools import count
 from typing import Any, Final
 
 from polyloom import extras
-from polyloom.deep import deeply, too_deep
+from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
 from polyloom.files import read_source
-from polyloom.frontend.c.choose import choose
-from polyloom.frontend.c.clang import CPP, C, included, llvm_module, syntax_tree
-from polyloom.frontend.c.growth import is_small
+from polyloom.frontend.c.choose import choose_function
+from polyloom.frontend.c.clang import CPP, C, include_directive, llvm_module, syntax_tree
+from polyloom.frontend.c.growth import may_inline
 from polyloom.frontend.c.library import called_kernels, with_kernels
-from polyloom.frontend.c.llvm_data import datum, name_of
-from polyloom.frontend.c.llvm_flow import phi, terminator
-from polyloom.frontend.c.llvm_lower import ASSERTION, Lowering, to_type
+from polyloom.frontend.c.llvm_data import read_variable, ssa_name
+from polyloom.frontend.c.llvm_flow import read_phi, read_terminator
+from polyloom.frontend.c.llvm_lower import ASSERTION, Lowering, skip_to_type
 from polyloom.frontend.c.llvm_places import Places
 from polyloom.frontend.c.llvm_text import Model, Unsupported, Words
-from polyloom.frontend.c.preconditions import preconditions
+from polyloom.frontend.c.preconditions import find_preconditions
 from polyloom.frontend.c.reference import ENTRY
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import (
@@ -47,8 +47,8 @@ from polyloom.ir.ssa import (
     Terminator,
     Unreachable,
     Value,
-    mentioned,
-    with_edges,
+    mentioned_addresses,
+    replace_edges,
 )
 from polyloom.ir.ssa_externals import Externals
 from polyloom.ir.ssa_types import Type
@@ -82,12 +82,12 @@ def load_ssa(
     """
     text = read_source(path, ".c").decode("utf-8", "replace")
     try:
-        chosen = _named(path, options) if path.endswith(CPP_ENDINGS) else _chosen(path, options, target)
+        chosen = _require_name(path, options) if path.endswith(CPP_ENDINGS) else _choose_function(path, options, target)
     except RecursionError:
-        raise too_deep(path) from None
+        raise nesting_error(path) from None
     language = CPP if path.endswith(CPP_ENDINGS) else C
     source, names, asserted = Source(path, text), (chosen.name,), chosen.asserted
-    return load_all(source, names, options, level, target, chosen.inlines, externals, language, asserted)[0]
+    return load_functions(source, names, options, level, target, chosen.inlines, externals, language, asserted)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +99,15 @@ class _Chosen:
     asserted: frozenset[tuple[int, int]] = frozenset()
 
 
-@deeply
-def _chosen(path: str, options: Options, target: str) -> _Chosen:
-    chosen, functions = choose(path, syntax_tree(path, options, target), options.function, calls=True)
+@with_deep_stack
+def _choose_function(path: str, options: Options, target: str) -> _Chosen:
+    chosen, functions = choose_function(path, syntax_tree(path, options, target), options.function, calls=True)
     # Beyond the budget calls stay calls, which every target of SSA form can make.
-    inlines = is_small(chosen, {function.name: function for function in functions.values()})
-    return _Chosen(chosen.name, inlines, preconditions(chosen).asserted)
+    inlines = may_inline(chosen, {function.name: function for function in functions.values()})
+    return _Chosen(chosen.name, inlines, find_preconditions(chosen).asserted)
 
 
-def _named(path: str, options: Options) -> _Chosen:
+def _require_name(path: str, options: Options) -> _Chosen:
     """C++ has no tree here in which a function could be looked for."""
     if options.function is None:
         raise input_error(
@@ -116,7 +116,7 @@ def _named(path: str, options: Options) -> _Chosen:
     return _Chosen(options.function)
 
 
-def load_all(
+def load_functions(
     source: Source,
     names: Sequence[str],
     options: Options,
@@ -133,14 +133,14 @@ def load_all(
     kept = ", ".join(f"(void *){f'&{name}' if language is CPP else name}" for name in names)
     before, after = _INLINED if inlines else ("", "")
     linkage = 'extern "C" ' if language is CPP else ""
-    unit = _UNIT.format(before=before, after=after, include=included(source.name), kept=kept, linkage=linkage)
+    unit = _UNIT.format(before=before, after=after, include=include_directive(source.name), kept=kept, linkage=linkage)
     if language is C:
         # Kernels of this package in the place of C's library, so that all targets give the same bits.
         unit = with_kernels(unit, called_kernels(source.text), ENTRY)
-    return imported(llvm_module(unit, level, target, options, language=language), source, externals, asserted)
+    return import_functions(llvm_module(unit, level, target, options, language=language), source, externals, asserted)
 
 
-def imported(
+def import_functions(
     module: str,
     source: Source,
     externals: Externals | None = None,
@@ -151,16 +151,16 @@ def imported(
 
     A target that makes units of its own, around the user's file, gets here by `clang.llvm_module`.
     """
-    reader = _Reader(_checked(module), source, externals or Externals(), asserted)
+    reader = _Reader(_verify_module(module), source, externals or Externals(), asserted)
     return tuple(verify(reader.function(name)) for name in reader.kept_names())
 
 
-def _checked(text: str) -> str:
+def _verify_module(text: str) -> str:
     """The module as llvmlite prints it, which has verified it."""
     try:
         llvm: Any = import_module("llvmlite.binding")  # it has no types
     except ImportError:
-        help = f"install it: `{extras.command('c')}`"
+        help = f"install it: `{extras.install_command('c')}`"
         raise PolyloomError(Diagnostic("PL0150", extras.NO_CLANG, USAGE, help=help)) from None
     # Printed anew, so that the text has one form: named values, no comments that matter, types spelled out.
     module = llvm.parse_assembly(text)
@@ -189,8 +189,8 @@ class _Reader:
         self.asserted = frozenset(Place(source.name, *where) for where in asserted)
         self.place, self.numbers = NOWHERE, count()
         self.defined = set(_DEFINED.findall(module))
-        self.globals = {name_of(f"@{name}"): text for name, text in _GLOBAL.findall(module)}
-        self.values = {name_of(name) for name in _VALUE.findall(module)}
+        self.globals = {ssa_name(f"@{name}"): text for name, text in _GLOBAL.findall(module)}
+        self.values = {ssa_name(name) for name in _VALUE.findall(module)}
 
     def kept_names(self) -> list[str]:
         """The names that the functions of the unit have here."""
@@ -209,26 +209,26 @@ class _Reader:
                     continue
                 # A transitive closure: a function comes with all that it can reach in the file.
                 if each in self.defined:
-                    found[each] = self._function(each)
+                    found[each] = self._read_function(each)
                     called = [i.called for block in found[each].blocks for i in block.instructions if i.called]
                     work += [name for name in called if name in self.defined]
-                    work += [address.name for address in mentioned(found[each])]
+                    work += [address.name for address in mentioned_addresses(found[each])]
                     used.update(called)
                 else:
-                    variables[each] = self._datum(each)
+                    variables[each] = self._read_variable(each)
                     work += [address.name for _, address in variables[each].addresses]
         except Unsupported as reason:
-            raise self._refused(str(reason)) from None
+            raise self._refusal(str(reason)) from None
         first, *others = found.values()
         data = tuple(variables[name] for name in self.globals if name in variables)
         externals = tuple(external for external in self.externals.values() if external.name in used - self.defined)
         return replace(first, data=data, others=tuple(others), externals=externals)
 
-    def _function(self, name: str) -> Function:
+    def _read_function(self, name: str) -> Function:
         prototype, body = self._prototype(name)
         parts: dict[str, Value] = {}
         # Two steps: the arguments of an edge are the phis of its target, which may stand further down.
-        raw = [self._block(label, list(lines), parts) for label, lines in _blocks(body)]
+        raw = [self._read_block(label, list(lines), parts) for label, lines in _split_blocks(body)]
         self._check_parts([r.block for r in raw], parts)
         incoming = {block.name: block.phis for block in raw}
         first, *blocks = (
@@ -244,10 +244,10 @@ class _Reader:
         if match is None:
             raise Unsupported(f"`{name}`, which clang leaves without a body,")
         before, rest, body = match.groups()
-        parameters, after = _enclosed(rest)
-        self.place = self.places.of_function(after)
-        result = self._result(before)
-        values, unsigned, restricted = self._parameters(parameters)
+        parameters, after = _split_parenthesis(rest)
+        self.place = self.places.function_place(after)
+        result = self._result_type(before)
+        values, unsigned, restricted = self._read_parameters(parameters)
         # clang widens narrow results by the ABI; `zeroext` is all that remains of unsignedness in LLVM's types.
         if result in NARROW and "zeroext" in before.split():
             unsigned.add(RESULT)
@@ -262,7 +262,7 @@ class _Reader:
             restricted=restricted,
         ), body
 
-    def _called(self, name: str) -> Function | None:
+    def _callee_prototype(self, name: str) -> Function | None:
         """Prototype of a function of the file, for a call of it; None for others."""
         place = self.place
         prototype = self._prototype(name)[0] if name in self.defined else None
@@ -270,16 +270,16 @@ class _Reader:
         self.place = place
         return prototype
 
-    def _result(self, before: str) -> Type | None:
+    def _result_type(self, before: str) -> Type | None:
         """The type, before which attributes stand."""
-        words = to_type(Words(before, self.model))
+        words = skip_to_type(Words(before, self.model))
         if words.take("void"):
             return None
         if words.peek() in ("[", "{", "<") or words.peek() in self.model.structures:
             raise Unsupported("a structure or an array as a result")
         return words.scalar()
 
-    def _parameters(self, text: str) -> tuple[tuple[Value, ...], set[int], frozenset[int]]:
+    def _read_parameters(self, text: str) -> tuple[tuple[Value, ...], set[int], frozenset[int]]:
         """Parameters, and the positions of unsigned ones (`zeroext`) and of restricted ones (`noalias`: `restrict` of
         C17, section 6.7.3.1).
         """
@@ -300,12 +300,12 @@ class _Reader:
                 if words.peek() == "noalias":
                     restricted.add(len(found))
                 words.skip()
-            found.append(Value(name_of(words.pop()), type))
+            found.append(Value(ssa_name(words.pop()), type))
             words.take(",")
         return tuple(found), unsigned, frozenset(restricted)
 
-    def _block(self, name: str, lines: list[str], parts: dict[str, Value]) -> _Raw:
-        lowering = Lowering(self.model, self._fresh, self._called, self.externals, parts, self.asserted)
+    def _read_block(self, name: str, lines: list[str], parts: dict[str, Value]) -> _Raw:
+        lowering = Lowering(self.model, self._fresh_name, self._callee_prototype, self.externals, parts, self.asserted)
         phis: list[tuple[Value, dict[str, Operand]]] = []
         end: Terminator = Unreachable()
         for line in lines:
@@ -314,8 +314,8 @@ class _Reader:
             lowering.place = self.places.find_place(place[1]) if place else NOWHERE
             self.place = lowering.place if lowering.place.line else self.place
             if re.match(r"%\S+ = phi ", text):
-                phis.append(phi(text, self.model))
-            elif (found := terminator(text, lowering.place, self.model)) is not None:
+                phis.append(read_phi(text, self.model))
+            elif (found := read_terminator(text, lowering.place, self.model)) is not None:
                 end = found
             else:
                 lowering.instruction(text)
@@ -329,17 +329,17 @@ class _Reader:
                 if operand.name in parts and operand.name not in defined:
                     raise Unsupported(f"a vector that came out of a call as an integer, `%{operand.name}`,")
 
-    def _datum(self, name: str) -> Data:
+    def _read_variable(self, name: str) -> Data:
         """A variable of the module."""
         if name not in self.globals:
             raise Unsupported(f"the address of the function `{name}`, whose body is not in this file,")
-        return datum(name, self.globals[name], self.model)
+        return read_variable(name, self.globals[name], self.model)
 
-    def _fresh(self) -> str:
+    def _fresh_name(self) -> str:
         """A name that no value of the module has."""
         return next(name for n in self.numbers if (name := f"byte.{n}") not in self.values)
 
-    def _refused(self, what: str) -> PolyloomError:
+    def _refusal(self, what: str) -> PolyloomError:
         """Diagnostic PL0975 at the source line of the instruction that is not supported."""
         source, line = self.places.source(self.place, self.source), self.place.line
         lines = source.text.split("\n")
@@ -356,7 +356,7 @@ _ASSERT_HELP: Final = (
 )
 
 
-def _enclosed(text: str) -> tuple[str, str]:
+def _split_parenthesis(text: str) -> tuple[str, str]:
     """Split of a text at the parenthesis that closes one before the text: what stands before it, and what behind."""
     depth = 1
     for place, mark in enumerate(text):
@@ -366,7 +366,7 @@ def _enclosed(text: str) -> tuple[str, str]:
     raise Unsupported(f"`{text}`")
 
 
-def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:
+def _split_blocks(body: str) -> Iterator[tuple[str, list[str]]]:
     """Basic blocks of a function's text: labels, and the instructions as lines; the cases of a switch, which take
     several lines, are joined.
     """
@@ -375,7 +375,7 @@ def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:
         if (match := _LABEL.match(line)) and not inside:
             if lines:
                 yield label, lines
-            label, lines = name_of("%" + match[1]), []
+            label, lines = ssa_name("%" + match[1]), []
         elif line and not line.startswith((";", "#dbg")):
             lines[-1:] = [f"{lines[-1]} {line}"] if inside else [*lines[-1:], line]
             inside = lines[-1].startswith("switch") and "]" not in lines[-1]
@@ -392,4 +392,4 @@ def _with_arguments(
     def edge(target: Edge) -> Edge:
         return Edge(target.block, tuple(values[name] for _, values in incoming[target.block]))
 
-    return with_edges(end, lambda operand: operand, edge)
+    return replace_edges(end, lambda operand: operand, edge)

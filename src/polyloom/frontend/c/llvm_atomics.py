@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from polyloom.frontend.c.llvm_data import legal
+from polyloom.frontend.c.llvm_data import legal_operand
 from polyloom.frontend.c.llvm_text import Unsupported, Words
 from polyloom.ir.ssa import MODIFICATIONS, ORDERS, Access, Operand, Order, Value
 from polyloom.ir.ssa_types import I1, Type
@@ -34,19 +34,19 @@ class Emitter(Protocol):
     ) -> Value: ...
 
 
-def modification(to: Emitter, name: str, words: Words) -> None:
+def read_modify_write(to: Emitter, name: str, words: Words) -> None:
     """Read-modify-write: `[volatile] add ptr p, i32 v seq_cst, align 4`."""
     is_volatile = bool(words.take("volatile"))
     word = words.pop()
     operation = _NAMES.get(word, word)
     pointer, value = _pointer(words), _value(words)
-    access = _access(words, is_volatile, "rmw")
+    access = _read_access(words, is_volatile, "rmw")
     if value.type not in MODIFICATIONS.get(operation, ()):
         raise Unsupported(f"an atomic `{word}` of {value.type}")
     to.emit("rmw", (pointer, value), name, value.type, access=access, callee=operation)
 
 
-def exchange(to: Emitter, words: Words) -> tuple[Value, Value]:
+def compare_exchange(to: Emitter, words: Words) -> tuple[Value, Value]:
     """Compare and swap: `[weak] [volatile] ptr p, i32 x, i32 y acq_rel monotonic, align 4` gives what was there, and
     whether that was x (C17, section 7.17.7.4).
     """
@@ -56,13 +56,13 @@ def exchange(to: Emitter, words: Words) -> tuple[Value, Value]:
     pointer, expected = _pointer(words), _value(words)
     words.expect(",")
     stored = _value(words)
-    access = _access(words, is_volatile, "cas")
+    access = _read_access(words, is_volatile, "cas")
     found = to.emit("cas", (pointer, expected, stored), "", expected.type, access=access)
     return found, to.emit("eq", (found, expected), "", I1)
 
 
 def _pointer(words: Words) -> Operand:
-    pointer, _ = legal(words)
+    pointer, _ = legal_operand(words)
     if pointer.type.element != "ptr" or pointer.type.lanes:
         raise Unsupported(f"an access through a pointer that stands for {pointer.type}")
     words.expect(",")
@@ -70,19 +70,19 @@ def _pointer(words: Words) -> Operand:
 
 
 def _value(words: Words) -> Operand:
-    value, width = legal(words)
+    value, width = legal_operand(words)
     if width:
         raise Unsupported(f"a volatile or atomic access of {width} bits")
     return value
 
 
-def _access(words: Words, is_volatile: bool, operation: str) -> Access:
+def _read_access(words: Words, is_volatile: bool, operation: str) -> Access:
     # Scopes narrower than the system are treated as the system, which is stronger.
     if words.take("syncscope"):
         words.group()
     found: Order = _order(words.pop(), operation)
     if operation == "cas":
-        found = _joined(found, _order(words.pop(), operation))
+        found = _strongest_order(found, _order(words.pop(), operation))
     align = int(words.pop()) if words.take(",") and words.take("align") else 1
     return Access(align, is_volatile, found)
 
@@ -94,7 +94,7 @@ def _order(word: str, operation: str) -> Order:
     return found
 
 
-def _joined(success: Order, failure: Order) -> Order:
+def _strongest_order(success: Order, failure: Order) -> Order:
     """Memory order as strong as both of a `cmpxchg`; that of a failure never releases, because nothing is stored."""
     if "seq_cst" in (success, failure):
         return "seq_cst"

@@ -20,11 +20,11 @@ from polyloom.frontend.c.llvm_text import (
     Structure,
     Unsupported,
     Words,
-    container,
-    offset_of,
-    size_of,
+    container_type,
+    field_offset,
+    allocation_size,
 )
-from polyloom.ir.ssa import FLAGS, Address, Constant, Data, Operand, Undef, Value, floating, integer
+from polyloom.ir.ssa import FLAGS, Address, Constant, Data, Operand, Undef, Value, float_constant, integer_constant
 from polyloom.ir.ssa_types import FLOATS, PTR, WIDTH, Type
 
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
@@ -61,18 +61,18 @@ def operand(words: Words, type: Type, width: int = 0) -> Operand:
     """Operand of a type: a value, or a constant; zeros are above an odd width."""
     word = words.pop()
     if word.startswith("%"):
-        return Value(name_of(word), type)
+        return Value(ssa_name(word), type)
     if word.startswith("@"):
-        return Address(name_of(word))
+        return Address(ssa_name(word))
     # poison may be refined to any value, and so to the undefined one, of which SSA form has one kind.
     if word in ("undef", "poison"):
         return Undef(type)
     if word == "getelementptr":
-        return _address(words)
+        return _constant_address(words)
     if word == "inttoptr":
-        return _device(words)
+        return _device_address(words)
     if type in FLOATS:
-        return floating(type, _float(word))
+        return float_constant(type, _read_float(word))
     if type.element == "ptr" and type.lanes == 0 and word == "null":
         return Constant(type, 0)
     if type.lanes:
@@ -82,10 +82,10 @@ def operand(words: Words, type: Type, width: int = 0) -> Operand:
     if re.fullmatch(r"-?\d+", word) is None:
         raise Unsupported(f"the constant `{word}`")
     # An integer of an odd width is kept with zeros above it (`llvm_widths`).
-    return integer(type, int(word) & ((1 << width) - 1) if width else int(word))
+    return integer_constant(type, int(word) & ((1 << width) - 1) if width else int(word))
 
 
-def flags(words: Words) -> tuple[str, ...]:
+def read_flags(words: Words) -> tuple[str, ...]:
     """Flags before the operands, of which those that `ir.ssa` has are kept."""
     found: list[str] = []
     while word := words.take(*FLAGS, *_DROPPED):
@@ -93,23 +93,23 @@ def flags(words: Words) -> tuple[str, ...]:
     return tuple(found)
 
 
-def typed(words: Words) -> Operand:
+def typed_operand(words: Words) -> Operand:
     return operand(words, words.scalar())
 
 
-def legal(words: Words) -> tuple[Operand, int]:
+def legal_operand(words: Words) -> tuple[Operand, int]:
     """An operand that may be an integer of an odd width, and that width or 0."""
-    type, width = words.legal()
+    type, width = words.legal_type()
     return operand(words, type, width), width
 
 
-def name_of(word: str) -> str:
+def ssa_name(word: str) -> str:
     """A name as `ir.ssa` can have it; `%` or `@` and quotes left out. `"\\C3"`, a byte of a name, has no other spelling
     than `..C3`."""
     return re.sub(r"[^\w.$]", "..", word[1:].strip('"'))
 
 
-def datum(name: str, text: str, model: Model) -> Data:
+def read_variable(name: str, text: str, model: Model) -> Data:
     """Global variable that the text after `@name =` defines, as bytes. Raises `Unsupported` for one without an
     initializer.
     """
@@ -119,7 +119,7 @@ def datum(name: str, text: str, model: Model) -> Data:
     if (kind := words.pop()) not in ("global", "constant"):
         raise Unsupported(f"the variable `{name}`, which is {'defined elsewhere' if kind == 'external' else kind},")
     layout = words.layout()
-    initial = _initial(words, layout)
+    initial = _read_initializer(words, layout)
     if words.take(",") and words.take("comdat"):
         words.take(",")
     align = int(words.pop()) if words.take("align") else 1
@@ -134,31 +134,31 @@ class _Initial:
     addresses: tuple[tuple[int, Address], ...] = ()
 
 
-def _initial(words: Words, layout: Layout) -> _Initial:
+def _read_initializer(words: Words, layout: Layout) -> _Initial:
     """Initializer of a layout: bytes, and the addresses in them."""
     if words.take("zeroinitializer", "undef", "poison"):
-        return _Initial(bytes(size_of(layout)))
+        return _Initial(bytes(allocation_size(layout)))
     match layout:
         case Scalar(type, size):
-            return _scalar(operand(words, type), size)
+            return _scalar_initializer(operand(words, type), size)
         case Odd(width):
-            return _scalar(operand(words, container(width), width), size_of(layout))
+            return _scalar_initializer(operand(words, container_type(width), width), allocation_size(layout))
         case Sequence(count, element):
             if words.peek().startswith("c"):
                 text = words.pop()[2:-1].encode("latin-1")
                 return _Initial(_ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), text))
-            parts = _elements(words, [element] * count, ("[", "]"))
-            return _joined(parts, [k * size_of(element) for k in range(count)], size_of(layout))
+            parts = _element_initializers(words, [element] * count, ("[", "]"))
+            return _concatenate(parts, [k * allocation_size(element) for k in range(count)], allocation_size(layout))
         case Structure(fields, packed):
             if packed:
                 words.expect("<")
-            parts = _elements(words, list(fields), ("{", "}"))
+            parts = _element_initializers(words, list(fields), ("{", "}"))
             if packed:
                 words.expect(">")
-            return _joined(parts, [offset_of(layout, k) for k in range(len(fields))], size_of(layout))
+            return _concatenate(parts, [field_offset(layout, k) for k in range(len(fields))], allocation_size(layout))
 
 
-def _scalar(value: Operand, size: int) -> _Initial:
+def _scalar_initializer(value: Operand, size: int) -> _Initial:
     # An address is known only when the program is linked: zeros and a relocation.
     if isinstance(value, Address):
         return _Initial(bytes(size), ((0, value),))
@@ -166,7 +166,7 @@ def _scalar(value: Operand, size: int) -> _Initial:
     return _Initial((value.value & ((1 << (8 * size)) - 1)).to_bytes(size, "little"))
 
 
-def _joined(parts: Iterable[_Initial], places: Iterable[int], size: int) -> _Initial:
+def _concatenate(parts: Iterable[_Initial], places: Iterable[int], size: int) -> _Initial:
     whole = bytearray(size)
     addresses: list[tuple[int, Address]] = []
     for part, place in zip(parts, places, strict=True):
@@ -175,20 +175,20 @@ def _joined(parts: Iterable[_Initial], places: Iterable[int], size: int) -> _Ini
     return _Initial(bytes(whole), tuple(addresses))
 
 
-def _elements(words: Words, layouts: list[Layout], marks: tuple[str, str]) -> list[_Initial]:
+def _element_initializers(words: Words, layouts: list[Layout], marks: tuple[str, str]) -> list[_Initial]:
     words.expect(marks[0])
     parts: list[_Initial] = []
     for layout in layouts:
         words.layout()
-        parts.append(_initial(words, layout))
+        parts.append(_read_initializer(words, layout))
         words.take(",")
     words.expect(marks[1])
     return parts
 
 
-def _address(words: Words) -> Operand:
+def _constant_address(words: Words) -> Operand:
     """Constant address: a `getelementptr` expression as a variable and a byte offset."""
-    flags(words)
+    read_flags(words)
     if words.take("inrange"):
         words.group()
     words.expect("(")
@@ -202,7 +202,7 @@ def _address(words: Words) -> Operand:
         index = operand(words, words.scalar())
         if not isinstance(index, Constant):
             raise Unsupported("a constant address with an index that is none")
-        layout, distance = inner(layout, index.value)
+        layout, distance = index_layout(layout, index.value)
         offset += distance
     words.expect(")")
     if not isinstance(base, Address):
@@ -210,7 +210,7 @@ def _address(words: Words) -> Operand:
     return Address(base.name, base.offset + offset)
 
 
-def _device(words: Words) -> Operand:
+def _device_address(words: Words) -> Operand:
     """A constant `inttoptr`: where a device is."""
     words.expect("(")
     number = operand(words, words.scalar())
@@ -222,18 +222,18 @@ def _device(words: Words) -> Operand:
     return Constant(type, number.value & ((1 << WIDTH[number.type]) - 1))
 
 
-def inner(layout: Layout, index: int) -> tuple[Layout, int]:
+def index_layout(layout: Layout, index: int) -> tuple[Layout, int]:
     """Element of a layout that an index leads to, and its distance in bytes."""
     match layout:
         case Sequence(_, element):
-            return element, index * size_of(element)
+            return element, index * allocation_size(element)
         case Structure(fields):
-            return fields[index], offset_of(layout, index)
+            return fields[index], field_offset(layout, index)
         case _:
             raise Unsupported("an index into a scalar")
 
 
-def _float(word: str) -> float:
+def _read_float(word: str) -> float:
     """A decimal that is exact, or the bits of a double, with which singles are written, too."""
     # LLVM prints a float that decimal digits do not hold exactly as the bits of a double.
     if word.startswith("0x"):

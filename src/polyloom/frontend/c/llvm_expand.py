@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from polyloom.frontend.c.llvm_text import Unsupported
 from polyloom.ir.ssa import Constant, Operand, Value
-from polyloom.ir.ssa_semantics import bits
+from polyloom.ir.ssa_semantics import value_bits
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, INTEGERS, Type
 
 # Bits of the fraction in binary32 and binary64 (IEEE 754, table 3.5).
@@ -29,107 +29,107 @@ class Emit(Protocol):
     ) -> Value: ...
 
 
-def expanded(known: str, emit: Emit, operands: list[Operand], name: str, result: Type) -> None:
+def expand_intrinsic(known: str, emit: Emit, operands: list[Operand], name: str, result: Type) -> None:
     """The result of the intrinsic gets the name. `known` is one of `EXPANDED`."""
     _FORMS[known](emit, operands[0], name, result)
 
 
-def _float(value: Operand) -> Type:
+def _float_type(value: Operand) -> Type:
     if value.type not in FLOATS:
         raise Unsupported(f"the rounding of {value.type}")
     return value.type
 
 
-def _number(type: Type, number: float) -> Constant:
-    return Constant(type, bits(type, number))
+def _float_constant(type: Type, number: float) -> Constant:
+    return Constant(type, value_bits(type, number))
 
 
 def _magnitude(emit: Emit, value: Operand) -> Value:
     return emit("call", (value,), "", value.type, callee="fabs")
 
 
-def _nearest(emit: Emit, magnitude: Operand) -> Value:
+def _nearest_even(emit: Emit, magnitude: Operand) -> Value:
     """Round to nearest, ties to even, of a magnitude: what is no less than zero; a NaN stays."""
     type = magnitude.type
-    large = _number(type, 2.0 ** _FRACTION[type])
+    large = _float_constant(type, 2.0 ** _FRACTION[type])
     near = emit("fsub", (emit("fadd", (magnitude, large), "", type), large), "", type)
     # From 2^p on every number is integral, and the sum would round it; an ordered comparison is false for NaN.
     return emit("select", (emit("folt", (magnitude, large), "", I1), near, magnitude), "", type)
 
 
-def _corrected(emit: Emit, test: str, compared: Operand, near: Operand, step: float) -> Value:
+def _correct_rounding(emit: Emit, test: str, compared: Operand, near: Operand, step: float) -> Value:
     """`near` and a step where the comparison of `near` with `compared` holds."""
     type = near.type
-    moved = emit("fadd", (near, _number(type, step)), "", type)
+    moved = emit("fadd", (near, _float_constant(type, step)), "", type)
     return emit("select", (emit(test, (near, compared), "", I1), moved, near), "", type)
 
 
-def _signed(emit: Emit, magnitude: Operand, sign: Operand, name: str) -> Value:
+def _copy_sign(emit: Emit, magnitude: Operand, sign: Operand, name: str) -> Value:
     return emit("call", (magnitude, sign), name, sign.type, callee="copysign")
 
 
-def _even(emit: Emit, value: Operand, name: str, _: Type) -> None:
+def _ties_even_rounding(emit: Emit, value: Operand, name: str, _: Type) -> None:
     # On the magnitude, because the trick with 2^p needs one sign; the result takes the sign back.
     """`rint`, `nearbyint`, `roundeven`: ties to even, with the sign of the operand, also of zeros (C17, section
     7.12.9.4).
     """
-    _float(value)
-    _signed(emit, _nearest(emit, _magnitude(emit, value)), value, name)
+    _float_type(value)
+    _copy_sign(emit, _nearest_even(emit, _magnitude(emit, value)), value, name)
 
 
-def _floor(emit: Emit, value: Operand, name: str, _: Type) -> None:
+def _lower_floor(emit: Emit, value: Operand, name: str, _: Type) -> None:
     """`floor`: the nearest integral value, minus one where that is above the operand (C17, section 7.12.9.2)."""
-    _float(value)
-    near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
-    _signed(emit, _corrected(emit, "fogt", value, near, -1.0), value, name)
+    _float_type(value)
+    near = _copy_sign(emit, _nearest_even(emit, _magnitude(emit, value)), value, "")
+    _copy_sign(emit, _correct_rounding(emit, "fogt", value, near, -1.0), value, name)
 
 
-def _ceil(emit: Emit, value: Operand, name: str, _: Type) -> None:
+def _lower_ceil(emit: Emit, value: Operand, name: str, _: Type) -> None:
     """`ceil`: the nearest integral value, plus one where that is below the operand (C17, section 7.12.9.1)."""
-    _float(value)
-    near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
+    _float_type(value)
+    near = _copy_sign(emit, _nearest_even(emit, _magnitude(emit, value)), value, "")
     # -1 + 1 is +0.0, and ceil(-0.7) is -0.0: the sign is copied once more.
-    _signed(emit, _corrected(emit, "folt", value, near, 1.0), value, name)
+    _copy_sign(emit, _correct_rounding(emit, "folt", value, near, 1.0), value, name)
 
 
-def _truncated(emit: Emit, magnitude: Operand) -> Value:
-    return _corrected(emit, "fogt", magnitude, _nearest(emit, magnitude), -1.0)
+def _truncate(emit: Emit, magnitude: Operand) -> Value:
+    return _correct_rounding(emit, "fogt", magnitude, _nearest_even(emit, magnitude), -1.0)
 
 
-def _trunc(emit: Emit, value: Operand, name: str, _: Type) -> None:
-    _float(value)
-    _signed(emit, _truncated(emit, _magnitude(emit, value)), value, name)
+def _lower_trunc(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    _float_type(value)
+    _copy_sign(emit, _truncate(emit, _magnitude(emit, value)), value, name)
 
 
-def _away(emit: Emit, value: Operand, name: str) -> Value:
+def _ties_away_rounding(emit: Emit, value: Operand, name: str) -> Value:
     """Round half away from zero (C17, section 7.12.9.6): what truncation takes off is exact, and compared with one
     half.
     """
-    type = _float(value)
+    type = _float_type(value)
     magnitude = _magnitude(emit, value)
-    whole = _truncated(emit, magnitude)
+    whole = _truncate(emit, magnitude)
     # Adding 0.5 and truncating would be wrong for the largest number below 0.5, whose sum rounds up to 1.
     rest = emit("fsub", (magnitude, whole), "", type)
-    up = emit("fadd", (whole, _number(type, 1.0)), "", type)
-    is_half = emit("foge", (rest, _number(type, 0.5)), "", I1)
-    return _signed(emit, emit("select", (is_half, up, whole), "", type), value, name)
+    up = emit("fadd", (whole, _float_constant(type, 1.0)), "", type)
+    is_half = emit("foge", (rest, _float_constant(type, 0.5)), "", I1)
+    return _copy_sign(emit, emit("select", (is_half, up, whole), "", type), value, name)
 
 
-def _round(emit: Emit, value: Operand, name: str, _: Type) -> None:
-    _away(emit, value, name)
+def _ties_away_result(emit: Emit, value: Operand, name: str, _: Type) -> None:
+    _ties_away_rounding(emit, value, name)
 
 
-def _to_integer(emit: Emit, value: Operand, name: str, result: Type) -> None:
-    _float(value)
-    near = _signed(emit, _nearest(emit, _magnitude(emit, value)), value, "")
+def _integer_rounding(emit: Emit, value: Operand, name: str, result: Type) -> None:
+    _float_type(value)
+    near = _copy_sign(emit, _nearest_even(emit, _magnitude(emit, value)), value, "")
     emit("fptosi", (near,), name, result)
 
 
-def _away_to_integer(emit: Emit, value: Operand, name: str, result: Type) -> None:
-    emit("fptosi", (_away(emit, value, ""),), name, result)
+def _ties_away_integer(emit: Emit, value: Operand, name: str, result: Type) -> None:
+    emit("fptosi", (_ties_away_rounding(emit, value, ""),), name, result)
 
 
-def _reversed(emit: Emit, value: Operand, name: str, type: Type) -> None:
+def _reverse_bits(emit: Emit, value: Operand, name: str, type: Type) -> None:
     """Bit reversal by swaps of neighbouring groups of 1, 2, 4 ... bits (Hacker's Delight, section 7-1), for powers of
     two from 8 bits.
     """
@@ -154,14 +154,14 @@ def _as_signed(value: int, width: int) -> int:
 
 
 _FORMS: Final[dict[str, Callable[[Emit, Operand, str, Type], None]]] = {
-    **dict.fromkeys(("rint", "nearbyint", "roundeven"), _even),
-    "floor": _floor,
-    "ceil": _ceil,
-    "trunc": _trunc,
-    "round": _round,
-    **dict.fromkeys(("lrint", "llrint"), _to_integer),
-    **dict.fromkeys(("lround", "llround"), _away_to_integer),
-    "bitreverse": _reversed,
+    **dict.fromkeys(("rint", "nearbyint", "roundeven"), _ties_even_rounding),
+    "floor": _lower_floor,
+    "ceil": _lower_ceil,
+    "trunc": _lower_trunc,
+    "round": _ties_away_result,
+    **dict.fromkeys(("lrint", "llrint"), _integer_rounding),
+    **dict.fromkeys(("lround", "llround"), _ties_away_integer),
+    "bitreverse": _reverse_bits,
 }
 EXPANDED: Final = frozenset(_FORMS)
 """The intrinsics, without `llvm.` and without types."""

@@ -5,45 +5,45 @@ Instructions").
 
 from __future__ import annotations
 
-from polyloom.frontend.c.llvm_data import flags, legal, name_of, operand, typed
+from polyloom.frontend.c.llvm_data import read_flags, legal_operand, ssa_name, operand, typed_operand
 from polyloom.frontend.c.llvm_text import Model, Unsupported, Words
 from polyloom.ir.ssa import Branch, Constant, Edge, Jump, Operand, Place, Return, Switch, Terminator, Unreachable, Value
 
 
-def phi(text: str, model: Model) -> tuple[Value, dict[str, Operand]]:
+def read_phi(text: str, model: Model) -> tuple[Value, dict[str, Operand]]:
     """Phi function (Cytron et al. 1991): the value, and its operands by the block that control comes from."""
     words = Words(text, model)
-    name = name_of(words.pop())
+    name = ssa_name(words.pop())
     words.expect("=")
     words.expect("phi")
-    flags(words)
-    type, width = words.legal()
+    read_flags(words)
+    type, width = words.legal_type()
     incoming: dict[str, Operand] = {}
     while words.take("["):
         value = operand(words, type, width)
         words.expect(",")
-        incoming[name_of(words.pop())] = value
+        incoming[ssa_name(words.pop())] = value
         words.expect("]")
         words.take(",")
     return Value(name, type), incoming
 
 
-def terminator(text: str, place: Place, model: Model) -> Terminator | None:
+def read_terminator(text: str, place: Place, model: Model) -> Terminator | None:
     """Terminator of a block; None where the text is none; edges are without arguments."""
     words = Words(text, model)
     match words.pop():
         case "br" if words.take("label"):
-            return Jump(Edge(name_of(words.pop())), place)
+            return Jump(Edge(ssa_name(words.pop())), place)
         case "br":
-            condition = typed(words)
+            condition = typed_operand(words)
             return Branch(condition, _label(words), _label(words), place)
         case "switch":
-            value, _ = legal(words)
+            value, _ = legal_operand(words)
             default = _label(words)
             words.expect("[")
             cases: list[tuple[int, Edge]] = []
             while not words.take("]"):
-                case, _ = legal(words)
+                case, _ = legal_operand(words)
                 # LLVM's grammar allows nothing else.
                 assert isinstance(case, Constant)
                 cases.append((case.value, _label(words)))
@@ -51,7 +51,7 @@ def terminator(text: str, place: Place, model: Model) -> Terminator | None:
         case "ret" if words.take("void"):
             return Return(None, place)
         case "ret":
-            return Return(typed(words), place)
+            return Return(typed_operand(words), place)
         case "unreachable":
             return Unreachable(place)
         # Exceptions and computed jumps have edges that no target of SSA form makes.
@@ -64,4 +64,4 @@ def terminator(text: str, place: Place, model: Model) -> Terminator | None:
 def _label(words: Words) -> Edge:
     words.expect(",")
     words.expect("label")
-    return Edge(name_of(words.pop()))
+    return Edge(ssa_name(words.pop()))

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.frontend.c import llvm_atomics, llvm_expand, llvm_overflow, llvm_widths
-from polyloom.frontend.c.llvm_data import flags, inner, legal, name_of, operand, typed
-from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, size_of
+from polyloom.frontend.c.llvm_data import read_flags, index_layout, legal_operand, ssa_name, operand, typed_operand
+from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, allocation_size
 from polyloom.frontend.c.preconditions import FAILED
 from polyloom.ir.ssa import (
     ARITHMETIC,
@@ -35,7 +35,7 @@ from polyloom.ir.ssa import (
     Order,
     Place,
     Value,
-    integer,
+    integer_constant,
 )
 from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_text import print_external
@@ -88,7 +88,7 @@ class Lowering:
     def instruction(self, text: str) -> None:
         """Lowering of an instruction: `text` without metadata, no phi and no terminator."""
         words = Words(text, self.model)
-        name = name_of(words.pop()) if words.peek().startswith("%") else ""
+        name = ssa_name(words.pop()) if words.peek().startswith("%") else ""
         if name:
             words.expect("=")
         # How a call is made says nothing about what it does.
@@ -129,24 +129,24 @@ class Lowering:
         self.made.append(Instruction(operation, operands, (), (), access, callee, self.place))
 
     def _arithmetic(self, opcode: str, name: str, words: Words) -> None:
-        kept = flags(words)
-        type, width = words.legal()
-        operands = _list(words, type, 1 if opcode == "fneg" else 2, width)
+        kept = read_flags(words)
+        type, width = words.legal_type()
+        operands = _read_operands(words, type, 1 if opcode == "fneg" else 2, width)
         if width:
-            llvm_widths.arithmetic(self, opcode, operands, name, width)
+            llvm_widths.legalize_arithmetic(self, opcode, operands, name, width)
         else:
             self.emit(opcode, operands, name, type, kept if opcode in ARITHMETIC else ())
 
     def _compare(self, opcode: str, name: str, words: Words) -> None:
-        flags(words)
+        read_flags(words)
         predicate = words.pop()
-        type, width = words.legal()
+        type, width = words.legal_type()
         if type.lanes:
             raise Unsupported("a comparison of vectors")
-        operands = _list(words, type, 2, width)
+        operands = _read_operands(words, type, 2, width)
         # Zeros stand above an odd width: equality and unsigned order need no change, signed order needs the sign.
         if width and predicate.startswith("s"):
-            operands = tuple(llvm_widths.extended(self, o, width) for o in operands)
+            operands = tuple(llvm_widths.sign_extend(self, o, width) for o in operands)
         self.emit("f" * (opcode == "fcmp") + predicate, operands, name, I1)
 
     def _cast(self, opcode: str, name: str, words: Words) -> None:
@@ -154,24 +154,24 @@ class Lowering:
         integer of their width, and odd widths left to `llvm_widths`.
         """
         is_positive = words.peek() == "nneg"
-        flags(words)
-        value, source = legal(words)
+        read_flags(words)
+        value, source = legal_operand(words)
         words.expect("to")
-        target, width = words.legal()
+        target, width = words.legal_type()
         if is_positive and opcode == "zext" and (value.type, target) == (I32, I64) and not source:
             opcode = "sext"  # the same, and nothing to do where registers of 64 bits hold what is extended by its sign
         if source or width:
-            llvm_widths.cast(self, opcode, value, source, target, width, name)
+            llvm_widths.legalize_cast(self, opcode, value, source, target, width, name)
             return
         # A vector of an external function comes through an integer of C's, which is the vector again here.
-        if (part := self._part(value)) is not None and opcode == "inttoptr":
+        if (part := self._named_part(value)) is not None and opcode == "inttoptr":
             if part.type != target:
                 raise Unsupported(f"{target} from a result of type {part.type}")
             self.emit("copy", (part,), name, target)
         elif opcode in ("ptrtoint", "inttoptr", "bitcast") and (value.type.lanes or target.lanes):
             raise Unsupported(f"`{opcode}` of a vector")
         elif opcode == "ptrtoint":
-            self._resized(
+            self._resize(
                 "zext",
                 # Through the integer that is as wide as a pointer: SSA form has no other conversion of addresses.
                 self.emit("ptrtoint", (value,), name if target == self.address else "", self.address),
@@ -179,7 +179,7 @@ class Lowering:
                 target,
             )
         elif opcode == "inttoptr":
-            wide = value if value.type == self.address else self._resized("zext", value, "", self.address)
+            wide = value if value.type == self.address else self._resize("zext", value, "", self.address)
             self.emit("inttoptr", (wide,), name, target)
         # A bitcast of a pointer, or a resize that changes nothing.
         elif value.type == target:
@@ -187,48 +187,48 @@ class Lowering:
         else:
             self.emit(opcode, (value,), name, target)
 
-    def _resized(self, extension: str, value: Operand, name: str, target: Type) -> Operand:
+    def _resize(self, extension: str, value: Operand, name: str, target: Type) -> Operand:
         """An integer as one of another width; nothing is done where it has that width."""
         if value.type == target:
             return value
         # LLVM indexes with any width, and takes indices as signed.
         return self.emit("trunc" if target.bits < value.type.bits else extension, (value,), name, target)
 
-    def _part(self, value: Operand) -> Value | None:
+    def _named_part(self, value: Operand) -> Value | None:
         return self.parts.get(value.name) if isinstance(value, Value) else None
 
     def select(self, name: str, words: Words) -> None:
-        flags(words)
-        condition = typed(words)
+        read_flags(words)
+        condition = typed_operand(words)
         words.expect(",")
-        then, _ = legal(words)
+        then, _ = legal_operand(words)
         words.expect(",")
-        self.emit("select", (condition, then, legal(words)[0]), name, then.type)
+        self.emit("select", (condition, then, legal_operand(words)[0]), name, then.type)
 
     def freeze(self, name: str, words: Words) -> None:
         # An undefined value of this SSA form has one value in a run already: nothing is left to freeze.
-        value, _ = legal(words)
+        value, _ = legal_operand(words)
         self.emit("copy", (value,), name, value.type)
 
     def load(self, name: str, words: Words) -> None:
         atomic, volatile = bool(words.take("atomic")), bool(words.take("volatile"))
-        type, width = words.legal()
+        type, width = words.legal_type()
         words.expect(",")
-        address = _pointer(typed(words))
-        access = _access(words, atomic, volatile)
+        address = _check_pointer(typed_operand(words))
+        access = _read_access(words, atomic, volatile)
         if width:
-            llvm_widths.load(self, address, name, type, width, access)
+            llvm_widths.load_odd_width(self, address, name, type, width, access)
         else:
             self.emit("load", (address,), name, type, access=access)
 
     def store(self, _: str, words: Words) -> None:
         atomic, volatile = bool(words.take("atomic")), bool(words.take("volatile"))
-        value, width = legal(words)
+        value, width = legal_operand(words)
         words.expect(",")
-        address = _pointer(typed(words))
-        access = _access(words, atomic, volatile)
+        address = _check_pointer(typed_operand(words))
+        access = _read_access(words, atomic, volatile)
         if width:
-            llvm_widths.store(self, value, address, width, access)
+            llvm_widths.store_odd_width(self, value, address, width, access)
         else:
             self.effect("store", (value, address), access)
 
@@ -240,9 +240,9 @@ class Lowering:
 
     def alloca(self, name: str, words: Words) -> None:
         layout = words.layout()
-        size: Operand = integer(self.address, size_of(layout))
+        size: Operand = integer_constant(self.address, allocation_size(layout))
         if words.take(",") and words.peek() != "align":
-            count = self._resized("zext", typed(words), "", self.address)
+            count = self._resize("zext", typed_operand(words), "", self.address)
             # A variable length array: elements times their size, unsigned.
             size = self.emit("mul", (count, size), "", self.address)
             words.take(",")
@@ -253,48 +253,48 @@ class Lowering:
         """Address arithmetic (LLVM Language Reference Manual, `getelementptr`): constant indices become one byte
         offset, each other index a scaled `offset`.
         """
-        flags(words)
+        read_flags(words)
         layout: Layout = Sequence(1, words.layout())
         words.expect(",")
-        address, constant = _pointer(typed(words)), 0
+        address, constant = _check_pointer(typed_operand(words)), 0
         parts: list[Operand] = []
         while words.take(","):
-            index = typed(words)
+            index = typed_operand(words)
             # The index 1 stands for an unknown one: the distance is then the element's size.
-            layout, distance = inner(layout, index.value if isinstance(index, Constant) else 1)
+            layout, distance = index_layout(layout, index.value if isinstance(index, Constant) else 1)
             if isinstance(index, Constant):
                 constant += distance
             else:
-                parts.append(self._scaled(index, distance))
+                parts.append(self._scale_index(index, distance))
         if constant or not parts:
-            parts.append(integer(self.address, constant))
+            parts.append(integer_constant(self.address, constant))
         # Variable parts first: the constant last can become the displacement of a load.
         for part in parts[:-1]:
             address = self.emit("offset", (address, part), "", address.type)
         self.emit("offset", (address, parts[-1]), name, address.type)
 
-    def _scaled(self, index: Operand, scale: int) -> Operand:
+    def _scale_index(self, index: Operand, scale: int) -> Operand:
         """index * scale in bytes, as wide as an address."""
         type = self.address
-        index = self._resized("sext", index, "", type)
+        index = self._resize("sext", index, "", type)
         if scale == 1:
             return index
         if scale & (scale - 1) == 0 and scale:
-            return self.emit("shl", (index, integer(type, scale.bit_length() - 1)), "", type)
-        return self.emit("mul", (index, integer(type, scale)), "", type)
+            return self.emit("shl", (index, integer_constant(type, scale.bit_length() - 1)), "", type)
+        return self.emit("mul", (index, integer_constant(type, scale)), "", type)
 
     def modification(self, name: str, words: Words) -> None:
-        llvm_atomics.modification(self, name, words)
+        llvm_atomics.read_modify_write(self, name, words)
 
     def exchange(self, name: str, words: Words) -> None:
         """Compare and swap, whose two results are kept as those of an external function are."""
-        found, equal = llvm_atomics.exchange(self, words)
+        found, equal = llvm_atomics.compare_exchange(self, words)
         self.parts |= {f"{name}.0": found, f"{name}.1": equal}
 
     def extractvalue(self, name: str, words: Words) -> None:
         """Result of a function that has several: what C returns is a structure of them, or integers in their place."""
         words.layout()
-        whole = name_of(words.pop())
+        whole = ssa_name(words.pop())
         words.expect(",")
         part = self.parts.get(f"{whole}.{words.pop()}")
         if part is None:
@@ -307,8 +307,8 @@ class Lowering:
         """Call: of an intrinsic, a function of the file, an external function, C's library, or through a pointer.
         Raises `Unsupported`.
         """
-        flags(words)
-        returned = _returned(words)
+        read_flags(words)
+        returned = _result_layout(words)
         start = words.next
         while not words.peek().startswith(("@", "%", "asm")) and words.peek():
             words.skip()
@@ -316,7 +316,7 @@ class Lowering:
         if (callee := words.pop()).startswith("%"):
             if is_variadic:
                 raise Unsupported("a variable number of arguments")
-            self._indirect(Value(name_of(callee), PTR), name, returned, words)
+            self._indirect_call(Value(ssa_name(callee), PTR), name, returned, words)
             return
         if not callee.startswith("@"):
             raise Unsupported("assembler" if callee == "asm" else f"a call of `{callee}`")
@@ -329,29 +329,29 @@ class Lowering:
         if known in _NO_EFFECT:
             return
         if known in llvm_overflow.NAMES:
-            found, overflows = llvm_overflow.overflowing(self, known, _arguments(words))
+            found, overflows = llvm_overflow.overflow_arithmetic(self, known, _read_arguments(words))
             self.parts |= {f"{name}.0": found, f"{name}.1": self.emit("copy", (overflows,), "", I1)}
             return
         if known in ("scmp", "ucmp"):
-            self._ordering(callee, name, _arguments(words))
+            self._three_way_comparison(callee, name, _read_arguments(words))
             return
         # The file's own functions before C's library: a definition wins over a name (C17, section 7.1.3).
         if (function := self.prototype(callee[1:])) is not None:
-            self._function(function, name, _arguments(words))
+            self._direct_call(function, name, _read_arguments(words))
             return
         if (external := self.externals.get(callee[1:])) is not None:
-            self._external(external, name, returned, _arguments(words))
+            self._external_call(external, name, returned, _read_arguments(words))
             return
         if known in llvm_expand.EXPANDED and isinstance(returned, Scalar):
-            llvm_expand.expanded(known, self.emit, _arguments(words), name, returned.type)
+            llvm_expand.expand_intrinsic(known, self.emit, _read_arguments(words), name, returned.type)
             return
         # A precondition is checked by the host before the run: no code is made for it.
-        if callee[1:] == FAILED and self._is_precondition(_arguments(words)):
+        if callee[1:] == FAILED and self._is_precondition(_read_arguments(words)):
             return
         if known not in INTRINSICS and known not in EFFECTS:
             unknown = f"the intrinsic `{callee[1:]}`" if callee.startswith("@llvm.") else f"a call of `{callee[1:]}`"
             raise Unsupported(_IN_C.get(known.partition(".")[2] or known or callee[1:], unknown))
-        self._intrinsic(known, name, _arguments(words))
+        self._intrinsic_call(known, name, _read_arguments(words))
 
     def _is_precondition(self, operands: list[Operand]) -> bool:
         """Whether an assertion that fails here is one of the function's own; what is inlined has the place of its call,
@@ -359,17 +359,17 @@ class Lowering:
         line = operands[2] if len(operands) == 4 else None
         return self.place in self.asserted and isinstance(line, Constant) and line.value == self.place.line
 
-    def _indirect(self, pointer: Value, name: str, returned: Layout | None, words: Words) -> None:
+    def _indirect_call(self, pointer: Value, name: str, returned: Layout | None, words: Words) -> None:
         """A call through a pointer: what it gives, and the types of what it gets, are the function's."""
         if name and not isinstance(returned, Scalar):
             raise Unsupported("a structure or an array as a result")
-        operands = (pointer, *_arguments(words))
+        operands = (pointer, *_read_arguments(words))
         if isinstance(returned, Scalar):
             self.emit("call", operands, name, returned.type, callee=INDIRECT)
         else:
             self.effect("call", operands, callee=INDIRECT)
 
-    def _function(self, function: Function, name: str, operands: list[Operand]) -> None:
+    def _direct_call(self, function: Function, name: str, operands: list[Operand]) -> None:
         # C without prototypes allows it, with undefined behaviour (C17, section 6.5.2.2, paragraph 9).
         if [o.type for o in operands] != [p.type for p in function.parameters] or (name == "") != (
             function.result is None
@@ -380,7 +380,7 @@ class Lowering:
         else:
             self.emit("call", tuple(operands), name, function.result, callee=f"@{function.name}")
 
-    def _external(self, external: External, name: str, returned: Layout | None, operands: list[Operand]) -> None:
+    def _external_call(self, external: External, name: str, returned: Layout | None, operands: list[Operand]) -> None:
         """Call of an external function, whose several results come as one structure, or array, of as many."""
         given = (returned.type,) if isinstance(returned, Scalar) else ()
         count = (
@@ -405,7 +405,7 @@ class Lowering:
             self.parts |= {value.name: value for value in results}
         self.made.append(Instruction("call", tuple(operands), results, callee=f"@{external.name}", place=self.place))
 
-    def _ordering(self, callee: str, name: str, operands: list[Operand]) -> None:
+    def _three_way_comparison(self, callee: str, name: str, operands: list[Operand]) -> None:
         """Three-way comparison, `scmp` and `ucmp`: 1, 0 or -1, as the difference of two comparisons (Hacker's Delight,
         section 2-9).
         """
@@ -419,12 +419,12 @@ class Lowering:
         )
         self.emit("sub", (greater, less), name, type)
 
-    def _intrinsic(self, known: str, name: str, operands: list[Operand]) -> None:
+    def _intrinsic_call(self, known: str, name: str, operands: list[Operand]) -> None:
         if known in EFFECTS:
             if operands.pop() != Constant(I1, 0):
                 raise Unsupported(f"a volatile {known}")
-            size = self._resized("zext", operands[2], "", self.address)
-            self.effect("call", (_pointer(operands[0]), operands[1], size), callee=known)
+            size = self._resize("zext", operands[2], "", self.address)
+            self.effect("call", (_check_pointer(operands[0]), operands[1], size), callee=known)
             return
         # Further operands are immediate flags (`is_int_min_poison` of `abs`), which become a flag or nothing.
         count = INTRINSICS[known][0]
@@ -435,16 +435,16 @@ class Lowering:
 _TYPED = re.compile(r"void|ptr|i\d+|half|bfloat|float|double|fp128|x86_fp80|[\[{<%].*")
 
 
-def to_type(words: Words) -> Words:
+def skip_to_type(words: Words) -> Words:
     """The words with attributes and a calling convention skipped, in front of a type."""
     while words.peek() and _TYPED.fullmatch(words.peek()) is None and not words.peek().startswith(("@", "asm")):
         words.skip()
     return words
 
 
-def _returned(words: Words) -> Layout | None:
+def _result_layout(words: Words) -> Layout | None:
     """Result layout of a call, behind attributes and convention; None for nothing, and for what is no scalar."""
-    start = to_type(words).next
+    start = skip_to_type(words).next
     try:
         return None if words.take("void") else words.layout()
     except Unsupported:
@@ -452,14 +452,14 @@ def _returned(words: Words) -> Layout | None:
         return None
 
 
-def _pointer(operand: Operand) -> Operand:
+def _check_pointer(operand: Operand) -> Operand:
     """An address, into whatever space."""
     if operand.type.element != "ptr" or operand.type.lanes:
         raise Unsupported(f"an access through a pointer that stands for {operand.type}")
     return operand
 
 
-def _list(words: Words, type: Type, count: int, width: int = 0) -> tuple[Operand, ...]:
+def _read_operands(words: Words, type: Type, count: int, width: int = 0) -> tuple[Operand, ...]:
     operands = [operand(words, type, width)]
     for _ in range(count - 1):
         words.expect(",")
@@ -467,7 +467,7 @@ def _list(words: Words, type: Type, count: int, width: int = 0) -> tuple[Operand
     return tuple(operands)
 
 
-def _arguments(words: Words) -> list[Operand]:
+def _read_arguments(words: Words) -> list[Operand]:
     """Arguments of a call: types, attributes and values."""
     words.expect("(")
     found: list[Operand] = []
@@ -488,7 +488,7 @@ def _arguments(words: Words) -> list[Operand]:
     return found
 
 
-def _access(words: Words, atomic: bool, volatile: bool) -> Access:
+def _read_access(words: Words, atomic: bool, volatile: bool) -> Access:
     if words.take("syncscope"):
         words.group()
     order = _order(words.pop(), "load", "store") if atomic else ""

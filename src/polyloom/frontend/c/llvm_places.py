@@ -35,19 +35,19 @@ class Places:
     def find_place(self, number: str) -> Place:
         """Position of a location; one object for each."""
         if number not in self.known:
-            self.known[number] = self._shown(number)
+            self.known[number] = self._shown_place(number)
         return self.known[number]
 
-    def of_function(self, attributes: str) -> Place:
+    def function_place(self, attributes: str) -> Place:
         """Position of a definition, from what stands behind its parameters."""
         scope = re.search(r"!dbg !(\d+)", attributes)
         return self._place(scope[1], self.nodes.get(scope[1], {})) if scope else NOWHERE
 
     def source(self, place: Place, home: Source) -> Source:
         """The text of the place's file, as far as it can be read."""
-        return home if place.file in ("", home.name) else Source(place.file, text_of(place.file))
+        return home if place.file in ("", home.name) else Source(place.file, read_text(place.file))
 
-    def _shown(self, number: str) -> Place:
+    def _shown_place(self, number: str) -> Place:
         chain: list[Place] = []
         # From the innermost inlined function outwards: with intrinsic headers hidden, the user's own line is shown.
         while number in self.nodes:
@@ -58,43 +58,43 @@ class Places:
         return (
             chain[-1]
             if self.hidden is None
-            else next((place for place in chain if not self._is_hidden(place)), chain[-1])
+            else next((place for place in chain if not self._is_hidden_place(place)), chain[-1])
         )
 
     def _place(self, scope: str, fields: dict[str, str]) -> Place:
         line = int(fields.get("line", 0))
-        return Place(self._file(scope), line, int(fields.get("column", 0))) if line else NOWHERE
+        return Place(self._scope_file(scope), line, int(fields.get("column", 0))) if line else NOWHERE
 
-    def _file(self, scope: str) -> str:
+    def _scope_file(self, scope: str) -> str:
         """The scopes of a file that is included within another say so themselves."""
         number = self.nodes.get(scope, {}).get("file", "")
         if number not in self.files:
             file = self.nodes.get(number, {})
             name = str(Path(file.get("directory", ""), file.get("filename", "")))
-            self.files[number] = self.home if _resolved(name) == _resolved(self.home) else name
+            self.files[number] = self.home if _resolve_path(name) == _resolve_path(self.home) else name
         return self.files[number]
 
-    def _is_hidden(self, place: Place) -> bool:
-        path = _resolved(place.file)
-        return any(path.is_relative_to(_resolved(folder)) for folder in self.hidden or ())
+    def _is_hidden_place(self, place: Place) -> bool:
+        path = _resolve_path(place.file)
+        return any(path.is_relative_to(_resolve_path(folder)) for folder in self.hidden or ())
 
 
 def _fields(text: str) -> dict[str, str]:
     return {
-        name: node or number or _ESCAPE.sub(_unescaped, quoted) for name, node, number, quoted in _FIELD.findall(text)
+        name: node or number or _ESCAPE.sub(_unescape, quoted) for name, node, number, quoted in _FIELD.findall(text)
     }
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     return "\\" if match[1] == "\\" else chr(int(match[1], 16))
 
 
-def _resolved(name: str) -> Path:
+def _resolve_path(name: str) -> Path:
     """Absolute path of a file; of a name with a zero byte, which `#line` may give, what stands before that."""
     return Path(name.partition("\0")[0]).resolve()
 
 
-def text_of(file: str) -> str:
+def read_text(file: str) -> str:
     try:
         return Path(file).read_bytes().decode("utf-8", "replace")
     except (OSError, ValueError):

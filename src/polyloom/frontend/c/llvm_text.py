@@ -77,12 +77,12 @@ class Structure:
 Layout = Scalar | Odd | Sequence | Structure
 
 
-def container(width: int) -> Type:
+def container_type(width: int) -> Type:
     """The least type of `ir.ssa` for an integer of the width."""
     return next(type for type in INTEGERS if WIDTH[type] >= width)
 
 
-def align_of(layout: Layout) -> int:
+def abi_alignment(layout: Layout) -> int:
     """Alignment of a layout in bytes (LLVM Language Reference Manual, "Data Layout": natural alignment)."""
     match layout:
         case Scalar(_, size):
@@ -91,12 +91,12 @@ def align_of(layout: Layout) -> int:
             # As clang's data layout has it: the next power of two of bytes, at most 8.
             return min(8, 1 << ((width + 7) // 8 - 1).bit_length())
         case Sequence(_, element):
-            return align_of(element)
+            return abi_alignment(element)
         case Structure(fields, packed):
-            return 1 if packed else max(map(align_of, fields), default=1)
+            return 1 if packed else max(map(abi_alignment, fields), default=1)
 
 
-def size_of(layout: Layout) -> int:
+def allocation_size(layout: Layout) -> int:
     """Allocation size: bytes from one element of an array to the next, trailing padding included (C17, section
     6.5.3.4).
     """
@@ -104,23 +104,23 @@ def size_of(layout: Layout) -> int:
         case Scalar(_, size):
             return size
         case Odd():
-            return align_of(layout)
+            return abi_alignment(layout)
         case Sequence(count, element):
-            return count * size_of(element)
+            return count * allocation_size(element)
         case Structure(fields):
-            end = offset_of(layout, len(fields))
-            return -(-end // align_of(layout)) * align_of(layout)
+            end = field_offset(layout, len(fields))
+            return -(-end // abi_alignment(layout)) * abi_alignment(layout)
 
 
-def offset_of(structure: Structure, field: int) -> int:
+def field_offset(structure: Structure, field: int) -> int:
     """Offset of a field in bytes; one after the last gives the end, without padding."""
     place = 0
     for k, layout in enumerate(structure.fields):
-        align = 1 if structure.packed else align_of(layout)
+        align = 1 if structure.packed else abi_alignment(layout)
         place = -(-place // align) * align
         if k == field:
             return place
-        place += size_of(layout)
+        place += allocation_size(layout)
     return place
 
 
@@ -166,7 +166,7 @@ class Words:
         """Layout of the type that follows: a scalar, an odd integer, an array or a structure. Raises `Unsupported`."""
         word = self.pop()
         if word == "ptr":
-            return Scalar(self._pointer(), self.model.pointers // 8)
+            return Scalar(self._pointer_type(), self.model.pointers // 8)
         if word in _SCALARS:
             return Scalar(_SCALARS[word], SIZE[_SCALARS[word]])
         if word == "[":
@@ -180,9 +180,9 @@ class Words:
         if word in self.model.structures:
             # Named structures cannot contain themselves but through pointers, which are opaque.
             return Words(self.model.structures[word], self.model).layout()
-        return _integer(word)
+        return _integer_layout(word)
 
-    def _pointer(self) -> Type:
+    def _pointer_type(self) -> Type:
         """Type of a pointer: itself where no address space is named, else what the table of external functions says."""
         if not self.take("addrspace"):
             return PTR
@@ -206,24 +206,24 @@ class Words:
 
     def scalar(self) -> Type:
         """A type of `ir.ssa`."""
-        type, width = self.legal()
+        type, width = self.legal_type()
         if width:
             raise Unsupported(f"an integer of {width} bits")
         return type
 
-    def legal(self) -> tuple[Type, int]:
+    def legal_type(self) -> tuple[Type, int]:
         """A type that a value can have, and 0; or the type that holds an integer of an odd width, and the width."""
         layout = self.layout()
         match layout:
             case Scalar(type, _):
                 return type, 0
             case Odd(width):
-                return container(width), width
+                return container_type(width), width
             case Sequence() | Structure():
                 raise Unsupported("a structure or an array as a value")
 
 
-def _integer(word: str) -> Layout:
+def _integer_layout(word: str) -> Layout:
     if word == "<":
         raise Unsupported("a vector")
     if (match := re.fullmatch(r"i(\d+)", word)) is None:

@@ -4,7 +4,7 @@ switches.
 
 Such a value is kept in the next wider type with zeros above it. What can leave other bits there is masked; what looks
 at the sign extends it first. Flags are left out. In memory it takes the bytes that its bits need, which are accessed by
-the powers of two in their number. Source: LLVM Language Reference Manual, "Integer Type" and `store`.
+the powers of two in their number. Source: LLVM Language Reference Manual, "Integer Type" and `store_odd_width`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final, Protocol
 
 from polyloom.frontend.c.llvm_text import Unsupported
-from polyloom.ir.ssa import Access, Operand, Value, integer
+from polyloom.ir.ssa import Access, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import I8, I16, I32, I64, PTR, WIDTH, Type
 
 _SIGNED: Final = ("sdiv", "srem", "ashr")
@@ -40,26 +40,26 @@ class Emitter(Protocol):
     def effect(self, operation: str, operands: tuple[Operand, ...], access: Access | None = None) -> None: ...
 
 
-def arithmetic(to: Emitter, operation: str, operands: tuple[Operand, ...], name: str, width: int) -> None:
+def legalize_arithmetic(to: Emitter, operation: str, operands: tuple[Operand, ...], name: str, width: int) -> None:
     a, b, type = *operands, operands[0].type
     if operation in _SIGNED:
         # A shift amount has no sign.
-        a, b = extended(to, a, width), b if operation == "ashr" else extended(to, b, width)
+        a, b = sign_extend(to, a, width), b if operation == "ashr" else sign_extend(to, b, width)
     # Bitwise operations and unsigned quotients of values with zeros above have zeros above themselves.
     if operation in _CLEAN:
         to.emit(operation, (a, b), name, type)
     else:
-        _masked(to, to.emit(operation, (a, b), "", type), name, width)
+        _mask_width(to, to.emit(operation, (a, b), "", type), name, width)
 
 
-def cast(to: Emitter, operation: str, value: Operand, source: int, target: Type, width: int, name: str) -> None:
+def legalize_cast(to: Emitter, operation: str, value: Operand, source: int, target: Type, width: int, name: str) -> None:
     """Conversion from or to an odd width; `source` and `width` are the widths before and after, 0 for those
     of types.
     """
     if operation not in _CASTS:
         raise Unsupported(f"`{operation}` of an integer of {source or width} bits")
     if source and operation in ("sext", "sitofp"):
-        value = extended(to, value, source)
+        value = sign_extend(to, value, source)
     # `zext` and `fptoui` to an odd width leave zeros above by themselves, or are undefined.
     masks = width > 0 and operation in ("trunc", "sext", "fptosi")
     if value.type != target:
@@ -67,40 +67,40 @@ def cast(to: Emitter, operation: str, value: Operand, source: int, target: Type,
     elif not masks:
         to.emit("copy", (value,), name, target)
     if masks:
-        _masked(to, value, name, width)
+        _mask_width(to, value, name, width)
 
 
-def extended(to: Emitter, value: Operand, width: int) -> Operand:
+def sign_extend(to: Emitter, value: Operand, width: int) -> Operand:
     """Sign extension within a register: shifted to the top and back arithmetically (Hacker's Delight, section 2-6)."""
-    above = integer(value.type, WIDTH[value.type] - width)
+    above = integer_constant(value.type, WIDTH[value.type] - width)
     return to.emit("ashr", (to.emit("shl", (value, above), "", value.type), above), "", value.type)
 
 
-def load(to: Emitter, address: Operand, name: str, type: Type, width: int, access: Access) -> None:
-    total: Operand = integer(type, 0)
-    for piece, offset, where in _pieces(to, address, width, access):
-        part: Operand = to.emit("load", (where,), "", piece, access=_aligned(access, offset))
+def load_odd_width(to: Emitter, address: Operand, name: str, type: Type, width: int, access: Access) -> None:
+    total: Operand = integer_constant(type, 0)
+    for piece, offset, where in _memory_pieces(to, address, width, access):
+        part: Operand = to.emit("load", (where,), "", piece, access=_piece_access(access, offset))
         if piece != type:
             part = to.emit("zext", (part,), "", type)
         if offset:
-            part = to.emit("or", (total, to.emit("shl", (part, integer(type, 8 * offset)), "", type)), "", type)
+            part = to.emit("or", (total, to.emit("shl", (part, integer_constant(type, 8 * offset)), "", type)), "", type)
         total = part
-    _masked(to, total, name, width)
+    _mask_width(to, total, name, width)
 
 
-def store(to: Emitter, value: Operand, address: Operand, width: int, access: Access) -> None:
-    for piece, offset, where in _pieces(to, address, width, access):
-        part = to.emit("lshr", (value, integer(value.type, 8 * offset)), "", value.type) if offset else value
+def store_odd_width(to: Emitter, value: Operand, address: Operand, width: int, access: Access) -> None:
+    for piece, offset, where in _memory_pieces(to, address, width, access):
+        part = to.emit("lshr", (value, integer_constant(value.type, 8 * offset)), "", value.type) if offset else value
         if piece != value.type:
             part = to.emit("trunc", (part,), "", piece)
-        to.effect("store", (part, where), _aligned(access, offset))
+        to.effect("store", (part, where), _piece_access(access, offset))
 
 
-def _masked(to: Emitter, value: Operand, name: str, width: int) -> None:
-    to.emit("and", (value, integer(value.type, (1 << width) - 1)), name, value.type)
+def _mask_width(to: Emitter, value: Operand, name: str, width: int) -> None:
+    to.emit("and", (value, integer_constant(value.type, (1 << width) - 1)), name, value.type)
 
 
-def _pieces(to: Emitter, address: Operand, width: int, access: Access) -> Iterator[tuple[Type, int, Operand]]:
+def _memory_pieces(to: Emitter, address: Operand, width: int, access: Access) -> Iterator[tuple[Type, int, Operand]]:
     """Types, places and addresses of the parts, the low one first."""
     # A split access is not atomic, and accesses a volatile place more than once.
     if access.volatile or access.order:
@@ -109,10 +109,10 @@ def _pieces(to: Emitter, address: Operand, width: int, access: Access) -> Iterat
     while left:
         # The greatest power of two that is left: an i48 is accessed as 4 and 2 bytes.
         size = 1 << (left.bit_length() - 1)
-        where = to.emit("offset", (address, integer(to.address, offset)), "", PTR) if offset else address
+        where = to.emit("offset", (address, integer_constant(to.address, offset)), "", PTR) if offset else address
         yield _BY_SIZE[size], offset, where
         left, offset = left - size, offset + size
 
 
-def _aligned(access: Access, offset: int) -> Access:
+def _piece_access(access: Access, offset: int) -> Access:
     return Access(min(access.align, offset & -offset) if offset else access.align)

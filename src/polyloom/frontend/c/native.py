@@ -13,7 +13,7 @@ from polyloom.files import read_source
 from polyloom.frontend.c.clang import shared_library
 from polyloom.frontend.c.library import called_kernels, with_kernels
 from polyloom.frontend.c.prototype import Dtype, Prototype
-from polyloom.frontend.c.reference import ENTRY, called, entry_unit
+from polyloom.frontend.c.reference import ENTRY, call_library, entry_unit
 from polyloom.frontend.source import Options
 
 _NAMES: Final = {
@@ -39,20 +39,20 @@ def call_native(
     """
     result = [np.zeros((), function.result)] if function.result is not None else []
     start = len(result)
-    passed = [_passed(p.dtype, f"{ENTRY}{k}", p.extents is None) for k, p in enumerate(function.parameters, start)]
+    passed = [_argument_text(p.dtype, f"{ENTRY}{k}", p.extents is None) for k, p in enumerate(function.parameters, start)]
     call = f"{function.name}({', '.join(passed)})"
     if function.result is not None:
         # The result goes through memory as well, so that one runner serves functions of any type.
-        call = f"*({_name(function.result)} *){ENTRY}0 = {call}"
+        call = f"*({_c_type(function.result)} *){ENTRY}0 = {call}"
     own = called_kernels(read_source(path, ".c").decode("utf-8", "replace"))
     unit = with_kernels(entry_unit(path, start + len(passed), call), own, ENTRY)
     library = shared_library(unit, options, model)
-    return called(library, [*result, *arguments], function.name, function.span)
+    return call_library(library, [*result, *arguments], function.name, function.span)
 
 
-def _passed(dtype: Dtype, pointer: str, is_scalar: bool) -> str:
-    return f"*({_name(dtype)} *){pointer}" if is_scalar else pointer
+def _argument_text(dtype: Dtype, pointer: str, is_scalar: bool) -> str:
+    return f"*({_c_type(dtype)} *){pointer}" if is_scalar else pointer
 
 
-def _name(dtype: Dtype) -> str:
+def _c_type(dtype: Dtype) -> str:
     return _NAMES[f"{'?' if dtype.kind == 'b' else dtype.kind}{dtype.itemsize}"]

@@ -17,15 +17,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from polyloom.deep import deeply
+from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import Span
-from polyloom.frontend.c.choose import choose
-from polyloom.frontend.c.clang import constants, printed_function, syntax_tree
-from polyloom.frontend.c.preconditions import preconditions
+from polyloom.frontend.c.choose import choose_function
+from polyloom.frontend.c.clang import evaluate_constants, printed_function, syntax_tree
+from polyloom.frontend.c.preconditions import find_preconditions
 from polyloom.frontend.c.signature import declarators, given_shapes
-from polyloom.frontend.c.tree import aliases, ctype
-from polyloom.frontend.loops.shapes import affine_text, extents, names_in
-from polyloom.frontend.loops.tree import Node, refuse, strip
+from polyloom.frontend.c.tree import typedefs, ctype
+from polyloom.frontend.loops.shapes import affine_text, extent_texts, identifiers
+from polyloom.frontend.loops.tree import Node, refusal, strip_casts
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.source import Options
 from polyloom.sets import Affine, Condition
@@ -81,41 +81,41 @@ class Prototype:
     assumptions: Condition = field(default_factory=Condition)
 
 
-@deeply
-def prototype(path: str, options: Options, target: str, long: int) -> Prototype:
+@with_deep_stack
+def read_prototype(path: str, options: Options, target: str, long: int) -> Prototype:
     """Prototype of the chosen function in the file; `target` is that of clang's, `long` the number of bytes of that
     type. Raises PL0151 to PL0155.
     """
     unit = syntax_tree(path, options, target)
-    function = choose(path, unit, options.function, calls=True)[0]
-    types = _Types(unit, long, lambda expressions: constants(path, expressions, options, target))
+    function = choose_function(path, unit, options.function, calls=True)[0]
+    types = _Types(unit, long, lambda expressions: evaluate_constants(path, expressions, options, target))
     nodes = [n for n in function.inner if n.kind == "parameter"]
     for node in nodes:
         if _FUNCTION.search(node.ctype) is not None:
             help = "take a number, and choose the function by it from a table in the file"
-            raise refuse("PL0153", f"`{node.name}` is a pointer to a function, which no run can pass", node, help)
+            raise refusal("PL0153", f"`{node.name}` is a pointer to a function, which no run can pass", node, help)
     written = (
         declarators(printed_function(path, function.name, options, target), function.name, types.aliases)
         if nodes
         else ()
     )
-    texts = dict(_extents(function, nodes, written, options))
+    texts = dict(_pointer_extents(function, nodes, written, options))
     # A function type is printed as `int (int *, int)`.
     result = re.split(r" ?\(", function.ctype)[0]
     if result.endswith("*"):
-        raise refuse(
+        raise refusal(
             "PL0153",
             f"`{function.name}` returns a pointer, which means nothing outside of it",
             function,
             "return a number",
         )
-    parameters = tuple(Parameter(n.name, types.of_parameter(n), texts.get(n.name)) for n in nodes)
+    parameters = tuple(Parameter(n.name, types.parameter_dtype(n), texts.get(n.name)) for n in nodes)
     integers = {p.name for p in parameters if p.extents is None and p.dtype.kind in "iu"}
-    sizes = frozenset(name for text in texts.values() for part in text for name in names_in(part))
+    sizes = frozenset(name for text in texts.values() for part in text for name in identifiers(part))
     _check_sizes(nodes, texts, integers)
     returned, assumed = (
-        None if result == "void" else types.by_value(result, function),
-        preconditions(function).condition,
+        None if result == "void" else types.value_dtype(result, function),
+        find_preconditions(function).condition,
     )
     return Prototype(function.name, parameters, returned, sizes | assumed.symbols, function.span, assumed)
 
@@ -128,7 +128,7 @@ def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], in
         for text in texts.get(node.name, ()):
             if affine_text(text, ones) is None:
                 help = "extents are sums and products of integer parameters and numbers"
-                raise refuse(
+                raise refusal(
                     "PL0155",
                     f"the extent `{text}` of `{node.name}` is not known when the function is called",
                     node,
@@ -136,15 +136,15 @@ def _check_sizes(nodes: Sequence[Node], texts: Mapping[str, tuple[str, ...]], in
                 )
 
 
-def _extents(
+def _pointer_extents(
     function: Node, nodes: Sequence[Node], written: Sequence[str], options: Options
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Extents of every pointer, with its name; `written` are the declarations of the parameters. Raises PL0155."""
     pointers = [n for n in nodes if is_pointer(n)]
     given = given_shapes(options.shapes, [p.name for p in pointers])
-    moving = set(_moving(function))
+    moving = set(_subscripted_pointers(function))
     for node, declarator in zip(nodes, written, strict=True):
-        inner, outer = extents(node.ctype), extents(declarator)
+        inner, outer = extent_texts(node.ctype), extent_texts(declarator)
         if not is_pointer(node):
             continue
         example = (
@@ -152,7 +152,7 @@ def _extents(
             f"{node.name}={','.join(['n', *inner])}"
         )
         if node.name in given and inner and len(given[node.name]) != len(inner) + 1:
-            raise refuse(
+            raise refusal(
                 "PL0155",
                 f"`{node.name}` has {len(inner) + 1} dimensions, and --shape gives {len(given[node.name])}",
                 node,
@@ -163,16 +163,16 @@ def _extents(
         elif len(outer) == len(inner) + 1 and outer[0] not in ("", "*"):
             yield node.name, tuple(outer)
         elif inner or node.symbol in moving:
-            raise refuse("PL0155", f"the length of what `{node.name}` points to is not known", node, example)
+            raise refusal("PL0155", f"the length of what `{node.name}` points to is not known", node, example)
         else:
             # Only `*p` and `p->x`: one object.
             yield node.name, ("1",)
 
 
-def _moving(function: Node) -> Iterator[str]:
+def _subscripted_pointers(function: Node) -> Iterator[str]:
     """Pointers that are used otherwise than in `*p` and `p->x`, and so may reach further elements."""
     whole = [
-        strip(n.inner[0])
+        strip_casts(n.inner[0])
         for n in function
         if (n.kind == "unary" and n.opcode == "*") or (n.kind == "member" and n.arrow)
     ]
@@ -187,14 +187,14 @@ class _Types:
 
     def __init__(self, unit: Mapping[str, Any], long: int, ask: Callable[[Sequence[str]], Sequence[int]]) -> None:
         self.names = {**_TYPES, "long": f"i{long}", "unsigned long": f"u{long}"}
-        self.aliases = aliases(unit)
+        self.aliases = typedefs(unit)
         self.ask = ask
         tagged = {item["id"]: item for item in unit["inner"] if item["kind"] in _TAGGED}
         # Types are known by their printed names, since clang's JSON has no identity of a type at a use.
         self.tags = {
             f"{item.get('tagUsed', 'enum')} {item['name']}": (item, "")
             for item in tagged.values()
-            if "name" in item and _is_complete(item)
+            if "name" in item and _is_complete_type(item)
         }
         for item in unit["inner"]:
             owned = [
@@ -206,12 +206,12 @@ class _Types:
                 tag = tagged[owned[0]]
                 self.tags.setdefault(f"{tag.get('tagUsed', 'enum')} {item['name']}", (tag, item["name"]))
 
-    def of_parameter(self, node: Node) -> Dtype:
+    def parameter_dtype(self, node: Node) -> Dtype:
         if not is_pointer(node):
-            return self.by_value(node.ctype, node)
+            return self.value_dtype(node.ctype, node)
         found = _POINTER.fullmatch(node.ctype)
         if found is None or "*" in found[1]:
-            raise refuse(
+            raise refusal(
                 "PL0153",
                 f"`{node.name}` points to `{node.ctype.removesuffix('*').strip()}`",
                 node,
@@ -219,11 +219,11 @@ class _Types:
             )
         return self.element_dtype(found[1], node)
 
-    def by_value(self, text: str, node: Node) -> Dtype:
+    def value_dtype(self, text: str, node: Node) -> Dtype:
         found = self.element_dtype(text, node)
         # Its place in registers and memory is the ABI's affair, which differs between targets.
         if found.fields is not None:
-            raise refuse(
+            raise refusal(
                 "PL0153", f"the `{text}` of `{node.name}` goes by value", node, f"pass a pointer to it: `{text} *p`"
             )
         return found
@@ -241,17 +241,17 @@ class _Types:
             return np.dtype(f"{'i' if is_signed else 'u'}{size}").newbyteorder("<")
         if item.get("tagUsed") != "struct":
             help = "the types are _Bool, integers, float, double, and structures of these"
-            raise refuse("PL0153", f"`{node.name}` is of the type `{text}`, which is not supported", node, help)
-        return self._record(
+            raise refusal("PL0153", f"`{node.name}` is of the type `{text}`, which is not supported", node, help)
+        return self._record_dtype(
             alias or text, [part for part in item.get("inner", ()) if part["kind"] == "FieldDecl"], node
         )
 
-    def _record(self, text: str, parts: Sequence[Mapping[str, Any]], node: Node) -> Dtype:
+    def _record_dtype(self, text: str, parts: Sequence[Mapping[str, Any]], node: Node) -> Dtype:
         """Structure as clang lays it out (`sizeof`, `offsetof`), whatever attributes it has."""
-        fields = [self._field(part, node) for part in parts]
+        fields = [self._field_dtype(part, node) for part in parts]
         size, *offsets = self.ask([f"sizeof({text})", *(f"__builtin_offsetof({text}, {name})" for name, _ in fields)])
         if size == 0:
-            raise refuse(
+            raise refusal(
                 "PL0153", f"`{node.name}` is of a structure without a size", node, "give the structure a field"
             )
         return np.dtype(
@@ -263,10 +263,10 @@ class _Types:
             }
         )
 
-    def _field(self, part: Mapping[str, Any], node: Node) -> tuple[str, Dtype]:
+    def _field_dtype(self, part: Mapping[str, Any], node: Node) -> tuple[str, Dtype]:
         text = ctype(part["type"], self.aliases)
         if part.get("isBitfield") or "*" in text or "name" not in part:
-            raise refuse(
+            raise refusal(
                 "PL0153",
                 f"`{node.name}` is of a structure with a bit field, a pointer or no name",
                 node,
@@ -278,6 +278,6 @@ class _Types:
         return part["name"], np.dtype((self.element_dtype(found[1], node), tuple(int(n) for n in re.findall(r"\d+", found[2]))))
 
 
-def _is_complete(item: Mapping[str, Any]) -> bool:
+def _is_complete_type(item: Mapping[str, Any]) -> bool:
     """An enumeration that is only declared has no constants, and no type of its own."""
     return bool(item.get("completeDefinition") or (item["kind"] == "EnumDecl" and item.get("inner")))

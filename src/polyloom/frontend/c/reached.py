@@ -42,7 +42,7 @@ class _Body:
     words: frozenset[str]
 
 
-def reading_reached(path: str, function: str | None, options: Options, read: Callable[[Options], T]) -> T:
+def read_reachable(path: str, function: str | None, options: Options, read: Callable[[Options], T]) -> T:
     """Reading of what is reachable: what `read` gives; where clang refuses the file for what the chosen `function` does
     not reach, without that. Errors: clang's, unless another one is about what is reached.
     """
@@ -50,7 +50,7 @@ def reading_reached(path: str, function: str | None, options: Options, read: Cal
         # The whole file first: it is the normal case, and its errors are the ones to show.
         return read(options)
     except PolyloomError as error:
-        text = None if error.code != _FAILED or options.instead else without_others(path, function)
+        text = None if error.code != _FAILED or options.instead else stub_unreachable(path, function)
         if text is None:
             raise
         try:
@@ -59,30 +59,30 @@ def reading_reached(path: str, function: str | None, options: Options, read: Cal
             raise (error if other.code == _FAILED else other) from None
 
 
-def without_others(path: str, function: str | None) -> str | None:
+def stub_unreachable(path: str, function: str | None) -> str | None:
     """Text of the file with every body that `function` does not reach as a declaration; None where nothing
     becomes one.
     """
     text = read_source(path, ".c").decode("utf-8", "surrogateescape")
-    bodies = {body.name: body for body in _bodies(text)}
+    bodies = {body.name: body for body in _function_bodies(text)}
     if function not in bodies:
         return None
-    kept = _reached(function, bodies)
+    kept = _reachable_functions(function, bodies)
     others = [body for body in bodies.values() if body.name not in kept]
     for body in others:
-        text = _blank(text, body.start, body.end)
+        text = _blank_text(text, body.start, body.end)
     for body in others:
         if len(re.findall(rf"\b{body.name}\b", text)) == 1:  # nothing else names it, such as a table
-            text = _blank(text, body.head, body.end)
+            text = _blank_text(text, body.head, body.end)
     return text if others else None
 
 
-def _blank(text: str, start: int, end: int) -> str:
+def _blank_text(text: str, start: int, end: int) -> str:
     """Spaces behind a semicolon, which ends a declaration; lines stay."""
     return text[:start] + ";" + re.sub(r"[^\n]", " ", text[start + 1 : end]) + text[end:]
 
 
-def _reached(function: str, bodies: Mapping[str, _Body]) -> frozenset[str]:
+def _reachable_functions(function: str, bodies: Mapping[str, _Body]) -> frozenset[str]:
     """Reachability in the call graph that the words of the bodies give: a superset of the calls."""
     found, work = {function}, [function]
     while work:
@@ -92,7 +92,7 @@ def _reached(function: str, bodies: Mapping[str, _Body]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _bodies(text: str) -> Iterator[_Body]:
+def _function_bodies(text: str) -> Iterator[_Body]:
     """Function bodies at the level of the file, by matching braces; none where these do not match."""
     found, head, words, depth, start, first = list[_Body](), list[str](), set[str](), 0, 0, 0
     for match in _TOKEN.finditer(text):
@@ -107,7 +107,7 @@ def _bodies(text: str) -> Iterator[_Body]:
             depth -= 1
             if depth < 0:
                 return
-            if not depth and (name := _called(head)):
+            if not depth and (name := _defined_name(head)):
                 found.append(_Body(name, first, start, match.end(), frozenset(words)))
             head = [] if not depth else head
         elif not depth:
@@ -117,7 +117,7 @@ def _bodies(text: str) -> Iterator[_Body]:
         yield from found
 
 
-def _called(head: list[str]) -> str | None:
+def _defined_name(head: list[str]) -> str | None:
     """The name in a function's head: a word before the first parenthesis, outside of attributes; none of an initial
     value or a structure."""
     if "=" in head or ")" not in head:

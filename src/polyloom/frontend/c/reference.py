@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from polyloom import temporary
 from polyloom.diagnostics import Span, input_error
-from polyloom.frontend.c.clang import included, shared_library
+from polyloom.frontend.c.clang import include_directive, shared_library
 from polyloom.frontend.c.library import with_kernels
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.nest import Nest, Storage, statements
@@ -60,12 +60,12 @@ class Native:
     library: frozenset[str] = frozenset()
 
     def __call__(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
-        values = {s.name: _initial(s, parameters, arrays) for s in self.nest.storage if s.role == "argument"}
+        values = {s.name: _initial_array(s, parameters, arrays) for s in self.nest.storage if s.role == "argument"}
         # Parameters of the nest are `int` in the unit, whatever integer type C's parameter has.
         values |= {name: np.asarray(parameters[name], np.int32) for name in self.nest.parameters}
-        passed = (*self.parameters, *self._result())
-        results = called(
-            shared_library(self._unit(), self.options),
+        passed = (*self.parameters, *self._result_names())
+        results = call_library(
+            shared_library(self._entry_text(), self.options),
             [values[name] for name in passed],
             self.nest.name,
             self.nest.span,
@@ -74,15 +74,15 @@ class Native:
         written = {s.assign.target.name for s in statements(self.nest)}
         return {s.name: found[s.name] for s in self.nest.storage if s.name in written and s.role == "argument"}
 
-    def _unit(self) -> str:
-        passed = [_passed(self.nest, name, f"{ENTRY}{n}") for n, name in enumerate(self.parameters)]
+    def _entry_text(self) -> str:
+        passed = [_argument_text(self.nest, name, f"{ENTRY}{n}") for n, name in enumerate(self.parameters)]
         call = f"{self.nest.name}({', '.join(passed)})"
-        for result in self._result():
+        for result in self._result_names():
             call = f"*({TYPES[self.nest[result].dtype]} *){ENTRY}{len(passed)} = {call}"
-        unit = entry_unit(self.path, len(passed) + len(self._result()), call)
+        unit = entry_unit(self.path, len(passed) + len(self._result_names()), call)
         return with_kernels(unit, self.library, ENTRY)
 
-    def _result(self) -> tuple[str, ...]:
+    def _result_names(self) -> tuple[str, ...]:
         """The argument that stands for what the function returns; no parameter has its name."""
         return tuple(s.name for s in self.nest.storage if s.role == "argument" and s.name not in self.parameters)
 
@@ -90,10 +90,10 @@ class Native:
 def entry_unit(path: str, count: int, call: str) -> str:
     """The file with a function `__polyloom_entry` of `count` pointers that executes a statement."""
     pointers = ", ".join(f"void *{ENTRY}{n}" for n in range(count)) or "void"
-    return f'{included(path)}\n__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers}) {{ {call}; }}\n'
+    return f'{include_directive(path)}\n__attribute__((__visibility__("default"))) void {ENTRY}entry({pointers}) {{ {call}; }}\n'
 
 
-def called(
+def call_library(
     library: Path, values: Sequence[npt.NDArray[np.generic]], name: str, span: Span | None
 ) -> list[npt.NDArray[np.generic]]:
     """Foreign call in a child process: what the arrays hold after `__polyloom_entry` was called on pointers to copies
@@ -104,9 +104,9 @@ def called(
         offsets.append(size)
         # An empty array has a place, too: its pointer must not be null or another array's.
         size += -(-max(array.nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         memory = Path(folder, "memory")
-        memory.write_bytes(_packed(values, offsets, size))
+        memory.write_bytes(_pack_arguments(values, offsets, size))
         command = [sys.executable, "-I", "-S", "-c", _RUNNER, str(library), str(memory), *map(str, offsets)]
         # In a process of its own: what C leaves undefined may end it, and must not end us.
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -129,27 +129,27 @@ def called(
     ]
 
 
-def _passed(nest: Nest, name: str, pointer: str) -> str:
+def _argument_text(nest: Nest, name: str, pointer: str) -> str:
     if name in nest.parameters:
         return f"*(int *){pointer}"
     return pointer if nest[name].writable else f"*({TYPES[nest[name].dtype]} *){pointer}"
 
 
-def _initial(storage: Storage, parameters: Mapping[str, int], arrays: Arrays) -> npt.NDArray[np.generic]:
+def _initial_array(storage: Storage, parameters: Mapping[str, int], arrays: Arrays) -> npt.NDArray[np.generic]:
     """A given array, or zeros for an output that begins with nothing."""
     if storage.name in arrays:
         return np.array(arrays[storage.name], NUMPY[storage.dtype], order="C")
     return np.zeros(tuple(extent.evaluate(parameters) for extent in storage.shape), NUMPY[storage.dtype])
 
 
-def _packed(values: Sequence[npt.NDArray[np.generic]], offsets: Sequence[int], size: int) -> bytes:
+def _pack_arguments(values: Sequence[npt.NDArray[np.generic]], offsets: Sequence[int], size: int) -> bytes:
     data = bytearray(max(size, _ALIGNMENT))
     for array, offset in zip(values, offsets, strict=True):
         data[offset : offset + array.nbytes] = array.tobytes()
     return bytes(data)
 
 
-def reference(
+def make_reference(
     path: str, nest: Nest, parameters: Sequence[str], options: Options
 ) -> Callable[[Mapping[str, int], Arrays], Arrays]:
     """The oracle of a C function."""

@@ -36,10 +36,10 @@ def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str
             begin = position + 1
         if depth < 0:
             break
-    return [_written_out(part, aliases) for part in parts if part not in ("", "void", "...")]
+    return [_expand_alias(part, aliases) for part in parts if part not in ("", "void", "...")]
 
 
-def _written_out(declarator: str, aliases: Mapping[str, str]) -> str:
+def _expand_alias(declarator: str, aliases: Mapping[str, str]) -> str:
     """`row a[n]` as `int a[n][4]`, where `row` is `int[4]`."""
     found = re.match(r"((?:(?:const|volatile) )*)(\w+)\b(.*)", declarator)
     if found is None or not (type := ctype({"qualType": found[2]}, aliases)).endswith("]"):
@@ -48,21 +48,21 @@ def _written_out(declarator: str, aliases: Mapping[str, str]) -> str:
     return f"{found[1]}{base}{found[3]}{bracket}{inner}"
 
 
-def factors(text: str) -> list[str]:
+def extent_factors(text: str) -> list[str]:
     """Factors of an extent: a product of extents where several of them have names, else the extent alone."""
     try:
         # C's products and names read as Python's, with `_` before each name: some are keywords there.
-        found = list(_factors(ast.parse(NAME.sub(lambda name: f"_{name[0]}", text), mode="eval").body))
+        found = list(_product_factors(ast.parse(NAME.sub(lambda name: f"_{name[0]}", text), mode="eval").body))
     except SyntaxError:
         return [text]
     named = sum(any(isinstance(n, ast.Name) for n in ast.walk(f)) for f in found)
     return [re.sub(r"\b_(?=[^\W\d])", "", ast.unparse(f)) for f in found] if named > 1 else [text]
 
 
-def _factors(tree: ast.expr) -> Iterator[ast.expr]:
+def _product_factors(tree: ast.expr) -> Iterator[ast.expr]:
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Mult):
-        yield from _factors(tree.left)
-        yield from _factors(tree.right)
+        yield from _product_factors(tree.left)
+        yield from _product_factors(tree.right)
     else:
         yield tree
 

@@ -19,16 +19,16 @@ _QUALIFIER = re.compile(r"\b(?:const|volatile|restrict|register|_Nonnull)\b ?")
 
 
 def ctype(type: Mapping[str, str], aliases: Mapping[str, str]) -> str:
-    """Canonical type of clang's: without typedefs, which `aliases` names, and without qualifiers (C17,
+    """Canonical type of clang's: without typedefs, which `typedefs` names, and without qualifiers (C17,
     section 6.2.7).
     """
     text = _QUALIFIER.sub("", type.get("desugaredQualType", type.get("qualType", ""))).strip()
     while (alias := re.match(r"[A-Za-z_]\w*", text)) and alias[0] in aliases:
-        text = _aliased(aliases[alias[0]], text[alias.end() :].strip())
+        text = _apply_alias(aliases[alias[0]], text[alias.end() :].strip())
     return re.sub(r"^bool\b", "_Bool", text)  # clang writes `bool` where <stdbool.h> is included
 
 
-def _aliased(type: str, rest: str) -> str:
+def _apply_alias(type: str, rest: str) -> str:
     """Type of a declarator on an alias: extents of an array follow those that the rest has, and a pointer is to the
     array.
     """
@@ -38,7 +38,7 @@ def _aliased(type: str, rest: str) -> str:
     return f"{base}{rest}{bracket}{inner}" if rest.startswith("[") else f"{base} ({rest}){bracket}{inner}"
 
 
-def aliases(unit: Mapping[str, Any]) -> dict[str, str]:
+def typedefs(unit: Mapping[str, Any]) -> dict[str, str]:
     """The typedefs of a translation unit."""
     return {
         t["name"]: ctype(t["type"], {})
@@ -100,19 +100,19 @@ class Builder:
         """The tree below `raw`; `around` is the span of the parent, for nodes that have none of their own."""
         here = raw.get("range", {})
         begin, end = here.get("begin", {}), here.get("end", {})
-        first, last = expanded(begin), expanded(end)
+        first, last = expansion_location(begin), expansion_location(end)
         if "offset" in first:
             # A range may end in another file, where an include stands in the middle of an expression.
             stop = last["offset"] + last["tokLen"] if last.get("file") == first["file"] else 0
             around = self.files.span(first["file"], first["offset"], max(stop, first["offset"] + first["tokLen"]))
         assert around is not None
-        macro = self.spelled(first) if "expansionLoc" in begin else None
+        macro = self.token_text(first) if "expansionLoc" in begin else None
         # Of a list that is shorter than its array, clang gives the filler and then the values.
         children = raw["array_filler"][1:] if "array_filler" in raw else raw.get("inner", ())
         inner = tuple(
             [self.build(child, around) for child in children if not child.get("kind", "").endswith(("Attr", "Comment"))]
         )
-        text = self.spelled(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
+        text = self.token_text(begin.get("spellingLoc", begin)) if raw.get("kind", "").endswith("Literal") else ""
         kind: str = raw.get("kind", "")
         # A use has the identity of its declaration, so that equal names in inner scopes stay apart (C17, section
         # 6.2.1).
@@ -137,10 +137,10 @@ class Builder:
             raw.get("isArrow", False),
         )
 
-    def spelled(self, location: Mapping[str, Any]) -> str:
+    def token_text(self, location: Mapping[str, Any]) -> str:
         return self.files.word(location["file"], location["offset"], location["tokLen"])
 
 
-def expanded(location: Mapping[str, Any]) -> Mapping[str, Any]:
+def expansion_location(location: Mapping[str, Any]) -> Mapping[str, Any]:
     """Expansion location: where a location is in the text; behind a macro, where that is expanded."""
     return location.get("expansionLoc", location)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from polyloom.frontend.known import floored, never, nonnegative, quotient
+from polyloom.frontend.known import floor_quotient, is_infeasible, is_nonnegative, truncated_quotient
 from polyloom.frontend.loops.gathers import Gathers
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.tree import Node, strip_casts
 from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
@@ -61,11 +61,11 @@ class Scope:
     gathers: Gathers | None = None
     gather: Gather | None = None
 
-    def still(self) -> Scope:
+    def drop_gathers(self) -> Scope:
         """Scope without gathers, in which nothing is computed, so that an index that is data has no form."""
         return replace(self, gathers=None, gather=None)
 
-    def naming(self, name: str, identity: str, value: Affine) -> Scope:
+    def bind_integer(self, name: str, identity: str, value: Affine) -> Scope:
         """Scope with a declaration of an integer called `name`."""
         return replace(self, symbols={**self.symbols, identity: value}, named={**self.named, name: value})
 
@@ -78,7 +78,7 @@ class Scope:
     def restrict_domain(self, condition: Condition) -> Scope:
         return replace(self, domain=conjunction(self.domain, condition))
 
-    def knowing(self, where: Condition, outcome: bool) -> Scope:
+    def assume_outcome(self, where: Condition, outcome: bool) -> Scope:
         """Scope where an affine condition holds, or does not."""
         return replace(self.restrict_domain(where if outcome else negate(where)), outcomes={**self.outcomes, where: outcome})
 
@@ -87,7 +87,7 @@ class Scope:
         return replace(self, functions={key: node for key, node in self.functions.items() if node.name != function})
 
 
-def affine(node: Node, scope: Scope) -> Affine | None:
+def affine_form(node: Node, scope: Scope) -> Affine | None:
     """Affine form of an integer expression; None where it is none (Feautrier 1991)."""
     match node.kind:
         case "integer" | "character":
@@ -100,26 +100,26 @@ def affine(node: Node, scope: Scope) -> Affine | None:
             return node.value.substitute(scope.parted)
         # An integer of Python's that is data has its affine reading first, and its data second.
         case "exact":
-            return affine(node.inner[0], scope)
+            return affine_form(node.inner[0], scope)
         case "unary" if node.opcode in ("+", "-"):
-            value = affine(node.inner[0], scope)
-            return value if value is None or node.opcode == "+" else in_type(-value, node, scope)
+            value = affine_form(node.inner[0], scope)
+            return value if value is None or node.opcode == "+" else value_in_type(-value, node, scope)
         case "binary" if node.opcode in _ARITHMETIC:
-            a, b = (affine(child, scope) for child in node.inner)
-            value = None if a is None or b is None else _binary(node.opcode, a, b, scope.domain)
-            return value if value is None or node.opcode != "-" else in_type(value, node, scope)
+            a, b = (affine_form(child, scope) for child in node.inner)
+            value = None if a is None or b is None else _affine_binary(node.opcode, a, b, scope.domain)
+            return value if value is None or node.opcode != "-" else value_in_type(value, node, scope)
         case "binary" if node.opcode in ("&", "<<", ">>"):
-            return _by_powers(node, scope)
-        case "convert" | "cast" if node.opcode == "IntegralCast" and _keeps(node):
-            value = affine(node.inner[0], scope)
-            return None if value is None else in_type(value, node, scope)
+            return _power_of_two_form(node, scope)
+        case "convert" | "cast" if node.opcode == "IntegralCast" and _preserves_value(node):
+            value = affine_form(node.inner[0], scope)
+            return None if value is None else value_in_type(value, node, scope)
         case "choose":
             # A conditional that the loops decide is one of its arms: no branch remains.
-            holds = _everywhere(node.inner[0], scope)
-            return None if holds is None else affine(node.inner[1 if holds else 2], scope)
+            holds = _constant_outcome(node.inner[0], scope)
+            return None if holds is None else affine_form(node.inner[1 if holds else 2], scope)
         case "operation" if node.opcode in ("min", "max"):
-            a, b = (affine(child, scope) for child in node.inner)
-            return None if a is None or b is None else _extreme(a, b, node.opcode == "min", scope.domain)
+            a, b = (affine_form(child, scope) for child in node.inner)
+            return None if a is None or b is None else _decided_extreme(a, b, node.opcode == "min", scope.domain)
         case _:
             return None
 
@@ -130,27 +130,27 @@ DIVISIONS = (*_ARITHMETIC[3:], ">>", "&")
 """Quotients and remainders, of powers of two also by shift and mask."""
 
 
-def _everywhere(test: Node, scope: Scope) -> bool | None:
+def _constant_outcome(test: Node, scope: Scope) -> bool | None:
     """Whether a test holds everywhere, or nowhere."""
-    where = condition(test, scope)
+    where = affine_condition(test, scope)
     if where is None:
         return None
     known = scope.outcomes.get(where)
     if known is not None:
         return known
-    if all(never(piece, scope.domain) for piece in where.pieces):
+    if all(is_infeasible(piece, scope.domain) for piece in where.pieces):
         return False
-    return True if all(never(piece, scope.domain) for piece in negate(where).pieces) else None
+    return True if all(is_infeasible(piece, scope.domain) for piece in negate(where).pieces) else None
 
 
-def _extreme(a: Affine, b: Affine, least: bool, domain: Condition) -> Affine | None:
+def _decided_extreme(a: Affine, b: Affine, least: bool, domain: Condition) -> Affine | None:
     """Minimum or maximum of two forms, where that is the same one everywhere."""
-    if nonnegative(b - a, domain):
+    if is_nonnegative(b - a, domain):
         return a if least else b
-    return (b if least else a) if nonnegative(a - b, domain) else None
+    return (b if least else a) if is_nonnegative(a - b, domain) else None
 
 
-def _binary(opcode: str, a: Affine, b: Affine, domain: Condition) -> Affine | None:
+def _affine_binary(opcode: str, a: Affine, b: Affine, domain: Condition) -> Affine | None:
     """Affine form of an arithmetic operation; a product needs a constant factor, a quotient one that loops decide."""
     match opcode:
         case "+":
@@ -166,77 +166,77 @@ def _binary(opcode: str, a: Affine, b: Affine, domain: Condition) -> Affine | No
         case "//" | "mod" if a.is_constant and b.is_constant and b.constant:
             return Affine((), a.constant // b.constant if opcode == "//" else a.constant % b.constant)
         case "/" | "%" | "//" | "mod" if not b.is_constant or b.constant > 0:
-            both = (quotient if opcode in ("/", "%") else floored)(a, b, domain)
+            both = (truncated_quotient if opcode in ("/", "%") else floor_quotient)(a, b, domain)
             return None if both is None else both[opcode in ("%", "mod")]
         case _:
             return None
 
 
-def _by_powers(node: Node, scope: Scope) -> Affine | None:
+def _power_of_two_form(node: Node, scope: Scope) -> Affine | None:
     """Shifts and masks of what is not negative: `i & 7`, `i >> 3` and `i << 3` as remainder, quotient and product
     (Hacker's Delight, section 10-1).
     """
-    a, b = (affine(child, scope) for child in node.inner)
-    if a is None or b is None or not b.is_constant or b.constant < 0 or not nonnegative(a, scope.domain):
+    a, b = (affine_form(child, scope) for child in node.inner)
+    if a is None or b is None or not b.is_constant or b.constant < 0 or not is_nonnegative(a, scope.domain):
         return None
     if node.opcode == "&":
         # Only a mask of ones from bit 0 is a remainder.
-        both = None if b.constant & b.constant + 1 else quotient(a, Affine((), b.constant + 1), scope.domain)
+        both = None if b.constant & b.constant + 1 else truncated_quotient(a, Affine((), b.constant + 1), scope.domain)
         return None if both is None else both[1]
     # Beyond `int`: such a shift is undefined in C (C17, section 6.5.7).
     if b.constant > 30:
         return None
     if node.opcode == "<<":
         return a * (1 << b.constant)
-    both = quotient(a, Affine((), 1 << b.constant), scope.domain)
+    both = truncated_quotient(a, Affine((), 1 << b.constant), scope.domain)
     return None if both is None else both[0]
 
 
-def _keeps(cast: Node) -> bool:
+def _preserves_value(cast: Node) -> bool:
     """Whether a conversion of integers keeps values that are not negative."""
     known = (*COUNTING, *NARROW)
     source = cast.inner[0].ctype
-    return source in known and (cast.ctype in COUNTING or (cast.ctype in NARROW and _widens(cast.ctype, source)))
+    return source in known and (cast.ctype in COUNTING or (cast.ctype in NARROW and _is_wider(cast.ctype, source)))
 
 
-def _widens(to: str, source: str) -> bool:
+def _is_wider(to: str, source: str) -> bool:
     order = {"_Bool": 0, "unsigned char": 1, "char": 1, "signed char": 1, "unsigned short": 2, "short": 2}
     return source in order and (to == source or order[to] > order[source])
 
 
-def in_type(value: Affine, node: Node, scope: Scope) -> Affine | None:
+def value_in_type(value: Affine, node: Node, scope: Scope) -> Affine | None:
     """Value of an affine form in the type of an expression, None where it may wrap: below 0 an unsigned one does (C17,
     section 6.2.5, paragraph 9).
     """
-    return value if not node.ctype.startswith("unsigned") or nonnegative(value, scope.domain) else None
+    return value if not node.ctype.startswith("unsigned") or is_nonnegative(value, scope.domain) else None
 
 
-def condition(node: Node, scope: Scope) -> Condition | None:
+def affine_condition(node: Node, scope: Scope) -> Condition | None:
     """Affine condition: where an expression of affine comparisons holds, as a union of polyhedra; None where it is
     none.
     """
     match node.kind:
         case "binary" if node.opcode in COMPARISONS:
-            a, b = (affine(child, scope) for child in node.inner)
-            return None if a is None or b is None else normalize(_relation(node.opcode, a - b))
+            a, b = (affine_form(child, scope) for child in node.inner)
+            return None if a is None or b is None else normalize(_relation_pieces(node.opcode, a - b))
         case "binary" if node.opcode in ("&&", "||"):
-            left, right = (condition(child, scope) for child in node.inner)
+            left, right = (affine_condition(child, scope) for child in node.inner)
             if left is None or right is None:
                 return None
             return (
                 conjunction(left, right) if node.opcode == "&&" else normalize(Condition((*left.pieces, *right.pieces)))
             )
         case "unary" if node.opcode == "!":
-            inner = condition(node.inner[0], scope)
+            inner = affine_condition(node.inner[0], scope)
             return None if inner is None else normalize(negate(inner))
         case "convert" if node.opcode == "IntegralToBoolean":
-            return condition(node.inner[0], scope)
+            return affine_condition(node.inner[0], scope)
         case _:
-            value = affine(node, scope)
-            return None if value is None else normalize(_relation("!=", value))
+            value = affine_form(node, scope)
+            return None if value is None else normalize(_relation_pieces("!=", value))
 
 
-def _relation(opcode: str, difference: Affine) -> Condition:
+def _relation_pieces(opcode: str, difference: Affine) -> Condition:
     """Condition of a comparison: where `difference opcode 0`."""
     # Over the integers a > b is a - b - 1 >= 0: strict comparisons become closed.
     above, below = difference + -1, -difference + -1
@@ -251,19 +251,19 @@ def _relation(opcode: str, difference: Affine) -> Condition:
     return Condition(tuple(Polyhedron(piece) for piece in pieces[opcode]))
 
 
-def known(test: Node, scope: Scope) -> bool | None:
+def decide_test(test: Node, scope: Scope) -> bool | None:
     """Static outcome of a test: True or False, or None where that depends on data or on loops."""
-    where = condition(test, scope)
+    where = affine_condition(test, scope)
     if where is not None:
-        return scope.outcomes.get(where, _decided(where))
+        return scope.outcomes.get(where, _trivial_outcome(where))
     if test.opcode in ("&&", "||"):
-        parts = [known(part, scope) for part in test.inner]
+        parts = [decide_test(part, scope) for part in test.inner]
         # One operand may decide alone: True for `||`, False for `&&`.
         absorbing = test.opcode == "||"
         if absorbing in parts:
             return absorbing
         return None if None in parts else not absorbing
-    inner = known(test.inner[0], scope) if _negates(test) else None
+    inner = decide_test(test.inner[0], scope) if _negates(test) else None
     return None if inner is None else not inner
 
 
@@ -271,7 +271,7 @@ def _negates(test: Node) -> bool:
     return test.kind == "unary" and test.opcode == "!"
 
 
-def _decided(where: Condition) -> bool | None:
+def _trivial_outcome(where: Condition) -> bool | None:
     """Whether a condition holds always or never, as far as its form shows."""
     if not where.pieces:
         return False
@@ -280,16 +280,16 @@ def _decided(where: Condition) -> bool | None:
 
 def affine_part(test: Node, scope: Scope) -> tuple[Node, Condition] | None:
     """The first affine part of a test whose outcome is not known, as large as possible."""
-    if known(test, scope) is not None:
+    if decide_test(test, scope) is not None:
         return None
-    where = condition(test, scope)
+    where = affine_condition(test, scope)
     if where is not None:
         return test, where
     parts = test.inner if test.opcode in ("&&", "||") or _negates(test) else ()
     return next((found for part in parts if (found := affine_part(part, scope)) is not None), None)
 
 
-def callee(call: Node) -> str:
+def callee_name(call: Node) -> str:
     """The name of the called function, "" where it is computed."""
-    function = strip(call.inner[0])
+    function = strip_casts(call.inner[0])
     return function.name if function.kind == "name" else ""

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polyloom.frontend.loops import refusals
-from polyloom.frontend.loops.affine import Scope, condition
+from polyloom.frontend.loops.affine import Scope, affine_condition
 from polyloom.frontend.loops.roles import Roles, assumption
-from polyloom.frontend.loops.statements import Nodes, Statements, uses
+from polyloom.frontend.loops.statements import Nodes, Statements, count_uses
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import FORM
 from polyloom.frontend.loops.types import is_pointer
-from polyloom.frontend.loops.values import gathered
+from polyloom.frontend.loops.values import gather_index
 from polyloom.ir.nest import Assign, If, Loop, Storage, assignments
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.pla import Reference
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.passes import Watch
 from polyloom.sets import Condition
 from polyloom.sets.normal import conjunction
 
 
-def body(
+def lower_body(
     nodes: Sequence[Node],
     parameters: Sequence[Node],
     found: Roles,
@@ -35,11 +35,11 @@ def body(
     """Lowering of a function's body: its nodes, what the function assumes, and all storage."""
     builder = Statements(found, scope.storage.values(), (*(p.name for p in parameters), *names), indirect=indirect)
     if builder.gathers is not None:
-        scope = replace(scope, gathers=builder.gathers, gather=gathered)
+        scope = replace(scope, gathers=builder.gathers, gather=gather_index)
     # The statement tree is a form between passes: `--print-after tree` prints it, and tests verify it.
-    Watch().saw("tree", nodes, FORM)
+    Watch().observe("tree", nodes, FORM)
     # Counted over the whole body: a variable of one branch alone occurs nowhere else.
-    builder.uses = uses(nodes)
+    builder.uses = count_uses(nodes)
     initial: Nodes = ()
     for parameter in parameters:
         # Scalars by value that the function changes.
@@ -56,17 +56,17 @@ def body(
             scope = replace(scope, storage={**scope.storage, parameter.symbol: copy})
     assumptions = Condition()
     for asserted in filter(None, map(assumption, nodes)):
-        where = condition(asserted, scope)
+        where = affine_condition(asserted, scope)
         if where is None:
-            raise refusals.assertion(asserted)
+            raise refusals.refuse_assertion(asserted)
         assumptions = conjunction(assumptions, where)
     made = builder.block([n for n in nodes if assumption(n) is None], scope.restrict_domain(assumptions))
-    return numbered((*initial, *made), builder.taken), assumptions, tuple(builder.storage.values())
+    return number_statements((*initial, *made), builder.taken), assumptions, tuple(builder.storage.values())
 
 
-def numbered(nodes: Sequence[NestNode], taken: set[str]) -> Nodes:
+def number_statements(nodes: Sequence[NestNode], taken: set[str]) -> Nodes:
     """Statements named S1, S2, ... in the order of the text; they have other names than what the text has names for."""
-    names = (fresh(f"S{n}", taken) for n in range(1, len(list(assignments(nodes))) + 1))
+    names = (fresh_name(f"S{n}", taken) for n in range(1, len(list(assignments(nodes))) + 1))
 
     def number(node: NestNode) -> NestNode:
         match node:

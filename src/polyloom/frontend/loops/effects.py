@@ -11,34 +11,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.loops.shape import Statements, with_statements
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.shape import Statements, map_statements
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 _ASSIGNS = ("binary", "update")
 _ORDERED = ("choose", "statements", "sizeof")
 
 
-def separated(body: Node) -> Node:
+def separate_effects(body: Node) -> Node:
     """Separation of side effects in a function's body."""
-    return with_statements(body, _statements)
+    return map_statements(body, _rewrite_statement)
 
 
-def _statements(node: Node) -> Statements:
+def _rewrite_statement(node: Node) -> Statements:
     if node.kind == "declare":
-        return _declared(node)
-    if strip(node).kind in (*_ASSIGNS, "unary"):
-        return _effects(strip(node))
-    return (with_statements(node, _statements),)
+        return _separate_declarations(node)
+    if strip_casts(node).kind in (*_ASSIGNS, "unary"):
+        return _effect_statements(strip_casts(node))
+    return (map_statements(node, _rewrite_statement),)
 
 
-def _declared(node: Node) -> Statements:
+def _separate_declarations(node: Node) -> Statements:
     """Declarations with what their initial values do besides; each stands for itself once one does."""
     before, after, found = list[Node](), list[Node](), list[Node]()
     for declaration in node.inner:
         if not declaration.initial:
             found.append(declaration)
             continue
-        value, first, last = _value(declaration.inner[-1])
+        value, first, last = _separate_value(declaration.inner[-1])
         before.extend(first)
         after.extend(last)
         found.append(replace(declaration, inner=(*declaration.inner[:-1], value)))
@@ -48,43 +48,43 @@ def _declared(node: Node) -> Statements:
     return (*before, replace(node, inner=tuple(found)) if before or after else node, *after)
 
 
-def _effects(node: Node) -> Statements:
+def _effect_statements(node: Node) -> Statements:
     """The statements that an expression is whose value is not used."""
-    node = strip(node)
+    node = strip_casts(node)
     if node.opcode == "," and node.kind == "binary":
-        return (*_effects(node.inner[0]), *_effects(node.inner[1]))
-    if not _assigns(node):
+        return (*_effect_statements(node.inner[0]), *_effect_statements(node.inner[1]))
+    if not _is_assignment(node):
         return (node,)
     if node.kind == "unary":
-        target, before, after = _value(node.inner[0])
+        target, before, after = _separate_value(node.inner[0])
         return (*before, replace(node, inner=(target,)), *after) if before or after else (node,)
-    target, before, after = _value(node.inner[0])
-    value, first, last = _value(node.inner[1])
+    target, before, after = _separate_value(node.inner[0])
+    value, first, last = _separate_value(node.inner[1])
     if not (before or after or first or last):
         return (node,)
     return (*before, *first, replace(node, inner=(target, value)), *after, *last)
 
 
-def _assigns(node: Node) -> bool:
+def _is_assignment(node: Node) -> bool:
     if node.kind == "unary":
         return node.opcode in ("++", "--")
     return node.kind == "update" or (node.kind == "binary" and node.opcode == "=")
 
 
-def _value(node: Node) -> tuple[Node, Statements, Statements]:
+def _separate_value(node: Node) -> tuple[Node, Statements, Statements]:
     """Value and effects of an expression: the expression without effects, and those that come before and behind its
     statement.
     """
     if node.kind in _ORDERED or node.opcode in ("&&", "||", ","):
         return node, (), ()
-    if _assigns(node):
+    if _is_assignment(node):
         if node.kind == "unary" and node.postfix:
             return node.inner[0], (), (node,)
-        effects = _effects(node)
+        effects = _effect_statements(node)
         # What has been assigned is read again: its address must not move by what comes with it.
         alone = len(effects) == 1 or effects[-1].inner[0] is node.inner[0]
         return (node.inner[0], effects, ()) if alone else (node, (), ())
-    parts = [_value(child) for child in node.inner]
+    parts = [_separate_value(child) for child in node.inner]
     before = tuple([s for _, first, _ in parts for s in first])
     after = tuple([s for _, _, last in parts for s in last])
     return (replace(node, inner=tuple([p[0] for p in parts])), before, after) if before or after else (node, (), ())

@@ -5,57 +5,57 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.loops.affine import Scope, affine, callee, in_type
+from polyloom.frontend.loops.affine import Scope, affine_form, callee_name, value_in_type
 from polyloom.frontend.loops.tree import Node
 from polyloom.sets import Affine
 
 
-def extremes(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
+def extreme_forms(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
     """Extreme forms: the affine forms whose minimum (`least`) or maximum an expression is; `a < b ? a : b` is one."""
-    value = affine(node, scope)
+    value = affine_form(node, scope)
     if value is not None:
         return (value,)
     if node.kind == "choose":
-        return _idiom(node, scope, least)
+        return _conditional_extreme(node, scope, least)
     if node.kind == "operation" and node.opcode == ("min" if least else "max"):
-        found = [extremes(child, scope, least) for child in node.inner]
+        found = [extreme_forms(child, scope, least) for child in node.inner]
         forms = [form for part in found if part is not None for form in part]
         # min(a, min(b, c)) = min(a, b, c); a maximum inside a minimum has no such form.
         return None if None in found else tuple(dict.fromkeys(forms))
     if node.kind == "binary" and node.opcode in ("+", "-"):
-        return _shifted(node, scope, least)
+        return _shift_extreme(node, scope, least)
     if node.kind == "exact":
-        found = extremes(node.inner[0], scope, least)
+        found = extreme_forms(node.inner[0], scope, least)
         gathered = scope.gather(node, scope) if found is None and scope.gather is not None else None
         return found if gathered is None else (gathered,)
-    if expanded := expand(node, scope):
-        return extremes(*expanded, least)
+    if expanded := expand_call(node, scope):
+        return extreme_forms(*expanded, least)
     return None
 
 
-def _shifted(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
+def _shift_extreme(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
     """An extreme plus or minus an affine form: the extreme of the sums."""
-    base, offset = extremes(node.inner[0], scope, least), affine(node.inner[1], scope)
+    base, offset = extreme_forms(node.inner[0], scope, least), affine_form(node.inner[1], scope)
     if base is None and node.opcode == "+":
-        base, offset = extremes(node.inner[1], scope, least), affine(node.inner[0], scope)
+        base, offset = extreme_forms(node.inner[1], scope, least), affine_form(node.inner[0], scope)
     if base is None or offset is None:
         return None
     shifted = [form + offset if node.opcode == "+" else form - offset for form in base]
-    return tuple(shifted) if all(in_type(form, node, scope) is not None for form in shifted) else None
+    return tuple(shifted) if all(value_in_type(form, node, scope) is not None for form in shifted) else None
 
 
-def _idiom(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
+def _conditional_extreme(node: Node, scope: Scope, least: bool) -> tuple[Affine, ...] | None:
     test, first, second = node.inner
     if test.opcode not in ("<", "<=", ">", ">="):
         return None
-    a, b = (extremes(child, scope, least) for child in test.inner)
-    arms = extremes(first, scope, least), extremes(second, scope, least)
+    a, b = (extreme_forms(child, scope, least) for child in test.inner)
+    arms = extreme_forms(first, scope, least), extreme_forms(second, scope, least)
     # `a < b ? a : b` is a minimum and `a < b ? b : a` a maximum; `>` exchanges them.
     ordered = (a, b) if (test.opcode[0] == "<") == least else (b, a)
     return None if a is None or b is None or arms != ordered else tuple(dict.fromkeys((*a, *b)))
 
 
-def expand(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
+def expand_call(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
     """Inline expansion of an expression: the result of a call of a function that only returns one, with its parameters
     bound, where the arguments are affine.
     """
@@ -63,9 +63,9 @@ def expand(call: Node, scope: Scope) -> tuple[Node, Scope] | None:
     if body is None:
         return None
     parameters, result = body
-    values = [affine(argument, scope) for argument in call.inner[1:]]
+    values = [affine_form(argument, scope) for argument in call.inner[1:]]
     bound = {p.symbol: value for p, value in zip(parameters, values, strict=True) if value is not None}
-    inside = replace(scope, symbols={**scope.symbols, **bound}).exclude_function(callee(call))
+    inside = replace(scope, symbols={**scope.symbols, **bound}).exclude_function(callee_name(call))
     return (result, inside) if len(bound) == len(values) else None
 
 

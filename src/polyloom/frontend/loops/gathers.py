@@ -49,10 +49,10 @@ class Gathers:
         """
         tested, found = self.make_temporary("test", "i32", span), self.make_temporary("value", dtype, span)
         first, second = [self._branch(found, side) for side in sides]
-        self.before += Assign("", tested, test, span), If(not_zero(tested), first, second, span)
+        self.before += Assign("", tested, test, span), If(nonzero_condition(tested), first, second, span)
         return found
 
-    def connected(self, first: Expression, second: Value, is_and: bool, span: Span) -> Expression:
+    def short_circuit(self, first: Expression, second: Value, is_and: bool, span: Span) -> Expression:
         """Short-circuit evaluation: `and` and `or` whose second operand is evaluated only where the first has not
         decided.
         """
@@ -60,7 +60,7 @@ class Gathers:
         self.before.append(Assign("", found, first, span))
         inner = self._branch(found, second)
         # In a branch: where the first operand has decided, the second may read outside of its array.
-        self.before.append(If(not_zero(found), *((inner, ()) if is_and else ((), inner)), span))
+        self.before.append(If(nonzero_condition(found), *((inner, ()) if is_and else ((), inner)), span))
         return found
 
     def _branch(self, held: Reference, value: Value) -> Nodes:
@@ -71,7 +71,7 @@ class Gathers:
         return (*inner, Assign("", held, found, held.span))
 
 
-def not_zero(held: Reference) -> Condition:
+def nonzero_condition(held: Reference) -> Condition:
     """Condition that a scalar, which is data, is not 0."""
     value = Affine.symbol(held.name)
     return Condition((Polyhedron((value - 1,)), Polyhedron((-value - 1,))))

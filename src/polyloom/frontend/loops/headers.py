@@ -6,14 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.known import divided, never, nonnegative, rounded
-from polyloom.frontend.loops.affine import Scope, affine
-from polyloom.frontend.loops.extremes import extremes
-from polyloom.frontend.loops.obstacles import obstacle
-from polyloom.frontend.loops.roles import identity, loop_variable
-from polyloom.frontend.loops.tree import Node, refuse
+from polyloom.frontend.known import exact_quotient, is_infeasible, is_nonnegative, turn_count
+from polyloom.frontend.loops.affine import Scope, affine_form
+from polyloom.frontend.loops.extremes import extreme_forms
+from polyloom.frontend.loops.obstacles import find_obstacle
+from polyloom.frontend.loops.roles import variable_symbol, loop_variable
+from polyloom.frontend.loops.tree import Node, refusal
 from polyloom.frontend.loops.types import COUNTING
-from polyloom.names import hidden
+from polyloom.names import hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
 
 _FORM = "write `for (i = lower; i < upper; i++)` or `for (i = upper; i >= lower; i--)` with an int i"
@@ -32,12 +32,12 @@ class Header:
 
     @property
     def identity(self) -> str:
-        return identity(self.variable)
+        return variable_symbol(self.variable)
 
     @property
     def name(self) -> str:
         """Name of the loop's variable as the text has it."""
-        return _written(self.variable)
+        return _variable_name(self.variable)
 
     @property
     def lower(self) -> tuple[Affine, ...]:
@@ -61,85 +61,85 @@ class Header:
         """Trip count, where that is an affine form."""
         lengths = self.lengths()
         # max(0, length) is no affine form unless it is known which one it is.
-        if len(lengths) != 1 or not nonnegative(lengths[0], scope.domain):
+        if len(lengths) != 1 or not is_nonnegative(lengths[0], scope.domain):
             return None
-        return rounded(lengths[0], abs(self.step))
+        return turn_count(lengths[0], abs(self.step))
 
     def final(self, count: Affine | None) -> Affine | None:
         """The variable's value behind the loop."""
         return None if count is None or len(self.first) != 1 else self.first[0] + count * self.step
 
 
-def header(loop: Node, scope: Scope) -> Header:
+def loop_header(loop: Node, scope: Scope) -> Header:
     """Bounds of a `for`; raises PL0158 for another form and PL0159 for bounds that are not affine."""
-    variable, step = loop_variable(loop), _step(loop.inner[3], scope)
+    variable, step = loop_variable(loop), _increment(loop.inner[3], scope)
     if (
         variable is None
         or variable.ctype not in COUNTING
         or step is None
         or not loop.inner[2].kind
-        or _names(loop.inner[3].inner[0]) != identity(variable)
+        or _symbol_or_empty(loop.inner[3].inner[0]) != variable_symbol(variable)
     ):
         # The message points at what is wrong: the variable, else the step, else the whole loop.
         part = next((n for n in (variable, loop.inner[3]) if n is not None and n.kind), loop)
-        raise refuse("PL0158", "this is not a loop that counts an int by a constant", part, _FORM)
-    return counting(variable, step, _initial(loop), loop.inner[2], scope)
+        raise refusal("PL0158", "this is not a loop that counts an int by a constant", part, _FORM)
+    return counting_header(variable, step, _initial_value(loop), loop.inner[2], scope)
 
 
-def counting(variable: Node, step: int, initial: Node, test: Node, scope: Scope) -> Header:
+def counting_header(variable: Node, step: int, initial: Node, test: Node, scope: Scope) -> Header:
     """The course of a variable that begins with an expression and goes on while a test holds."""
     # Upwards a loop begins at the greatest of several lower bounds, downwards at the least of several upper ones.
-    first = extremes(initial, scope, least=step < 0)
+    first = extreme_forms(initial, scope, least=step < 0)
     if first is None:
-        raise _not_affine(initial, scope)
+        raise _bound_refusal(initial, scope)
     return from_values(variable, step, first, test, scope)
 
 
 def from_values(variable: Node, step: int, first: tuple[Affine, ...], test: Node, scope: Scope) -> Header:
     """Header of a variable that begins with given values and goes on while a test holds; raises PL0158 and PL0159."""
-    ends = [end for part in _conjuncts(test) for end in _end(part, identity(variable), step, first, scope)]
+    ends = [end for part in _conjuncts(test) for end in _comparison_bounds(part, variable_symbol(variable), step, first, scope)]
     if (
         # `for (unsigned i = n; i >= 0; i--)` never ends: the bound minus one step would be below 0, and wraps (C17,
         # section 6.2.5).
         step < 0
         and variable.ctype.startswith("unsigned")
-        and not all(nonnegative(e + step, scope.domain) for e in ends)
+        and not all(is_nonnegative(e + step, scope.domain) for e in ends)
     ):
-        help = f"count with an `int`, or write `{_written(variable)}-- > 0` as the condition and no step"
-        raise refuse("PL0158", f"`{variable.ctype}` is never below 0, so that the loop may not end", test, help)
+        help = f"count with an `int`, or write `{_variable_name(variable)}-- > 0` as the condition and no step"
+        raise refusal("PL0158", f"`{variable.ctype}` is never below 0, so that the loop may not end", test, help)
     return Header(variable, first, tuple(dict.fromkeys(ends)), step)
 
 
-def _written(variable: Node) -> str:
+def _variable_name(variable: Node) -> str:
     """The name of a declaration, or of a reference to one, as the text has it."""
     return variable.name
 
 
-def _initial(loop: Node) -> Node:
+def _initial_value(loop: Node) -> Node:
     return loop.inner[0].inner[0].inner[-1] if loop.inner[0].kind == "declare" else loop.inner[0].inner[1]
 
 
-def _step(node: Node, scope: Scope) -> int | None:
+def _increment(node: Node, scope: Scope) -> int | None:
     """The increment of `i++`, `i += 2`, `i = i + 1` and their counterparts, whatever they count."""
     if node.kind == "unary" and node.opcode in ("++", "--"):
         return 1 if node.opcode == "++" else -1
     opcode, amount = node.opcode, None
     if node.kind == "update" and opcode in ("+=", "-="):
-        amount = affine(node.inner[1], scope)
+        amount = affine_form(node.inner[1], scope)
     elif opcode == "=" and node.inner[1].opcode in ("+", "-"):
         opcode, sides = node.inner[1].opcode, node.inner[1].inner
-        if _names(node.inner[0]) == _names(sides[0]):
-            amount = affine(sides[1], scope)
+        if _symbol_or_empty(node.inner[0]) == _symbol_or_empty(sides[0]):
+            amount = affine_form(sides[1], scope)
     if amount is None or not amount.is_constant or not amount.constant:
         return None
     return amount.constant if opcode[0] == "+" else -amount.constant
 
 
-def _names(node: Node) -> str:
+def _symbol_or_empty(node: Node) -> str:
     return node.symbol if node.kind == "name" else ""
 
 
-def _unconverted(node: Node) -> Node:
+def _strip_size_cast(node: Node) -> Node:
     """A counter that is not negative keeps its value where it is compared with a size of another type."""
     is_cast = node.kind == "convert" and node.opcode == "IntegralCast"
     return node.inner[0] if is_cast and node.ctype in COUNTING and node.inner[0].ctype in COUNTING else node
@@ -149,35 +149,35 @@ def _conjuncts(test: Node) -> list[Node]:
     return [t for child in test.inner for t in _conjuncts(child)] if test.opcode == "&&" else [test]
 
 
-def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:
+def _comparison_bounds(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:
     """Bounds that one comparison sets: past the last value upwards, or the last value downwards. Raises
     PL0158, PL0159.
     """
     if test.opcode not in ("<", "<=", ">", ">=", "!="):
-        raise refuse("PL0158", "the loop's condition does not compare its variable with a bound", test, _FORM)
-    counts = step > 0 and all(nonnegative(form, scope.domain) for form in first)
+        raise refusal("PL0158", "the loop's condition does not compare its variable with a bound", test, _FORM)
+    counts = step > 0 and all(is_nonnegative(form, scope.domain) for form in first)
     sides = {
-        _names(_unconverted(child) if counts else child): other
+        _symbol_or_empty(_strip_size_cast(child) if counts else child): other
         for child, other in zip(test.inner, reversed(test.inner), strict=True)
     }
-    solved = None if variable in sides else _solved(test, variable, step, first, scope)
+    solved = None if variable in sides else _solve_comparison(test, variable, step, first, scope)
     if variable not in sides and solved is None:
-        data = next((side for side in test.inner if affine(side, scope) is None and _names(side) == ""), None)
+        data = next((side for side in test.inner if affine_form(side, scope) is None and _symbol_or_empty(side) == ""), None)
         if data is not None:
-            raise _not_affine(data, scope)
-        raise refuse("PL0158", "the loop's condition does not compare its variable alone", test, _FORM)
+            raise _bound_refusal(data, scope)
+        raise refusal("PL0158", "the loop's condition does not compare its variable alone", test, _FORM)
     if solved is not None:
         opcode, bounds = solved[0], (solved[1],)
     else:
         # `n > i` means `i < n`.
-        opcode = test.opcode if _names(_unconverted(test.inner[0])) == variable else test.opcode.translate(_MIRRORED)
-        bounds = extremes(sides[variable], scope, least=step > 0)
+        opcode = test.opcode if _symbol_or_empty(_strip_size_cast(test.inner[0])) == variable else test.opcode.translate(_MIRRORED)
+        bounds = extreme_forms(sides[variable], scope, least=step > 0)
         if bounds is None:
-            raise _not_affine(sides[variable], scope)
+            raise _bound_refusal(sides[variable], scope)
     if opcode == "!=":
         _check_reached(test, first, bounds, step, scope)
     elif (opcode[0] == "<") != (step > 0):
-        raise refuse(
+        raise refusal(
             "PL0158",
             f"the loop counts {'up' if step > 0 else 'down'}, and `{test.opcode}` bounds it on the other side",
             test,
@@ -190,15 +190,15 @@ def _end(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope:
     return tuple(b + (opcode != ">=") for b in bounds)
 
 
-def _solved(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[str, Affine] | None:
+def _solve_comparison(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[str, Affine] | None:
     """Solution of a comparison of sums, such as `i + 1 < n`, for the loop's variable: how it compares with what."""
-    symbol = Affine.symbol(hidden(variable))
+    symbol = Affine.symbol(hidden_name(variable))
     begins = Condition((Polyhedron(tuple([(symbol - form) * (1 if step > 0 else -1) for form in first])),))
     inside = replace(scope, symbols={**scope.symbols, variable: symbol}).restrict_domain(begins)
-    left, right = (affine(_unconverted(child), inside) for child in test.inner)
+    left, right = (affine_form(_strip_size_cast(child), inside) for child in test.inner)
     if left is None or right is None:
         return None
-    factor = (left - right).coefficient(hidden(variable))
+    factor = (left - right).coefficient(hidden_name(variable))
     # A factor of 2 would need a quotient rounded up: such a loop is refused.
     if abs(factor) != 1:
         return None
@@ -212,17 +212,17 @@ _MIRRORED = str.maketrans("<>", "><")
 def _check_reached(test: Node, first: tuple[Affine, ...], bounds: tuple[Affine, ...], step: int, scope: Scope) -> None:
     """Refuses `i != end` where the loop may begin past its end, which it would then never meet."""
     if len(first) != 1 or len(bounds) != 1:
-        raise refuse("PL0158", "`!=` with a minimum or a maximum", test, _FORM)
-    if abs(step) != 1 and divided(bounds[0] - first[0], abs(step)) is None:
+        raise refusal("PL0158", "`!=` with a minimum or a maximum", test, _FORM)
+    if abs(step) != 1 and exact_quotient(bounds[0] - first[0], abs(step)) is None:
         help = f"write `{'<' if step > 0 else '>'}` instead of `!=`"
-        raise refuse(
+        raise refusal(
             "PL0158", f"the loop counts by {abs(step)}, and may pass {bounds[0]} without meeting it", test, help
         )
     # first > end, as an affine form that is >= 0 over the integers.
     past = (first[0] - bounds[0] if step > 0 else bounds[0] - first[0]) + -1
-    if not never(Polyhedron((past,)), scope.domain):
+    if not is_infeasible(Polyhedron((past,)), scope.domain):
         relation = "<" if step > 0 else ">"
-        raise refuse(
+        raise refusal(
             "PL0158",
             f"the loop may begin at {first[0]}, past {bounds[0]}, which it then never meets",
             test,
@@ -230,8 +230,8 @@ def _check_reached(test: Node, first: tuple[Affine, ...], bounds: tuple[Affine, 
         )
 
 
-def _not_affine(bound: Node, scope: Scope) -> PolyloomError:
-    found = obstacle(bound, scope)
+def _bound_refusal(bound: Node, scope: Scope) -> PolyloomError:
+    found = find_obstacle(bound, scope)
     is_sum = found.part.kind in ("operation", "call")
     help = "a loop begins at the greatest of several bounds and ends at the least of several; otherwise write two loops"
-    return refuse("PL0159", f"a bound of the loop {found.reason}", found.part, help if is_sum else found.help)
+    return refusal("PL0159", f"a bound of the loop {found.reason}", found.part, help if is_sum else found.help)

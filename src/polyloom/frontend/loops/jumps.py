@@ -11,57 +11,57 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from polyloom.frontend.loops.shape import Statements, block, flat, statements_of, with_statements
+from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, child_statements, map_statements
 from polyloom.frontend.loops.tree import Node
 
 _LOOPS = ("for", "while", "do")
 
 
-def without_continue(body: Node) -> Node:
+def remove_continue(body: Node) -> Node:
     """Rewriting of `continue` into conditions."""
-    return with_statements(body, _inside)
+    return map_statements(body, _rewrite_statement)
 
 
-def _inside(node: Node) -> Statements:
-    node = with_statements(node, _inside)
-    if node.kind not in _LOOPS or not any(_jumps(s, "continue") for s in statements_of(node)):
+def _rewrite_statement(node: Node) -> Statements:
+    node = map_statements(node, _rewrite_statement)
+    if node.kind not in _LOOPS or not any(_has_jump(s, "continue") for s in child_statements(node)):
         return (node,)
-    return (with_statements(node, lambda body: structured(flat(body), "continue")),)
+    return (map_statements(node, lambda body: structure_jumps(flatten_blocks(body), "continue")),)
 
 
-def _nothing(node: Node) -> Statements:
+def _omit_jump(node: Node) -> Statements:
     del node
     return ()
 
 
-def structured(statements: Statements, jump: str, instead: Callable[[Node], Statements] = _nothing) -> Statements:
+def structure_jumps(statements: Statements, jump: str, instead: Callable[[Node], Statements] = _omit_jump) -> Statements:
     """Structured form of statements of which a `jump` ends the rest, with `instead` of it (Böhm and Jacopini 1966)."""
     for n, node in enumerate(statements):
         if node.kind == jump:
             return (*statements[:n], *instead(node))
-        if _jumps(node, jump):
+        if _has_jump(node, jump):
             rest = statements[n + 1 :]
             # Only an `if` has branches to move into; what else holds a jump is refused later, at its place.
-            made = (_branches(node, rest, jump, instead),) if node.kind == "if" else statements[n:]
+            made = (_move_into_branches(node, rest, jump, instead),) if node.kind == "if" else statements[n:]
             return (*statements[:n], *made)
     return statements
 
 
-def _branches(node: Node, rest: Statements, jump: str, instead: Callable[[Node], Statements]) -> Node:
+def _move_into_branches(node: Node, rest: Statements, jump: str, instead: Callable[[Node], Statements]) -> Node:
     """The `if` with what follows it in the branches that come to it."""
-    sides = [flat(side) for side in node.inner[1:]] or [()]
+    sides = [flatten_blocks(side) for side in node.inner[1:]] or [()]
     first, second = sides[0], sides[1] if len(sides) > 1 else ()
-    taken = [block(structured(_followed(side, rest, jump), jump, instead), node) for side in (first, second)]
+    taken = [block(structure_jumps(_append_rest(side, rest, jump), jump, instead), node) for side in (first, second)]
     return replace(node, inner=(node.inner[0], *taken))
 
 
-def _followed(side: Statements, rest: Statements, jump: str) -> Statements:
+def _append_rest(side: Statements, rest: Statements, jump: str) -> Statements:
     return side if side and side[-1].kind == jump else (*side, *rest)
 
 
-def _jumps(node: Node, jump: str) -> bool:
+def _has_jump(node: Node, jump: str) -> bool:
     """Whether a statement has the jump in it, for the loop around."""
     if node.kind == jump:
         return True
     within = node.kind not in _LOOPS or jump != "continue"
-    return within and any(_jumps(child, jump) for child in statements_of(node))
+    return within and any(_has_jump(child, jump) for child in child_statements(node))

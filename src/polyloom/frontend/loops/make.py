@@ -15,31 +15,31 @@ from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.sets import Affine
 
 
-def variable(name: str, ctype: str, identity: str, at: Node, initial: Node | None = None) -> Node:
+def declare_variable(name: str, ctype: str, identity: str, at: Node, initial: Node | None = None) -> Node:
     """The statement that declares a variable."""
     inner = () if initial is None else (initial,)
-    made = replace(_at(at, "variable", ctype, inner), name=name, symbol=identity, initial=initial is not None)
-    return _at(at, "declare", "", (replace(made, qualified=ctype),))
+    made = replace(_new_node(at, "variable", ctype, inner), name=name, symbol=identity, initial=initial is not None)
+    return _new_node(at, "declare", "", (replace(made, qualified=ctype),))
 
 
-def _at(at: Node, kind: str, ctype: str, inner: tuple[Node, ...] = (), opcode: str = "") -> Node:
+def _new_node(at: Node, kind: str, ctype: str, inner: tuple[Node, ...] = (), opcode: str = "") -> Node:
     return Node(kind, at.span, ctype, inner, opcode, macro=at.macro)
 
 
-def named(declaration: Node, at: Node) -> Node:
+def variable_reference(declaration: Node, at: Node) -> Node:
     """A reference to a variable."""
-    made = _at(at, "name", declaration.ctype)
+    made = _new_node(at, "name", declaration.ctype)
     return replace(made, name=declaration.name, symbol=declaration.symbol)
 
 
 def number(value: int, at: Node) -> Node:
     """A constant of the type int, which may be negative here."""
-    return replace(_at(at, "integer", "int"), value=value, text=str(value))
+    return replace(_new_node(at, "integer", "int"), value=value, text=str(value))
 
 
-def zero(ctype: str, at: Node) -> Node:
+def zero_value(ctype: str, at: Node) -> Node:
     """The value 0 of a type."""
-    return replace(_at(at, "real", ctype), value=0.0) if ctype in ("float", "double") else number(0, at)
+    return replace(_new_node(at, "real", ctype), value=0.0) if ctype in ("float", "double") else number(0, at)
 
 
 def element(array: Node, index: Node, at: Node) -> Node:
@@ -48,16 +48,16 @@ def element(array: Node, index: Node, at: Node) -> Node:
     """
     ctype = array.ctype
     inner = ctype.partition("[")[0] + "[".join(["", *ctype.split("[")[2:]]) if "[" in ctype else ctype.removesuffix("*")
-    return _at(at, "element", inner.strip(), (array, index))
+    return _new_node(at, "element", inner.strip(), (array, index))
 
 
 def assignment(to: Node, value: Node, at: Node) -> Node:
     """`to = value`."""
-    return _at(at, "binary", to.ctype, (to, value), "=")
+    return _new_node(at, "binary", to.ctype, (to, value), "=")
 
 
 def binary(opcode: str, a: Node, b: Node, ctype: str, at: Node) -> Node:
-    return _at(at, "binary", ctype, (a, b), opcode)
+    return _new_node(at, "binary", ctype, (a, b), opcode)
 
 
 def literal(value: int, span: Span) -> Node:
@@ -80,7 +80,7 @@ def reference(identity: str, name: str, ctype: str, span: Span) -> Node:
     return Node("name", span, ctype, name=name, symbol=identity)
 
 
-def combined(opcode: str, operands: tuple[Node, Node], ctype: str, span: Span) -> Node:
+def binary_operation(opcode: str, operands: tuple[Node, Node], ctype: str, span: Span) -> Node:
     """A binary operator."""
     return Node("binary", span, ctype, operands, opcode)
 
@@ -90,20 +90,20 @@ def cast(value: Node, ctype: str, span: Span) -> Node:
     return Node("convert", span, ctype, (value,), "IntegerToElement")
 
 
-def operation(name: str, dtype: ElementType, operands: tuple[Node, ...], at: Node, written: str = "") -> Node:
+def operation_node(name: str, dtype: ElementType, operands: tuple[Node, ...], at: Node, written: str = "") -> Node:
     """An operation of `ir.operations` on operands of a type; the text calls it `written`."""
-    made = _at(at, "operation", CTYPE[BY_NAME[name].result(dtype)], operands, name)
+    made = _new_node(at, "operation", CTYPE[BY_NAME[name].result(dtype)], operands, name)
     return replace(made, name=written or name, types=(CTYPE[dtype],))
 
 
-def changed(node: Node, function: Callable[[Node], Node | None]) -> Node:
+def replace_nodes(node: Node, function: Callable[[Node], Node | None]) -> Node:
     """Tree rewriting from above: every node for which `function` gives another one is replaced; below it,
     nothing is.
     """
     found = function(node)
     if found is not None:
         return found
-    inner: Sequence[Node] = [changed(child, function) for child in node.inner]
+    inner: Sequence[Node] = [replace_nodes(child, function) for child in node.inner]
     same = all(a is b for a, b in zip(inner, node.inner, strict=True))
     # Unchanged trees keep their identity, by which callers see whether anything was done.
     return node if same else replace(node, inner=tuple(inner))

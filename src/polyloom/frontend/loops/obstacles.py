@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine
-from polyloom.frontend.loops.tree import Node, written
+from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine_form
+from polyloom.frontend.loops.tree import Node, source_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,32 +20,32 @@ class Obstacle:
     help: str
 
 
-def obstacle(node: Node, scope: Scope) -> Obstacle:
+def find_obstacle(node: Node, scope: Scope) -> Obstacle:
     """Obstacle of an expression that is not affine: its first innermost part that is not, in the order of the text."""
     node = node.inner[0] if node.kind == "exact" else node
     is_extreme = node.kind == "operation" and node.opcode in ("min", "max")
-    if is_extreme and all(affine(child, scope) is not None for child in node.inner):
-        return Obstacle(node, f"is a minimum or a maximum: `{written(node)}`", _SELECT)
+    if is_extreme and all(affine_form(child, scope) is not None for child in node.inner):
+        return Obstacle(node, f"is a minimum or a maximum: `{source_text(node)}`", _SELECT)
     if node.kind == "call" or (node.kind == "operation" and not is_extreme):
-        return Obstacle(node, f"depends on a function's result: `{written(node)}`", _SUMS)
+        return Obstacle(node, f"depends on a function's result: `{source_text(node)}`", _SUMS)
     if node.kind in ("element", "member") or (node.kind == "unary" and node.opcode == "*"):
-        return Obstacle(node, f"depends on data: `{written(node)}`", _DATA)
+        return Obstacle(node, f"depends on data: `{source_text(node)}`", _DATA)
     if node.kind == "name" and node.symbol in scope.storage:
-        return Obstacle(node, f"depends on data: `{written(node)}`", _VARIABLE)
+        return Obstacle(node, f"depends on data: `{source_text(node)}`", _VARIABLE)
     if node.kind == "name":
-        return Obstacle(node, f"depends on the value of the variable `{written(node)}`", _VARIABLE)
+        return Obstacle(node, f"depends on the value of the variable `{source_text(node)}`", _VARIABLE)
     for child in node.inner:
-        if child.kind and affine(child, scope) is None:
-            return obstacle(child, scope)
+        if child.kind and affine_form(child, scope) is None:
+            return find_obstacle(child, scope)
     if node.opcode == "-" and node.ctype.startswith("unsigned"):
-        return Obstacle(node, f"may be below 0, where `{node.ctype}` wraps: `{written(node)}`", _SUMS)
+        return Obstacle(node, f"may be below 0, where `{node.ctype}` wraps: `{source_text(node)}`", _SUMS)
     if node.opcode == "*":
         return Obstacle(
-            node, f"has a product of two variables: `{written(node)}`", "multiply by integer constants only"
+            node, f"has a product of two variables: `{source_text(node)}`", "multiply by integer constants only"
         )
     if node.opcode in DIVISIONS:
-        return Obstacle(node, f"has a quotient or a remainder: `{written(node)}`", "pass its value as an argument")
-    return Obstacle(node, f"is not affine: `{written(node)}`", _SUMS)
+        return Obstacle(node, f"has a quotient or a remainder: `{source_text(node)}`", "pass its value as an argument")
+    return Obstacle(node, f"is not affine: `{source_text(node)}`", _SUMS)
 
 
 _SUMS = "write sums of loops, sizes and integer parameters times integer constants"

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.loops.affine import Scope, callee
-from polyloom.frontend.loops.obstacles import obstacle
+from polyloom.frontend.loops.affine import Scope, callee_name
+from polyloom.frontend.loops.obstacles import find_obstacle
 from polyloom.frontend.loops.roles import assumption
-from polyloom.frontend.loops.tree import Node, refuse, written
+from polyloom.frontend.loops.tree import Node, refusal, source_text
 from polyloom.frontend.loops.types import INTEGER
 from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.operations import ElementType
@@ -41,37 +41,37 @@ _EXPRESSIONS = {
 }
 
 
-def statement(node: Node) -> PolyloomError:
+def refuse_statement(node: Node) -> PolyloomError:
     """Refusal of a statement that is not a loop, a branch or an assignment: PL0156, PL0157."""
     if (asserted := assumption(node)) is not None:
-        return assertion(asserted)
+        return refuse_assertion(asserted)
     if node.kind == "call":
-        return call(node)
+        return refuse_call(node)
     if node.kind in _STATEMENTS:
         message, help = _STATEMENTS[node.kind]
-        return refuse("PL0156", message, node, f"{help}; a processor, `--on riscv`, runs the function as it is")
-    return refuse(
+        return refusal("PL0156", message, node, f"{help}; a processor, `--on riscv`, runs the function as it is")
+    return refusal(
         "PL0156", "this statement does nothing that can be compiled", node, "write loops, `if` and assignments"
     )
 
 
-def assertion(asserted: Node) -> PolyloomError:
+def refuse_assertion(asserted: Node) -> PolyloomError:
     """An assertion that says nothing about parameters, or stands elsewhere than at the head."""
     without = "" if asserted.ctype == INTEGER else " by -D NDEBUG"
     help = f"at the head of the function, assert what holds for the sizes; leave other assertions out{without}"
-    return refuse("PL0156", "this assertion is no affine condition on parameters", asserted, help)
+    return refusal("PL0156", "this assertion is no affine condition on parameters", asserted, help)
 
 
-def call(node: Node, own: bool = False) -> PolyloomError:
+def refuse_call(node: Node, own: bool = False) -> PolyloomError:
     """Refusal of a call of a function that is not one of the operations, or of the file's `own` of that
     name: PL0157.
     """
-    name = callee(node)
+    name = callee_name(node)
     if own:
         help = f"give `{name}` another name: C's library has a function of this one"
-        return refuse("PL0157", f"the file's own function `{name}` cannot be called here", node, help)
+        return refusal("PL0157", f"the file's own function `{name}` cannot be called here", node, help)
     help = "call a function of the file, or one of those that the page of C lists, such as sqrtf and expf"
-    return refuse(
+    return refusal(
         "PL0157",
         f"the function `{name}` cannot be called here" if name else "a computed function cannot be called",
         node,
@@ -79,26 +79,26 @@ def call(node: Node, own: bool = False) -> PolyloomError:
     )
 
 
-def expression(node: Node) -> PolyloomError:
+def refuse_expression(node: Node) -> PolyloomError:
     """Refusal of an expression that is none of the operations: PL0154, PL0157, PL0160, PL0161."""
     if node.kind == "call":
-        return call(node)
+        return refuse_call(node)
     if node.kind in _EXPRESSIONS:
-        return refuse("PL0160", _EXPRESSIONS[node.kind], node)
+        return refusal("PL0160", _EXPRESSIONS[node.kind], node)
     if node.ctype == "long double":
-        return refuse("PL0154", "this is computed in `long double`, which no machine has", node, "compute in `double`")
+        return refusal("PL0154", "this is computed in `long double`, which no machine has", node, "compute in `double`")
     if node.opcode == "&" and node.kind == "unary":
-        return refuse("PL0161", "an address is no value of an element type", node, "name elements as in A[i][j]")
+        return refusal("PL0161", "an address is no value of an element type", node, "name elements as in A[i][j]")
     if node.opcode in ("=", "++", "--"):
-        return refuse(
+        return refusal(
             "PL0160", "an assignment within an expression cannot be compiled", node, "make it a statement of its own"
         )
     if node.opcode == ",":
-        return refuse("PL0160", "the comma operator cannot be compiled", node, "write two statements")
-    return refuse("PL0160", f"this expression of the type `{node.ctype}` cannot be compiled", node)
+        return refusal("PL0160", "the comma operator cannot be compiled", node, "write two statements")
+    return refusal("PL0160", f"this expression of the type `{node.ctype}` cannot be compiled", node)
 
 
-def width(node: Node) -> PolyloomError:
+def refuse_width(node: Node) -> PolyloomError:
     """Data that become a number of 64 bits."""
     part = next((n for n in node if n.kind == "integer" and n.ctype == node.ctype and n.text), None)
     suffix = f"write `{part.text.rstrip('lL')}` instead of `{part.text}`, or " if part is not None else ""
@@ -106,64 +106,64 @@ def width(node: Node) -> PolyloomError:
     help = (
         f"{suffix}compute in `{'unsigned' if unsigned else 'int'}` or `double`: data have 32 bits at most as integers"
     )
-    return refuse("PL0163", f"this is computed in `{node.ctype}`, which has 64 bits", node, help)
+    return refusal("PL0163", f"this is computed in `{node.ctype}`, which has 64 bits", node, help)
 
 
-def operation(node: Node, dtype: ElementType) -> PolyloomError:
+def refuse_operation(node: Node, dtype: ElementType) -> PolyloomError:
     """An operation that its type does not have."""
     help = f"convert the operands to {'f32' if dtype == 'f16' else 'i32'}"
-    return refuse("PL0164", f"this operation does not exist for {dtype}: `{written(node)}`", node, help)
+    return refusal("PL0164", f"this operation does not exist for {dtype}: `{source_text(node)}`", node, help)
 
 
-def division(node: Node) -> PolyloomError:
+def refuse_division(node: Node) -> PolyloomError:
     """A division by the constant 0."""
-    return refuse("PL0233", f"`{written(node)}` divides by zero", node, "divide by another value")
+    return refusal("PL0233", f"`{source_text(node)}` divides by zero", node, "divide by another value")
 
 
-def constant(node: Node, number: int, dtype: ElementType) -> PolyloomError:
+def refuse_constant(node: Node, number: int, dtype: ElementType) -> PolyloomError:
     """A constant that its element does not have."""
-    return refuse("PL0143", f"{number} is no {dtype}", node, "use a constant in range, or declare a wider type")
+    return refusal("PL0143", f"{number} is no {dtype}", node, "use a constant in range, or declare a wider type")
 
 
-def affine_value(node: Node, scope: Scope) -> PolyloomError:
+def refuse_affine_value(node: Node, scope: Scope) -> PolyloomError:
     """An integer that never wraps, and is not affine."""
-    found = obstacle(node, scope)
+    found = find_obstacle(node, scope)
     if found.part.kind == "name":
-        return unknown(found.part, scope)
-    return refuse("PL0143", f"a value {found.reason}", found.part, "convert its operands to an element type")
+        return refuse_unknown(found.part, scope)
+    return refusal("PL0143", f"a value {found.reason}", found.part, "convert its operands to an element type")
 
 
-def single(node: Node) -> PolyloomError:
+def refuse_single(node: Node) -> PolyloomError:
     """A function in double precision that has a kernel in single precision only."""
     name = node.name
     help = f"call `{name}f`, whose kernel is on the page of C, or write the function out"
-    return refuse("PL0154", f"`{name}` computes in double precision, for which there is no kernel of it", node, help)
+    return refusal("PL0154", f"`{name}` computes in double precision, for which there is no kernel of it", node, help)
 
 
-def power(node: Node) -> PolyloomError:
+def refuse_power(node: Node) -> PolyloomError:
     """A power that is no product."""
     help = "write an integer constant as the exponent, 2.0f as the base, `sqrtf` for 0.5, or `expf` of a product"
     message = f"only powers with a constant integer exponent, up to {LARGEST_POWER}, and those of 2 are computed"
-    return refuse("PL0157", message, node.inner[1], help)
+    return refusal("PL0157", message, node.inner[1], help)
 
 
-def index_type(node: Node) -> PolyloomError:
+def refuse_index_type(node: Node) -> PolyloomError:
     """An index that is data of another type than an integer."""
-    message = f"an index is no integer: `{written(node)}`"
-    return refuse("PL0162", message, node, "convert it to an integer type")
+    message = f"an index is no integer: `{source_text(node)}`"
+    return refusal("PL0162", message, node, "convert it to an integer type")
 
 
-def index(node: Node, array: str, scope: Scope, rank: int) -> PolyloomError:
+def refuse_index(node: Node, array: str, scope: Scope, rank: int) -> PolyloomError:
     """A subscript that is not affine."""
-    found = obstacle(node, scope)
+    found = find_obstacle(node, scope)
     rows = f"; where `{array}` holds rows of m elements, give --shape {array}=n,m"
     is_linear = found.part.opcode == "*" and rank == 1 and found.part.ctype != INTEGER
     help = found.help + rows * is_linear
-    return refuse("PL0162", f"a subscript of `{array}` {found.reason}", found.part, help)
+    return refusal("PL0162", f"a subscript of `{array}` {found.reason}", found.part, help)
 
 
-def pointer(node: Node) -> PolyloomError:
-    return refuse(
+def refuse_pointer(node: Node) -> PolyloomError:
+    return refusal(
         "PL0161",
         "elements are accessed by subscripts of an array's name only",
         node,
@@ -171,29 +171,29 @@ def pointer(node: Node) -> PolyloomError:
     )
 
 
-def unknown(node: Node, scope: Scope) -> PolyloomError:
+def refuse_unknown(node: Node, scope: Scope) -> PolyloomError:
     """A name that has no value here."""
     name = node.name
     if node.symbol in scope.loops:
-        return refuse(
+        return refusal(
             "PL0165",
             f"the loop variable `{name}` is used where its value is not known",
             node,
             "use it behind its loop in the same block, or write the value that is meant, such as a bound of the loop",
         )
     if not set("(*") & set(node.ctype):
-        return refuse(
+        return refusal(
             "PL0165",
             f"`{name}` is neither a parameter nor a variable of the function",
             node,
             f"make `{name}` a parameter",
         )
-    return refuse("PL0160", f"`{name}` is no value", node)
+    return refusal("PL0160", f"`{name}` is no value", node)
 
 
-def rank(node: Node, name: str, expected: int, given: int) -> PolyloomError:
+def refuse_rank(node: Node, name: str, expected: int, given: int) -> PolyloomError:
     dimensions = f"{expected} dimension{'s' * (expected != 1)}" if expected else "no dimension: it is a scalar"
-    return refuse(
+    return refusal(
         "PL0161",
         f"`{name}` has {dimensions}, and {given} subscript{'s' * (given != 1)} here",
         node,

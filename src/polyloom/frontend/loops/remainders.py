@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.known import never, nonnegative, quotient_border
-from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine, affine_part, known
-from polyloom.frontend.loops.headers import header
+from polyloom.frontend.known import is_infeasible, is_nonnegative, quotient_border
+from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine_form, affine_part, decide_test
+from polyloom.frontend.loops.headers import loop_header
 from polyloom.frontend.loops.tree import CASTS, Node
-from polyloom.frontend.strips import LARGEST, Period, Size, sized
-from polyloom.names import hidden
+from polyloom.frontend.strips import LARGEST, Period, Size, strip_length
+from polyloom.names import hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
 
 
-def divides(node: Node) -> bool:
+def is_division(node: Node) -> bool:
     """Whether an expression is a quotient or a remainder, of powers of two also by shift and mask."""
     return node.kind == "binary" and node.opcode in DIVISIONS and node.ctype not in _FLOATS
 
@@ -31,118 +31,118 @@ _FLOOR = ("//", "mod")
 _FLOATS = ("float", "double", "long double")
 
 
-def _operands(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
+def _dividend_and_divisor(node: Node, scope: Scope) -> tuple[Affine, Affine] | None:
     """Dividend and divisor of a quotient or a remainder, also of shifts and masks; None where they are not affine."""
-    a, b = (affine(child, scope) for child in node.inner)
+    a, b = (affine_form(child, scope) for child in node.inner)
     if a is None or b is None:
         return None
     if node.opcode not in (">>", "&"):
         return (a, b) if not b.is_constant or b.constant > 0 else None
-    by = _power(node.opcode, b.constant) if b.is_constant and b.constant >= 0 else None
+    by = _power_divisor(node.opcode, b.constant) if b.is_constant and b.constant >= 0 else None
     return None if by is None else (a, Affine((), by))
 
 
-def border(node: Node, scope: Scope) -> Condition | None:
+def deciding_condition(node: Node, scope: Scope) -> Condition | None:
     """Deciding condition of a quotient, a remainder or an extreme: one that splits its domain; None where it is
     decided, or has too many pieces.
     """
     is_extreme = node.kind == "operation" and node.opcode in ("min", "max")
-    if not (is_extreme or divides(node)) or affine(node, scope) is not None:
+    if not (is_extreme or is_division(node)) or affine_form(node, scope) is not None:
         return None
     if is_extreme:
-        a, b = (affine(child, scope) for child in node.inner)
+        a, b = (affine_form(child, scope) for child in node.inner)
         return None if a is None or b is None else Condition((Polyhedron((b - a,)),))
-    found = _operands(node, scope)
+    found = _dividend_and_divisor(node, scope)
     if found is None:
         return None
     value, by = found
     if node.opcode in _FLOOR:
         return quotient_border(value, by, scope.domain, 0)
     # C's quotient changes its form at 0, because it rounds towards zero: the sign is decided first.
-    if not nonnegative(value, scope.domain):
+    if not is_nonnegative(value, scope.domain):
         below = Polyhedron((-value - 1,))
-        return None if never(Polyhedron((value,)), scope.domain) else _outside(below)
+        return None if is_infeasible(Polyhedron((value,)), scope.domain) else _complement(below)
     return quotient_border(value, by, scope.domain, 1)
 
 
-def _outside(piece: Polyhedron) -> Condition:
+def _complement(piece: Polyhedron) -> Condition:
     return Condition((Polyhedron((-piece.constraints[0] - 1,)),))
 
 
-def stride(body: Node, name: str, scope: Scope) -> Size | None:
+def strip_size(body: Node, name: str, scope: Scope) -> Size | None:
     """Strip mining (Wolfe 1996): the strips of a loop that make the divisions in its body affine; `name` is the loop's
     symbol.
     """
-    return sized(_periods(body, name, scope))
+    return strip_length(_division_periods(body, name, scope))
 
 
-def _periods(node: Node, name: str, scope: Scope, indexes: bool = False) -> Iterator[Period]:
+def _division_periods(node: Node, name: str, scope: Scope, indexes: bool = False) -> Iterator[Period]:
     """The periods of the divisions in a statement that no condition decides; only an index must be affine."""
     if node.kind == "for":
-        scope = _varying(node, scope)
-    elif divides(node) and (found := _period(node, name, scope)) is not None:
+        scope = _inner_scope(node, scope)
+    elif is_division(node) and (found := _expression_period(node, name, scope)) is not None:
         # A division that a border still splits is handled by `choose`: no strip is needed for it.
-        if (found.length > 1 or (indexes and found.open)) and all(border(part, scope) is None for part in node):
+        if (found.length > 1 or (indexes and found.open)) and all(deciding_condition(part, scope) is None for part in node):
             yield found if indexes else replace(found, open=frozenset())
         return
     for child in node.inner:
-        yield from _periods(child, name, scope, indexes or node.kind == "element")
+        yield from _division_periods(child, name, scope, indexes or node.kind == "element")
 
 
-def _varying(loop: Node, scope: Scope) -> Scope:
+def _inner_scope(loop: Node, scope: Scope) -> Scope:
     """The scope in an inner loop, of whose variable nothing is known, apart from where it begins if it counts by more
     than one."""
     try:
-        found = header(loop, scope.still())
+        found = loop_header(loop, scope.drop_gathers())
     except PolyloomError:
         return scope
-    turn = Affine.symbol(hidden(found.identity))
+    turn = Affine.symbol(hidden_name(found.identity))
     value = found.first[0] + turn * found.step if abs(found.step) > 1 and len(found.first) == 1 else turn
-    return scope.naming(found.name, found.identity, value).restrict_domain(found.domain(value))
+    return scope.bind_integer(found.name, found.identity, value).restrict_domain(found.domain(value))
 
 
-def _period(node: Node, name: str, scope: Scope) -> Period | None:
+def _expression_period(node: Node, name: str, scope: Scope) -> Period | None:
     """Period of an integer expression in the loop's variable; None where it is none."""
-    form = affine(node, scope)
+    form = affine_form(node, scope)
     if form is not None:
         return Period.of(form, name)
     if node.kind in CASTS:
-        return _period(node.inner[0], name, scope)
+        return _expression_period(node.inner[0], name, scope)
     if node.kind != "binary":
         return None
-    if divides(node):
-        by = _divisor(node, scope)
-        value = None if by is None else _period(node.inner[0], name, scope)
+    if is_division(node):
+        by = _constant_divisor(node, scope)
+        value = None if by is None else _expression_period(node.inner[0], name, scope)
         if by is None or value is None:
             return None
         return value.quotient(by) if node.opcode in ("/", "//", ">>") else value.remainder(by)
     if node.opcode not in ("+", "-", "*"):
         return None
-    a, b = (_period(child, name, scope) for child in node.inner)
+    a, b = (_expression_period(child, name, scope) for child in node.inner)
     if a is None or b is None:
         return None
     if node.opcode != "*":
         return a.plus(b if node.opcode == "+" else b.times(-1))
-    factors = [(affine(one, scope), other) for one, other in zip(node.inner, (b, a), strict=True)]
+    factors = [(affine_form(one, scope), other) for one, other in zip(node.inner, (b, a), strict=True)]
     return next((other.times(f.constant) for f, other in factors if f is not None and f.is_constant), None)
 
 
-def _divisor(node: Node, scope: Scope) -> int | None:
+def _constant_divisor(node: Node, scope: Scope) -> int | None:
     """The constant by which a quotient or a remainder divides."""
-    by = affine(node.inner[1], scope)
+    by = affine_form(node.inner[1], scope)
     if by is None or not by.is_constant or by.constant < 0:
         return None
-    return _power(node.opcode, by.constant) if node.opcode in (">>", "&") else by.constant or None
+    return _power_divisor(node.opcode, by.constant) if node.opcode in (">>", "&") else by.constant or None
 
 
-def _power(opcode: str, constant: int) -> int | None:
+def _power_divisor(opcode: str, constant: int) -> int | None:
     """The power of two by which a shift or a mask divides."""
     by = 1 << constant if opcode == ">>" and constant < 12 else constant + 1
     # Of masks only those of ones from bit 0 divide, and strips have a limit.
     return by if constant < LARGEST and by & (by - 1) == 0 else None
 
 
-def undecided(node: Node, scope: Scope) -> Iterator[tuple[Node, Condition]]:
+def undecided_parts(node: Node, scope: Scope) -> Iterator[tuple[Node, Condition]]:
     """Parts of an expression that an affine condition decides, outermost first: conditional operators and divisions,
     but not those in operands that are not chosen.
     """
@@ -150,13 +150,13 @@ def undecided(node: Node, scope: Scope) -> Iterator[tuple[Node, Condition]]:
     while waiting:
         node = waiting.pop()
         if node.kind == "choose":
-            outcome = known(node.inner[0], scope)
+            outcome = decide_test(node.inner[0], scope)
             if outcome is not None:
                 waiting.append(node.inner[1 if outcome else 2])
                 continue
             part = affine_part(node.inner[0], scope)
             if part is not None:
                 yield node, part[1]
-        elif (where := border(node, scope)) is not None:
+        elif (where := deciding_condition(node, scope)) is not None:
             yield node, where
         waiting.extend(reversed(node.inner))

@@ -8,26 +8,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.jumps import structured
-from polyloom.frontend.loops.shape import Statements, block, flat
+from polyloom.frontend.loops.jumps import structure_jumps
+from polyloom.frontend.loops.shape import Statements, block, flatten_blocks
 from polyloom.frontend.loops.tree import Node
 
 _RETURN = "return"
 _LOOPS = ("for", "while", "do")
 
 
-def returning(body: Node, result: Node | None) -> Node | None:
+def replace_returns(body: Node, result: Node | None) -> Node | None:
     """A function's body that assigns the variable `result` instead of returning it; None where a loop returns."""
     if any(part.kind == _RETURN for node in body if node.kind in _LOOPS for part in node):
         return None
     if not any(node.kind == _RETURN for node in body):
         return body
-    found = structured(flat(body), _RETURN, lambda node: _assigned(node, result))
+    found = structure_jumps(flatten_blocks(body), _RETURN, lambda node: _assign_result(node, result))
     made = block(found, body)
     return made if made.kind == "block" else replace(body, inner=(made,))
 
 
-def _assigned(node: Node, result: Node | None) -> Statements:
+def _assign_result(node: Node, result: Node | None) -> Statements:
     if not node.inner or result is None:
         return ()
-    return (make.assignment(make.named(result, node), node.inner[0], node),)
+    return (make.assignment(make.variable_reference(result, node), node.inner[0], node),)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from polyloom.frontend.loops.affine import COMPARISONS, callee
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.affine import COMPARISONS, callee_name
+from polyloom.frontend.loops.tree import Node, strip_casts
 from polyloom.frontend.loops.types import COUNTING
 
 
@@ -27,7 +27,7 @@ class Roles:
     counters: frozenset[str] = frozenset()
 
 
-def roles(function: Node, sized: Collection[str], constants: Collection[str]) -> Roles:
+def find_roles(function: Node, sized: Collection[str], constants: Collection[str]) -> Roles:
     """Roles by a backward closure over assignments; `sized` are the names of the integers that extents use, `constants`
     the identities of the file's.
     """
@@ -35,21 +35,21 @@ def roles(function: Node, sized: Collection[str], constants: Collection[str]) ->
     needed = {n.symbol for n in function.inner if n.kind == "parameter" and n.name in sized}
     own = {n.symbol for n in function if n.kind == "variable" and n.ctype in COUNTING}
     sources = dict[str, list[Node]]()
-    for name, source in _sources(function):
+    for name, source in _assignments(function):
         sources.setdefault(name, []).append(source)
-    loops = frozenset(_variables(function))
-    needed.update(_names(_positions(function)))
+    loops = frozenset(_loop_symbols(function))
+    needed.update(_variable_symbols(_affine_positions(function)))
     before = -1
     # A fixed point: an integer that is compared with one that is needed, or that is assigned to one, is needed, too.
     while len(needed) > before:
         before = len(needed)
-        needed.update(_names(source for name in needed & own for source in sources.get(name, ())))
-        needed.update(_compared(function, loops, integers.union(constants), needed))
-    assigned = frozenset(_assigned(function))
+        needed.update(_variable_symbols(source for name in needed & own for source in sources.get(name, ())))
+        needed.update(_compared_integers(function, loops, integers.union(constants), needed))
+    assigned = frozenset(_assigned_variables(function))
     return Roles(loops, frozenset(needed & integers), assigned, frozenset(needed & own & assigned))
 
 
-def _sources(function: Node) -> Iterator[tuple[str, Node]]:
+def _assignments(function: Node) -> Iterator[tuple[str, Node]]:
     """Assignments of a function: each variable with an expression that it is assigned."""
     for node in function:
         if node.kind == "variable" and node.initial:
@@ -70,19 +70,19 @@ def loop_variable(loop: Node) -> Node | None:
     return None
 
 
-def identity(variable: Node) -> str:
+def variable_symbol(variable: Node) -> str:
     """Identity of a variable, from its declaration or from a reference to it."""
     return variable.symbol
 
 
-def _variables(function: Node) -> Iterator[str]:
+def _loop_symbols(function: Node) -> Iterator[str]:
     for node in function:
         variable = loop_variable(node) if node.kind == "for" else None
         if variable is not None and variable.ctype in COUNTING:
-            yield identity(variable)
+            yield variable_symbol(variable)
 
 
-def _positions(function: Node) -> Iterator[Node]:
+def _affine_positions(function: Node) -> Iterator[Node]:
     """The expressions that must be affine."""
     for node in function:
         if (asserted := assumption(node)) is not None:
@@ -100,28 +100,28 @@ def assumption(node: Node) -> Node | None:
     """Assumption on a function's parameters that `__builtin_assume(...)` or `assert(...)` states (C17, section 7.2);
     None for other statements.
     """
-    node = strip(node)
+    node = strip_casts(node)
     if node.kind == "assume":
         return node.inner[0]
-    if node.kind == "call" and callee(node) == "__builtin_assume":
+    if node.kind == "call" and callee_name(node) == "__builtin_assume":
         return node.inner[1]
     # The headers of musl expand `assert(c)` to `(void)(c || __assert_fail(...))`.
-    either = strip(node.inner[0]) if node.kind == "cast" and node.ctype == "void" else node
-    fails = either.opcode == "||" and any(n.kind == "call" and callee(n) == "__assert_fail" for n in either.inner[1])
+    either = strip_casts(node.inner[0]) if node.kind == "cast" and node.ctype == "void" else node
+    fails = either.opcode == "||" and any(n.kind == "call" and callee_name(n) == "__assert_fail" for n in either.inner[1])
     return either.inner[0] if fails else None
 
 
-def _names(nodes: Iterable[Node]) -> Iterator[str]:
+def _variable_symbols(nodes: Iterable[Node]) -> Iterator[str]:
     for node in nodes:
         yield from (n.symbol for n in node if n.kind == "name")
 
 
-def _compared(function: Node, loops: frozenset[str], integers: set[str], needed: set[str]) -> Iterator[str]:
+def _compared_integers(function: Node, loops: frozenset[str], integers: set[str], needed: set[str]) -> Iterator[str]:
     """The integers that conditions compare with loop variables or with what is needed, and with nothing else."""
     for node in function:
         if node.kind in ("if", "choose"):
             for comparison in (n for n in node.inner[0] if n.opcode in COMPARISONS):
-                names = set(_names((comparison,)))
+                names = set(_variable_symbols((comparison,)))
                 if (
                     names & (loops | needed)
                     and names <= loops | needed | integers
@@ -133,7 +133,7 @@ def _compared(function: Node, loops: frozenset[str], integers: set[str], needed:
 _DATA = ("element", "call", "real")
 
 
-def _assigned(function: Node) -> Iterator[str]:
+def _assigned_variables(function: Node) -> Iterator[str]:
     headers = {
         id(part)
         for node in function

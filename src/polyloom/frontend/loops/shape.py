@@ -21,12 +21,12 @@ _BODIES = {
 """Which children of a statement are statements."""
 
 
-def statements_of(node: Node) -> Statements:
+def child_statements(node: Node) -> Statements:
     """The statements directly in a statement."""
     return node.inner[_BODIES[node.kind]] if node.kind in _BODIES else ()
 
 
-def with_statements(node: Node, within: Callable[[Node], Statements]) -> Node:
+def map_statements(node: Node, within: Callable[[Node], Statements]) -> Node:
     """Rewriting of the statements directly in a statement: each becomes what `within` gives of it; in a block those,
     else one block.
     """
@@ -46,6 +46,6 @@ def block(statements: Iterable[Node], at: Node) -> Node:
     return found[0] if len(found) == 1 else replace(at, kind="block", ctype="", inner=found)
 
 
-def flat(node: Node) -> Statements:
+def flatten_blocks(node: Node) -> Statements:
     """The statements of a block, and of blocks directly in it; names are identities, so that none hides another."""
-    return tuple([s for child in node.inner for s in flat(child)]) if node.kind == "block" else (node,)
+    return tuple([s for child in node.inner for s in flatten_blocks(child)]) if node.kind == "block" else (node,)

@@ -12,7 +12,7 @@ from polyloom.sets import Affine
 NAME = re.compile(r"\b[^\W\d]\w*")
 
 
-def extents(type: str) -> list[str]:
+def extent_texts(type: str) -> list[str]:
     """The texts between brackets of a type or of a declarator, outermost first."""
     return [
         re.sub(r"^(?:(?:static|const|restrict|volatile) ?)+", "", text).strip()
@@ -24,29 +24,29 @@ def affine_text(text: str, symbols: Mapping[str, Affine]) -> Affine | None:
     """Affine form of an extent that clang printed; None when it is not affine in `symbols`. C and Python agree on these
     expressions, but for names: some are keywords of Python.
     """
-    places = dict.fromkeys(names_in(text))
+    places = dict.fromkeys(identifiers(text))
     numbered = {name: f"_{n}" for n, name in enumerate(places)}
     known = {numbered[name]: symbols[name] for name in places if name in symbols}
     try:
-        return _affine(ast.parse(NAME.sub(lambda name: numbered[name[0]], text), mode="eval").body, known)
+        return _affine_tree(ast.parse(NAME.sub(lambda name: numbered[name[0]], text), mode="eval").body, known)
     except (SyntaxError, KeyError, ValueError):
         return None
 
 
-def _affine(tree: ast.expr, symbols: Mapping[str, Affine]) -> Affine:
+def _affine_tree(tree: ast.expr, symbols: Mapping[str, Affine]) -> Affine:
     match tree:
         case ast.Constant(value=int(value)):
             return Affine((), value)
         case ast.Name(id=name):
             return symbols[name]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_affine(operand, symbols)
+            return -_affine_tree(operand, symbols)
         case ast.BinOp(op=ast.Add(), left=left, right=right):
-            return _affine(left, symbols) + _affine(right, symbols)
+            return _affine_tree(left, symbols) + _affine_tree(right, symbols)
         case ast.BinOp(op=ast.Sub(), left=left, right=right):
-            return _affine(left, symbols) - _affine(right, symbols)
+            return _affine_tree(left, symbols) - _affine_tree(right, symbols)
         case ast.BinOp(op=ast.Mult(), left=left, right=right):
-            a, b = _affine(left, symbols), _affine(right, symbols)
+            a, b = _affine_tree(left, symbols), _affine_tree(right, symbols)
             if a.is_constant or b.is_constant:
                 return b * a.constant if a.is_constant else a * b.constant
         case _:
@@ -54,6 +54,6 @@ def _affine(tree: ast.expr, symbols: Mapping[str, Affine]) -> Affine:
     raise ValueError
 
 
-def names_in(text: str) -> Iterator[str]:
+def identifiers(text: str) -> Iterator[str]:
     """The identifiers of an extent."""
     yield from NAME.findall(text)

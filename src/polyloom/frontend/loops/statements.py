@@ -13,29 +13,29 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.convert import converted
-from polyloom.frontend.known import rounded
+from polyloom.frontend.convert import convert_value
+from polyloom.frontend.known import turn_count
 from polyloom.frontend.loops import refusals
-from polyloom.frontend.loops.affine import Scope, affine, affine_part, condition, known
-from polyloom.frontend.loops.counters import assigned, behind_loop, changed, counted, course, ended, target, with_values
-from polyloom.frontend.loops.elements import polynomial, reference
-from polyloom.frontend.loops.gathers import Gathers, not_zero
-from polyloom.frontend.loops.headers import Header, header
-from polyloom.frontend.loops.past import past
-from polyloom.frontend.loops.remainders import stride, undecided
+from polyloom.frontend.loops.affine import Scope, affine_form, affine_part, affine_condition, decide_test
+from polyloom.frontend.loops.counters import assigned_value, propagate_loop, changed_counters as changed, counted_while_header, find_course, scope_after_loop, assigned_symbol, with_values
+from polyloom.frontend.loops.elements import polynomial, array_reference
+from polyloom.frontend.loops.gathers import Gathers, nonzero_condition
+from polyloom.frontend.loops.headers import Header, loop_header
+from polyloom.frontend.loops.past import final_values
+from polyloom.frontend.loops.remainders import strip_size, undecided_parts
 from polyloom.frontend.loops.roles import Roles
-from polyloom.frontend.loops.shape import flat
-from polyloom.frontend.loops.shapes import affine_text, extents
-from polyloom.frontend.loops.tree import Node, refuse
+from polyloom.frontend.loops.shape import flatten_blocks
+from polyloom.frontend.loops.shapes import affine_text, extent_texts
+from polyloom.frontend.loops.tree import Node, refusal
 from polyloom.frontend.loops.types import COUNTING, TYPES, element_type, is_pointer
-from polyloom.frontend.loops.values import binary, truth, value
-from polyloom.frontend.predicate import inlines, merge
-from polyloom.frontend.strips import Interval, Parted, strips
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, depends
+from polyloom.frontend.loops.values import lower_binary, lower_truth, value
+from polyloom.frontend.predicate import is_condition_inlined, merge_branches
+from polyloom.frontend.strips import Interval, Parted, make_strips
+from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, depends_on_symbols
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition
 from polyloom.sets.normal import conjunction
 
@@ -77,15 +77,15 @@ class Statements:
             elif self.changed_counters(node):
                 if node.kind == "block":
                     waiting = (*node.inner, *waiting)
-                elif target(node) or (node.kind == "if" and condition(node.inner[0], scope) is not None):
+                elif assigned_symbol(node) or (node.kind == "if" and affine_condition(node.inner[0], scope) is not None):
                     return (*result, *self.split_paths(node, waiting, scope))
                 else:
                     found, behind = self.lower_counter_change(node, scope)
                     result.extend(found)
-                    scope = past(node, scope, behind)
+                    scope = final_values(node, scope, behind)
             else:
                 result.extend(self.statement(node, scope))
-                scope = past(node, scope, scope)
+                scope = final_values(node, scope, scope)
         return tuple(result)
 
     def changed_counters(self, node: Node) -> frozenset[str]:
@@ -94,7 +94,7 @@ class Statements:
 
     def split_paths(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
         """A statement after which counters have values that depend on affine conditions, and what follows it."""
-        if target(node):
+        if assigned_symbol(node):
             return self.counter(node, rest, scope)
         body, *orelse = node.inner[1:]
         return self.branch(
@@ -107,12 +107,12 @@ class Statements:
     def counter(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
         """A counter's declaration with its value, or its assignment, and what follows it."""
         declares = node.kind == "variable"
-        name = node.symbol if declares else target(node)
+        name = node.symbol if declares else assigned_symbol(node)
         if declares and node.ctype in TYPES:
             scope = scope.bind_storage(node.name, name, self.local(node, scope))
 
         def part(inside: Scope) -> Nodes:
-            value = affine(node.inner[-1], inside) if declares else assigned(node, inside)
+            value = affine_form(node.inner[-1], inside) if declares else assigned_value(node, inside)
             stored = self.store_counter(node, name, value, inside)
             behind = with_values(inside, {name: value})
             # `row = i * n` is not affine, but `A[row + j]` is a subscript once the product is substituted.
@@ -133,26 +133,26 @@ class Statements:
             return self.store(to, Index(form, storage.dtype, node.span), node)
         if node.kind == "variable":
             return self.store(to, value(node.inner[-1], storage.dtype, scope), node)
-        return self.store(to, self.stored_value(node, reference(node.inner[0], scope), scope), node)
+        return self.store(to, self.stored_value(node, array_reference(node.inner[0], scope), scope), node)
 
     def lower_counter_change(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """A statement that changes counters, and what is known of them behind it."""
         if node.kind == "for":
-            return self.loop(node, scope), behind_loop(node, scope, self.roles.counters)
+            return self.loop(node, scope), propagate_loop(node, scope, self.roles.counters)
         if node.kind == "while":
-            return self.while_loop(node, scope)
+            return self.lower_while_loop(node, scope)
         return self.statement(node, scope), with_values(scope, dict.fromkeys(self.changed_counters(node)))
 
-    def while_loop(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
+    def lower_while_loop(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """`while (i < n) { ... i++; }`: a loop over the counter that its condition compares."""
-        found = counted(node, scope, self.roles.counters)
+        found = counted_while_header(node, scope, self.roles.counters)
         if found is None:
-            raise refusals.statement(node)
+            raise refusals.refuse_statement(node)
         return self.turns(found, node.inner[-1], node, scope, node.inner[0])
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
         """Lowering of one statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
-        if self.changed_counters(node) and (node.kind == "while" or target(node)):
+        if self.changed_counters(node) and (node.kind == "while" or assigned_symbol(node)):
             return self.block((node,), scope)
         match node.kind:
             case "block":
@@ -166,7 +166,7 @@ class Statements:
                     lambda s: self.statement(node.inner[1], s),
                     lambda s: self.block(orelse, s),
                     scope,
-                    private(node, self.uses),
+                    private_variables(node, self.uses),
                 )
             case "attributed":
                 return self.statement(node.inner[-1], scope)
@@ -177,7 +177,7 @@ class Statements:
             case "parentheses":
                 return self.statement(node.inner[0], scope)
             # `do { ... } while (0)` is executed once, whatever is in it.
-            case "do" if affine(node.inner[1], scope) == Affine():  # how macros enclose statements
+            case "do" if affine_form(node.inner[1], scope) == Affine():  # how macros enclose statements
                 return self.statement(node.inner[0], scope)
             case "cast" if node.ctype == "void" and not any(
                 n.kind in _ACTING or n.opcode in ("=", "++", "--") for n in node
@@ -186,7 +186,7 @@ class Statements:
             case "binary" | "update" | "unary" if node.opcode in ("=", "++", "--") or node.kind == "update":
                 return self.assignment(node, scope)
             case _:
-                raise refusals.statement(node)
+                raise refusals.refuse_statement(node)
 
     def declare(self, declaration: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """Declaration of a local variable: its initial value, and the scope in which its name has a meaning. Raises
@@ -195,7 +195,7 @@ class Statements:
         if declaration.kind != "variable":
             return (), scope
         if declaration.storage in ("static", "extern"):
-            raise refuse(
+            raise refusal(
                 "PL0165",
                 f"`{declaration.name}` keeps its value between calls",
                 declaration,
@@ -206,12 +206,12 @@ class Statements:
             return (), scope
         initial = declaration.inner[-1] if declaration.initial else None
         form = (
-            affine(initial, scope)
+            affine_form(initial, scope)
             if initial is not None and declaration.ctype in COUNTING and declaration.symbol not in self.roles.assigned
             else None
         )
         if form is not None:
-            return (), scope.naming(declaration.name, declaration.symbol, form)
+            return (), scope.bind_integer(declaration.name, declaration.symbol, form)
         product = polynomial(initial, scope) if initial is not None and declaration.ctype in COUNTING else None
         known = product is not None and declaration.symbol not in self.roles.assigned
         if known and declaration.ctype not in TYPES:
@@ -231,7 +231,7 @@ class Statements:
     def local(self, declaration: Node, scope: Scope) -> Storage:
         dtype = element_type(declaration)
         if is_pointer(declaration):
-            raise refuse(
+            raise refusal(
                 "PL0161",
                 f"`{declaration.name}` is a pointer, which may be another name of an array",
                 declaration,
@@ -239,9 +239,9 @@ class Statements:
             )
         parameters = {name for identity in self.roles.parameters for name in scope.symbols[identity].symbols}
         known = {name: form for name, form in scope.named.items() if form.symbols <= parameters}
-        shape = [affine_text(text, known) for text in extents(declaration.ctype)]
+        shape = [affine_text(text, known) for text in extent_texts(declaration.ctype)]
         if None in shape:
-            raise refuse(
+            raise refusal(
                 "PL0155",
                 f"an extent of `{declaration.name}` is not affine in the parameters",
                 declaration,
@@ -265,20 +265,20 @@ class Statements:
 
     def fresh(self, name: str) -> str:
         """`name`, or `name_n` with the least n from 2 that is free."""
-        return fresh(name, self.taken)
+        return fresh_name(name, self.taken)
 
     def loop(self, node: Node, scope: Scope) -> Nodes:
         """Lowering of a `for`; raises PL0158, PL0159, PL0165."""
-        found = header(node, scope)
+        found = loop_header(node, scope)
         if found.identity in scope.around:
-            raise refuse(
+            raise refusal(
                 "PL0165",
                 f"`{found.name}` counts two loops, one within the other",
                 node.inner[0],
                 "give the inner loop a variable of its own",
             )
         if found.identity in self.changed_counters(node.inner[4]):
-            raise _assigns_loop(node.inner[4], found)
+            raise _refuse_loop_assignment(node.inner[4], found)
         return (*self.take_gathered(), *self.turns(found, node.inner[4], node, scope)[0])
 
     def turns(
@@ -290,58 +290,58 @@ class Statements:
         name = self.fresh(found.name)
         symbol, size = Affine.symbol(name), abs(found.step)
         if size > 1 and len(found.first) != 1:
-            raise refuse("PL0158", f"a loop that counts by {size} begins at one of several values", node.inner[0])
+            raise refusal("PL0158", f"a loop that counts by {size} begins at one of several values", node.inner[0])
         # A loop that counts by more than one counts its turns.
         value = symbol if size == 1 else found.first[0] + symbol * found.step
         lengths = found.lengths()
-        counts = [rounded(length, size) for length in lengths]
+        counts = [turn_count(length, size) for length in lengths]
         upper = tuple(length if count is None else count for length, count in zip(lengths, counts, strict=True))
         counter = Interval(found.lower, found.upper, 1 if found.step > 0 else -1)
         counter = counter if size == 1 else Interval((Affine(),), upper, 1)
-        inside = _entered(scope, found, value).restrict_domain(conjunction(found.domain(value), counter.holds(symbol)))
-        run = course((body,), found.count(scope), inside, self.roles.counters, test)
+        inside = _loop_scope(scope, found, value).restrict_domain(conjunction(found.domain(value), counter.holds(symbol)))
+        run = find_course((body,), found.count(scope), inside, self.roles.counters, test)
         turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
 
-        def at(form: Affine, where: Condition) -> Nodes:
+        def lower_turn(form: Affine, where: Condition) -> Nodes:
             """The body where the loop's counter is a form."""
             here = value.substitute({name: form})
-            within = _entered(scope, found, here).restrict_domain(conjunction(found.domain(here), where))
+            within = _loop_scope(scope, found, here).restrict_domain(conjunction(found.domain(here), where))
             known = run.turn_values(None if turn is None else turn.substitute({name: form}), scope)
             made = self.block((body,), with_values(within, {n: v for n, v in known.items() if n != found.identity}))
             # Whether a turn is left may depend on a remainder of a size: the turns beyond are empty.
             is_exact = size == 1 or None not in counts or not made
             return made if is_exact else (If(found.domain(here), made, (), node.span),)
 
-        behind = ended(found, run, scope)
-        parts = stride(body, name, inside)
+        behind = scope_after_loop(found, run, scope)
+        parts = strip_size(body, name, inside)
         open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "for" else []
         if parts is not None and open_:
             parted = Parted(open_[0], parts.parts, self.fresh(open_[0]), self.fresh(open_[0]))
-            return parted.loops(lambda f, w: self.loop(node, _parted(scope, open_[0], f).restrict_domain(w)), node.span), behind
-        cut = None if parts is None else strips(counter, parts.size, scope.domain)
+            return parted.loops(lambda f, w: self.loop(node, _substitute_parameter(scope, open_[0], f).restrict_domain(w)), node.span), behind
+        cut = None if parts is None else make_strips(counter, parts.size, scope.domain)
         if parts is None or cut is None:
-            made = at(symbol, counter.holds(symbol))
+            made = lower_turn(symbol, counter.holds(symbol))
             loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span)
             return ((loop,) if made else ()), behind
-        return cut.loops(self.fresh(found.name), None if parts.unrolls else name, at, node.span), behind
+        return cut.loops(self.fresh(found.name), None if parts.unrolls else name, lower_turn, node.span), behind
 
     def branch(self, test: Node, body: Part, orelse: Part, scope: Scope, own: frozenset[str] = frozenset()) -> Nodes:
         """Branch: `body` where `test` holds, else `orelse`; affine parts of the test become `If`, data-dependent ones
         selections.
         """
-        outcome = known(test, scope)
+        outcome = decide_test(test, scope)
         if outcome is not None:
             return (body if outcome else orelse)(scope)
         part = affine_part(test, scope)
         if part is not None:
-            return self.sides(part[1], part[0], lambda s: self.branch(test, body, orelse, s, own), scope)
-        for decided, where in undecided(test, scope):
-            return self.sides(where, decided, lambda s: self.branch(test, body, orelse, s, own), scope)
+            return self.lower_sides(part[1], part[0], lambda s: self.branch(test, body, orelse, s, own), scope)
+        for decided, where in undecided_parts(test, scope):
+            return self.lower_sides(where, decided, lambda s: self.branch(test, body, orelse, s, own), scope)
         return self.selection(test, body, orelse, scope, own)
 
     def selection(self, test: Node, body: Part, orelse: Part, scope: Scope, own: frozenset[str]) -> Nodes:
         """If-conversion of a branch on data (Allen et al. 1983): both sides execute, and their results are selected."""
-        found = truth(test, scope)
+        found = lower_truth(test, scope)
         first_of_all = self.take_gathered()
         if isinstance(found, Constant):
             return (*first_of_all, *(body if found.value else orelse)(scope))
@@ -352,16 +352,16 @@ class Statements:
         free |= {scope.storage[name].name for name in own if name in scope.storage}
         indices = [s.name for s in self.storage.values() if s.role == "local"] if self.gathers is not None else ()
         # Where a side reads at an index that is data, it must not execute speculatively: a true branch remains.
-        if indices and depends((*first, *second), indices):
+        if indices and depends_on_symbols((*first, *second), indices):
             flag = Reference(self.scalar("test", "i32"), (), test.span)
-            return (*first_of_all, *self.store(flag, found, test), If(not_zero(flag), first, second, test.span))
-        if inlines(first, second):
-            return (*first_of_all, *merge(found, first, second, self.dtype, free))
+            return (*first_of_all, *self.store(flag, found, test), If(nonzero_condition(flag), first, second, test.span))
+        if is_condition_inlined(first, second):
+            return (*first_of_all, *merge_branches(found, first, second, self.dtype, free))
         name = self.fresh("test")
         self.keep(Storage(name, "i32", (), "local", True, test.span))
         self.temporaries.add(name)
         flag = Reference(name, (), test.span)
-        return (*first_of_all, *self.store(flag, found, test), *merge(flag, first, second, self.dtype, free))
+        return (*first_of_all, *self.store(flag, found, test), *merge_branches(flag, first, second, self.dtype, free))
 
     def dtype(self, name: str) -> ElementType:
         return self.storage[name].dtype
@@ -374,12 +374,12 @@ class Statements:
             kind = (
                 "loop variable" if left.symbol in self.roles.loops else "parameter that bounds or subscripts depend on"
             )
-            raise refuse("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
+            raise refusal("PL0165", f"`{name}` is a {kind} and is assigned", node, "use another variable")
         return self.choose(node, lambda s: self.lower_store(node, left, s), scope)
 
     def lower_store(self, node: Node, left: Node, scope: Scope) -> Nodes:
         """An assignment to an element or a scalar."""
-        to = reference(left, scope)
+        to = array_reference(left, scope)
         return self.store(to, self.stored_value(node, to, scope), node)
 
     def stored_value(self, node: Node, target: Reference, scope: Scope) -> Expression:
@@ -395,28 +395,28 @@ class Statements:
             if dtype != "bool":
                 return Apply("add" if node.opcode == "++" else "sub", dtype, (target, one), node.span)
             # An addition in int, whose result becomes true where it is not 0 (C17 6.3.1.2).
-            number, one = converted(target, dtype, "i32"), Constant(1, "i32")
+            number, one = convert_value(target, dtype, "i32"), Constant(1, "i32")
             changed = Apply("add" if node.opcode == "++" else "sub", "i32", (number, one), node.span)
-            return converted(changed, "i32", dtype, node.span)
+            return convert_value(changed, "i32", dtype, node.span)
         # C computes `a op= b` in the promoted type, and converts the result back (C17 6.5.16.2).
         types = node.types
         if types[0] not in TYPES or types[1] not in TYPES:
-            raise refusals.width(replace(node, ctype=types[0] if types[0] not in TYPES else types[1]))
-        before = converted(target, dtype, TYPES[types[0]], node.span)
+            raise refusals.refuse_width(replace(node, ctype=types[0] if types[0] not in TYPES else types[1]))
+        before = convert_value(target, dtype, TYPES[types[0]], node.span)
         whole = replace(node, ctype=types[1], opcode=node.opcode.removesuffix("="))
-        found, of = binary(whole, (before, TYPES[types[0]]), node.inner[1], scope)
-        return converted(found, of, dtype, node.span)
+        found, of = lower_binary(whole, (before, TYPES[types[0]]), node.inner[1], scope)
+        return convert_value(found, of, dtype, node.span)
 
     def choose(self, expression: Node, part: Part, scope: Scope) -> Nodes:
         """`part`, once for each outcome of the affine conditions in `expression`: those of conditional operators, and
         those that decide a division."""
-        for decided, where in undecided(expression, scope):
-            return self.sides(where, decided, lambda s: self.choose(expression, part, s), scope)
+        for decided, where in undecided_parts(expression, scope):
+            return self.lower_sides(where, decided, lambda s: self.choose(expression, part, s), scope)
         return part(scope)
 
-    def sides(self, where: Condition, decided: Node, part: Part, scope: Scope) -> Nodes:
+    def lower_sides(self, where: Condition, decided: Node, part: Part, scope: Scope) -> Nodes:
         """`part` once where a condition holds and once where it does not."""
-        body, orelse = part(scope.knowing(where, True)), part(scope.knowing(where, False))
+        body, orelse = part(scope.assume_outcome(where, True)), part(scope.assume_outcome(where, False))
         return (If(where, body, orelse, decided.span),) if body or orelse else ()
 
     def store(self, target: Reference, stored: Expression, node: Node) -> Nodes:
@@ -424,7 +424,7 @@ class Statements:
         return (*self.take_gathered(), Assign("", target, stored, node.span))
 
 
-def _parted(scope: Scope, parameter: str, form: Affine) -> Scope:
+def _substitute_parameter(scope: Scope, parameter: str, form: Affine) -> Scope:
     """The scope in which a parameter is a form of others."""
     to = {parameter: form}
     symbols = {name: form.substitute(to) for name, form in scope.symbols.items()}
@@ -432,36 +432,36 @@ def _parted(scope: Scope, parameter: str, form: Affine) -> Scope:
     return replace(scope, symbols=symbols, named=named, parted={**scope.parted, **to})
 
 
-def _entered(scope: Scope, found: Header, value: Affine) -> Scope:
+def _loop_scope(scope: Scope, found: Header, value: Affine) -> Scope:
     """The scope in a loop whose variable has a value."""
-    inside = scope.naming(found.name, found.identity, value)
+    inside = scope.bind_integer(found.name, found.identity, value)
     return replace(inside, around=inside.around | {found.identity})
 
 
-def _assigns_loop(body: Node, found: Header) -> PolyloomError:
+def _refuse_loop_assignment(body: Node, found: Header) -> PolyloomError:
     """The loop's variable is assigned within the loop."""
-    where = next(part for part in body if target(part) == found.identity)
-    return refuse("PL0165", f"`{found.name}` is a loop variable and is assigned", where, "use another variable")
+    where = next(part for part in body if assigned_symbol(part) == found.identity)
+    return refusal("PL0165", f"`{found.name}` is a loop variable and is assigned", where, "use another variable")
 
 
-def uses(nodes: Iterable[Node]) -> Counter[str]:
+def count_uses(nodes: Iterable[Node]) -> Counter[str]:
     """Use counts of variables in statements."""
     return Counter(n.symbol for node in nodes for n in node if n.kind == "name")
 
 
-def private(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:
+def private_variables(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:
     """Privatizable variables of the branches of an `if`: those of the branches alone that are assigned before they are
     read.
     """
-    sides = [flat(side) for side in node.inner[1:]]
-    inside = uses(part for side in sides for part in side)
+    sides = [flatten_blocks(side) for side in node.inner[1:]]
+    inside = count_uses(part for side in sides for part in side)
     whole = {name for name, count in inside.items() if count == everywhere.get(name)}
-    return frozenset(name for name in whole if all(_begins(name, side) for side in sides))
+    return frozenset(name for name in whole if all(_has_no_exposed_use(name, side) for side in sides))
 
 
-def _begins(name: str, side: Iterable[Node]) -> bool:
-    first = next((part for part in side if uses((part,))[name]), None)
+def _has_no_exposed_use(name: str, side: Iterable[Node]) -> bool:
+    first = next((part for part in side if count_uses((part,))[name]), None)
     if first is None:
         return True
-    assigns = first.kind == "binary" and first.opcode == "=" and target(first) == name
-    return assigns and not uses(first.inner[1:])[name]
+    assigns = first.kind == "binary" and first.opcode == "=" and assigned_symbol(first) == name
+    return assigns and not count_uses(first.inner[1:])[name]

@@ -61,26 +61,26 @@ class Node:
             waiting.extend(reversed(node.inner))
 
 
-def strip(node: Node) -> Node:
+def strip_casts(node: Node) -> Node:
     """The expression without parentheses and without conversions that keep its value and its type."""
-    while node.kind in ("parentheses", "constant") or (node.kind in CASTS and _keeps(node)):
+    while node.kind in ("parentheses", "constant") or (node.kind in CASTS and _preserves_type(node)):
         node = node.inner[0]
     return node
 
 
-def _keeps(cast: Node) -> bool:
+def _preserves_type(cast: Node) -> bool:
     return cast.opcode in _SAME_VALUE or (
         cast.opcode in ("IntegralCast", "FloatingCast") and cast.ctype == cast.inner[0].ctype
     )
 
 
-def written(node: Node) -> str:
+def source_text(node: Node) -> str:
     """The first line of a part as it stands in the text."""
     text = node.span.source.text[node.span.start : node.span.end]
     return text.partition("\n")[0]
 
 
-def refuse(code: str, message: str, node: Node, help: str | None = None, *notes: str) -> PolyloomError:
+def refusal(code: str, message: str, node: Node, help: str | None = None, *notes: str) -> PolyloomError:
     """The diagnostic at `node`, with a note where a macro hides it."""
     expanded = (f"this is in the expansion of the macro `{node.macro}`",) if node.macro else ()
     return input_error(code, message, span=node.span, notes=(*notes, *expanded), help=help)

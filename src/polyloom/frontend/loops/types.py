@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from polyloom.frontend.loops.tree import Node, refuse
+from polyloom.frontend.loops.tree import Node, refusal
 from polyloom.ir.operations import ElementType
 
 TYPES: dict[str, ElementType] = {
@@ -44,7 +44,7 @@ def element_type(declaration: Node) -> ElementType:
             help = "use `double`"
         alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.qualified).split(" ")[0]
         written = () if alias in base.split(" ") else (f"`{alias}` is `{base}`",)
-        raise refuse(
+        raise refusal(
             "PL0153",
             f"`{declaration.name}` is of the type `{base}`, which no operation has",
             declaration,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from polyloom.analysis.check import check
-from polyloom.deep import deeply, too_deep
+from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import Source, input_error
 from polyloom.files import read_source
 from polyloom.frontend.pla.lower import lower
@@ -27,10 +27,10 @@ def parse(text: str, name: str = "<string>") -> Program:
         # Editors on Windows put a byte order mark in front of UTF-8.
         return _parse(Source(name, text.removeprefix("\ufeff")))
     except RecursionError:
-        raise too_deep(name) from None
+        raise nesting_error(name) from None
 
 
-@deeply
+@with_deep_stack
 def _parse(source: Source) -> Program:
     program = infer(PurePath(source.name).stem.encode(errors="replace").decode(), lower(parse_syntax(source)))
     check(program)

@@ -21,14 +21,14 @@ from polyloom.sets.isl import space, to_set
 LITERAL_LIMIT = 1 << 31
 
 
-def names_in(expression: Expression) -> Iterator[Name]:
+def symbol_names(expression: Expression) -> Iterator[Name]:
     """Names that stand for dimensions and parameters, in the order of the text."""
     match expression:
         case Name():
             yield expression
         case Apply(operands=children) | Comparison(operands=children) | Access(index=children):
             for child in children:
-                yield from names_in(child)
+                yield from symbol_names(child)
         case Number() | Truth():
             return
 
@@ -51,7 +51,7 @@ def affine(expression: Expression, symbols: Sequence[str]) -> Affine:
                     "PL0204",
                     f"unknown name `{name}`",
                     span=expression.span,
-                    help=suggestion(name, symbols, _only(symbols)),
+                    help=suggestion(name, symbols, _symbols_help(symbols)),
                 )
             return Affine.symbol(name)
         case Apply(operation="add", operands=(a, b)):
@@ -117,5 +117,5 @@ def _relation(difference: Affine, relation: str) -> Condition:
     return Condition(tuple(Polyhedron(c) for c in alternatives[relation]))
 
 
-def _only(symbols: Sequence[str]) -> str:
+def _symbols_help(symbols: Sequence[str]) -> str:
     return f"only {', '.join(symbols)} can stand here" if symbols else "only integer constants can stand here"

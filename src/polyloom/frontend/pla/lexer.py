@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polyloom.diagnostics import Diagnostic, Source, Span
-from polyloom.ir.pla_names import PLAIN, QUOTED, unquoted
+from polyloom.ir.pla_names import PLAIN, QUOTED, unquote_name
 
 Kind = Literal["name", "number", "symbol", "end"]
 
@@ -36,7 +36,7 @@ class Token:
     @property
     def name(self) -> str:
         """Name that `text` means, without backquotes."""
-        return unquoted(self.text)
+        return unquote_name(self.text)
 
 
 def tokenize(source: Source) -> tuple[list[Token], list[Diagnostic]]:

@@ -17,7 +17,7 @@ import islpy as isl
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
 from polyloom.frontend.names import suggestion
-from polyloom.frontend.pla.affine import affine, condition, names_in
+from polyloom.frontend.pla.affine import affine, condition, symbol_names
 from polyloom.frontend.pla.syntax import (
     Access,
     Apply,
@@ -33,7 +33,7 @@ from polyloom.frontend.pla.syntax import (
 from polyloom.ir.operations import ALL_TYPES, OPERATIONS, ElementType
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.pla_names import RESERVED
-from polyloom.names import dotted
+from polyloom.names import dotted_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, to_set
 from polyloom.sets.normal import conjunction, normalize
@@ -93,13 +93,13 @@ class Errors:
 def lower(text: Text) -> RawProgram:
     """Lower a text: resolve names, conditions and indices, and flatten; raises all of PL0202 to PL0206 found."""
     errors = Errors()
-    params = _unique(name.name for e in text.parameters for name in names_in(e))
+    params = _unique(name.name for e in text.parameters for name in symbol_names(e))
     # Without a list of dimensions these are the names of the space that are no parameters, in their order.
-    spaces = [name for e in text.space for name in names_in(e) if name.name not in params]
+    spaces = [name for e in text.space for name in symbol_names(e) if name.name not in params]
     dims = _unique(name.name for name in text.dimensions or spaces)
     errors.attempt(lambda: _check_names(text, params, dims), None)
     assumptions = errors.attempt(lambda: _assumptions(text.parameters, params), Condition())
-    space = errors.attempt(lambda: _space(text, dims, params), Condition())
+    space = errors.attempt(lambda: _iteration_space(text, dims, params), Condition())
     inputs = errors.attempt(lambda: _arrays(text.inputs, params), ())
     outputs = errors.attempt(lambda: _arrays(text.outputs, params), ())
     declared = errors.attempt(lambda: _variables(text.variables), {})
@@ -120,7 +120,7 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
     named = [(d.name, d.span) for d in (*text.inputs, *text.outputs, *text.variables)]
     # Backwards, so that a name's span is that of its first use.
     symbols = {
-        n.name: n.span for e in (*reversed(text.space), *reversed(text.parameters)) for n in reversed(list(names_in(e)))
+        n.name: n.span for e in (*reversed(text.space), *reversed(text.parameters)) for n in reversed(list(symbol_names(e)))
     }
     symbols |= {n.name: n.span for n in text.dimensions}
     taken: dict[str, str] = dict.fromkeys(params, "a parameter")
@@ -136,7 +136,7 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
             errors.append(_duplicate(name, span, taken[name]))
         taken[name] = "an array or a variable"
     for name, span in [*named, *symbols.items()]:
-        if _is_reserved(name, span):
+        if _is_keyword(name, span):
             errors.append(Diagnostic("PL0203", f"`{name}` is reserved", span=span, help="choose another name"))
     labels: set[str] = set()
     for statement in text.statements:
@@ -145,7 +145,7 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
         labels.add(statement.label or "")
         # Equations without a label do not clash.
         labels.discard("")
-        if _is_reserved(statement.target.name, statement.target.name_span):
+        if _is_keyword(statement.target.name, statement.target.name_span):
             errors.append(
                 Diagnostic(
                     "PL0203",
@@ -160,7 +160,7 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
         raise PolyloomError(*errors)
 
 
-def _is_reserved(name: str, span: Span) -> bool:
+def _is_keyword(name: str, span: Span) -> bool:
     """Whether a name is a keyword that is written without backquotes."""
     return name in RESERVED and not span.source.text.startswith("`", span.start)
 
@@ -178,7 +178,7 @@ def _assumptions(items: list[Expression], params: tuple[str, ...]) -> Condition:
     return result
 
 
-def _space(text: Text, dims: tuple[str, ...], params: tuple[str, ...]) -> Condition:
+def _iteration_space(text: Text, dims: tuple[str, ...], params: tuple[str, ...]) -> Condition:
     """Iteration space, one conjunction of inequalities; PL0215, PL0216."""
     points = to_set(Condition(), dims, params)
     for item in text.space:
@@ -244,7 +244,7 @@ class _Flattener:
         where = self.condition(statement.condition)
         target = self.reference(statement.target)
         equations: list[RawEquation] = []
-        operation, children = _operation(statement.value)
+        operation, children = _root_operation(statement.value)
         operands = tuple([self.operand(child, label, target.name, where, equations) for child in children])
         return [*equations, RawEquation(label, target, operation, operands, where, statement.span)]
 
@@ -252,12 +252,12 @@ class _Flattener:
         """Condition within the space, simplified until it prints as it reads."""
         if expression is None:
             return self.space
-        result = self.within_space(condition(expression, self.dims, self.params).intersect(self.points))
+        result = self.restrict_to_space(condition(expression, self.dims, self.params).intersect(self.points))
         for _ in range(SIMPLIFICATIONS):
-            result = self.within_space(to_set(result, self.dims, self.params))
+            result = self.restrict_to_space(to_set(result, self.dims, self.params))
         return result
 
-    def within_space(self, points: isl.Set) -> Condition:
+    def restrict_to_space(self, points: isl.Set) -> Condition:
         return conjunction(self.space, from_set(points, self.points))
 
     def operand(
@@ -271,11 +271,11 @@ class _Flattener:
                 return self.reference(value)
             case _:
                 # Children first: their equations and names come before those of their parent.
-                operation, children = _operation(value)
+                operation, children = _root_operation(value)
                 operands = tuple([self.operand(child, label, base, where, equations) for child in children])
                 # One value per iteration: the iteration itself is its index.
-                target = Reference(fresh(base, self.variables), tuple(map(Affine.symbol, self.dims)), value.span)
-                equations.append(RawEquation(fresh(label, self.labels), target, operation, operands, where, value.span))
+                target = Reference(fresh_variable(base, self.variables), tuple(map(Affine.symbol, self.dims)), value.span)
+                equations.append(RawEquation(fresh_variable(label, self.labels), target, operation, operands, where, value.span))
                 return target
 
     def reference(self, access: Access) -> Reference:
@@ -292,14 +292,14 @@ class _Flattener:
         return f"S{position}"
 
 
-def fresh(base: str, taken: set[str]) -> str:
+def fresh_variable(base: str, taken: set[str]) -> str:
     """Fresh variable `base.n` with the least positive n that is free; it is taken from then on."""
-    name = next(name for n in count(1) if (name := dotted(base, n)) not in taken)
+    name = next(name for n in count(1) if (name := dotted_name(base, n)) not in taken)
     taken.add(name)
     return name
 
 
-def _operation(value: Expression) -> tuple[str, tuple[Expression, ...]]:
+def _root_operation(value: Expression) -> tuple[str, tuple[Expression, ...]]:
     """Operation at the root of a value and its operands; raises PL0206 and PL0210."""
     match value:
         case Number() | Access():

@@ -18,7 +18,7 @@ from polyloom.frontend.pla.affine import affine
 from polyloom.frontend.pla.lower import RawProgram, lower
 from polyloom.frontend.pla.syntax import parse_syntax
 from polyloom.ir import plan_verify
-from polyloom.ir.pla_names import unquoted
+from polyloom.ir.pla_names import unquote_name
 from polyloom.ir.plan import Parametric, Phase, Plan
 from polyloom.ir.plan_text import MARGIN
 from polyloom.ir.steps import Steps, Tree
@@ -72,12 +72,12 @@ class _Reader:
                 head.append(line)
         declared = self.parse_declarations(head, [a for kind in _KINDS for a in kinds.get(kind, [])])
         # Read ahead of the loops: a scalar's value may depend on their counters.
-        counters = [unquoted(m[1]) for line in self.lines if (m := _FOR.fullmatch(line.strip()))]
+        counters = [unquote_name(m[1]) for line in self.lines if (m := _FOR.fullmatch(line.strip()))]
         self.symbols = (*declared.parameters, *counters)
         self.scalars = {s.name: s for s in map(self.scalar, scalars)}
         # The spans would point into the text of the declarations, which is none of the user's.
         arrays = {a.name: replace(a, span=None) for a in declared.inputs}
-        groups = [tuple(arrays[_declared(a)] for a in kinds.get(kind, [])) for kind in _KINDS]
+        groups = [tuple(arrays[_array_name(a)] for a in kinds.get(kind, [])) for kind in _KINDS]
         plan = Plan(self.called, declared.parameters, declared.assumptions, *groups, body=self.nodes(""))
         self.skip_blank()
         if self.at < len(self.lines):
@@ -106,11 +106,11 @@ class _Reader:
         """Loop of steps. Its text names the last value, the plan the bound behind it."""
         low, high = (head[3], head[2]) if head[4] else (head[2], head[3])
         lower, upper = self.bounds(low, "max"), tuple(bound + 1 for bound in self.bounds(high, "min"))
-        return Steps(unquoted(head[1]), lower, upper, self.nodes(margin + MARGIN), -1 if head[4] else 1)
+        return Steps(unquote_name(head[1]), lower, upper, self.nodes(margin + MARGIN), -1 if head[4] else 1)
 
     def phase(self, bound: str, margin: str) -> Phase:
         """Phase: a program below its head, with the arrays that its names stand for."""
-        pairs = [(unquoted(m[1]), unquoted(m[2])) for m in _PAIR.finditer(bound)]
+        pairs = [(unquote_name(m[1]), unquote_name(m[2])) for m in _PAIR.finditer(bound)]
         begin = self.at
         while self.at < len(self.lines) and self.lines[self.at].startswith(margin):
             self.at += 1
@@ -140,7 +140,7 @@ class _Reader:
             self.fail("a scalar is written `scalar NAME: TYPE = VALUE`")
         (value,) = self.affines([found[3]])
         like = self.parse_declarations([], [f"x: {found[2]}"])
-        return Parametric(unquoted(found[1]), value, like.inputs[0].dtype)
+        return Parametric(unquote_name(found[1]), value, like.inputs[0].dtype)
 
     def bounds(self, text: str, word: str) -> tuple[Affine, ...]:
         inside = text[len(word) + 1 : -1].split(", ") if text.startswith(f"{word}(") else [text]
@@ -173,7 +173,7 @@ def _margin(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" "))]
 
 
-def _declared(text: str) -> str:
+def _array_name(text: str) -> str:
     """Array name of a declaration such as `A[N, M]: f32`."""
     found = re.match(_NAME, text)
-    return unquoted(found[1]) if found else text
+    return unquote_name(found[1]) if found else text

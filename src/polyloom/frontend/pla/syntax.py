@@ -216,10 +216,10 @@ class _Parser:
             )
         return self.take() if self.is_name() else self.fail(f"the name of {what}")
 
-    def span_from(self, start: Span) -> Span:
+    def enclosing_span(self, start: Span) -> Span:
         return Span(start.source, start.start, self.tokens[self.position - 1].span.end)
 
-    def listed(self, item: Callable[[], T]) -> list[T]:
+    def comma_list(self, item: Callable[[], T]) -> list[T]:
         items = [item()]
         while self.accept(","):
             items.append(item())
@@ -234,9 +234,9 @@ class _Parser:
                 self.fail("an equation", "declarations stand before the one `for ... do`")
             self.take()
         if keyword.text == "parameter":
-            text.parameters += self.listed(self.expression)
+            text.parameters += self.comma_list(self.expression)
         elif keyword.text in declarations:
-            declarations[keyword.text] += self.listed(self.declaration)
+            declarations[keyword.text] += self.comma_list(self.declaration)
         elif keyword.text == "for":
             self.loop(text, keyword)
         elif text.loop is None:
@@ -248,11 +248,11 @@ class _Parser:
         """Parse the iteration space: dimensions, if they are listed, then inequalities up to `do`."""
         # A list of dimensions is known by what follows its first name: inequalities begin with names, too.
         if self.is_name() and self.tokens[self.position + 1].text in (",", ":"):
-            text.dimensions += [Name(t.name, t.span) for t in self.listed(lambda: self.name("a dimension"))]
+            text.dimensions += [Name(t.name, t.span) for t in self.comma_list(lambda: self.name("a dimension"))]
             self.expect(":", "after the dimensions")
-        text.space += self.listed(self.expression)
+        text.space += self.comma_list(self.expression)
         self.expect("do", "after the iteration space")
-        text.loop = self.span_from(keyword.span)
+        text.loop = self.enclosing_span(keyword.span)
 
     def declaration(self) -> Declaration:
         name = self.name("an array or a variable")
@@ -270,27 +270,27 @@ class _Parser:
             self.take()
         target = self.access(self.name("a variable"))
         if not self.accept("="):
-            self.fail("`=` after the equation's left side", _definition(self.next.text))
+            self.fail("`=` after the equation's left side", _definition_help(self.next.text))
         value = self.expression()
         condition = self.expression() if self.accept("if") else None
         # An equation ends with its line: what follows on it lacks an operator.
         if not self.at_end and not self.next.starts_line:
-            self.fail("an operator, `if` or a new line", _juxtaposed(self.tokens[self.position - 1], self.next))
-        return Statement(label, target, value, condition, self.span_from(start))
+            self.fail("an operator, `if` or a new line", _juxtaposition_help(self.tokens[self.position - 1], self.next))
+        return Statement(label, target, value, condition, self.enclosing_span(start))
 
     def access(self, name: Token) -> Access:
         if self.next.text != "[":
             help = "subscripts stand in brackets" if self.next.text == "(" else f"write `{name.text}[]` for a scalar"
             self.fail(f"`[` after `{name.text}`", help)
         index = tuple(self.index())
-        return Access(name.name, index, name.span, self.span_from(name.span))
+        return Access(name.name, index, name.span, self.enclosing_span(name.span))
 
     def index(self) -> list[Expression]:
         """Parse an index in brackets, which may be empty for a scalar."""
         self.expect("[", "before an index")
         if self.accept("]"):
             return []
-        items = self.listed(self.expression)
+        items = self.comma_list(self.expression)
         self.expect("]", "after an index")
         return items
 
@@ -302,7 +302,7 @@ class _Parser:
         if token is None:
             return self.comparison()
         operand = self.negation()
-        return Apply("not", (operand,), self.span_from(token.span))
+        return Apply("not", (operand,), self.enclosing_span(token.span))
 
     def comparison(self) -> Expression:
         """Parse a chain of comparisons, which stands for their conjunction, as in Python."""
@@ -314,7 +314,7 @@ class _Parser:
         if not symbols:
             return first
         return Comparison(
-            tuple(operands), tuple(COMPARISONS[s] for s in symbols), tuple(symbols), self.span_from(first.span)
+            tuple(operands), tuple(COMPARISONS[s] for s in symbols), tuple(symbols), self.enclosing_span(first.span)
         )
 
     def binary(self, levels: tuple[dict[str, str], ...], leaf: Callable[[], Expression]) -> Expression:
@@ -324,7 +324,7 @@ class _Parser:
         left = self.binary(levels[1:], leaf)
         while token := self.accept(*levels[0]):
             right = self.binary(levels[1:], leaf)
-            left = Apply(levels[0][token.text], (left, right), self.span_from(left.span))
+            left = Apply(levels[0][token.text], (left, right), self.enclosing_span(left.span))
         return left
 
     def unary(self) -> Expression:
@@ -333,7 +333,7 @@ class _Parser:
         if token is None:
             return self.primary()
         operand = self.unary()
-        span = self.span_from(token.span)
+        span = self.enclosing_span(token.span)
         # A negative literal is a literal: -128 fits into an i8, whose 128 does not.
         return Number(-operand.value, span) if isinstance(operand, Number) else Apply("neg", (operand,), span)
 
@@ -343,7 +343,7 @@ class _Parser:
         if token.kind == "number" or token.text in ("inf", "nan"):
             if len(token.text) > LONGEST_NUMBER:
                 self.fail("a shorter number")
-            return Number(_value(self.take().text), token.span)
+            return Number(_number_value(self.take().text), token.span)
         if self.accept("("):
             inner = self.expression()
             self.expect(")", "to close the parenthesis")
@@ -358,23 +358,23 @@ class _Parser:
         return self.call(token) if self.accept("(") else Name(token.name, token.span)
 
     def call(self, name: Token) -> Expression:
-        operands = tuple(self.listed(self.expression))
+        operands = tuple(self.comma_list(self.expression))
         self.expect(")", f"after the operands of {name.text}")
-        return Apply(name.text, operands, self.span_from(name.span))
+        return Apply(name.text, operands, self.enclosing_span(name.span))
 
 
-def _value(text: str) -> int | float:
+def _number_value(text: str) -> int | float:
     return int(text) if text.isdigit() else float(text)
 
 
-def _definition(found: str) -> str | None:
+def _definition_help(found: str) -> str | None:
     """Help for another operator between an equation's sides."""
     if found in ("+", "-", "*", "/"):
         return "a variable has one value per iteration, and keeps it: write for instance `s[i] = s[i-1] + x[i]`"
     return "write `=`" if found == "==" else None
 
 
-def _juxtaposed(left: Token, right: Token) -> str | None:
+def _juxtaposition_help(left: Token, right: Token) -> str | None:
     if right.text == "else":
         return "write another equation for the rest, with an `if` of its own"
     return f"write `{left.text}*{right.text}` for a product" if left.kind == "number" and right.kind == "name" else None

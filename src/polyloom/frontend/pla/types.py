@@ -13,14 +13,14 @@ from typing import Final
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
 from polyloom.frontend.pla.lower import RawEquation, RawProgram
 from polyloom.frontend.pla.syntax import Number
-from polyloom.ir.numbers import constant_in, limits
+from polyloom.ir.numbers import element_constant, type_limits
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference, Variable
-from polyloom.names import hidden
+from polyloom.names import hidden_name
 
 Slot = str | tuple[str, int]
 """A variable or array by name, or operand number n of an equation."""
-_FIXED: Final[dict[ElementType, str]] = {t: hidden(t) for t in ALL_TYPES}
+_FIXED: Final[dict[ElementType, str]] = {t: hidden_name(t) for t in ALL_TYPES}
 """What has such a type in every program: the result of a comparison has that of i32."""
 _I32: Final = _FIXED["i32"]
 
@@ -90,8 +90,8 @@ def infer(name: str, raw: RawProgram) -> Program:
         raw.space,
         raw.inputs,
         raw.outputs,
-        tuple(Variable(n, _decided(types, n, span), span) for n, span in spans.items()),
-        tuple(_typed(types, equation) for equation in raw.equations),
+        tuple(Variable(n, _require_type(types, n, span), span) for n, span in spans.items()),
+        tuple(_type_equation(types, equation) for equation in raw.equations),
     )
 
 
@@ -111,13 +111,13 @@ def _constrain(types: _Types, equation: RawEquation) -> list[Diagnostic]:
     if operation.gives is not None and len(operation.types) == 1:
         pairs.append((last, _FIXED[operation.types[0]]))
     return [
-        _mixed(equation, a, b, before)
+        _mismatch_error(equation, a, b, before)
         for a, b in pairs
         if (before := (types.known_type(a), types.known_type(b))) and not types.unify(a, b)
     ]
 
 
-def _mixed(
+def _mismatch_error(
     equation: RawEquation, a: Slot, b: Slot, dtypes: tuple[ElementType | None, ElementType | None]
 ) -> Diagnostic:
     left, right = (_describe(slot, dtype) for slot, dtype in zip((a, b), dtypes, strict=True))
@@ -139,7 +139,7 @@ def _slot(equation: RawEquation, position: int) -> Slot:
     return operand.name if isinstance(operand, Reference) else (equation.name, position)
 
 
-def _decided(types: _Types, name: str, span: Span) -> ElementType:
+def _require_type(types: _Types, name: str, span: Span) -> ElementType:
     """Type that the constraints decide for a name; PL0209 where none does."""
     dtype = types.known_type(name)
     if dtype is None:
@@ -149,25 +149,25 @@ def _decided(types: _Types, name: str, span: Span) -> ElementType:
     return dtype
 
 
-def _typed(types: _Types, equation: RawEquation) -> Equation:
+def _type_equation(types: _Types, equation: RawEquation) -> Equation:
     """Equation with the types of its operands; PL0207, PL0209."""
     operands: list[Operand] = []
     dtype: ElementType = "i32"
     for n, operand in enumerate(equation.operands):
         dtype = (
-            _decided(types, operand.name, equation.span)
+            _require_type(types, operand.name, equation.span)
             if isinstance(operand, Reference)
             else types.known_type((equation.name, n)) or "i32"
         )
-        operands.append(operand if isinstance(operand, Reference) else _constant(operand, dtype))
+        operands.append(operand if isinstance(operand, Reference) else _type_constant(operand, dtype))
     return Equation(
         equation.name, equation.target, equation.operation, dtype, tuple(operands), equation.condition, equation.span
     )
 
 
-def _constant(number: Number, dtype: ElementType) -> Constant:
+def _type_constant(number: Number, dtype: ElementType) -> Constant:
     """Constant in its type; PL0207 where the type does not hold it."""
-    value = constant_in(number.value, dtype)
+    value = element_constant(number.value, dtype)
     if value is None:
         raise input_error(
             "PL0207", f"{number.value} is not a value of type {dtype}", span=number.span, help=_range(dtype)
@@ -176,7 +176,7 @@ def _constant(number: Number, dtype: ElementType) -> Constant:
 
 
 def _range(dtype: ElementType) -> str:
-    bounds = limits(dtype)
+    bounds = type_limits(dtype)
     if bounds is not None:
         return f"write an integer from {bounds[0]} to {bounds[1]}"
     return f"write a number of magnitude below {_LARGEST[dtype]}, or `inf`"

@@ -18,17 +18,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from polyloom.deep import deeply
+from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.files import read_source
 from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.kernel import Kernel
-from polyloom.frontend.python.text import Text, parse, syntax_error
+from polyloom.frontend.python.text import Text, parse_file, syntax_error
 from polyloom.frontend.python.types import DTYPES
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 
-__all__ = ["Kernel", "executed", "load", "load_kernel"]
+__all__ = ["Kernel", "execute_file", "load", "load_kernel"]
 
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
@@ -39,13 +39,13 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 
 def load_kernel(path: str, name: str | None = None) -> Kernel:
     """The kernel called `name` of a file, or its only one; raises PL0104, PL0131 and PL0132."""
-    found = {value.name: value for value in executed(path).values() if isinstance(value, Kernel)}
+    found = {value.name: value for value in execute_file(path).values() if isinstance(value, Kernel)}
     # Kernels that the file imports can be named, but are not meant by default.
     own = {name: kernel for name, kernel in found.items() if kernel.path == path}
     if name is not None:
         if name in found:
             return found[name]
-        raise input_error("PL0132", f"{path} has no kernel `{name}`", help=suggestion(name, own, _listed(list(own))))
+        raise input_error("PL0132", f"{path} has no kernel `{name}`", help=suggestion(name, own, _list_kernels(list(own))))
     if len(own) == 1:
         return next(iter(own.values()))
     if not own:
@@ -53,10 +53,10 @@ def load_kernel(path: str, name: str | None = None) -> Kernel:
             "PL0132", f"{path} has no kernel", help="write `@pl.kernel` above the function to be compiled"
         )
     help = f"name one: `{path}:{next(iter(own))}`"
-    raise input_error("PL0132", f"{path} has several kernels", notes=(_listed(list(own)),), help=help)
+    raise input_error("PL0132", f"{path} has several kernels", notes=(_list_kernels(list(own)),), help=help)
 
 
-def _reduce(kernel: Kernel) -> str | tuple[Callable[..., Kernel], tuple[str, str]]:
+def _reduce_kernel(kernel: Kernel) -> str | tuple[Callable[..., Kernel], tuple[str, str]]:
     """Pickled as a function is, by its name in its module; a kernel that was loaded from a file, by the file."""
     if getattr(sys.modules.get(kernel.function.__module__), kernel.name, None) is kernel:
         return kernel.name
@@ -64,35 +64,35 @@ def _reduce(kernel: Kernel) -> str | tuple[Callable[..., Kernel], tuple[str, str
 
 
 # Not a method of `Kernel`, whose module would have to import the loader, which imports it.
-copyreg.pickle(Kernel, _reduce)
+copyreg.pickle(Kernel, _reduce_kernel)
 
 
-def _listed(names: list[str]) -> str:
+def _list_kernels(names: list[str]) -> str:
     return f"its kernels are {', '.join(names)}" if names else "write `@pl.kernel` above the function to be compiled"
 
 
-def executed(path: str) -> dict[str, object]:
+def execute_file(path: str) -> dict[str, object]:
     """Execution of a file as a module: the names that it has then; an exception in it becomes a diagnostic at its line
     (PL0131).
     """
-    text = _text(path)
+    text = _read_text(path)
     # Before it is executed: syntax errors have positions of their own there.
-    parse(path, text)
+    parse_file(path, text)
     module = ModuleType(Path(path).stem)
     module.__file__ = path
     try:
-        code = deeply(compile)(text, path, "exec", dont_inherit=True)
-        with _importing_from(str(Path(path).parent)):
+        code = with_deep_stack(compile)(text, path, "exec", dont_inherit=True)
+        with _neighbour_imports(str(Path(path).parent)):
             exec(code, vars(module))
     except PolyloomError:
         raise
     # A script that ends by `sys.exit` would end the compiler.
     except (Exception, SystemExit) as error:
-        raise _failure(Text(path, text), error) from None
+        raise _execution_failure(Text(path, text), error) from None
     return vars(module)
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     try:
         text = read_source(path, "Python").decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -103,7 +103,7 @@ def _text(path: str) -> str:
 
 
 @contextmanager
-def _importing_from(folder: str) -> Generator[None]:
+def _neighbour_imports(folder: str) -> Generator[None]:
     """Imports of neighbours, as a script has them (Python language reference, chapter 5). They are forgotten again: the
     next file may have others of these names, and the same ones may have changed.
     """
@@ -118,7 +118,7 @@ def _importing_from(folder: str) -> Generator[None]:
                 del sys.modules[name]
 
 
-def _failure(text: Text, error: BaseException) -> PolyloomError:
+def _execution_failure(text: Text, error: BaseException) -> PolyloomError:
     if isinstance(error, SyntaxError) and error.filename == text.source.name:
         return syntax_error(text, error)
     line, trace = None, error.__traceback__
@@ -127,10 +127,10 @@ def _failure(text: Text, error: BaseException) -> PolyloomError:
         line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == text.source.name else line
         trace = trace.tb_next
     message = f"the file cannot be executed: {type(error).__name__}: {error}"
-    return input_error("PL0131", message, span=None if line is None else text.line(line), help=_help(error))
+    return input_error("PL0131", message, span=None if line is None else text.line(line), help=_failure_help(error))
 
 
-def _help(error: BaseException) -> str:
+def _failure_help(error: BaseException) -> str:
     """Help for a failure: what to write instead, where declarations of sizes and arguments are wrong."""
     match error:
         case AttributeError(obj=ModuleType(__name__="polyloom"), name=str(name)):

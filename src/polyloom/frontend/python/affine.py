@@ -17,7 +17,7 @@ from typing import Any
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.loops import affine as forms
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.obstacles import obstacle
+from polyloom.frontend.loops.obstacles import find_obstacle
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import INTEGER
 from polyloom.frontend.names import suggestion
@@ -63,14 +63,14 @@ class Scope:
     bound: frozenset[str]
     integers: Mapping[str, Affine]
     trees: dict[ast.expr, Node] = field(default_factory=dict, compare=False, repr=False)
-    """What `integer` has read: of a sum of n terms, n parts are asked for one by one."""
+    """What `integer_tree` has read: of a sum of n terms, n parts are asked for one by one."""
 
     @property
     def forms(self) -> forms.Scope:
         """Scope of the loop reader: what the names of integers stand for."""
         return forms.Scope(self.integers, {}, {})
 
-    def having(self, name: str, value: Affine) -> Scope:
+    def bind_form(self, name: str, value: Affine) -> Scope:
         return replace(self, integers={**self.integers, name: value})
 
     def value(self, node: ast.expr) -> object:
@@ -131,7 +131,7 @@ def as_integer(value: Any) -> int | None:
         return None
 
 
-def integer(node: ast.expr, scope: Scope) -> Node:
+def integer_tree(node: ast.expr, scope: Scope) -> Node:
     """Integer expression as a tree of numbers that never wrap; what is none of these is data, or has no opcode."""
     if node not in scope.trees:
         scope.trees[node] = _integer_tree(node, scope)
@@ -150,65 +150,65 @@ def _integer_tree(node: ast.expr, scope: Scope) -> Node:
             form = _module_integer(scope.value(node))
             return Node("other", at) if form is None else make.size(form, at)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
-            return Node("unary", at, INTEGER, (integer(operand, scope),), "-" if isinstance(sign, ast.USub) else "+")
+            return Node("unary", at, INTEGER, (integer_tree(operand, scope),), "-" if isinstance(sign, ast.USub) else "+")
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPCODES and not isinstance(
             operator, ast.Div
         ):
-            operands = integer(left, scope), integer(right, scope)
-            return make.combined(OPCODES[type(operator)], operands, INTEGER, at)
+            operands = integer_tree(left, scope), integer_tree(right, scope)
+            return make.binary_operation(OPCODES[type(operator)], operands, INTEGER, at)
         case ast.IfExp(test=condition, body=body, orelse=orelse):
-            parts = test(condition, scope), integer(body, scope), integer(orelse, scope)
+            parts = test_tree(condition, scope), integer_tree(body, scope), integer_tree(orelse, scope)
             return Node("choose", at, INTEGER, parts)
         # min and max of two or more, by identity: whatever the text calls them.
         case ast.Call(func=called, args=[_, _, *_] as operands, keywords=[]) if scope.value(called) in (min, max):
             name = "min" if scope.value(called) is min else "max"
             return reduce(
                 lambda a, b: Node("operation", at, INTEGER, (a, b), name),
-                [integer(operand, scope) for operand in operands],
+                [integer_tree(operand, scope) for operand in operands],
             )
         case ast.Subscript(value=array, slice=index):
-            return Node("element", at, INTEGER, (integer(array, scope), integer(index, scope)))
+            return Node("element", at, INTEGER, (integer_tree(array, scope), integer_tree(index, scope)))
         case _:
             return Node("other", at)
 
 
-def test(node: ast.expr, scope: Scope) -> Node:
+def test_tree(node: ast.expr, scope: Scope) -> Node:
     """Test of integers as a tree (Python language reference, section 6.10): a chain a < b < c is a < b and b < c."""
     at = scope.text.span(node)
     match node:
         case ast.Compare(left=left, ops=relations, comparators=others):
-            sides = [integer(side, scope) for side in (left, *others)]
+            sides = [integer_tree(side, scope) for side in (left, *others)]
             found = [
-                make.combined(SYMBOLS.get(type(relation), "is"), (a, b), INTEGER, at)
+                make.binary_operation(SYMBOLS.get(type(relation), "is"), (a, b), INTEGER, at)
                 for a, relation, b in zip(sides, relations, sides[1:], strict=False)
             ]
-            return reduce(lambda a, b: make.combined("&&", (a, b), INTEGER, at), found)
+            return reduce(lambda a, b: make.binary_operation("&&", (a, b), INTEGER, at), found)
         case ast.BoolOp(op=operator, values=values):
             opcode = "||" if isinstance(operator, ast.Or) else "&&"
-            parts = [test(value, scope) for value in values]
-            return reduce(lambda a, b: make.combined(opcode, (a, b), INTEGER, at), parts)
+            parts = [test_tree(value, scope) for value in values]
+            return reduce(lambda a, b: make.binary_operation(opcode, (a, b), INTEGER, at), parts)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return Node("unary", at, INTEGER, (test(operand, scope),), "!")
+            return Node("unary", at, INTEGER, (test_tree(operand, scope),), "!")
         case _:
-            return integer(node, scope)
+            return integer_tree(node, scope)
 
 
-def affine(node: ast.expr, scope: Scope) -> Affine | None:
+def affine_form(node: ast.expr, scope: Scope) -> Affine | None:
     """The affine form of an integer expression, as far as names tell."""
-    return forms.affine(integer(node, scope), scope.forms)
+    return forms.affine_form(integer_tree(node, scope), scope.forms)
 
 
-def condition(node: ast.expr, scope: Scope) -> Condition | None:
+def affine_condition(node: ast.expr, scope: Scope) -> Condition | None:
     """Affine condition of a test; a bare integer holds where it is not 0."""
-    return forms.condition(test(node, scope), scope.forms)
+    return forms.affine_condition(test_tree(node, scope), scope.forms)
 
 
-def extent(node: ast.expr, scope: Scope) -> Affine:
+def array_extent(node: ast.expr, scope: Scope) -> Affine:
     """Affine form of an extent; raises PL0135 at the part that is not affine, and PL0140."""
     check_names(node, scope)
-    found = affine(node, scope)
+    found = affine_form(node, scope)
     if found is None:
-        why = obstacle(integer(node, scope), scope.forms)
+        why = find_obstacle(integer_tree(node, scope), scope.forms)
         raise input_error("PL0135", f"an extent {why.reason}", span=why.part.span, help=why.help)
     # Coefficients are 32 bits in the files that a target writes.
     if any(abs(c) >= LIMIT for c in (found.constant, *(c for _, c in found.terms))):
@@ -233,7 +233,7 @@ def check_names(node: ast.expr, scope: Scope) -> None:
 
 def depends_on_data(node: ast.expr, scope: Scope) -> bool:
     """Whether an integer expression has an element or a variable of data in it."""
-    return affine(node, scope) is None and any(
+    return affine_form(node, scope) is None and any(
         isinstance(n, ast.Subscript) or (isinstance(n, ast.Name) and n.id in scope.bound and n.id not in scope.integers)
         for n in ast.walk(node)
     )

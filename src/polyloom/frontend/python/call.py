@@ -16,24 +16,24 @@ from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.affine import as_integer
 from polyloom.frontend.python.function import Function
 from polyloom.ir.nest import Storage
-from polyloom.ir.numbers import NUMPY, constant_in
+from polyloom.ir.numbers import NUMPY, element_constant
 from polyloom.ir.pla_text import print_condition
 from polyloom.sets import Affine, Condition
 
 Arguments = dict[str, Any]
 
 
-def bind(
+def bind_arguments(
     function: Function, assumptions: Condition, given: Sequence[object], named: Mapping[str, object]
 ) -> tuple[dict[str, int], Arguments]:
     """Binding of a call: the parameters' values and the arguments by name; raises PL0145 for whatever does not fit the
     declaration.
     """
-    values = _by_name(function, given, named)
-    arguments = {name: _argument(storage, values[name]) for name, storage in function.storage.items()}
-    parameters = {name: _parameter(name, values[name]) for name in function.parameters if name in values}
+    values = _bind_names(function, given, named)
+    arguments = {name: _check_argument(storage, values[name]) for name, storage in function.storage.items()}
+    parameters = {name: _check_parameter(name, values[name]) for name in function.parameters if name in values}
     arrays = [(storage, arguments[storage.name].shape) for storage in function.storage.values() if storage.shape]
-    _solve(arrays, parameters)
+    _solve_sizes(arrays, parameters)
     for name in function.parameters:
         if name not in parameters:
             raise _wrong(
@@ -47,11 +47,11 @@ def bind(
             f"`{function.node.name}` is not defined for {shown}",
             f"its sizes must satisfy {print_condition(assumptions, function.parameters)}",
         )
-    _check_apart(function, arguments)
+    _check_overlap(function, arguments)
     return parameters, {**arguments, **{name: parameters[name] for name in function.order if name in parameters}}
 
 
-def _by_name(function: Function, given: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
+def _bind_names(function: Function, given: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
     call = f"{function.node.name}({', '.join(function.order)})"
     if len(given) > len(function.order):
         raise _wrong(
@@ -74,18 +74,18 @@ def _by_name(function: Function, given: Sequence[object], named: Mapping[str, ob
     return values
 
 
-def _argument(storage: Storage, value: object) -> Any:
+def _check_argument(storage: Storage, value: object) -> Any:
     if storage.shape:
-        return _array(storage, value)
+        return _check_array(storage, value)
     # A NumPy scalar of another type is taken by its value, as a Python number is.
     number: object = cast(Any, value).item() if isinstance(value, np.generic) else value
-    found = constant_in(number, storage.dtype) if isinstance(number, int | float) else None
+    found = element_constant(number, storage.dtype) if isinstance(number, int | float) else None
     if found is None:
         raise _wrong(f"the scalar `{storage.name}` cannot be {value!r}", f"it is declared as {storage.dtype}")
     return NUMPY[storage.dtype].type(found)
 
 
-def _array(storage: Storage, value: object) -> npt.NDArray[Any]:
+def _check_array(storage: Storage, value: object) -> npt.NDArray[Any]:
     help = f"it is declared as {storage.dtype}: pass a NumPy array of {NUMPY[storage.dtype].name}"
     if not isinstance(value, np.ndarray):
         raise _wrong(f"the array `{storage.name}` was given a value of the type {type(value).__name__}", help)
@@ -93,18 +93,18 @@ def _array(storage: Storage, value: object) -> npt.NDArray[Any]:
     if array.dtype != NUMPY[storage.dtype]:
         raise _wrong(f"the array `{storage.name}` was given elements of the type {array.dtype}", help)
     if array.ndim != len(storage.shape):
-        raise _shape(storage, array.shape)
+        raise _shape_error(storage, array.shape)
     return array
 
 
-def _parameter(name: str, value: object) -> int:
+def _check_parameter(name: str, value: object) -> int:
     number = as_integer(value)
     if number is None:
         raise _wrong(f"the integer `{name}` cannot be {value!r}", f"pass an integer, as in `{name}=16`")
     return number
 
 
-def _solve(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: dict[str, int]) -> None:
+def _solve_sizes(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: dict[str, int]) -> None:
     """Sizes from shapes: gives a value to every size that some extent determines once others are known."""
     pairs = [(extent, length) for storage, shape in arrays for extent, length in zip(storage.shape, shape, strict=True)]
     progress = True
@@ -114,13 +114,13 @@ def _solve(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: dict[s
             # Reversed, so that the first array of the declaration decides where two disagree.
             name: value
             for extent, length in reversed(pairs)
-            for name, value in _determined(extent, length, parameters)
+            for name, value in _solve_extent(extent, length, parameters)
         }
         parameters |= found
         progress = bool(found)
 
 
-def _determined(extent: Affine, length: int, parameters: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+def _solve_extent(extent: Affine, length: int, parameters: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     unknown = [(name, factor) for name, factor in extent.terms if name not in parameters]
     if len(unknown) == 1:
         (name, factor) = unknown[0]
@@ -132,10 +132,10 @@ def _determined(extent: Affine, length: int, parameters: Mapping[str, int]) -> I
 def _check_shapes(arrays: Sequence[tuple[Storage, tuple[int, ...]]], parameters: Mapping[str, int]) -> None:
     for storage, shape in arrays:
         if shape != tuple(extent.evaluate(parameters) for extent in storage.shape):
-            raise _shape(storage, shape, parameters)
+            raise _shape_error(storage, shape, parameters)
 
 
-def _shape(storage: Storage, shape: tuple[int, ...], parameters: Mapping[str, int] | None = None) -> PolyloomError:
+def _shape_error(storage: Storage, shape: tuple[int, ...], parameters: Mapping[str, int] | None = None) -> PolyloomError:
     declared = f"it is declared as {storage.name}[{', '.join(map(str, storage.shape))}]"
     symbols = {symbol for extent in storage.shape for symbol in extent.symbols}
     values = ", ".join(f"{name} = {value}" for name, value in (parameters or {}).items() if name in symbols)
@@ -144,7 +144,7 @@ def _shape(storage: Storage, shape: tuple[int, ...], parameters: Mapping[str, in
     )
 
 
-def _check_apart(function: Function, arguments: Arguments) -> None:
+def _check_overlap(function: Function, arguments: Arguments) -> None:
     """Aliasing check: arrays that share memory would not be the arrays that the nest is about."""
     arrays = [name for name, storage in function.storage.items() if storage.shape]
     for n, a in enumerate(arrays):

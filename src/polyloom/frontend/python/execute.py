@@ -18,15 +18,15 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.frontend.python import types as elements
-from polyloom.frontend.python.affine import affine, as_integer, condition, depends_on_data
+from polyloom.frontend.python.affine import affine_form, as_integer, affine_condition, depends_on_data
 from polyloom.frontend.python.function import Function
-from polyloom.frontend.python.infer import Types, bits, conversion, is_affine
+from polyloom.frontend.python.infer import Types, bit_count_operand, read_conversion, is_affine
 from polyloom.frontend.python.operators import BINARY, CALLS
-from polyloom.ir.library import evaluate, power
-from polyloom.ir.numbers import NUMPY, WIDTH, limits
+from polyloom.ir.library import evaluate, power_program
+from polyloom.ir.numbers import NUMPY, WIDTH, type_limits
 from polyloom.ir.operations import ALL_TYPES, CONVERSIONS, INTEGERS, ElementType
-from polyloom.ir.semantics import function
-from polyloom.names import hidden
+from polyloom.ir.semantics import operation_function
+from polyloom.names import hidden_name
 from polyloom.sets import Affine
 
 
@@ -77,9 +77,9 @@ class _Rewriter:
         return ast.fix_missing_locations(ast.Module([ast.copy_location(function, node)], []))
 
     def statement(self, node: ast.stmt) -> ast.stmt:
-        return ast.copy_location(self.rewritten(node), node)
+        return ast.copy_location(self.rewrite_statement(node), node)
 
-    def rewritten(self, node: ast.stmt) -> ast.stmt:
+    def rewrite_statement(self, node: ast.stmt) -> ast.stmt:
         match node:
             case ast.For(target=target, iter=iterable, body=body):
                 return ast.For(target, self.exact(iterable), [self.statement(inner) for inner in body], [])
@@ -98,7 +98,7 @@ class _Rewriter:
                 return ast.AugAssign(target, operator, self.exact(value))
             case ast.Assign(targets=targets, value=value):
                 dtype = self.types.node_type(targets[0])
-                return ast.Assign([self.exact(target) for target in targets], self.of_type(value, dtype))
+                return ast.Assign([self.exact(target) for target in targets], self.convert_operand(value, dtype))
             case ast.While(test=test, body=body):
                 return ast.While(self.exact(test), [self.statement(inner) for inner in body], [])
             case ast.Continue():
@@ -106,14 +106,14 @@ class _Rewriter:
             case ast.Return():
                 return ast.Return(None)
             case ast.AnnAssign(target=target, value=value) if value is not None:
-                return ast.Assign([target], self.of_type(value, self.types.node_type(target)))
+                return ast.Assign([target], self.convert_operand(value, self.types.node_type(target)))
             # Written out, as the operation may be a call; indices have no effects, so computing them twice changes
             # nothing.
             case ast.AugAssign(target=target, op=operator, value=value):
                 of, dtype = self.types.node_type(target), self.types.operation(node)
-                before = _converted(self.load_target(target), of, dtype)
-                found = self.operation(before, operator, self.of_type(value, dtype), dtype)
-                return ast.Assign([self.exact(target)], _converted(found, dtype, of))
+                before = _convert(self.load_target(target), of, dtype)
+                found = self.operation(before, operator, self.convert_operand(value, dtype), dtype)
+                return ast.Assign([self.exact(target)], _convert(found, dtype, of))
             case _:
                 return ast.Pass()
 
@@ -130,7 +130,7 @@ class _Rewriter:
 
     def test(self, node: ast.expr) -> ast.expr:
         """A node whose truth is the test's."""
-        if condition(node, self.scope) is not None:
+        if affine_condition(node, self.scope) is not None:
             return self.exact(node)
         match node:
             case ast.BoolOp(op=operator, values=values):
@@ -144,11 +144,11 @@ class _Rewriter:
 
     def data(self, node: ast.expr) -> ast.expr:
         """A node whose value is a NumPy scalar of the inferred type."""
-        return ast.copy_location(self.typed(node), node)
+        return ast.copy_location(self.typed_expression(node), node)
 
-    def typed(self, node: ast.expr) -> ast.expr:
+    def typed_expression(self, node: ast.expr) -> ast.expr:
         dtype = self.types.node_type(node)
-        found = affine(node, self.scope) if is_affine(node, self.scope) else None
+        found = affine_form(node, self.scope) if is_affine(node, self.scope) else None
         if found is not None:
             return self.constant(dtype, found.constant) if found.is_constant else _call(dtype, self.exact(node))
         match node:
@@ -164,43 +164,43 @@ class _Rewriter:
             case ast.BinOp(left=left, op=ast.Pow(), right=right):
                 return _call("pow", self.data(left), self.exact(right))
             case ast.BinOp(left=left, op=operator, right=right):
-                return self.operation(self.of_type(left, dtype), operator, self.of_type(right, dtype), dtype)
+                return self.operation(self.convert_operand(left, dtype), operator, self.convert_operand(right, dtype), dtype)
             case ast.UnaryOp(op=operator, operand=operand) if not isinstance(operator, ast.Not):
                 return ast.UnaryOp(operator, self.data(operand))
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return ast.IfExp(self.test(test), self.of_type(body, dtype), self.of_type(orelse, dtype))
+                return ast.IfExp(self.test(test), self.convert_operand(body, dtype), self.convert_operand(orelse, dtype))
             case ast.Call():
                 return self.call(node, dtype)
             case _:
                 return _call("bool", self.test(node))
 
-    def of_type(self, node: ast.expr, dtype: ElementType) -> ast.expr:
+    def convert_operand(self, node: ast.expr, dtype: ElementType) -> ast.expr:
         """The value of a node, converted."""
-        return _converted(self.data(node), self.types.node_type(node), dtype)
+        return _convert(self.data(node), self.types.node_type(node), dtype)
 
     def call(self, node: ast.Call, dtype: ElementType) -> ast.expr:
-        found = conversion(node, self.scope)
+        found = read_conversion(node, self.scope)
         if found is not None:
-            return self.of_type(*found)
-        counted = bits(node, self.scope)
+            return self.convert_operand(*found)
+        counted = bit_count_operand(node, self.scope)
         if counted is not None:
             return _call(f"popcount_{counted[1]}", self.data(counted[0]))
         name = CALLS[self.scope.value(node.func)]
-        operands = [self.of_type(argument, dtype) for argument in node.args]
+        operands = [self.convert_operand(argument, dtype) for argument in node.args]
         return _call(name, *(operands if len(operands) > 1 else [self.data(node.args[0])]))
 
     def operation(self, left: ast.expr, operator: ast.operator, right: ast.expr, dtype: ElementType) -> ast.expr:
         name = f"{BINARY[type(operator)][0]}_{dtype}"
         # What NumPy computes otherwise is in the runtime; the rest is NumPy's own operator.
-        return _call(name, left, right) if hidden(name) in RUNTIME else ast.BinOp(left, operator, right)
+        return _call(name, left, right) if hidden_name(name) in RUNTIME else ast.BinOp(left, operator, right)
 
     def constant(self, dtype: ElementType, value: float) -> ast.expr:
-        name = hidden(f"constant_{len(self.constants)}")
+        name = hidden_name(f"constant_{len(self.constants)}")
         self.constants[name] = NUMPY[dtype].type(value)
         return ast.Name(name, ast.Load())
 
     def size(self, form: Affine) -> ast.expr:
-        name = hidden(f"size_{len(self.sizes)}")
+        name = hidden_name(f"size_{len(self.sizes)}")
         self.sizes[name] = form
         return ast.Name(name, ast.Load())
 
@@ -237,7 +237,7 @@ class _Names(ast.NodeTransformer):
         number = as_integer(value)
         if number is not None:
             return ast.copy_location(ast.Constant(number), node)
-        return ast.copy_location(ast.Name(hidden(value), node.ctx), node) if value in _BUILTINS else node
+        return ast.copy_location(ast.Name(hidden_name(value), node.ctx), node) if value in _BUILTINS else node
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         fields = {name: self.child(value) for name, value in ast.iter_fields(node)}
@@ -254,26 +254,26 @@ _BUILTINS: Final = (range, reversed, min, max)
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name(hidden(name), ast.Load()), list(arguments), [])
+    return ast.Call(ast.Name(hidden_name(name), ast.Load()), list(arguments), [])
 
 
-def _converted(value: ast.expr, source: ElementType, to: ElementType) -> ast.expr:
+def _convert(value: ast.expr, source: ElementType, to: ElementType) -> ast.expr:
     return value if source == to else _call(f"{source}_to_{to}", value)
 
 
-def _integer(dtype: ElementType) -> Callable[[int], Any]:
+def _wrapping_type(dtype: ElementType) -> Callable[[int], Any]:
     """A Python integer as an element of `dtype`, wrapped."""
     # NumPy refuses an integer that is out of range instead of wrapping it.
-    (least, _), size, kind = limits(dtype) or (0, 0), 1 << WIDTH[dtype], NUMPY[dtype].type
+    (least, _), size, kind = type_limits(dtype) or (0, 0), 1 << WIDTH[dtype], NUMPY[dtype].type
     return lambda value: kind((int(value) - least) % size + least)
 
 
-def _exactly(wrap: Callable[[int], Any], operation: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
+def _wrapping_operation(wrap: Callable[[int], Any], operation: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
     """An operation on Python's integers, whose result wraps."""
     return lambda a, b: wrap(operation(int(a), int(b)))
 
 
-def _least(*values: Any) -> Any:
+def _minimum(*values: Any) -> Any:
     """Minimum as `min` of `ir.operations`: numbers before NaNs, the first of equals (IEEE 754-2008, minNum)."""
     least = values[0]
     for value in values[1:]:
@@ -281,41 +281,41 @@ def _least(*values: Any) -> Any:
     return least
 
 
-def _greatest(*values: Any) -> Any:
+def _maximum(*values: Any) -> Any:
     greatest = values[0]
     for value in values[1:]:
         greatest = value if value > greatest or greatest != greatest else greatest
     return greatest
 
 
-def _counted(to: Callable[[int], Any]) -> Callable[[Any], Any]:
+def _bit_counter(to: Callable[[int], Any]) -> Callable[[Any], Any]:
     return lambda x: to(int(x).bit_count())
 
 
-def _power(base: Any, exponent: int) -> Any:
+def _evaluate_power(base: Any, exponent: int) -> Any:
     dtype = next(t for t in ALL_TYPES if NUMPY[t] == base.dtype)
-    return evaluate(power(exponent, dtype), base)
+    return evaluate(power_program(exponent, dtype), base)
 
 
-def _runtime() -> dict[str, Any]:
-    names: dict[str, Any] = {"f32": np.float32, "min": _least, "max": _greatest, "abs": np.abs, "sqrt": np.sqrt}
+def _runtime_names() -> dict[str, Any]:
+    names: dict[str, Any] = {"f32": np.float32, "min": _minimum, "max": _maximum, "abs": np.abs, "sqrt": np.sqrt}
     names |= {"f16": np.float16, "f64": np.float64, "bool": np.bool_}
-    names |= {f"popcount_{t}": _counted(NUMPY[t].type) for t in ("i32", "u8")}
-    names |= {o.name: elements.conversion(o.name) for o in CONVERSIONS}
+    names |= {f"popcount_{t}": _bit_counter(NUMPY[t].type) for t in ("i32", "u8")}
+    names |= {o.name: elements.numpy_conversion(o.name) for o in CONVERSIONS}
     names |= {name: getattr(elements, name) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")}
-    names |= {name: getattr(elements, name) for name in ("floor", "ceil", "trunc", "rint")} | {"pow": _power}
+    names |= {name: getattr(elements, name) for name in ("floor", "ceil", "trunc", "rint")} | {"pow": _evaluate_power}
     for source in ALL_TYPES:
         for to in ALL_TYPES:
-            names[f"{source}_to_{to}"] = function(f"to_{to}", source)
+            names[f"{source}_to_{to}"] = operation_function(f"to_{to}", source)
     for dtype in INTEGERS:
-        wrap, bits = _integer(dtype), WIDTH[dtype] - 1
+        wrap, bits = _wrapping_type(dtype), WIDTH[dtype] - 1
         names[dtype] = wrap
-        names[f"floordiv_{dtype}"] = _exactly(wrap, lambda a, b: a // b)
-        names[f"mod_{dtype}"] = _exactly(wrap, lambda a, b: a % b)
+        names[f"floordiv_{dtype}"] = _wrapping_operation(wrap, lambda a, b: a // b)
+        names[f"mod_{dtype}"] = _wrapping_operation(wrap, lambda a, b: a % b)
         # The default binds this type's value; a closure would see the last one of the loop.
-        names[f"shl_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a << (b & bits))
-        names[f"shr_{dtype}"] = _exactly(wrap, lambda a, b, bits=bits: a >> (b & bits))
-    return {hidden(name): value for name, value in names.items()} | {hidden(value): value for value in _BUILTINS}
+        names[f"shl_{dtype}"] = _wrapping_operation(wrap, lambda a, b, bits=bits: a << (b & bits))
+        names[f"shr_{dtype}"] = _wrapping_operation(wrap, lambda a, b, bits=bits: a >> (b & bits))
+    return {hidden_name(name): value for name, value in names.items()} | {hidden_name(value): value for value in _BUILTINS}
 
 
-RUNTIME = _runtime()
+RUNTIME = _runtime_names()

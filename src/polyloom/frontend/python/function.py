@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from polyloom.frontend.names import suggestion
-from polyloom.frontend.python.affine import NOTHING, Scope, affine, extent
-from polyloom.frontend.python.own_names import with_own_names
+from polyloom.frontend.python.affine import NOTHING, Scope, affine_form, array_extent
+from polyloom.frontend.python.own_names import rename_loop_variables
 from polyloom.frontend.python.text import Text
 from polyloom.frontend.python.types import DTYPES, NAMED, Size
 from polyloom.ir.nest import Storage
 from polyloom.ir.operations import ElementType
-from polyloom.names import hidden
+from polyloom.names import hidden_name
 from polyloom.sets import Affine
 
 
@@ -43,20 +43,20 @@ class Function:
     counters: frozenset[str]
 
 
-def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> Function:
+def resolve_names(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> Function:
     """Name resolution of a function; raises PL0133 to PL0135, PL0140 to PL0142."""
-    node = with_own_names(node)
-    arguments = _arguments(text, node)
+    node = rename_loop_variables(node)
+    arguments = _check_arguments(text, node)
     counts = Counter(stored_names(node))
     # All loops of the function, before any statement: a name that is a loop's is no size anywhere in it.
     loops = frozenset(n.target.id for n in ast.walk(node) if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
     bound = frozenset((*(a.arg for a in arguments), *counts))
-    scope = Scope(text, namespace, bound, {name: Affine.symbol(hidden(name)) for name in loops})
+    scope = Scope(text, namespace, bound, {name: Affine.symbol(hidden_name(name)) for name in loops})
     _check_stores(node, scope)
-    storage, integers = _signature(arguments, scope, _index_names(node, counts))
+    storage, integers = _read_signature(arguments, scope, _index_names(node, counts))
     scope = replace(scope, integers={**scope.integers, **{name: Affine.symbol(name) for name in integers}})
-    counters = _counters(node, scope, counts)
-    scope = replace(scope, integers={**scope.integers, **{name: Affine.symbol(hidden(name)) for name in counters}})
+    counters = _find_counters(node, scope, counts)
+    scope = replace(scope, integers={**scope.integers, **{name: Affine.symbol(hidden_name(name)) for name in counters}})
     scope = _with_aliases(node, scope, counts)
     parameters = tuple(dict.fromkeys((*_size_symbols(arguments, node, scope), *integers)))
     for argument in arguments:
@@ -69,13 +69,13 @@ def read(text: Text, node: ast.FunctionDef, namespace: Mapping[str, object]) -> 
     return Function(text, node, scope, tuple(a.arg for a in arguments), storage, parameters, loops, data, counters)
 
 
-def dtype_named(node: ast.expr, scope: Scope) -> ElementType | None:
+def element_type_of_name(node: ast.expr, scope: Scope) -> ElementType | None:
     """The element type that an expression such as `pl.f32` names."""
     value = scope.value(node)
     return NAMED.get(value) if isinstance(value, type) else None
 
 
-def _arguments(text: Text, node: ast.FunctionDef) -> list[ast.arg]:
+def _check_arguments(text: Text, node: ast.FunctionDef) -> list[ast.arg]:
     signature = node.args
     for extra in (signature.vararg, signature.kwarg):
         if extra is not None:
@@ -103,21 +103,21 @@ def _check_stores(node: ast.FunctionDef, scope: Scope) -> None:
             )
 
 
-def _signature(arguments: list[ast.arg], scope: Scope, index_names: set[str]) -> tuple[dict[str, Storage], list[str]]:
+def _read_signature(arguments: list[ast.arg], scope: Scope, index_names: set[str]) -> tuple[dict[str, Storage], list[str]]:
     storage: dict[str, Storage] = {}
-    integers: list[str] = [a.arg for a in arguments if _is_int(a, scope) and a.arg in index_names]
+    integers: list[str] = [a.arg for a in arguments if _is_int_argument(a, scope) and a.arg in index_names]
     inner = replace(scope, integers={name: Affine.symbol(name) for name in integers})
     for argument in arguments:
         if argument.arg not in integers:
-            storage[argument.arg] = _argument(argument, inner)
+            storage[argument.arg] = _argument_storage(argument, inner)
     return storage, integers
 
 
-def _is_int(argument: ast.arg, scope: Scope) -> bool:
+def _is_int_argument(argument: ast.arg, scope: Scope) -> bool:
     return argument.annotation is not None and scope.value(argument.annotation) is int
 
 
-def _argument(argument: ast.arg, scope: Scope) -> Storage:
+def _argument_storage(argument: ast.arg, scope: Scope) -> Storage:
     span, annotation = scope.text.span(argument), argument.annotation
     if annotation is None:
         help = (
@@ -125,22 +125,22 @@ def _argument(argument: ast.arg, scope: Scope) -> Storage:
             f"`{argument.arg}: int` for an integer parameter"
         )
         raise scope.text.error("PL0135", f"the argument `{argument.arg}` has no type", argument, help)
-    if _is_int(argument, scope):
+    if _is_int_argument(argument, scope):
         return Storage(argument.arg, "i32", writable=False, span=span)
     if not isinstance(annotation, ast.Subscript):
-        return Storage(argument.arg, _dtype(annotation, scope), writable=False, span=span)
+        return Storage(argument.arg, _read_dtype(annotation, scope), writable=False, span=span)
     extents = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
     if not extents:
         help = (
             f"write `{argument.arg}: {ast.unparse(annotation.value)}[1]` for one element, without brackets for a scalar"
         )
         raise scope.text.error("PL0135", "an array has at least one dimension", annotation, help)
-    shape = tuple(extent(each, scope) for each in extents)
-    return Storage(argument.arg, _dtype(annotation.value, scope), shape, span=span)
+    shape = tuple(array_extent(each, scope) for each in extents)
+    return Storage(argument.arg, _read_dtype(annotation.value, scope), shape, span=span)
 
 
-def _dtype(node: ast.expr, scope: Scope) -> ElementType:
-    found = dtype_named(node, scope)
+def _read_dtype(node: ast.expr, scope: Scope) -> ElementType:
+    found = element_type_of_name(node, scope)
     if found is not None:
         return found
     value = scope.value(node)
@@ -160,7 +160,7 @@ def _dtype(node: ast.expr, scope: Scope) -> ElementType:
 
 def _index_names(node: ast.FunctionDef, counts: Counter[str]) -> set[str]:
     """The names in extents, bounds, indices and tests of integers, and in the values of names that stand there."""
-    found = {name for part in _index_parts(node) for name in names_in(part)}
+    found = {name for part in _index_parts(node) for name in used_names(part)}
     assigned = [
         n
         for n in ast.walk(node)
@@ -168,8 +168,8 @@ def _index_names(node: ast.FunctionDef, counts: Counter[str]) -> set[str]:
     ]
     # From the last to the first, since a name's value is made of names that were assigned before it.
     for statement in sorted(assigned, key=lambda n: n.lineno, reverse=True):
-        if found & set(names_in(statement.targets[0])):
-            found |= set(names_in(statement.value))
+        if found & set(used_names(statement.targets[0])):
+            found |= set(used_names(statement.value))
     return found
 
 
@@ -192,40 +192,40 @@ def _index_parts(node: ast.FunctionDef) -> Iterator[ast.expr]:
                 pass
 
 
-def names_in(node: ast.AST) -> Iterator[str]:
+def used_names(node: ast.AST) -> Iterator[str]:
     """Occurrences of names in a part of the tree, as often as they stand there."""
     return (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
 
 
-def _counters(node: ast.FunctionDef, scope: Scope, counts: Counter[str]) -> frozenset[str]:
+def _find_counters(node: ast.FunctionDef, scope: Scope, counts: Counter[str]) -> frozenset[str]:
     """Induction variables: names that stand in indices and are assigned several times, affine expressions each time."""
-    positions = {name for part in _index_parts(node) for name in names_in(part)}
+    positions = {name for part in _index_parts(node) for name in used_names(part)}
     found = {name for name in positions if counts[name] > 1} - scope.integers.keys()
     found -= {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     stores = [n for n in ast.walk(node) if isinstance(n, ast.Assign | ast.AugAssign | ast.AnnAssign)]
     # The greatest fixed point: a name that fails takes with it those whose values depend on it.
     while found:
-        known = replace(scope, integers={**scope.integers, **{name: Affine.symbol(hidden(name)) for name in found}})
+        known = replace(scope, integers={**scope.integers, **{name: Affine.symbol(hidden_name(name)) for name in found}})
         for name in counts.keys() - found - scope.integers.keys():
-            value = [s.value for s in stores if _stores(s) == name and s.value is not None]
-            form = affine(value[0], known) if counts[name] == 1 and value else None
-            known = known if form is None else known.having(name, form)
-        left = {n for n in found if all(_counts(s, known) for s in stores if _stores(s) == n)}
+            value = [s.value for s in stores if _stored_name(s) == name and s.value is not None]
+            form = affine_form(value[0], known) if counts[name] == 1 and value else None
+            known = known if form is None else known.bind_form(name, form)
+        left = {n for n in found if all(_is_counter_step(s, known) for s in stores if _stored_name(s) == n)}
         if left == found:
             break
         found = left
     return frozenset(found)
 
 
-def _stores(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> str:
+def _stored_name(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> str:
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _counts(node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope) -> bool:
+def _is_counter_step(node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope) -> bool:
     if isinstance(node, ast.AugAssign) and not isinstance(node.op, ast.Add | ast.Sub):
         return False
-    return not isinstance(node, ast.AnnAssign) and affine(node.value, scope) is not None
+    return not isinstance(node, ast.AnnAssign) and affine_form(node.value, scope) is not None
 
 
 def _with_aliases(node: ast.FunctionDef, scope: Scope, counts: Counter[str]) -> Scope:
@@ -235,8 +235,8 @@ def _with_aliases(node: ast.FunctionDef, scope: Scope, counts: Counter[str]) -> 
     for statement in sorted(assigned, key=lambda n: (n.lineno, n.col_offset)):
         match statement.targets:
             case [ast.Name(id=name)] if counts[name] == 1 and name not in arguments:
-                value = affine(statement.value, scope)
-                scope = scope if value is None else scope.having(name, value)
+                value = affine_form(statement.value, scope)
+                scope = scope if value is None else scope.bind_form(name, value)
             case _:
                 pass
     return scope

@@ -19,10 +19,10 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.names import suggestion
-from polyloom.frontend.python.affine import NOTHING, Scope, affine
-from polyloom.frontend.python.function import Function, dtype_named
+from polyloom.frontend.python.affine import NOTHING, Scope, affine_form
+from polyloom.frontend.python.function import Function, element_type_of_name
 from polyloom.frontend.python.operators import BINARY, CALLS, COMPARE
-from polyloom.frontend.python.refuse import EXPRESSIONS, OPERATORS, refused
+from polyloom.frontend.python.refuse import EXPRESSIONS, OPERATORS, refuse_syntax
 from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, INTEGERS, ElementType
@@ -72,16 +72,16 @@ class Types:
 
     def common(self, a: ast.expr, b: ast.expr) -> ElementType:
         """The type in which two operands are compared."""
-        return self.promoted(a, self.node_type(a), self.node_type(b))
+        return self.promote_types(a, self.node_type(a), self.node_type(b))
 
-    def promoted(self, node: ast.expr | ast.stmt, a: ElementType, b: ElementType) -> ElementType:
+    def promote_types(self, node: ast.expr | ast.stmt, a: ElementType, b: ElementType) -> ElementType:
         """Type promotion, to NumPy's common type (NEP 50, 2021); raises PL0139 where that is one of 64 bits."""
         found = _PROMOTED.get(np.result_type(NUMPY[a], NUMPY[b]))
         if found is not None:
             return found
         wide = np.result_type(NUMPY[a], NUMPY[b])
         help = f"convert one of them: `pl.{a}(...)` or `pl.{b}(...)`"
-        raise self.text.error("PL0139", f"`{_head(node)}` joins {a} and {b}, in NumPy as {wide}", node, help)
+        raise self.text.error("PL0139", f"`{_head_line(node)}` joins {a} and {b}, in NumPy as {wide}", node, help)
 
     def variable(self, name: str) -> ElementType:
         """The type of a local variable."""
@@ -124,14 +124,14 @@ class Types:
             case ast.Compare(left=left, ops=relations, comparators=others):
                 return self.infer_comparison(node, relations, [left, *others])
             case ast.BoolOp(values=values):
-                return self.connection(node, values)
+                return self.infer_connection(node, values)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self.slot(test)
                 return self.unify_operands(node, self.slot(body), self.slot(orelse))
             case ast.Call():
                 return self.infer_call(node)
             case _:
-                raise refused(self.text, node, node, EXPRESSIONS)
+                raise refuse_syntax(self.text, node, node, EXPRESSIONS)
 
     def infer_name(self, node: ast.Name | ast.Attribute) -> Slot:
         if isinstance(node, ast.Name) and node.id in self.variables:
@@ -161,12 +161,12 @@ class Types:
             raise self.text.error("PL0138", f"`{ast.unparse(array)}` is not an array argument", array, help)
         for part in index:
             if isinstance(part, ast.Slice | ast.Starred):
-                raise refused(self.text, node, part, EXPRESSIONS)
+                raise refuse_syntax(self.text, node, part, EXPRESSIONS)
         if len(index) != len(storage.shape):
             help = f"it is declared with the extents [{', '.join(map(str, storage.shape))}]"
             message = (
                 f"`{storage.name}` has {len(storage.shape)} dimension{'s' * (len(storage.shape) != 1)}, but "
-                f"{len(index)} ind{_ices(len(index))} here"
+                f"{len(index)} ind{_index_ending(len(index))} here"
             )
             raise self.text.error("PL0138", message, node, help)
         return Slot(storage.dtype)
@@ -176,7 +176,7 @@ class Types:
 
     def arithmetic(self, node: ast.expr | ast.stmt, operator: ast.operator, left: Slot, right: Slot) -> Slot:
         if type(operator) not in BINARY:
-            raise refused(self.text, node, operator, OPERATORS)
+            raise refuse_syntax(self.text, node, operator, OPERATORS)
         name, symbol = BINARY[type(operator)]
         slot = self.unify_operands(node, left, right)
         if name == "div":
@@ -195,7 +195,7 @@ class Types:
 
     def infer_power(self, node: ast.BinOp) -> Slot:
         """`x ** 3`: a product."""
-        exponent = affine(node.right, self.scope)
+        exponent = affine_form(node.right, self.scope)
         if exponent is None or not exponent.is_constant or not 0 <= exponent.constant <= LARGEST_POWER:
             help = "multiply: `x * x`; for a root, write pl.sqrt"
             message = f"only powers with a constant exponent from 0 to {LARGEST_POWER} can stand in a kernel"
@@ -221,12 +221,12 @@ class Types:
     def infer_comparison(self, node: ast.Compare, relations: list[ast.cmpop], operands: list[ast.expr]) -> Slot:
         for relation in relations:
             if type(relation) not in COMPARE:
-                raise refused(self.text, node, relation, OPERATORS)
+                raise refuse_syntax(self.text, node, relation, OPERATORS)
         for a, b in pairwise(operands):
             self.unify_operands(node, self.slot(a), self.slot(b))
         return Slot("bool")
 
-    def connection(self, node: ast.BoolOp, values: list[ast.expr]) -> Slot:
+    def infer_connection(self, node: ast.BoolOp, values: list[ast.expr]) -> Slot:
         for value in values:
             # `and` of Python gives an operand, not a truth value (Python language reference, section 6.11): only
             # conditions are taken.
@@ -236,10 +236,10 @@ class Types:
         return Slot("bool")
 
     def infer_call(self, node: ast.Call) -> Slot:
-        found = conversion(node, self.scope)
+        found = read_conversion(node, self.scope)
         if found is not None:
             return self.infer_conversion(node, *found)
-        counted = bits(node, self.scope)
+        counted = bit_count_operand(node, self.scope)
         if counted is not None:
             self.require_integers(node, self.slot(counted[0]), "bit_count")
             return Slot(counted[1])
@@ -259,9 +259,9 @@ class Types:
             if len(types := BY_NAME[operation].types) == 1:
                 self.unify_operands(node, slot, Slot(types[0]))
             return Slot(result)
-        return slot if operation in ("min", "max", "abs") else self.of_reals(node, operation, slot)
+        return slot if operation in ("min", "max", "abs") else self.infer_real_function(node, operation, slot)
 
-    def of_reals(self, node: ast.Call, operation: str, slot: Slot) -> Slot:
+    def infer_real_function(self, node: ast.Call, operation: str, slot: Slot) -> Slot:
         """A function of a real number."""
         root, types = slot.root(), BY_NAME[operation].types
         if root.dtype is None:
@@ -313,13 +313,13 @@ class Types:
         if a is b:
             return a
         if a.dtype is not None and b.dtype is not None:
-            return a if a.dtype == b.dtype else Slot(self.promoted(node, a.dtype, b.dtype))
+            return a if a.dtype == b.dtype else Slot(self.promote_types(node, a.dtype, b.dtype))
         # At most one of them is known here.
         known, weak = (a, b) if a.dtype is not None else (b, a)
         if known.dtype in (*INTEGERS, "bool") and (weak.real or known.dtype == "bool"):
             # As in Python, a real number beside integers is a double, and an integer beside bools is none of these.
             weak.dtype = "f64" if weak.real else "i32"
-            return Slot(self.promoted(node, known.dtype, weak.dtype))
+            return Slot(self.promote_types(node, known.dtype, weak.dtype))
         return self.unify_slots(known, weak)
 
     def unify_slots(self, a: Slot, b: Slot) -> Slot:
@@ -343,17 +343,17 @@ def _call_names() -> list[str]:
     return ["range", *sorted(set(CALLS.values()))]
 
 
-def _ices(count: int) -> str:
+def _index_ending(count: int) -> str:
     return "ex" if count == 1 else "ices"
 
 
-def _head(node: ast.AST) -> str:
+def _head_line(node: ast.AST) -> str:
     return ast.unparse(node).partition("\n")[0]
 
 
 def is_affine(node: ast.expr, scope: Scope) -> bool:
     """Whether a node is an affine expression of loops and sizes; True and False are none."""
-    return not (isinstance(node, ast.Constant) and isinstance(node.value, bool)) and affine(node, scope) is not None
+    return not (isinstance(node, ast.Constant) and isinstance(node.value, bool)) and affine_form(node, scope) is not None
 
 
 def is_affine_test(node: ast.expr) -> bool:
@@ -362,21 +362,21 @@ def is_affine_test(node: ast.expr) -> bool:
     )
 
 
-def conversion(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
+def read_conversion(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
     """Explicit conversion, `pl.u8(x)`, `np.uint8(x)` or `x.astype(np.uint8)`: its operand and its type; None for other
     calls.
     """
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr="astype"), args=[named], keywords=[]):
-            dtype = dtype_named(named, scope)
+            dtype = element_type_of_name(named, scope)
         case ast.Call(func=named, args=[value], keywords=[]):
-            dtype = dtype_named(named, scope)
+            dtype = element_type_of_name(named, scope)
         case _:
             return None
     return None if dtype is None else (value, dtype)
 
 
-def bits(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
+def bit_count_operand(node: ast.Call, scope: Scope) -> tuple[ast.expr, ElementType] | None:
     """Bit count, `x.bit_count()` or `np.bitwise_count(x)`: its operand, and the type of the number; None for other
     calls.
     """

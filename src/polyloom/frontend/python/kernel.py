@@ -16,15 +16,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from polyloom.deep import deeply, too_deep
+from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.frontend.python.call import bind
+from polyloom.frontend.python.call import bind_arguments
 from polyloom.frontend.python.execute import Executable
-from polyloom.frontend.python.function import Function, read
+from polyloom.frontend.python.function import Function, resolve_names
 from polyloom.frontend.python.infer import Types
-from polyloom.frontend.python.lower import lower
-from polyloom.frontend.python.statements import infer
-from polyloom.frontend.python.text import definition
+from polyloom.frontend.python.lower import lower_kernel
+from polyloom.frontend.python.statements import infer_types
+from polyloom.frontend.python.text import find_definition
 from polyloom.frontend.source import Arrays
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
@@ -47,7 +47,7 @@ class Kernel:
     def __call__(self, /, *arguments: object, **named: object) -> None:
         """Execute on NumPy arrays, in place; sizes that no shape gives go by keyword. Raises PL0145."""
         assumptions = self._nest.assumptions
-        parameters, values = bind(self._read, assumptions, arguments, named)
+        parameters, values = bind_arguments(self._resolved_function, assumptions, arguments, named)
         self._execute(parameters, values)
 
     @property
@@ -58,23 +58,23 @@ class Kernel:
     @cached_property
     def source(self) -> str:
         """The text of the function."""
-        return ast.get_source_segment(self._read.text.source.text, self._read.node) or ""
+        return ast.get_source_segment(self._resolved_function.text.source.text, self._resolved_function.node) or ""
 
     @cached_property
     def nest(self) -> Nest:
         try:
             # On a stack of its own size: expressions may be nested deeper than Python's limit.
-            return deeply(lambda: written_out(lower(self._read, self._types)))()
+            return with_deep_stack(lambda: written_out(lower_kernel(self._resolved_function, self._types)))()
         except RecursionError:
-            raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
+            raise nesting_error(self.path, self._resolved_function.text.line(self._resolved_function.node.lineno)) from None
 
     @cached_property
     def indirect(self) -> Nest:
         """`nest`, in which indices, bounds of loops and branches may be data (`ir.nest.data`)."""
         try:
-            return deeply(lambda: written_out(lower(self._read, self._types, indirect=True)))()
+            return with_deep_stack(lambda: written_out(lower_kernel(self._resolved_function, self._types, indirect=True)))()
         except RecursionError:
-            raise too_deep(self.path, self._read.text.line(self._read.node.lineno)) from None
+            raise nesting_error(self.path, self._resolved_function.text.line(self._resolved_function.node.lineno)) from None
 
     @property
     def _nest(self) -> Nest:
@@ -85,8 +85,8 @@ class Kernel:
         """Reference result: each array that the function assigns, from copies of `arrays` (zeros where none
         is given).
         """
-        values = {name: self._copy(name, parameters, arrays) for name in self._read.storage}
-        self._execute(parameters, values | {name: parameters[name] for name in self._read.order if name in parameters})
+        values = {name: self._copy_argument(name, parameters, arrays) for name in self._resolved_function.storage}
+        self._execute(parameters, values | {name: parameters[name] for name in self._resolved_function.order if name in parameters})
         written = {assign.target.name for assign in assignments(self._nest.body)}
         return {
             storage.name: values[storage.name]
@@ -94,27 +94,27 @@ class Kernel:
             if storage.writable and storage.role == "argument" and storage.name in written
         }
 
-    def _copy(self, name: str, parameters: Mapping[str, int], arrays: Arrays) -> Any:
-        storage = self._read.storage[name]
+    def _copy_argument(self, name: str, parameters: Mapping[str, int], arrays: Arrays) -> Any:
+        storage = self._resolved_function.storage[name]
         shape = tuple(extent.evaluate(parameters) for extent in storage.shape)
         value = np.array(arrays[name] if name in arrays else np.zeros(shape), dtype=NUMPY[storage.dtype])
         return value if shape or storage.shape else value[()]
 
     @cached_property
-    def _read(self) -> Function:
-        text, node = definition(self.function)
+    def _resolved_function(self) -> Function:
+        text, node = find_definition(self.function)
         cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
-        return deeply(read)(
+        return with_deep_stack(resolve_names)(
             text, node, {**self.function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
         )
 
     @cached_property
     def _types(self) -> Types:
-        return deeply(infer)(self._read)
+        return with_deep_stack(infer_types)(self._resolved_function)
 
     @cached_property
     def _executable(self) -> Executable:
-        return deeply(Executable)(self._read, self._types)
+        return with_deep_stack(Executable)(self._resolved_function, self._types)
 
     def _execute(self, parameters: Mapping[str, int], values: Mapping[str, Any]) -> None:
         # Overflow, NaN and division of floats by zero are values, as on every target (IEEE 754, section 7).
@@ -126,7 +126,7 @@ class Kernel:
 
     def _fault(self, error: Exception) -> PolyloomError:
         # The user's own line: the traceback itself ends in NumPy or in the runtime.
-        span = self._place(error.__traceback__)
+        span = self._fault_span(error.__traceback__)
         match error:
             case ZeroDivisionError():
                 return input_error(
@@ -147,12 +147,12 @@ class Kernel:
                     "PL0148", f"a variable without a value: {error}", span=span, help="assign it before it is read"
                 )
 
-    def _place(self, trace: TracebackType | None) -> Span | None:
+    def _fault_span(self, trace: TracebackType | None) -> Span | None:
         line = None
         while trace is not None:
             line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == self.path else line
             trace = trace.tb_next
-        return None if line is None else self._read.text.line(line)
+        return None if line is None else self._resolved_function.text.line(line)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"

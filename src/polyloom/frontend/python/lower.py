@@ -18,41 +18,41 @@ from typing import Any
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope
-from polyloom.frontend.loops.body import body
-from polyloom.frontend.loops.jumps import without_continue
-from polyloom.frontend.loops.returns import returning
+from polyloom.frontend.loops.body import lower_body
+from polyloom.frontend.loops.jumps import remove_continue
+from polyloom.frontend.loops.returns import replace_returns
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.shape import block
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE, INTEGER
 from polyloom.frontend.python import affine as integers
-from polyloom.frontend.python.affine import LIMIT, OPCODES, SYMBOLS, affine, check_names, condition, depends_on_data
+from polyloom.frontend.python.affine import LIMIT, OPCODES, SYMBOLS, affine_form, check_names, affine_condition, depends_on_data
 from polyloom.frontend.python.function import Function, stored_names
-from polyloom.frontend.python.infer import Types, bits, conversion, is_affine, subscripts
+from polyloom.frontend.python.infer import Types, bit_count_operand, read_conversion, is_affine, subscripts
 from polyloom.frontend.python.operators import CALLS
-from polyloom.frontend.python.words import in_words_of_python
+from polyloom.frontend.python.words import translate_refusal
 from polyloom.ir.nest import Nest, accesses, assignments
-from polyloom.ir.nest_c import assumed
-from polyloom.ir.numbers import WIDTH, constant_in
+from polyloom.ir.nest_c import default_assumptions
+from polyloom.ir.numbers import WIDTH, element_constant
 from polyloom.ir.operations import SIGNED, UNSIGNED, ElementType
 from polyloom.sets import Affine
 from polyloom.sets.normal import conjunction
 
 
-def lower(function: Function, types: Types, *, indirect: bool = False) -> Nest:
+def lower_kernel(function: Function, types: Types, *, indirect: bool = False) -> Nest:
     """Nest of a typed function; with `indirect`, indices and bounds may be data."""
     tree, text = _Tree(function, types, indirect), function.text
     names = {name: Affine.symbol(name) for name in function.parameters if name in function.order}
-    domain = assumed(function.parameters, function.storage.values())
+    domain = default_assumptions(function.parameters, function.storage.values())
     scope = Scope(names, function.storage, {}, function.loops, domain=domain)
     stored = frozenset(stored_names(function.node))
     roles = Roles(function.loops, frozenset(names), stored, (stored - function.loops) & function.scope.integers.keys())
     try:
-        nodes, assumptions, storage = body(
+        nodes, assumptions, storage = lower_body(
             tree.function(), tree.parameters(), roles, scope, function.parameters, indirect=indirect
         )
     except PolyloomError as error:
-        raise in_words_of_python(error) from None
+        raise translate_refusal(error) from None
     used = {r.name for a in assignments(nodes) for r in (a.target, *accesses(a.value))}
     # Locals that constant folding or symbols made needless would be registers for nothing.
     kept = tuple(s for s in storage if s.role == "argument" or s.name in used)
@@ -73,10 +73,10 @@ class _Tree:
         at = self.text.line(node.lineno)
         ground = Node("block", at)
         declared = [
-            make.variable(name, CTYPE[self.types.variable(name)], name, ground) for name in sorted(self.source.data)
+            make.declare_variable(name, CTYPE[self.types.variable(name)], name, ground) for name in sorted(self.source.data)
         ]
-        whole = without_continue(replace(ground, inner=self.statements(node.body)))
-        returned = returning(whole, None) or whole
+        whole = remove_continue(replace(ground, inner=self.statements(node.body)))
+        returned = replace_returns(whole, None) or whole
         return (*declared, *returned.inner)
 
     def parameters(self) -> list[Node]:
@@ -107,9 +107,9 @@ class _Tree:
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 return (self.lower_assignment(target, value, node),)
             case ast.AugAssign():
-                return (self.augmented(node),)
+                return (self.lower_augmented(node),)
             case ast.Assert(test=test):
-                return (replace(plain, kind="assume", inner=(integers.test(test, self.scope),)),)
+                return (replace(plain, kind="assume", inner=(integers.test_tree(test, self.scope),)),)
             case ast.Continue():
                 return (replace(plain, kind="continue"),)
             case ast.Return():
@@ -127,9 +127,9 @@ class _Tree:
         none = Node("", at)
         own = replace(none, span=self.text.span(node.target))
         # `_` is a common name of a loop; nests print as C, where a leading underscore is reserved.
-        head = make.variable(name.lstrip("_") or "t", INTEGER, name, own, first)
+        head = make.declare_variable(name.lstrip("_") or "t", INTEGER, name, own, first)
         counter = make.reference(name, name, INTEGER, own.span)
-        test = make.combined("<" if step > 0 else ">", (counter, end), INTEGER, end.span)
+        test = make.binary_operation("<" if step > 0 else ">", (counter, end), INTEGER, end.span)
         grows = make.literal(abs(step), at)
         counts = Node("update", at, INTEGER, (counter, grows), "+=" if step > 0 else "-=")
         return Node("for", at, "", (head, none, test, counts, self.block(inner, none)))
@@ -158,10 +158,10 @@ class _Tree:
                 raise self.text.error("PL0136", f"a kernel cannot iterate over `{ast.unparse(node)}`", node, help)
 
     def shift_bound(self, node: Node, by: int) -> Node:
-        return make.combined("+" if by > 0 else "-", (node, make.literal(1, node.span)), INTEGER, node.span)
+        return make.binary_operation("+" if by > 0 else "-", (node, make.literal(1, node.span)), INTEGER, node.span)
 
     def step(self, node: ast.expr) -> int:
-        step = affine(node, self.scope)
+        step = affine_form(node, self.scope)
         if step is None or not step.is_constant or not step.constant:
             help = "count by a constant that is not 0"
             raise self.text.error("PL0136", f"a loop's step is a constant, not {ast.unparse(node)}", node, help)
@@ -169,16 +169,16 @@ class _Tree:
 
     def lower_assignment(self, target: ast.expr, value: ast.expr, node: ast.stmt) -> Node:
         to = self.target(target)
-        found = integers.integer(value, self.scope) if to.ctype == INTEGER else self.value(value)
+        found = integers.integer_tree(value, self.scope) if to.ctype == INTEGER else self.value(value)
         return Node("binary", self.text.span(node), to.ctype, (to, found), "=")
 
-    def augmented(self, node: ast.AugAssign) -> Node:
+    def lower_augmented(self, node: ast.AugAssign) -> Node:
         """Augmented assignment (Python language reference, section 7.2.1), in the operands' common type, converted back
         on the store.
         """
         to, at, opcode = self.target(node.target), self.text.span(node), OPCODES[type(node.op)] + "="
         if to.ctype == INTEGER:
-            inner = to, integers.integer(node.value, self.scope)
+            inner = to, integers.integer_tree(node.value, self.scope)
             return Node("update", at, INTEGER, inner, opcode)
         dtype = self.types.operation(node)
         inner = to, self.convert_operand(node.value, dtype)
@@ -200,7 +200,7 @@ class _Tree:
         ctype = CTYPE[dtype]
         # An affine form keeps loops visible: it becomes an index value, not arithmetic on data.
         if is_affine(node, self.scope):
-            return make.cast(integers.integer(node, self.scope), ctype, at)
+            return make.cast(integers.integer_tree(node, self.scope), ctype, at)
         match node:
             case ast.Name(id=name) if name in self.types.variables or name in self.source.storage:
                 return make.reference(name, name, ctype, at)
@@ -209,13 +209,13 @@ class _Tree:
             case ast.Subscript():
                 return self.element(node, ctype)
             case ast.BinOp(left=left, op=ast.Pow(), right=right):
-                by = affine(right, self.scope)
+                by = affine_form(right, self.scope)
                 assert by is not None
                 operands = self.value(left), make.constant(by.constant, ctype, self.text.span(right))
-                return make.operation("pow", dtype, operands, self.value(left))
+                return make.operation_node("pow", dtype, operands, self.value(left))
             case ast.BinOp(left=left, op=operator, right=right):
                 operands = self.convert_operand(left, dtype), self.convert_operand(right, dtype)
-                return make.combined(OPCODES[type(operator)], operands, ctype, at)
+                return make.binary_operation(OPCODES[type(operator)], operands, ctype, at)
             case ast.UnaryOp(operand=operand, op=operator) if not isinstance(operator, ast.Not):
                 opcode = "-" if isinstance(operator, ast.USub) else "~" if isinstance(operator, ast.Invert) else "+"
                 return Node("unary", at, ctype, (self.value(operand),), opcode)
@@ -228,27 +228,27 @@ class _Tree:
                 return replace(self.test(node), ctype=ctype)
 
     def call(self, node: ast.Call) -> Node:
-        found = conversion(node, self.scope)
+        found = read_conversion(node, self.scope)
         if found is not None:
             return self.convert_operand(*found)
         at = self.place(node)
-        counted = bits(node, self.scope)
+        counted = bit_count_operand(node, self.scope)
         if counted is not None:
             return self.bits(*counted, at)
         name = CALLS[self.scope.value(node.func)]
         if len(node.args) == 1:
-            return make.operation(name, self.types.node_type(node.args[0]), (self.value(node.args[0]),), at)
+            return make.operation_node(name, self.types.node_type(node.args[0]), (self.value(node.args[0]),), at)
         dtype = self.types.node_type(node)
         operands = [self.convert_operand(argument, dtype) for argument in node.args]
-        return reduce(lambda a, b: make.operation(name, dtype, (a, b), at), operands)
+        return reduce(lambda a, b: make.operation_node(name, dtype, (a, b), at), operands)
 
     def bits(self, node: ast.expr, result: ElementType, at: Node) -> Node:
         """Population count of an integer's magnitude, as `int.bit_count` and `np.bitwise_count` have it."""
         dtype, value = self.types.node_type(node), self.value(node)
-        value = make.operation("abs", dtype, (value,), at) if dtype in SIGNED else value
+        value = make.operation_node("abs", dtype, (value,), at) if dtype in SIGNED else value
         # The magnitude of the least integer fits the unsigned type of its width.
         unsigned: ElementType = UNSIGNED[WIDTH[dtype].bit_length() - 4] if dtype != "bool" else "u8"
-        found = make.operation("popcount", unsigned, (make.cast(value, CTYPE[unsigned], at.span),), at)
+        found = make.operation_node("popcount", unsigned, (make.cast(value, CTYPE[unsigned], at.span),), at)
         return found if result == "i32" else make.cast(found, CTYPE[result], at.span)
 
     def place(self, node: ast.expr) -> Node:
@@ -256,7 +256,7 @@ class _Tree:
 
     def number(self, node: ast.expr, dtype: ElementType) -> Node:
         value: Any = node.value if isinstance(node, ast.Constant) else self.scope.value(node)
-        found = constant_in(int(value) if isinstance(value, bool) else float(value), dtype)
+        found = element_constant(int(value) if isinstance(value, bool) else float(value), dtype)
         if found is None:
             help = "use a constant in range, or declare a wider type"
             raise self.text.error("PL0143", f"{float(value)} is no {dtype}", node, help)
@@ -269,7 +269,7 @@ class _Tree:
         shape = self.source.storage[array.id].shape
         found = make.reference(array.id, array.id, ctype + "[]" * len(shape), self.text.span(array))
         for part, extent in zip(parts, shape, strict=True):
-            form = affine(part, self.scope)
+            form = affine_form(part, self.scope)
             if form is not None and form.is_constant and form.constant < 0:
                 # Only a constant tells: whether `A[i - 1]` is negative somewhere is for the checks of the nest.
                 help = f"write `{extent + form}`: a kernel counts from 0"
@@ -280,22 +280,22 @@ class _Tree:
 
     def test(self, node: ast.expr) -> Node:
         """A condition: affine, or of data."""
-        if condition(node, self.scope) is not None:
+        if affine_condition(node, self.scope) is not None:
             # Affine tests keep their form: the loop reader makes branches of them, not selections.
-            return integers.test(node, self.scope)
+            return integers.test_tree(node, self.scope)
         at, bool_ = self.text.span(node), CTYPE["bool"]
         match node:
             case ast.Compare(left=left, ops=relations, comparators=others):
                 sides = [left, *others]
                 found = [
-                    make.combined(SYMBOLS[type(relation)], self.compared_operands(a, b), bool_, at)
+                    make.binary_operation(SYMBOLS[type(relation)], self.compared_operands(a, b), bool_, at)
                     for a, relation, b in zip(sides, relations, others, strict=False)
                 ]
-                return reduce(lambda a, b: make.combined("&&", (a, b), bool_, at), found)
+                return reduce(lambda a, b: make.binary_operation("&&", (a, b), bool_, at), found)
             case ast.BoolOp(op=operator, values=values):
                 opcode = "||" if isinstance(operator, ast.Or) else "&&"
                 parts = [self.test(value) for value in values]
-                return reduce(lambda a, b: make.combined(opcode, (a, b), bool_, at), parts)
+                return reduce(lambda a, b: make.binary_operation(opcode, (a, b), bool_, at), parts)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return Node("unary", at, bool_, (self.test(operand),), "!")
             case _:
@@ -306,7 +306,7 @@ class _Tree:
         and the affine reading is kept beside the data.
         """
         dtype = self.types.common(left, right)
-        exact = [integers.integer(side, self.scope) for side in (left, right)]
+        exact = [integers.integer_tree(side, self.scope) for side in (left, right)]
         data = self.convert_operand(left, dtype), self.convert_operand(right, dtype)
         if not all(map(self.counts, exact)):
             return data
@@ -322,7 +322,7 @@ class _Tree:
     def exact(self, node: ast.expr, code: str, what: str) -> Node:
         """An index or a bound; PL0140 for an unknown name in it, `code` for constants that are too large."""
         check_names(node, self.scope)
-        form, found = affine(node, self.scope), integers.integer(node, self.scope)
+        form, found = affine_form(node, self.scope), integers.integer_tree(node, self.scope)
         if form is not None and any(abs(c) >= LIMIT for c in (form.constant, *(c for _, c in form.terms))):
             raise self.text.error(code, f"{what} has a constant that is too large", node, "stay below 2**31")
         if not self.indirect or not depends_on_data(node, self.scope):

@@ -36,7 +36,7 @@ COMPARE: dict[type[ast.cmpop], str] = {
 }
 
 
-def _spelled(name: str) -> tuple[object, ...]:
+def _library_functions(name: str) -> tuple[object, ...]:
     """The functions of a name: ours, NumPy's and Python's. Python's roundings give integers, and are none of these."""
     return getattr(types, name), getattr(np, name), getattr(math, name, None)
 
@@ -55,6 +55,6 @@ CALLS: dict[object, str] = {
     types.to_f16: "to_f16",
     types.sat8: "sat8",
     types.satu8: "satu8",
-    **{function: name for name in ("exp", "exp2", "log", "sin", "cos", "tanh") for function in _spelled(name)},
-    **{function: name for name in ("floor", "ceil", "trunc", "rint") for function in _spelled(name)[:2]},
+    **{function: name for name in ("exp", "exp2", "log", "sin", "cos", "tanh") for function in _library_functions(name)},
+    **{function: name for name in ("floor", "ceil", "trunc", "rint") for function in _library_functions(name)[:2]},
 }

@@ -8,15 +8,15 @@ from __future__ import annotations
 import ast
 from copy import copy, deepcopy
 
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 
 Body = list[ast.stmt]
 
 
-def with_own_names(node: ast.FunctionDef) -> ast.FunctionDef:
+def rename_loop_variables(node: ast.FunctionDef) -> ast.FunctionDef:
     """The function with a name of its own for each loop whose variable is something else elsewhere."""
     taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    body = [_own_name(part, node.body[n + 1 :], node.body, taken) for n, part in enumerate(node.body)]
+    body = [_rename_loop(part, node.body[n + 1 :], node.body, taken) for n, part in enumerate(node.body)]
     if body == node.body:
         return node
     made = copy(node)
@@ -24,21 +24,21 @@ def with_own_names(node: ast.FunctionDef) -> ast.FunctionDef:
     return made
 
 
-def _own_name(node: ast.stmt, rest: Body, body: Body, taken: set[str]) -> ast.stmt:
+def _rename_loop(node: ast.stmt, rest: Body, body: Body, taken: set[str]) -> ast.stmt:
     """A loop of the function's outermost block whose variable is assigned elsewhere, and not read before that."""
     if not isinstance(node, ast.For) or not isinstance(node.target, ast.Name):
         return node
     name = node.target.id
-    others = [part for part in body if part is not node and _assigns(part, name) and not isinstance(part, ast.For)]
-    first = next((part for part in rest if _mentions(part, name)), None)
+    others = [part for part in body if part is not node and _assigns_name(part, name) and not isinstance(part, ast.For)]
+    first = next((part for part in rest if _mentions_name(part, name)), None)
     # What reads the variable behind the loop means its last value: such a loop keeps its name.
-    again = first is None or _begins(first, name)
-    if not others or not again or any(_assigns(part, name) for part in node.body):
+    again = first is None or _has_no_exposed_use(first, name)
+    if not others or not again or any(_assigns_name(part, name) for part in node.body):
         return node
-    return _Renamed(name, fresh(f"{name}_", taken)).visit(deepcopy(node))
+    return _Renamed(name, fresh_name(f"{name}_", taken)).visit(deepcopy(node))
 
 
-def _begins(node: ast.stmt, name: str) -> bool:
+def _has_no_exposed_use(node: ast.stmt, name: str) -> bool:
     """Whether a statement gives a name a value before it reads it."""
     match node:
         case ast.Assign(targets=[ast.Name(id=target)], value=value):
@@ -57,9 +57,9 @@ class _Renamed(ast.NodeTransformer):
         return ast.copy_location(ast.Name(self.to, node.ctx), node) if node.id == self.name else node
 
 
-def _assigns(node: ast.stmt, name: str) -> bool:
+def _assigns_name(node: ast.stmt, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(node))
 
 
-def _mentions(node: ast.stmt, name: str) -> bool:
+def _mentions_name(node: ast.stmt, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))

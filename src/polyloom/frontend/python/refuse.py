@@ -65,7 +65,7 @@ OPERATORS: Refusals = {
 }
 
 
-def refused(text: Text, node: ast.expr | ast.stmt, kind: ast.AST, table: Refusals) -> PolyloomError:
+def refuse_syntax(text: Text, node: ast.expr | ast.stmt, kind: ast.AST, table: Refusals) -> PolyloomError:
     """PL0133 for `node`, of which `kind` is what the table names."""
     what, help = table.get(type(kind), (f"`{type(kind).__name__}`", "write assignments, `for` and `if`"))
     return text.error("PL0133", f"{what} cannot stand in a kernel", node, help)

@@ -10,15 +10,15 @@ import ast
 from collections.abc import Sequence
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.frontend.python.function import Function, dtype_named, names_in
+from polyloom.frontend.python.function import Function, element_type_of_name, used_names
 from polyloom.frontend.python.infer import Slot, Types
-from polyloom.frontend.python.refuse import STATEMENTS, refused
+from polyloom.frontend.python.refuse import STATEMENTS, refuse_syntax
 
 
-def infer(function: Function) -> Types:
+def infer_types(function: Function) -> Types:
     """The types of all expressions of a function; raises PL0133 to PL0147, one for each statement at fault."""
     statements = _Statements(function)
-    statements.block(_after_docstring(function.node.body))
+    statements.block(_skip_docstring(function.node.body))
     if statements.found:
         raise PolyloomError(*sorted(statements.found, key=lambda found: found.span.start if found.span else 0))
     return statements.types
@@ -42,7 +42,7 @@ class _Statements:
                 self.loop(node)
                 # The body first: it may decide the types of variables that the test compares.
                 self.block(body)
-            case ast.While(test=test, body=body, orelse=[]) if self.function.counters & set(names_in(test)):
+            case ast.While(test=test, body=body, orelse=[]) if self.function.counters & set(used_names(test)):
                 self.block(body)
                 self.types.slot(test)
             case ast.If(test=test, body=body, orelse=orelse):
@@ -59,7 +59,7 @@ class _Statements:
             case ast.Pass() | ast.Continue() | ast.Return(value=None):
                 pass
             case _:
-                raise refused(self.text, node, node, STATEMENTS)
+                raise refuse_syntax(self.text, node, node, STATEMENTS)
 
     def loop(self, node: ast.For) -> None:
         if not isinstance(node.target, ast.Name):
@@ -86,7 +86,7 @@ class _Statements:
                     node,
                     f"write `{name}` wherever it is meant",
                 )
-            case ast.Assign(targets=targets, value=value) if len(targets) == 1 or _repeats(value):
+            case ast.Assign(targets=targets, value=value) if len(targets) == 1 or _is_repeatable(value):
                 for target in targets:
                     self.target(target)
                     self.check_store(node, target, types.slot(value))
@@ -107,7 +107,7 @@ class _Statements:
                 )
 
     def declare(self, target: ast.expr, annotation: ast.expr) -> None:
-        dtype = dtype_named(annotation, self.function.scope)
+        dtype = element_type_of_name(annotation, self.function.scope)
         if not isinstance(target, ast.Name) or target.id not in self.types.variables or dtype is None:
             raise self.text.error(
                 "PL0142",
@@ -129,7 +129,7 @@ class _Statements:
         differs = known is not None and found is not None and known != found
         if differs and isinstance(target, ast.Name) and target.id in free:
             assert known is not None and found is not None
-            wider = self.types.promoted(node, known, found)
+            wider = self.types.promote_types(node, known, found)
             help = f"declare it: `{target.id}: pl.{wider} = ...` converts what is assigned; or use another variable"
             message = f"the variable `{target.id}` is of the type {known}, and {found} is assigned to it"
             raise self.text.error("PL0139", message, node, help)
@@ -167,7 +167,7 @@ class _Statements:
         )
 
 
-def _after_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+def _skip_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     match body:
         case [ast.Expr(value=ast.Constant(value=str())), *rest]:
             return rest
@@ -175,7 +175,7 @@ def _after_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
             return body
 
 
-def _repeats(value: ast.expr) -> bool:
+def _is_repeatable(value: ast.expr) -> bool:
     """Whether an expression may be evaluated once per target: nothing that a target changes is in it."""
     return isinstance(value, ast.Constant | ast.UnaryOp | ast.Name) and not any(
         isinstance(part, ast.Subscript | ast.Call) for part in ast.walk(value)

@@ -9,7 +9,7 @@ import ast
 import linecache
 from types import FunctionType
 
-from polyloom.deep import deeply, too_deep
+from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 
 
@@ -47,14 +47,14 @@ class Text:
         return input_error(code, message, span=self.span(node), help=help)
 
 
-def parse(name: str, text: str) -> ast.Module:
+def parse_file(name: str, text: str) -> ast.Module:
     """The syntax tree of a file; raises PL0131 at the place of a syntax error."""
     try:
-        return deeply(ast.parse)(text, name)
+        return with_deep_stack(ast.parse)(text, name)
     except (SyntaxError, ValueError) as error:
         raise syntax_error(Text(name, text), error) from None
     except (RecursionError, MemoryError):  # the parser's own stack
-        raise too_deep(name) from None
+        raise nesting_error(name) from None
 
 
 def syntax_error(text: Text, error: Exception) -> PolyloomError:
@@ -72,17 +72,17 @@ def syntax_error(text: Text, error: Exception) -> PolyloomError:
     )
 
 
-def definition(function: FunctionType) -> tuple[Text, ast.FunctionDef]:
+def find_definition(function: FunctionType) -> tuple[Text, ast.FunctionDef]:
     """Definition of a function: the text of its file and its node in it; raises PL0132 when the text cannot be had."""
     code = function.__code__
     # The file may have changed since an earlier kernel was read; notebooks' cells are in this cache alone.
     linecache.checkcache(code.co_filename)
     text = "".join(linecache.getlines(code.co_filename, function.__globals__))
-    for node in ast.walk(parse(code.co_filename, text)):
+    for node in ast.walk(parse_file(code.co_filename, text)):
         if (
             isinstance(node, ast.FunctionDef)
             and node.name == function.__name__
-            and _first_line(node) == code.co_firstlineno
+            and _definition_line(node) == code.co_firstlineno
         ):
             return Text(code.co_filename, text), node
     raise input_error(
@@ -92,5 +92,5 @@ def definition(function: FunctionType) -> tuple[Text, ast.FunctionDef]:
     )
 
 
-def _first_line(node: ast.FunctionDef) -> int:
+def _definition_line(node: ast.FunctionDef) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

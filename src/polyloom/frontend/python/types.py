@@ -43,7 +43,7 @@ class Element:
             dtype = DTYPES[cls]
             source = NAMED.get(type(value), dtype)
             # NumPy refuses numbers out of range here; values are converted as everywhere in a kernel.
-            return NUMPY[dtype].type(value) if source == dtype else conversion(f"to_{dtype}")(value)
+            return NUMPY[dtype].type(value) if source == dtype else numpy_conversion(f"to_{dtype}")(value)
 
 
 class f32(Element):
@@ -155,7 +155,7 @@ if TYPE_CHECKING:
 
 else:
 
-    def _refused(symbol):
+    def _refuse_operator(symbol):
         def refuse(left, right):
             raise TypeError(f"`{left} {symbol} {right}` is not affine")
 
@@ -168,16 +168,16 @@ else:
             self.form = form
 
         def __add__(self, other):
-            return _combined(self.form, other, 1)
+            return _add_forms(self.form, other, 1)
 
         def __sub__(self, other):
-            return _combined(self.form, other, -1)
+            return _add_forms(self.form, other, -1)
 
         def __rsub__(self, other):
-            return _combined(-self.form, other, 1)
+            return _add_forms(-self.form, other, 1)
 
         def __mul__(self, factor):
-            return Size(self.form * factor) if isinstance(factor, int) else _refused("*")(self, factor)
+            return Size(self.form * factor) if isinstance(factor, int) else _refuse_operator("*")(self, factor)
 
         def __neg__(self):
             return self * -1
@@ -192,9 +192,9 @@ else:
             return str(self.form)
 
         __radd__, __rmul__ = __add__, __mul__
-        __truediv__, __floordiv__, __mod__, __pow__ = map(_refused, ("/", "//", "%", "**"))
+        __truediv__, __floordiv__, __mod__, __pow__ = map(_refuse_operator, ("/", "//", "%", "**"))
 
-    def _combined(form, other, sign):
+    def _add_forms(form, other, sign):
         term = other.form if isinstance(other, Size) else other
         return Size(form + term * sign) if isinstance(term, Affine | int) else NotImplemented
 
@@ -220,7 +220,7 @@ def sqrt(x: f32 | float) -> f32:
     return cast(f32, np.sqrt(np.float32(cast(float, x))))
 
 
-def _library(name: str, x: object) -> object:
+def _call_library(name: str, x: object) -> object:
     """A function of `ir.library`, of singles unless the operand is a double."""
     dtype: ElementType = "f64" if getattr(x, "dtype", None) == NUMPY["f64"] else "f32"
     if dtype == "f64" and name in library.SINGLE:
@@ -230,92 +230,92 @@ def _library(name: str, x: object) -> object:
 
 def exp(x: f32) -> f32:
     """e to the power of x, with an error below a unit in the last place."""
-    return cast(f32, _library("exp", x))
+    return cast(f32, _call_library("exp", x))
 
 
 def exp2(x: f32) -> f32:
     """2 to the power of x, with an error below a unit in the last place."""
-    return cast(f32, _library("exp2", x))
+    return cast(f32, _call_library("exp2", x))
 
 
 def log(x: f32) -> f32:
     """The natural logarithm, with an error below a unit in the last place."""
-    return cast(f32, _library("log", x))
+    return cast(f32, _call_library("log", x))
 
 
 def sin(x: f32) -> f32:
     """The sine of up to 2^30, a NaN beyond."""
-    return cast(f32, _library("sin", x))
+    return cast(f32, _call_library("sin", x))
 
 
 def cos(x: f32) -> f32:
     """The cosine of up to 2^30, a NaN beyond."""
-    return cast(f32, _library("cos", x))
+    return cast(f32, _call_library("cos", x))
 
 
 def tanh(x: f32) -> f32:
     """The hyperbolic tangent, with an error of at most 1.5 units in the last place."""
-    return cast(f32, _library("tanh", x))
+    return cast(f32, _call_library("tanh", x))
 
 
 def floor(x: _Float) -> _Float:
     """The greatest whole number that is no greater, as a float."""
-    return cast(_Float, _library("floor", x))
+    return cast(_Float, _call_library("floor", x))
 
 
 def ceil(x: _Float) -> _Float:
     """The least whole number that is no less, as a float."""
-    return cast(_Float, _library("ceil", x))
+    return cast(_Float, _call_library("ceil", x))
 
 
 def trunc(x: _Float) -> _Float:
     """The whole part, as a float."""
-    return cast(_Float, _library("trunc", x))
+    return cast(_Float, _call_library("trunc", x))
 
 
 def rint(x: _Float) -> _Float:
     """The nearest whole number, ties to even, as a float."""
-    return cast(_Float, _library("rint", x))
+    return cast(_Float, _call_library("rint", x))
 
 
 def to_i32(x: i8 | i16 | u8 | u16 | u32 | f32 | f64) -> i32:
     """The integer part of a float, saturated, 0 of a NaN; of an integer, the number of the same low bits."""
-    return cast(i32, _converted("to_i32", x))
+    return cast(i32, _convert("to_i32", x))
 
 
 def round_i32(x: f32 | f64) -> i32:
     """The integer nearest to a float, ties to even, saturated."""
-    return cast(i32, _converted("round_i32", x))
+    return cast(i32, _convert("round_i32", x))
 
 
 def to_f32(x: i32 | f16) -> f32:
     """The single nearest to an i32, ties to even; of an f16, the same number."""
-    return cast(f32, _converted("to_f32", x))
+    return cast(f32, _convert("to_f32", x))
 
 
 def to_f16(x: f32) -> f16:
     """The half nearest to an f32, ties to even."""
-    return cast(f16, _converted("to_f16", x))
+    return cast(f16, _convert("to_f16", x))
 
 
 def sat8(x: i32) -> i8:
     """An i32, no less than -128 and no more than 127."""
-    return cast(i8, _converted("sat8", x))
+    return cast(i8, _convert("sat8", x))
 
 
 def satu8(x: i32) -> u8:
     """An i32, no less than 0 and no more than 255."""
-    return cast(u8, _converted("satu8", x))
+    return cast(u8, _convert("satu8", x))
 
 
-def conversion(operation: str) -> Callable[[object], object]:
+def numpy_conversion(operation: str) -> Callable[[object], object]:
     """Conversion function of an operation, on NumPy scalars."""
-    return partial(_converted, operation)
+    return partial(_convert, operation)
 
 
-def _converted(operation: str, x: object) -> object:
+def _convert(operation: str, x: object) -> object:
     value = cast(Any, x)
-    known: list[ElementType] = [t for t in ALL_TYPES if BY_NAME[operation].works_on(t)]
+    known: list[ElementType] = [t for t in ALL_TYPES if BY_NAME[operation].accepts_type(t)]
     types: list[ElementType] = [t for t in known if NUMPY[t] == getattr(value, "dtype", None)]
     if not types:
         raise TypeError(f"{operation} takes {', '.join(known)}, not {value!r}")

@@ -21,7 +21,7 @@ _WORDS: Final[dict[str, tuple[str, str | None]]] = {
 """By code of the reader: Python's, and what to do where that is another thing than in C."""
 
 
-def in_words_of_python(error: PolyloomError) -> PolyloomError:
+def translate_refusal(error: PolyloomError) -> PolyloomError:
     """Translation of a refusal into the codes, and the help, of Python."""
     words = [_WORDS.get(d.code, (d.code, None)) for d in error.diagnostics]
     named = zip(error.diagnostics, words, strict=True)

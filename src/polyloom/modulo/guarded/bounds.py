@@ -14,9 +14,9 @@ from itertools import pairwise
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.modulo.bounds import count
+from polyloom.modulo.bounds import pluralize
 from polyloom.modulo.graph import Arc
-from polyloom.modulo.guarded.packing import place
+from polyloom.modulo.guarded.packing import add_placement
 from polyloom.modulo.guarded.problem import Guarded
 from polyloom.modulo.problem import LowerBound, Problem
 from polyloom.modulo.recurrence import critical_circuit
@@ -35,12 +35,12 @@ _NAMED: Final = 40
 
 def resource_minimum(problem: Guarded) -> LowerBound:
     """ResMII: the least pi at which every operation finds a place, dependences ignored (Rau 1994)."""
-    return _packed(Guarded(Problem(problem.operations, problem.units, ()), exclusive=problem.exclusive))
+    return _packing_bound(Guarded(Problem(problem.operations, problem.units, ()), exclusive=problem.exclusive))
 
 
 # One graph is asked for with the distances of every innermost dimension.
 @lru_cache(maxsize=8)
-def _packed(problem: Guarded) -> LowerBound:
+def _packing_bound(problem: Guarded) -> LowerBound:
     """ResMII by cliques, raised by exact packing until everything fits; its reason names a minimal core that does not
     fit.
     """
@@ -53,19 +53,19 @@ def _packed(problem: Guarded) -> LowerBound:
     # A clique bound is not exact: exclusive operations may still be unable to share. CP-SAT packs all of them,
     # dependences left out, and each "infeasible" raises the bound by one.
     while not _fits(problem, value, everything):
-        core = _shrink(problem, value, everything)
+        core = _shrink_core(problem, value, everything)
         value += 1
-    return LowerBound(value, _demand(problem, core))
+    return LowerBound(value, _describe_demand(problem, core))
 
 
 def _cliques(problem: Guarded) -> list[tuple[int, ...]]:
     """For unions of the operations' unit sets, operations confined to that union of which no two may share a cell."""
     unions: set[frozenset[int]] = set()
-    for units in sorted({frozenset(problem.units_of(v)) for v in range(len(problem.operations))}, key=sorted):
+    for units in sorted({frozenset(problem.executing_units(v)) for v in range(len(problem.operations))}, key=sorted):
         unions |= {units} if len(unions) > UNIONS else {units, *(units | u for u in unions)}
     # Sets of operations as bits: the questions below are asked for each pair, in each union.
-    units_of = [frozenset(problem.units_of(v)) for v in range(len(problem.operations))]
-    least = [_least_occupancy(problem, v) for v in range(len(problem.operations))]
+    units_of = [frozenset(problem.executing_units(v)) for v in range(len(problem.operations))]
+    least = [_shortest_occupancy(problem, v) for v in range(len(problem.operations))]
     excluded = [0] * len(problem.operations)
     for i, j in problem.exclusive:
         excluded[i] |= 1 << j
@@ -85,34 +85,34 @@ def _cliques(problem: Guarded) -> list[tuple[int, ...]]:
     return cliques
 
 
-def _least_occupancy(problem: Guarded, operation: int) -> int:
-    return min(problem.occupancy(operation, u) for u in problem.units_of(operation))
+def _shortest_occupancy(problem: Guarded, operation: int) -> int:
+    return min(problem.occupancy(operation, u) for u in problem.executing_units(operation))
 
 
 def _units(problem: Guarded, operations: tuple[int, ...]) -> list[int]:
-    return sorted({u for i in operations for u in problem.units_of(i)})
+    return sorted({u for i in operations for u in problem.executing_units(i)})
 
 
 def _clique_bound(problem: Guarded, clique: tuple[int, ...]) -> int:
-    cycles = [_least_occupancy(problem, i) for i in clique]
+    cycles = [_shortest_occupancy(problem, i) for i in clique]
     return max(-(-sum(cycles) // len(_units(problem, clique))), *cycles)
 
 
 def _fits(problem: Guarded, pi: int, operations: tuple[int, ...]) -> bool:
     model = cp_model.CpModel()
-    if any(_least_occupancy(problem, i) > pi for i in operations):
+    if any(_shortest_occupancy(problem, i) > pi for i in operations):
         return False
     # Not confirmed, hence not raised: the bound by cliques holds in any case.
     if problem.places(pi) > PLACES:
         return True
-    place(model, problem, pi, operations, {})
+    add_placement(model, problem, pi, operations, {})
     search = solver(PACKING_LIMIT)
     search.parameters.cp_model_presolve = False
     # Running out of effort counts as a fit: the bound stays a bound.
     return search.solve(model) != cp_model.INFEASIBLE
 
 
-def _shrink(problem: Guarded, pi: int, operations: tuple[int, ...]) -> tuple[int, ...]:
+def _shrink_core(problem: Guarded, pi: int, operations: tuple[int, ...]) -> tuple[int, ...]:
     """Deletion filter: a part of `operations` that does not fit either, but fits without any one of its operations
     (Chinneck and Dravnieks 1991).
     """
@@ -124,16 +124,16 @@ def _shrink(problem: Guarded, pi: int, operations: tuple[int, ...]) -> tuple[int
     return core
 
 
-def _demand(problem: Guarded, operations: tuple[int, ...]) -> str:
+def _describe_demand(problem: Guarded, operations: tuple[int, ...]) -> str:
     units = _units(problem, operations)
-    names = ", ".join(_described(problem, i) for i in operations[:_NAMED])
+    names = ", ".join(_describe_operation(problem, i) for i in operations[:_NAMED])
     names += f" and {len(operations) - _NAMED} more" if len(operations) > _NAMED else ""
     unit_names = ", ".join(problem.units[u].name for u in units)
-    return f"{count(len(units), 'unit')} {{{unit_names}}} for {count(len(operations), 'operation')} {names}"
+    return f"{pluralize(len(units), 'unit')} {{{unit_names}}} for {pluralize(len(operations), 'operation')} {names}"
 
 
-def _described(problem: Guarded, operation: int) -> str:
-    cycles = _least_occupancy(problem, operation)
+def _describe_operation(problem: Guarded, operation: int) -> str:
+    cycles = _shortest_occupancy(problem, operation)
     return problem.operations[operation].name + (f" (blocks {cycles} cycles)" if cycles > 1 else "")
 
 
@@ -141,7 +141,7 @@ def recurrence_minimum(problem: Guarded) -> LowerBound:
     """RecMII: the least pi, at least 1, at which no cycle of constraints has positive weight (Rau 1994). PL0452 (exit
     3) if there is none.
     """
-    arrows, arcs = zip(*_arcs(problem), strict=True) if _arcs(problem) else ((), ())
+    arrows, arcs = zip(*_constraint_arcs(problem), strict=True) if _constraint_arcs(problem) else ((), ())
     circuit = critical_circuit(len(problem.operations), arcs)
     if circuit is None:
         return LowerBound(1, "no recurrence")
@@ -155,13 +155,13 @@ def recurrence_minimum(problem: Guarded) -> LowerBound:
     return LowerBound(circuit.bound, f"{path} (latency {circuit.weight}, distance {circuit.distance}{remark})")
 
 
-def _arcs(problem: Guarded) -> list[tuple[str, Arc]]:
+def _constraint_arcs(problem: Guarded) -> list[tuple[str, Arc]]:
     """Constraint arcs ready(sink) >= ready(source) + weight - pi * distance, each with the arrow that stands for it in
     a reason.
     """
     # Where the unit decides the latency, the value that constrains least keeps the bound valid.
-    least = [min(problem.latencies_of(v)) for v in range(len(problem.operations))]
-    most = [max(problem.latencies_of(v)) for v in range(len(problem.operations))]
+    least = [min(problem.unit_latencies(v)) for v in range(len(problem.operations))]
+    most = [max(problem.unit_latencies(v)) for v in range(len(problem.operations))]
     arcs = [(" -> ", Arc(d.source, d.sink, least[d.sink], d.distance)) for d in problem.dependences]
     # ready(sink) - latency - ready(source) <= pi - 1, read from sink to source at distance 1.
     arcs += [(" ~> ", Arc(s.sink, s.source, 1 - most[s.sink], 1)) for s in problem.short]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
-from polyloom.modulo.guarded.problem import Guarded, Solution, ready
+from polyloom.modulo.guarded.problem import Guarded, Solution, result_cycle
 
 
 def check(problem: Guarded, solution: Solution) -> None:
@@ -22,17 +22,17 @@ def check(problem: Guarded, solution: Solution) -> None:
 
 def violations(problem: Guarded, solution: Solution) -> tuple[str, ...]:
     """One sentence for each constraint that `solution` violates; a schedule of the user's is judged by them too."""
-    if malformed := tuple(_malformed(problem, solution)):
+    if malformed := tuple(_shape_violations(problem, solution)):
         return malformed
     return (
-        *_late(problem, solution),
-        *_unaligned(problem, solution),
-        *_overlong(problem, solution),
-        *_colliding(problem, solution),
+        *_dependence_violations(problem, solution),
+        *_alignment_violations(problem, solution),
+        *_lifetime_violations(problem, solution),
+        *_unit_violations(problem, solution),
     )
 
 
-def _malformed(problem: Guarded, solution: Solution) -> Iterator[str]:
+def _shape_violations(problem: Guarded, solution: Solution) -> Iterator[str]:
     if solution.initiation_interval < 1:
         yield f"the initiation interval is {solution.initiation_interval}"
     if not len(problem.operations) == len(solution.start) == len(solution.unit):
@@ -44,31 +44,31 @@ def _malformed(problem: Guarded, solution: Solution) -> Iterator[str]:
     for v, (operation, start, unit) in enumerate(zip(problem.operations, solution.start, solution.unit, strict=True)):
         if start < 0:
             yield f"{operation.name} starts at {start}"
-        if unit not in problem.units_of(v):
+        if unit not in problem.executing_units(v):
             name = problem.units[unit].name if unit in range(len(problem.units)) else f"number {unit}"
             yield f"{operation.name} cannot run on unit {name}"
 
 
-def _late(problem: Guarded, solution: Solution) -> Iterator[str]:
+def _dependence_violations(problem: Guarded, solution: Solution) -> Iterator[str]:
     for d in problem.dependences:
         due = solution.start[d.sink] + solution.initiation_interval * d.distance
-        if due < ready(problem, solution, d.source):
+        if due < result_cycle(problem, solution, d.source):
             names = problem.operations[d.source].name, problem.operations[d.sink].name
             yield (
                 f"{names[1]} reads {names[0]} (distance {d.distance}) in cycle {due}, before it is ready in "
-                f"{ready(problem, solution, d.source)}"
+                f"{result_cycle(problem, solution, d.source)}"
             )
 
 
-def _unaligned(problem: Guarded, solution: Solution) -> Iterator[str]:
+def _alignment_violations(problem: Guarded, solution: Solution) -> Iterator[str]:
     for group in problem.aligned:
-        if len({ready(problem, solution, v) for v in group}) > 1:
+        if len({result_cycle(problem, solution, v) for v in group}) > 1:
             yield f"{', '.join(problem.operations[v].name for v in group)} are not ready in the same cycle"
 
 
-def _overlong(problem: Guarded, solution: Solution) -> Iterator[str]:
+def _lifetime_violations(problem: Guarded, solution: Solution) -> Iterator[str]:
     for s in problem.short:
-        life = solution.start[s.sink] - ready(problem, solution, s.source)
+        life = solution.start[s.sink] - result_cycle(problem, solution, s.source)
         # After pi cycles the next iteration writes the same register.
         if life > solution.initiation_interval - 1:
             yield (
@@ -77,7 +77,7 @@ def _overlong(problem: Guarded, solution: Solution) -> Iterator[str]:
             )
 
 
-def _colliding(problem: Guarded, solution: Solution) -> Iterator[str]:
+def _unit_violations(problem: Guarded, solution: Solution) -> Iterator[str]:
     """Unit rule: two operations hold a cell of the modulo reservation table together only if they exclude each other
     and start together.
     """

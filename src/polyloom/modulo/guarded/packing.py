@@ -23,11 +23,11 @@ Place = tuple[int, int, int]
 def pairs_sharing_a_unit(problem: Guarded, operations: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Exclusive pairs (i < j) that some unit can execute both of."""
     for i, j in combinations(sorted(operations), 2):
-        if problem.are_exclusive(i, j) and set(problem.units_of(i)) & set(problem.units_of(j)):
+        if problem.are_exclusive(i, j) and set(problem.executing_units(i)) & set(problem.executing_units(j)):
             yield i, j
 
 
-def place(
+def add_placement(
     model: cp_model.CpModel,
     problem: Guarded,
     pi: int,
@@ -40,7 +40,7 @@ def place(
     `operations` ascend. `together[i, j]` (i < j) must hold where exclusive i and j share a cell; pairs that it lacks
     may share freely.
     """
-    choices = _choices(problem, operations)
+    choices = _candidate_units(problem, operations)
     places = {
         (i, u, s): model.new_bool_var(f"{problem.operations[i].name}@{problem.units[u].name}.{s}")
         for i in operations
@@ -49,7 +49,7 @@ def place(
         if problem.occupancy(i, u) <= pi
         for s in range(pi)
     }
-    own = by_operation(places)
+    own = group_by_operation(places)
     for i in operations:
         model.add_exactly_one(literal for _, _, literal in own.get(i, ()))
     for u in range(len(problem.units)):
@@ -58,7 +58,7 @@ def place(
     return places
 
 
-def by_operation(places: Mapping[Place, cp_model.IntVar]) -> dict[int, list[tuple[int, int, cp_model.IntVar]]]:
+def group_by_operation(places: Mapping[Place, cp_model.IntVar]) -> dict[int, list[tuple[int, int, cp_model.IntVar]]]:
     """The (unit, slot, literal) of each operation that has places."""
     found: dict[int, list[tuple[int, int, cp_model.IntVar]]] = {}
     for (i, u, s), literal in places.items():
@@ -76,7 +76,7 @@ def _share_cells(
     together: Mapping[tuple[int, int], cp_model.IntVar],
 ) -> None:
     cycles = {i: problem.occupancy(i, unit) for i in users}
-    for clique in _cover(problem, users):
+    for clique in _clique_cover(problem, users):
         for cell in range(pi):
             model.add_at_most_one(
                 places[i, unit, s] for i in clique for s in sorted((cell - n) % pi for n in range(cycles[i]))
@@ -93,7 +93,7 @@ def _share_cells(
                 model.add_bool_or(*both)
 
 
-def _cover(problem: Guarded, operations: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def _clique_cover(problem: Guarded, operations: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Clique cover: cliques that cover every pair of operations that may not share a cell."""
     open_pairs = {(i, j) for i, j in combinations(operations, 2) if not problem.are_exclusive(i, j)}
     while open_pairs:
@@ -106,12 +106,12 @@ def _cover(problem: Guarded, operations: tuple[int, ...]) -> Iterator[tuple[int,
         open_pairs -= set(combinations(sorted(clique), 2))
 
 
-def _choices(problem: Guarded, operations: tuple[int, ...]) -> dict[int, list[int]]:
+def _candidate_units(problem: Guarded, operations: tuple[int, ...]) -> dict[int, list[int]]:
     """The units worth trying for each operation: of k interchangeable ones, the n-th user needs only the first n."""
     groups: dict[tuple[tuple[int, int] | None, ...], list[int]] = {}
     for u in range(len(problem.units)):
         alike = tuple(
-            (problem.latency(i, u), problem.occupancy(i, u)) if u in problem.units_of(i) else None for i in operations
+            (problem.latency(i, u), problem.occupancy(i, u)) if u in problem.executing_units(i) else None for i in operations
         )
         groups.setdefault(alike, []).append(u)
     result: dict[int, list[int]] = {i: [] for i in operations}

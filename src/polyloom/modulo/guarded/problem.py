@@ -58,14 +58,14 @@ class Guarded:
     def dependences(self) -> tuple[Dependence, ...]:
         return self.problem.dependences
 
-    def units_of(self, operation: int) -> tuple[int, ...]:
+    def executing_units(self, operation: int) -> tuple[int, ...]:
         return tuple(c.uses[0].resource for c in self.operations[operation].choices)
 
-    def latencies_of(self, operation: int) -> tuple[int, ...]:
+    def unit_latencies(self, operation: int) -> tuple[int, ...]:
         return tuple(c.latency for c in self.operations[operation].choices)
 
     def latency(self, operation: int, unit: int) -> int:
-        return self.latencies_of(operation)[self.units_of(operation).index(unit)]
+        return self.unit_latencies(operation)[self.executing_units(operation).index(unit)]
 
     def are_exclusive(self, one: int, other: int) -> bool:
         return (one, other) in self.exclusive or (other, one) in self.exclusive
@@ -77,7 +77,7 @@ class Guarded:
 
     def occupancy(self, operation: int, unit: int) -> int:
         """Cycles for which `operation` holds `unit`."""
-        return self.operations[operation].choices[self.units_of(operation).index(unit)].uses[0].busy
+        return self.operations[operation].choices[self.executing_units(operation).index(unit)].uses[0].busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Solution:
     bound_by: str
 
 
-def ready(problem: Guarded, solution: Solution, operation: int) -> int:
+def result_cycle(problem: Guarded, solution: Solution, operation: int) -> int:
     """Ready offset: the first cycle (of iteration 0) that sees the result."""
     return solution.start[operation] + problem.latency(operation, solution.unit[operation])
 
@@ -127,13 +127,13 @@ def validate(problem: Guarded) -> None:
 
 
 def _validate_operation(problem: Guarded, v: int, operation: Operation) -> None:
-    if any(len(c.uses) != 1 or c.most is not None for c in operation.choices) or len(set(problem.units_of(v))) != len(
+    if any(len(c.uses) != 1 or c.most is not None for c in operation.choices) or len(set(problem.executing_units(v))) != len(
         operation.choices
     ):
         raise input_error("PL0450", f"operation {operation.name} needs one latency for each of its distinct units")
-    if any(u not in range(len(problem.units)) for u in problem.units_of(v)):
+    if any(u not in range(len(problem.units)) for u in problem.executing_units(v)):
         raise input_error("PL0450", f"operation {operation.name} names a unit that does not exist")
-    if min(problem.latencies_of(v), default=1) < 1:
+    if min(problem.unit_latencies(v), default=1) < 1:
         raise input_error("PL0450", f"operation {operation.name} has a latency below 1")
     if not operation.choices:
         help = "add a unit that executes it to the machine, or write the loop without it"

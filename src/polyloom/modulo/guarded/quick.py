@@ -21,16 +21,16 @@ Found = tuple[tuple[int, ...], tuple[int, ...]]
 """(start, unit)"""
 
 
-def schedule(problem: Guarded, pi: int) -> Found | None:
+def schedule_by_slack(problem: Guarded, pi: int) -> Found | None:
     """Slack schedule with initiation interval `pi`, as (starts, units); None where no try finds one (Huff 1993)."""
-    groups = _groups(problem)
-    latency = [min(problem.latencies_of(v)) for v in range(len(problem.operations))]
-    longest = _longest(problem, pi, groups, latency)
+    groups = _aligned_groups(problem)
+    latency = [min(problem.unit_latencies(v)) for v in range(len(problem.operations))]
+    longest = _longest_paths(problem, pi, groups, latency)
     if longest is None:
         return None
     urgent = [0] * len(groups)
     for _ in range(TRIES):
-        found = _placed(problem, pi, groups, latency, longest, urgent)
+        found = _place_groups(problem, pi, groups, latency, longest, urgent)
         if not isinstance(found, int):
             return found
         # Whoever found no place chooses earlier in the next try.
@@ -38,7 +38,7 @@ def schedule(problem: Guarded, pi: int) -> Found | None:
     return None
 
 
-def _placed(
+def _place_groups(
     problem: Guarded,
     pi: int,
     groups: list[tuple[int, ...]],
@@ -77,14 +77,14 @@ def _placed(
     return tuple(start), tuple(unit)
 
 
-def _groups(problem: Guarded) -> list[tuple[int, ...]]:
+def _aligned_groups(problem: Guarded) -> list[tuple[int, ...]]:
     """Operations that must be ready together; every operation is in one group."""
     # A group is placed as one: its members are ready together, so that one offset says all.
     aligned = {i for group in problem.aligned for i in group}
     return [*problem.aligned, *((i,) for i in range(len(problem.operations)) if i not in aligned)]
 
 
-def _longest(
+def _longest_paths(
     problem: Guarded, pi: int, groups: list[tuple[int, ...]], latency: list[int]
 ) -> npt.NDArray[np.int64] | None:
     """All-pairs longest paths: `[g, h]` is by how much h must be ready after g at least; None where some group would
@@ -119,26 +119,26 @@ class _Table:
             unit = self._unit(operation, start)
             if unit is None:
                 for i, s, u in taken:
-                    for cell in self._held(i, s, u):
+                    for cell in self._held_cells(i, s, u):
                         self.cells[cell].remove((i, s))
                 return None
-            for cell in self._held(operation, start, unit):
+            for cell in self._held_cells(operation, start, unit):
                 self.cells.setdefault(cell, []).append((operation, start))
             taken.append((operation, start, unit))
         return [u for _, _, u in taken]
 
     def _unit(self, operation: int, start: int) -> int | None:
         """One that an exclusive operation holds already, if there is one; only the fastest units are taken."""
-        units, latencies = self.problem.units_of(operation), self.problem.latencies_of(operation)
+        units, latencies = self.problem.executing_units(operation), self.problem.unit_latencies(operation)
         quickest = [u for u, latency in zip(units, latencies, strict=True) if latency == min(latencies)]
         free = [u for u in quickest if self._is_free(operation, start, u)]
         # Sharing a slot that an exclusive operation holds costs nothing, and keeps another slot free.
         return next((u for u in free if self.cells.get((u, start % self.pi))), free[0] if free else None)
 
     def _is_free(self, operation: int, start: int, unit: int) -> bool:
-        held = self._held(operation, start, unit)
+        held = self._held_cells(operation, start, unit)
         others = (other for cell in held for other in self.cells.get(cell, ()))
         return len(held) <= self.pi and all(s == start and self.problem.are_exclusive(operation, i) for i, s in others)
 
-    def _held(self, operation: int, start: int, unit: int) -> list[tuple[int, int]]:
+    def _held_cells(self, operation: int, start: int, unit: int) -> list[tuple[int, int]]:
         return [(unit, (start + n) % self.pi) for n in range(self.problem.occupancy(operation, unit))]

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.modulo.guarded.bounds import PLACES, recurrence_minimum, resource_minimum
 from polyloom.modulo.guarded.check import check
-from polyloom.modulo.guarded.packing import Place, by_operation, pairs_sharing_a_unit, place
+from polyloom.modulo.guarded.packing import Place, group_by_operation, pairs_sharing_a_unit, add_placement
 from polyloom.modulo.guarded.problem import Guarded, Solution, validate
-from polyloom.modulo.guarded.quick import schedule
+from polyloom.modulo.guarded.quick import schedule_by_slack
 from polyloom.modulo.problem import LowerBound
 from polyloom.modulo.search import cp_model, solver
 
@@ -51,14 +51,14 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None, quic
     minimum = max(b.value for b in bounds)
     lowest = max(minimum, at_least)
     highest = (
-        max(lowest, sum(max(problem.latencies_of(v)) for v in range(len(problem.operations))))
+        max(lowest, sum(max(problem.unit_latencies(v)) for v in range(len(problem.operations))))
         if limit is None
         else limit
     )
     proved = True
     for pi in _intervals(problem, lowest, highest):
         # Small problems go to the search even where `quick` would answer: it also improves spans, length and lifetimes.
-        quick = schedule(problem, pi) if quickly or problem.places(pi) > LARGE else None
+        quick = schedule_by_slack(problem, pi) if quickly or problem.places(pi) > LARGE else None
         if quickly and quick is None and pi < highest:
             proved = False
             continue
@@ -72,7 +72,7 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None, quic
             check(problem, solution)
             return solution
         proved = proved and status == cp_model.INFEASIBLE
-    raise _no_schedule(bounds, lowest, highest, proved=proved, limited=limit is not None)
+    raise _infeasibility_error(bounds, lowest, highest, proved=proved, limited=limit is not None)
 
 
 def _intervals(problem: Guarded, lowest: int, highest: int) -> Iterator[int]:
@@ -108,12 +108,12 @@ def _search(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolver
     """Lexicographic optimization: decide pi, then improve the schedule objective by objective; each result binds the
     objectives after it.
     """
-    m = _build(problem, pi)
+    m = _build_model(problem, pi)
     search = solver(FEASIBILITY_LIMIT)
     status = search.solve(m.model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return status, None
-    found = _read(problem, m, search)
+    found = _read_solution(problem, m, search)
     for objective in _objectives(problem, m, pi) if improve else ():
         m.model.minimize(objective)
         # The last solution starts the next search: it satisfies all constraints, and improving from it is quick.
@@ -124,29 +124,29 @@ def _search(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolver
             m.model.add_hint(literal, found[1][i] == u and found[0][i] % pi == s)
         search = solver(IMPROVEMENT_LIMIT)
         if search.solve(m.model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            found = _read(problem, m, search)
+            found = _read_solution(problem, m, search)
             m.model.add(objective <= round(search.objective_value))
     return status, found
 
 
-def _build(problem: Guarded, pi: int) -> _Model:
+def _build_model(problem: Guarded, pi: int) -> _Model:
     model = cp_model.CpModel()
     operations = problem.operations
     everything = tuple(range(len(operations)))
     # See the module's docstring: on a longest path each operation adds its latency and at most pi - 1 of rounding.
-    horizon = sum(max(problem.latencies_of(i)) + pi - 1 for i in everything) + pi
+    horizon = sum(max(problem.unit_latencies(i)) + pi - 1 for i in everything) + pi
     start = [model.new_int_var(0, horizon, f"start {o.name}") for o in operations]
     together = {pair: model.new_bool_var(f"together {pair}") for pair in pairs_sharing_a_unit(problem, everything)}
-    places = place(model, problem, pi, everything, together)
+    places = add_placement(model, problem, pi, everything, together)
     for (i, j), literal in together.items():
         model.add(start[i] == start[j]).only_enforce_if(literal)  # pyright: ignore[reportUnknownMemberType] (its *args are untyped)
     ready: list[cp_model.LinearExpr] = []
-    choices = by_operation(places)
+    choices = group_by_operation(places)
     for i in everything:
         mine = choices.get(i, [])
         stage = model.new_int_var(0, horizon // pi, f"stage {operations[i].name}")
         model.add(start[i] == pi * stage + sum(s * literal for _, s, literal in mine))
-        least = min(problem.latencies_of(i))
+        least = min(problem.unit_latencies(i))
         ready.append(
             start[i]
             + least
@@ -162,7 +162,7 @@ def _build(problem: Guarded, pi: int) -> _Model:
     return _Model(model, places, start, ready, horizon)
 
 
-def _read(problem: Guarded, m: _Model, search: cp_model.CpSolver) -> Found:
+def _read_solution(problem: Guarded, m: _Model, search: cp_model.CpSolver) -> Found:
     unit = {i: u for (i, u, _), literal in m.places.items() if search.boolean_value(literal)}
     return tuple(search.value(s) for s in m.start), tuple(unit[i] for i in range(len(problem.operations)))
 
@@ -207,7 +207,7 @@ def _reason(bounds: tuple[LowerBound, LowerBound], pi: int, lowest: int, proved:
     return f"units and recurrences together: at {below} {outcome}; {bounds[0].reason}; {bounds[1].reason}"
 
 
-def _no_schedule(
+def _infeasibility_error(
     bounds: tuple[LowerBound, LowerBound], lowest: int, highest: int, *, proved: bool, limited: bool
 ) -> PolyloomError:
     """None exists, or none up to the limit, or the search was given up."""

@@ -17,15 +17,15 @@ Row = Mapping[str, Any]
 Cell = Callable[[Row], str | None]
 
 
-def _whole(key: str) -> Cell:
+def _integer_cell(key: str) -> Cell:
     return lambda row: None if row[key] is None else f"{row[key]:,}"
 
 
-def _number(key: str) -> Cell:
-    return lambda row: None if row[key] is None else short(row[key])
+def _decimal_cell(key: str) -> Cell:
+    return lambda row: None if row[key] is None else format_figure(row[key])
 
 
-def short(value: float) -> str:
+def format_figure(value: float) -> str:
     """Three digits that count."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
@@ -54,17 +54,17 @@ def _energy(row: Row) -> str | None:
 COLUMNS: Final[Mapping[str, Cell]] = {
     "on": lambda row: row["on"],
     "verdict": outcome,
-    "cycles": _whole("cycles"),
+    "cycles": _integer_cell("cycles"),
     "kind of time": lambda row: row["time"],
-    "work": _whole("work"),
-    "issued": _whole("issued"),
-    "units": _whole("units"),
-    "work/cycle": _number("work_per_cycle"),
+    "work": _integer_cell("work"),
+    "issued": _integer_cell("issued"),
+    "units": _integer_cell("units"),
+    "work/cycle": _decimal_cell("work_per_cycle"),
     "of unit bound": _share,
-    "unit-cycles/op": _number("unit_cycles_per_operation"),
-    "bytes moved": _whole("moved_bytes"),
-    "compulsory": _whole("compulsory_bytes"),
-    "code bytes": _whole("code_bytes"),
+    "unit-cycles/op": _decimal_cell("unit_cycles_per_operation"),
+    "bytes moved": _integer_cell("moved_bytes"),
+    "compulsory": _integer_cell("compulsory_bytes"),
+    "code bytes": _integer_cell("code_bytes"),
     "bound by": lambda row: row["bound_by"],
 }
 STATED: Final[Mapping[str, Cell]] = {"time by your clock": _seconds, "energy by your file": _energy}
@@ -72,11 +72,11 @@ STATED: Final[Mapping[str, Cell]] = {"time by your clock": _seconds, "energy by 
 
 def columns(data: Mapping[str, Any]) -> Mapping[str, Cell]:
     """Those that a comparison has: every one of `COLUMNS`, and of `STATED` what a row tells."""
-    rows = rows_of(data)
+    rows = list_rows(data)
     return {**COLUMNS, **{name: cell for name, cell in STATED.items() if any(map(cell, rows))}}
 
 
-def rows_of(data: Mapping[str, Any]) -> Sequence[Row]:
+def list_rows(data: Mapping[str, Any]) -> Sequence[Row]:
     """The rows, each with the compulsory bytes, which are the source's; a refused one has no part in them."""
     shared = data["compulsory_bytes"]
     return [{**row, "compulsory_bytes": None if row["refused"] else shared} for row in data["rows"]]
@@ -97,10 +97,10 @@ def totals(data: Mapping[str, Any]) -> str:
     return f"{data['work']:,} arithmetic operations ({parts}){moved}" if parts else f"no arithmetic operation{moved}"
 
 
-def drawn(data: Mapping[str, Any]) -> Table:
+def make_table(data: Mapping[str, Any]) -> Table:
     """All columns of all rows, what is not known as a dash; the title is the work."""
     shown = columns(data)
-    rows = tuple(tuple(cell(row) or "–" for cell in shown.values()) for row in rows_of(data))
+    rows = tuple(tuple(cell(row) or "–" for cell in shown.values()) for row in list_rows(data))
     return Table(totals(data), tuple(shown), rows)
 
 
@@ -112,5 +112,5 @@ def notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
             code, message, help = (row["refused"][key] for key in ("code", "message", "help"))
             found.append((row["on"], f"{code}, {message}; {help}" if help else f"{code}, {message}"))
         elif row["why"] is not None:
-            found.append((row["on"], f"{verdict.of_run(row)}; {row['why']}"))
+            found.append((row["on"], f"{verdict.run_verdict(row)}; {row['why']}"))
     return found

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any, Final
 
 from polyloom.report import verdict
-from polyloom.report.comparison.columns import Cell, columns, headline, notes, rows_of, totals
+from polyloom.report.comparison.columns import Cell, columns, headline, notes, list_rows, totals
 from polyloom.report.comparison.roofline import COLOURS, points, roofline
 from polyloom.report.page import document as parts
 from polyloom.report.page.source import Mark, source_pane
@@ -50,8 +50,8 @@ def document(data: Mapping[str, Any], source: str) -> str:
 def _table(data: Mapping[str, Any]) -> str:
     shown = columns(data)
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in shown)
-    rows = "".join(_row(number, row, shown) for number, row in enumerate(rows_of(data)))
-    return parts.scrolled(f'<table class="grid"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>')
+    rows = "".join(_row(number, row, shown) for number, row in enumerate(list_rows(data)))
+    return parts.wrap_scrolling(f'<table class="grid"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>')
 
 
 def _row(number: int, row: Mapping[str, Any], shown: Mapping[str, Cell]) -> str:

@@ -14,8 +14,8 @@ from html import escape
 from math import floor, log10
 from typing import Any, Final
 
-from polyloom.report.page.axis import Scale, along, up
-from polyloom.report.page.svg import picture, short, text
+from polyloom.report.page.axis import Scale, draw_horizontal, draw_vertical
+from polyloom.report.page.svg import picture, decimal, text
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 360
@@ -69,11 +69,11 @@ def roofline(found: Sequence[Point], compulsory: float | None) -> str:
     x = _decades(min([*xs, *ridges]), max([*xs, *ridges]), _LEFT, _WIDTH - 14)
     heights = [p.rate for p in found] + [p.units for p in found] + [p.ceiling(x.first) for p in found]
     y = _decades(min(heights), max(heights), _HEIGHT - _BOTTOM, _TOP)
-    parts = [along(x, _HEIGHT - _BOTTOM, "work per byte moved"), up(y, _LEFT, "work per cycle of the machine itself")]
+    parts = [draw_horizontal(x, _HEIGHT - _BOTTOM, "work per byte moved"), draw_vertical(y, _LEFT, "work per cycle of the machine itself")]
     if compulsory:
         parts.append(_compulsory(x.at(compulsory), y))
     parts += [_ceiling(p, x, y) for p in found]
-    parts += list(_names(found, x, y))
+    parts += list(_ceiling_labels(found, x, y))
     parts += [_mark(p, x, y) for p in found]
     names = ", ".join(p.name for p in found)
     return picture(_WIDTH, _HEIGHT, "".join(parts), f"Roofline of {names}: each below its own ceiling", "roofline")
@@ -86,7 +86,7 @@ def _decades(least: float, most: float, start: float, end: float) -> Scale:
 
 
 def _compulsory(at: float, y: Scale) -> str:
-    line = f'<path class="edge" stroke-dasharray="2 4" d="M{short(at)} {short(y.start)}V{short(y.end)}"/>'
+    line = f'<path class="edge" stroke-dasharray="2 4" d="M{decimal(at)} {decimal(y.start)}V{decimal(y.end)}"/>'
     return line + text(at - 4, y.start - 6, "compulsory bytes", "end")
 
 
@@ -100,12 +100,12 @@ def _ceiling(p: Point, x: Scale, y: Scale) -> str:
     start = max(x.first, y.first / p.bandwidth) if p.bandwidth else x.first
     ridge = max(ridge, start)
     way = [(start, p.ceiling(start)), (ridge, p.ceiling(ridge)), (x.last, p.ceiling(x.last))]
-    line = " ".join(f"{'L' if n else 'M'}{short(x.at(a))} {short(y.at(b))}" for n, (a, b) in enumerate(way))
+    line = " ".join(f"{'L' if n else 'M'}{decimal(x.at(a))} {decimal(y.at(b))}" for n, (a, b) in enumerate(way))
     title = f"<title>{escape(p.name)}: at most {p.units:,.0f} operations per cycle</title>"
     return f'<path fill="none" stroke-width="1.6" stroke="{_colour(p.number)}" d="{line}">{title}</path>'
 
 
-def _names(found: Sequence[Point], x: Scale, y: Scale) -> Iterator[str]:
+def _ceiling_labels(found: Sequence[Point], x: Scale, y: Scale) -> Iterator[str]:
     """At the end of each ceiling the numbers of its rows; ceilings that nearly touch have one text."""
     together: list[tuple[float, list[str]]] = []
     for p in sorted(found, key=lambda p: (p.ceiling(x.last), p.number)):
@@ -122,8 +122,8 @@ def _mark(p: Point, x: Scale, y: Scale) -> str:
     at, height, above = x.at(p.intensity), y.at(p.rate), y.at(p.ceiling(p.intensity))
     told = f"{p.name}: {p.rate:.3g} operations per cycle, {p.rate / p.ceiling(p.intensity):.0%} of its own ceiling"
     lead = (
-        f'<path stroke="{_colour(p.number)}" stroke-dasharray="3 3" d="M{short(at)} {short(height)}V{short(above)}"/>'
+        f'<path stroke="{_colour(p.number)}" stroke-dasharray="3 3" d="M{decimal(at)} {decimal(height)}V{decimal(above)}"/>'
     )
-    place = f'cx="{short(at)}" cy="{short(height)}" r="5" fill="{_colour(p.number)}"'
+    place = f'cx="{decimal(at)}" cy="{decimal(height)}" r="5" fill="{_colour(p.number)}"'
     dot = f"<circle {place}><title>{escape(told)}</title></circle>"
     return lead + dot + text(at + 9, height + 4, str(p.number))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from polyloom.report.comparison.columns import columns, headline, notes, rows_of, totals
+from polyloom.report.comparison.columns import columns, headline, notes, list_rows, totals
 from polyloom.report.markdown import table
 
 CAVEAT: Final = "A cycle of one machine is not a cycle of another; docs/compare.md defines the columns."
@@ -15,6 +15,6 @@ CAVEAT: Final = "A cycle of one machine is not a cycle of another; docs/compare.
 def page(data: Mapping[str, Any]) -> str:
     """What `polyloom compare` prints, of what it prints under `--json`."""
     shown = columns(data)
-    rows = [{name: cell(row) for name, cell in shown.items()} for row in rows_of(data)]
+    rows = [{name: cell(row) for name, cell in shown.items()} for row in list_rows(data)]
     told = "\n".join(f"{on}: {line}" for on, line in notes(data))
     return "\n\n".join(part for part in (f"{headline(data)}: {totals(data)}", table(rows), told, CAVEAT) if part)

@@ -2,7 +2,7 @@
 """Axes with ticks at round numbers: 1, 2 or 5 times a power of ten (Heckbert, "Nice numbers for graph labels", 1990),
 or on a logarithmic scale powers of the base.
 
-A `Scale` maps values to places of a picture; `along` and `up` draw its axis below or to the left of what it measures.
+A `Scale` maps values to places of a picture; `draw_horizontal` and `draw_vertical` draw its axis below or to the left of what it measures.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, floor, log, log10
 
-from polyloom.report.page.svg import short, text
+from polyloom.report.page.svg import decimal, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Scale:
 
     def at(self, value: float) -> float:
         """The place of a value."""
-        low, high, here = (self._of(v) for v in (self.first, self.last, value))
+        low, high, here = (self._transform(v) for v in (self.first, self.last, value))
         return self.start if low == high else self.start + (self.end - self.start) * (here - low) / (high - low)
 
-    def _of(self, value: float) -> float:
+    def _transform(self, value: float) -> float:
         return value if self.base is None else log(value, self.base)
 
     def ticks(self, most: int = 8) -> tuple[float, ...]:
@@ -55,24 +55,24 @@ def ticks(first: float, last: float, most: int = 8) -> tuple[float, ...]:
     return tuple(n * step for n in range(low, high + 1))
 
 
-def shown(value: float) -> str:
+def format_tick(value: float) -> str:
     """A tick's label: thousands apart, no more digits than it has."""
     if value == int(value) and abs(value) < 1e9:
         return f"{int(value):,}"
     return f"{value:.3g}"
 
 
-def along(scale: Scale, y: float, label: str = "", most: int = 8) -> str:
+def draw_horizontal(scale: Scale, y: float, label: str = "", most: int = 8) -> str:
     """A horizontal axis at the height `y`, with its label at its end."""
-    marks = "".join(f"M{short(scale.at(v))} {short(y)}v4" for v in scale.ticks(most))
-    names = "".join(text(scale.at(v), y + 16, shown(v), "middle") for v in scale.ticks(most))
-    line = f'<path class="axis" d="M{short(scale.start)} {short(y)}H{short(scale.end)}{marks}"/>'
+    marks = "".join(f"M{decimal(scale.at(v))} {decimal(y)}v4" for v in scale.ticks(most))
+    names = "".join(text(scale.at(v), y + 16, format_tick(v), "middle") for v in scale.ticks(most))
+    line = f'<path class="axis" d="M{decimal(scale.start)} {decimal(y)}H{decimal(scale.end)}{marks}"/>'
     return line + names + (text(scale.end, y + 31, label, "end") if label else "")
 
 
-def up(scale: Scale, x: float, label: str = "", most: int = 6) -> str:
+def draw_vertical(scale: Scale, x: float, label: str = "", most: int = 6) -> str:
     """A vertical axis at `x`, with its label above it."""
-    marks = "".join(f"M{short(x)} {short(scale.at(v))}h-4" for v in scale.ticks(most))
-    names = "".join(text(x - 7, scale.at(v) + 4, shown(v), "end") for v in scale.ticks(most))
-    line = f'<path class="axis" d="M{short(x)} {short(scale.start)}V{short(scale.end)}{marks}"/>'
+    marks = "".join(f"M{decimal(x)} {decimal(scale.at(v))}h-4" for v in scale.ticks(most))
+    names = "".join(text(x - 7, scale.at(v) + 4, format_tick(v), "end") for v in scale.ticks(most))
+    line = f'<path class="axis" d="M{decimal(x)} {decimal(scale.start)}V{decimal(scale.end)}{marks}"/>'
     return line + names + (text(x - 7, min(scale.start, scale.end) - 10, label) if label else "")

@@ -13,7 +13,7 @@ from importlib.resources import files
 from re import MULTILINE, sub
 from typing import Final
 
-from polyloom.report.page.packed import deflated
+from polyloom.report.page.packed import deflate_base64
 
 _SHORT: Final = 3000
 """Characters of what is folded away as it is."""
@@ -49,7 +49,7 @@ def section(title: str, content: str, *, note: str = "", key: str = "") -> str:
     return f"<section{address}><h2>{escape(title)}</h2>{told}{content}</section>"
 
 
-def folded(title: str, content: str) -> str:
+def fold_section(title: str, content: str) -> str:
     """Folded section: what most readers do not need, closed until it is asked for, and deflated until then where it is
     long.
     """
@@ -59,9 +59,9 @@ def folded(title: str, content: str) -> str:
     if len(content) < _SHORT:
         return f"<details>{head}{content}</details>"
     without = "<noscript><p>It is inflated by the page's script, which does not run here.</p></noscript>"
-    return f'<details data-z="{deflated(content.encode())}">{head}{without}</details>'
+    return f'<details data-z="{deflate_base64(content.encode())}">{head}{without}</details>'
 
 
-def scrolled(content: str) -> str:
+def wrap_scrolling(content: str) -> str:
     """Something wide, which scrolls by itself; the page never does."""
     return f'<div class="wide" tabindex="0">{content}</div>' if content else ""

@@ -30,7 +30,7 @@ def line_key(file: int, line: int) -> str:
     return f"s{file}.{line}"
 
 
-def linked(file: int, line: int, column: int = 0, end_column: int = 0) -> str:
+def link_attributes(file: int, line: int, column: int = 0, end_column: int = 0) -> str:
     """The attributes, with a space before them, that link an element with a line; empty where the line is unknown."""
     if not line:
         return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.report.page.packed import deflated, embedded
+from polyloom.report.page.packed import deflate_base64, embed_json
 from polyloom.targets.activity import Activity
 
 _KEYS: Final = (
@@ -37,9 +37,9 @@ def activity(found: Activity | None) -> str:
         "step": found.step,
         "lanes": kinds,
         "groups": [(g.name, kinds.index(g.lanes)) for g in found.groups],
-        "bits": deflated(found.bits),
+        "bits": deflate_base64(found.bits),
     }
     without = (
         "<noscript><p>The picture needs a script; the page has it, and the browser does not run it.</p></noscript>"
     )
-    return f'<div class="activity">{without}<script type="application/json">{embedded(data)}</script></div>'
+    return f'<div class="activity">{without}<script type="application/json">{embed_json(data)}</script></div>'

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Final
 
-from polyloom.report.page.packed import embedded
+from polyloom.report.page.packed import embed_json
 from polyloom.report.page.svg import picture
 from polyloom.targets.activity import Activity
 from polyloom.targets.report import Grid
@@ -39,16 +39,16 @@ def array(grid: Grid, activity: Activity | None, program: str = "") -> str:
     parts.append(f'<path class="bank" d="{"".join(_bank(r, c, cell) for r, c in grid.banks)}"/>')
     # Larger maps have the same texts under the pointer.
     if max(rows, columns) <= _LABELLED:
-        parts += [_named(place, names, cell) for place, names in _arrays(grid).items()]
+        parts += [_bank_label(place, names, cell) for place, names in _arrays(grid).items()]
         parts += [_words(r, c, label, busy, cell) for r, row in enumerate(grid.labels) for c, label in enumerate(row)]
     label = f"{rows} x {columns} elements" + (f", at most {most:.0%} busy" if busy else "")
-    drawn = _cropped(picture((columns + 2) * cell, (rows + 2) * cell, "".join(parts), label, "array"), grid, cell)
+    drawn = _crop_margins(picture((columns + 2) * cell, (rows + 2) * cell, "".join(parts), label, "array"), grid, cell)
     of = f' data-program="{escape(program)}"' if program else ""
     legend = f'<p class="note">Busiest: {most:.1%} of its units in all cycles.</p>' if busy else ""
     return f'<div class="map" tabindex="0" data-cell="{cell}"{of}>{drawn}{_data(grid, busy)}</div>{legend}'
 
 
-def _cropped(drawn: str, grid: Grid, cell: int) -> str:
+def _crop_margins(drawn: str, grid: Grid, cell: int) -> str:
     """Without the sides that have no banks, of which a narrow margin is left."""
     rows, columns = len(grid.labels), max(map(len, grid.labels), default=0)
     margin = cell * 3 // 4
@@ -78,7 +78,7 @@ def _squares(grid: Grid, busy: Mapping[tuple[int, int], float], most: float, cel
     idle = list[str]()
     for r, row in enumerate(grid.labels):
         for c, label in enumerate(row):
-            d = f"M{_at(c, cell, box)} {_at(r, cell, box)}h{box}v{box}h-{box}z"
+            d = f"M{_offset(c, cell, box)} {_offset(r, cell, box)}h{box}v{box}h-{box}z"
             (paths.setdefault(_level(busy.get((r, c), 0.0), most), []) if label else idle).append(d)
     # Shades are translucent: below them all elements have one ground, in both colour schemes.
     ground = "".join(d for drawn in paths.values() for d in drawn)
@@ -94,7 +94,7 @@ def _level(value: float, most: float) -> int:
     return 0 if not value else max(1, round(_LEVELS * value / most))
 
 
-def _at(index: int, cell: int, box: int) -> int:
+def _offset(index: int, cell: int, box: int) -> int:
     return (index + 1) * cell + (cell - box) // 2
 
 
@@ -125,7 +125,7 @@ def _arrays(grid: Grid) -> Mapping[tuple[int, int], tuple[str, ...]]:
     return {place: tuple(names) for place, names in found.items()}
 
 
-def _named(place: tuple[int, int], names: tuple[str, ...], cell: int) -> str:
+def _bank_label(place: tuple[int, int], names: tuple[str, ...], cell: int) -> str:
     """Beyond the bank: above or below it, or under it where it is beside the array."""
     row, column = place
     shown = " ".join(names)
@@ -160,4 +160,4 @@ def _data(grid: Grid, busy: Mapping[tuple[int, int], float]) -> str:
         "arrays": names,
         "routes": sorted({(names.index(w.name), *w.path[0], *w.path[-1]) for w in grid.routes if w.path}),
     }
-    return f'<script type="application/json">{embedded(data)}</script>'
+    return f'<script type="application/json">{embed_json(data)}</script>'

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from polyloom.report.page.document import scrolled
+from polyloom.report.page.document import wrap_scrolling
 from polyloom.report.page.svg import picture, text
 from polyloom.report.parts.schedule import link
 from polyloom.targets.report import Circuit, Report
@@ -65,7 +65,7 @@ def _circuit(found: Circuit, known: _Known) -> str:
     sum_of = f"{_count(found.latency, 'cycle')} around, {later}: at least {_count(bound, 'cycle')} per iteration"
     width = max((len(names) - 1) * step + _WIDTH, 150) + 8
     label = " feeds ".join([*names, names[0]])
-    drawn = scrolled(picture(width, below + 48, "".join(parts), label, natural=True))
+    drawn = wrap_scrolling(picture(width, below + 48, "".join(parts), label, natural=True))
     return drawn + f'<p class="note">{sum_of}.</p>'
 
 

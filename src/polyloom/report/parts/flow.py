@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from polyloom.report.page.document import scrolled
+from polyloom.report.page.document import wrap_scrolling
 from polyloom.report.page.svg import picture
 from polyloom.targets.report import Flow
 
@@ -42,17 +42,17 @@ def flows(given: Sequence[Flow]) -> str:
 def _flow(flow: Flow, titles: Sequence[str]) -> str:
     shown = "; ".join(titles[:_NAMED]) + (f"; and {len(titles) - _NAMED} more" if len(titles) > _NAMED else "")
     boxes = "".join(_block(n, text) for n, text in enumerate(flow.blocks))
-    arcs = "".join(_arc(_at(a) + _BOX // 2, _at(b) + _BOX // 2, condition) for a, b, condition in flow.edges)
-    drawn = picture(_at(len(flow.blocks)) + 8, 118, boxes + arcs, f"Control flow of {shown}", natural=True)
-    return f"<h3>{escape(shown)}</h3>{scrolled(drawn)}"
+    arcs = "".join(_arc(_block_position(a) + _BOX // 2, _block_position(b) + _BOX // 2, condition) for a, b, condition in flow.edges)
+    drawn = picture(_block_position(len(flow.blocks)) + 8, 118, boxes + arcs, f"Control flow of {shown}", natural=True)
+    return f"<h3>{escape(shown)}</h3>{wrap_scrolling(drawn)}"
 
 
-def _at(number: int) -> int:
+def _block_position(number: int) -> int:
     return 8 + _STEP * number
 
 
 def _block(number: int, content: str) -> str:
-    x = _at(number)
+    x = _block_position(number)
     return (
         f"<g><title>{escape(content)}</title>"
         f'<rect class="box" x="{x}" y="{_MIDDLE}" width="{_BOX}" height="20" rx="4"/>'

@@ -17,13 +17,13 @@ _FIGURE: Final = re.compile(r"(\d[^\s,(]*(?: m?s\b)?)[,\s]*(.*)", re.DOTALL)
 
 def head(data: Mapping[str, Json], summary: text.Rows) -> str:
     """The heading, the verdict and the cards."""
-    more = text.parameters_of(data)
+    more = text.format_parameters(data)
     told = f" <small>{escape(more)}</small>" if more else ""
     kind = verdict.mood(data)
     sign = {"good": "✓ ", "bad": "✗ "}.get(kind, "")
     return (
         f"<h1>{escape(str(data['kernel']))}{told}</h1>"
-        f'<p class="verdict {kind}">{sign}{escape(verdict.of_run(data))}</p>{cards(summary)}'
+        f'<p class="verdict {kind}">{sign}{escape(verdict.run_verdict(data))}</p>{cards(summary)}'
     )
 
 
@@ -39,9 +39,9 @@ def _card(what: str, value: str) -> str:
     figure, rest = found[1], found[2]
     # On a card the rest stands on a line of its own, where brackets would only be noise.
     rest = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
-    return f"<div><dt>{escape(what)}</dt><dd><b>{_apart(figure)}</b>{escape(rest)}</dd></div>"
+    return f"<div><dt>{escape(what)}</dt><dd><b>{_group_thousands(figure)}</b>{escape(rest)}</dd></div>"
 
 
-def _apart(figure: str) -> str:
+def _group_thousands(figure: str) -> str:
     """Thousands apart."""
     return f"{int(figure):,}" if figure.isdecimal() and len(figure) > 4 else escape(figure)

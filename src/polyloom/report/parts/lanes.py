@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from polyloom.report.page.axis import Scale, along
-from polyloom.report.page.svg import picture, short, text
+from polyloom.report.page.axis import Scale, draw_horizontal
+from polyloom.report.page.svg import picture, decimal, text
 from polyloom.targets.report import Lane
 
 
@@ -21,13 +21,13 @@ def lanes(given: Sequence[Lane]) -> str:
     scale = Scale(0, end, 110, 720)
     parts = [part for row, lane in enumerate(given) for part in _lane(lane, 20 * row, scale)]
     below = 20 * len(given) + 4
-    return picture(740, below + 36, "".join(parts) + along(scale, below, "cycle"), f"{len(given)} lanes")
+    return picture(740, below + 36, "".join(parts) + draw_horizontal(scale, below, "cycle"), f"{len(given)} lanes")
 
 
 def _lane(lane: Lane, top: int, scale: Scale) -> list[str]:
     boxes = [
-        f'<rect class="box" x="{short(scale.at(first))}" y="{top + 2}" height="15" rx="3" '
-        f'width="{short(max(scale.at(last) - scale.at(first), 2))}">'
+        f'<rect class="box" x="{decimal(scale.at(first))}" y="{top + 2}" height="15" rx="3" '
+        f'width="{decimal(max(scale.at(last) - scale.at(first), 2))}">'
         f"<title>{escape(what)}: {first} to {last}</title></rect>"
         for first, last, what in lane.spans
     ]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from polyloom.report.page.source import Mark, linked, source_pane
+from polyloom.report.page.source import Mark, link_attributes, source_pane
 from polyloom.targets.costs import Line
 
 NOTE: Final = (
@@ -33,4 +33,4 @@ def loop(lines: Sequence[Line], source: tuple[str, str] | None) -> str:
 def row(text: str, line: int, reason: str) -> str:
     """A line of a machine's code, linked with its line of the source; its title says why the compiler added it."""
     told = f' class="made" title="{escape(reason)}"' if reason else ""
-    return f"<li{told}{linked(0, line)}><code>{escape(text)}</code></li>"
+    return f"<li{told}{link_attributes(0, line)}><code>{escape(text)}</code></li>"

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
 
-from polyloom.report.page.document import scrolled
-from polyloom.report.page.source import Mark, linked, source_pane
+from polyloom.report.page.document import wrap_scrolling
+from polyloom.report.page.source import Mark, link_attributes, source_pane
 from polyloom.targets.report import Operation, Report, Reservation
 
 _PANES: Final = 4
@@ -37,17 +37,17 @@ def schedule(view: Report, panes: bool = True) -> str:
         return ""
     files = {name: n for n, (name, _) in enumerate(view.sources)}
     known = {(o.unit, o.slot, o.name): chip(o, files) for o in view.operations}
-    grid = _reservation(view.reservation, known) if view.reservation is not None else _listed(view.operations, files)
+    grid = _reservation(view.reservation, known) if view.reservation is not None else _list_operations(view.operations, files)
     if not panes:
-        return scrolled(grid)
+        return wrap_scrolling(grid)
     shown = "".join(
-        source_pane(name, text, marks_of(view.operations, name), n)
+        source_pane(name, text, list_marks(view.operations, name), n)
         for n, (name, text) in enumerate(view.sources[:_PANES])
     )
-    return f'<div class="beside">{f"<div>{shown}</div>" if shown else ""}{scrolled(grid)}</div>'
+    return f'<div class="beside">{f"<div>{shown}</div>" if shown else ""}{wrap_scrolling(grid)}</div>'
 
 
-def marks_of(operations: Sequence[Operation], file: str) -> tuple[Mark, ...]:
+def list_marks(operations: Sequence[Operation], file: str) -> tuple[Mark, ...]:
     """The lines of a file that became operations, with how many."""
     counted = Counter(o.provenance.line for o in operations if o.provenance is not None and o.provenance.file == file)
     return tuple(Mark(line, f"{n}×") for line, n in sorted(counted.items()))
@@ -57,7 +57,7 @@ def link(operation: Operation, files: Mapping[str, int]) -> str:
     """The attributes that link it with its line, where its source is on the page."""
     found = operation.provenance
     number = files.get(found.file) if found is not None else None
-    return linked(number, found.line, found.column, found.end_column) if found and number is not None else ""
+    return link_attributes(number, found.line, found.column, found.end_column) if found and number is not None else ""
 
 
 def chip(operation: Operation, files: Mapping[str, int], lag: int = 0) -> str:
@@ -92,15 +92,15 @@ def _cell(cell: str, unit: str, slot: int, known: Mapping[tuple[str, int, str], 
     # All words or none: a text that only happens to hold an operation's name stays whole.
     if not names or any((unit, slot, name) not in known for name in names):
         return f"<td>{escape(cell)}</td>"
-    chips = (_late(known[unit, slot, name], len(word) - len(name)) for name, word in zip(names, words, strict=True))
+    chips = (_mark_lag(known[unit, slot, name], len(word) - len(name)) for name, word in zip(names, words, strict=True))
     return f"<td>{''.join(chips)}</td>"
 
 
-def _late(made: str, lag: int) -> str:
+def _mark_lag(made: str, lag: int) -> str:
     return made.replace("</span>", f"<sup>{lag}</sup></span>") if lag else made
 
 
-def _listed(operations: Sequence[Operation], files: Mapping[str, int]) -> str:
+def _list_operations(operations: Sequence[Operation], files: Mapping[str, int]) -> str:
     """Of what has no table of units: one row per operation."""
     rows = "".join(
         f'<tr><td class="n">{o.slot}</td><td>{escape(o.unit)}</td>'

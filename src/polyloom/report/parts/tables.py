@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from polyloom.report.page.document import scrolled, section
+from polyloom.report.page.document import wrap_scrolling, section
 from polyloom.targets.report import Table
 
 _NUMBER: Final = re.compile(r"[-+]?\d[\d,.]*%?|–|")
@@ -16,7 +16,7 @@ _NUMBER: Final = re.compile(r"[-+]?\d[\d,.]*%?|–|")
 
 def table(given: Table) -> str:
     """A section of its own; columns of numbers stand to the right."""
-    return section(given.title, scrolled(grid(given)))
+    return section(given.title, wrap_scrolling(grid(given)))
 
 
 def grid(given: Table) -> str:

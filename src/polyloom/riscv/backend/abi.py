@@ -35,7 +35,7 @@ class Stack:
 Place = Reg | Stack
 
 
-def name(isa: Isa) -> str:
+def abi_name(isa: Isa) -> str:
     """Name of the calling convention, such as lp64d: integer widths, then the widest float passed in f registers
     (psABI, "Named ABIs").
     """
@@ -44,12 +44,12 @@ def name(isa: Isa) -> str:
     return ("lp64" if isa.xlen == 64 else "ilp32") + floats
 
 
-def size_of(type: Type, isa: Isa) -> int:
+def value_bytes(type: Type, isa: Isa) -> int:
     """Bytes of a value, a pointer being as wide as a register."""
     return isa.xlen // 8 if type == PTR else SIZE[type]
 
 
-def places(types: Sequence[Type], isa: Isa) -> tuple[tuple[Place, ...], ...]:
+def argument_places(types: Sequence[Type], isa: Isa) -> tuple[tuple[Place, ...], ...]:
     """Argument locations: for each argument the registers or the words on the stack that hold it, low half first."""
     counter = _Counter(isa)
     return tuple(counter.place(type) for type in types)
@@ -59,7 +59,7 @@ def result_places(type: Type, isa: Isa) -> tuple[Reg, ...]:
     """Result locations: a0 and a1, or fa0, as for a first argument (psABI, "Integer Calling Convention": values are
     returned as a first argument is passed).
     """
-    found = places((type,), isa)[0]
+    found = argument_places((type,), isa)[0]
     return tuple(place for place in found if isinstance(place, Reg))
 
 
@@ -78,7 +78,7 @@ class _Counter:
         word = self.isa.xlen // 8
         # psABI, "Integer Calling Convention": a scalar of at most XLEN bits takes one register, or one word of the
         # stack.
-        if size_of(type, self.isa) <= word:
+        if value_bytes(type, self.isa) <= word:
             return (self._word(),)
         if not self.x:  # what is wholly on the stack is aligned
             self.stack = -(-self.stack // (2 * word)) * 2 * word

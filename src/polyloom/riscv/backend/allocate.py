@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.riscv.backend.abi import SAVED, TEMPORARY_F, TEMPORARY_X
-from polyloom.riscv.backend.code import Bank, Block, Code, Op, Reg, is_move, registers, renamed
-from polyloom.riscv.backend.live import Segments, bits_of, depths, intervals, overlap, united
+from polyloom.riscv.backend.code import Bank, Block, Code, Op, Reg, is_move, defs_and_uses, rename_registers
+from polyloom.riscv.backend.live import Segments, position_bits, loop_depths, live_intervals, overlap, merge_intervals
 
 NEAR_SLOTS = 255
 """As many slots have offsets that fit loads and stores; with more, t6 is kept free to reach them."""
@@ -47,30 +47,30 @@ def allocate(code: Code) -> Code:
     # something longer, and the rounds end.
     short: set[Reg] = set()
     while True:
-        found = intervals(code)
+        found = live_intervals(code)
         fixed = {register: segments for register, segments in found.items() if not register.is_virtual}
-        assigned, spilled = _scan(_joined(code, found, short), fixed, code)
+        assigned, spilled = _linear_scan(_coalesce(code, found, short), fixed, code)
         if not spilled:
-            return _named(code, {member: register for interval, register in assigned for member in interval.members})
-        code = _spilled(code, spilled, short)
+            return _substitute_registers(code, {member: register for interval, register in assigned for member in interval.members})
+        code = _insert_spills(code, spilled, short)
 
 
-def _named(code: Code, names: Mapping[Reg, Reg]) -> Code:
+def _substitute_registers(code: Code, names: Mapping[Reg, Reg]) -> Code:
     return replace(
         code,
-        blocks=tuple(Block(b.name, tuple(renamed(op, lambda r: names.get(r, r)) for op in b.ops)) for b in code.blocks),
+        blocks=tuple(Block(b.name, tuple(rename_registers(op, lambda r: names.get(r, r)) for op in b.ops)) for b in code.blocks),
     )
 
 
-def _joined(code: Code, alone: Mapping[Reg, Segments], short: set[Reg]) -> list[Interval]:
+def _coalesce(code: Code, alone: Mapping[Reg, Segments], short: set[Reg]) -> list[Interval]:
     """Coalesced intervals of virtual registers, in order of their beginning, with spill costs (Chaitin 1982: uses and
     definitions weighted by 10 to the power of the loop depth).
     """
     found = {r: Interval([r], s) for r, s in alone.items() if r.is_virtual}
     moves: list[tuple[int, Reg, Reg]] = []
-    for block, depth in zip(code.blocks, depths(code), strict=True):
+    for block, depth in zip(code.blocks, loop_depths(code), strict=True):
         for op in block.ops:
-            defined, used = registers(op, code.isa)
+            defined, used = defs_and_uses(op, code.isa)
             for register in (*defined, *used):
                 if register in found:
                     # Chaitin's estimate: an access counts ten times more in each loop around it. Registers of reloads
@@ -80,16 +80,16 @@ def _joined(code: Code, alone: Mapping[Reg, Segments], short: set[Reg]) -> list[
                 moves.append((-depth, defined[0], used[0]))
     # Moves in the deepest loops are coalesced first, before longer intervals can overlap.
     for _, target, source in sorted(moves, key=lambda move: move[0]):
-        _join(found, target, source)
+        _coalesce_move(found, target, source)
     classes = {id(interval): interval for interval in found.values()}
     for interval in classes.values():
-        interval.bits = bits_of(interval.segments)
+        interval.bits = position_bits(interval.segments)
         # Cost per position: a long interval with few accesses frees a register for long, at little cost.
         interval.weight = interval.cost / max(1, interval.bits.bit_count())
     return sorted(classes.values(), key=lambda interval: (interval.segments[0], interval.members[0]))
 
 
-def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
+def _coalesce_move(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
     """Coalescing of one move, if the intervals do not overlap; a machine register becomes a hint instead (biased
     coloring: Briggs et al. 1994).
     """
@@ -102,7 +102,7 @@ def _join(found: dict[Reg, Interval], target: Reg, source: Reg) -> None:
     a, b = found.get(target), found.get(source)
     if a is None or b is None or a is b or overlap(a.segments, b.segments):
         return
-    joined = Interval([*a.members, *b.members], united(a.segments, b.segments), a.cost + b.cost, [*a.hints, *b.hints])
+    joined = Interval([*a.members, *b.members], merge_intervals(a.segments, b.segments), a.cost + b.cost, [*a.hints, *b.hints])
     for member in joined.members:
         found[member] = joined
 
@@ -126,14 +126,14 @@ class _Taken:
         self.held = [other for other in self.held if other not in gone]
 
 
-def _scan(
+def _linear_scan(
     classes: Sequence[Interval], fixed: dict[Reg, Segments], code: Code
 ) -> tuple[list[tuple[Interval, Reg]], list[Interval]]:
     """One linear scan: registers for intervals, and the intervals to be spilled. `fixed` has the positions at which the
     machine's registers are used themselves (precolored).
     """
     taken: defaultdict[Reg, _Taken] = defaultdict(_Taken)
-    own = {register: bits_of(segments) for register, segments in fixed.items()}
+    own = {register: position_bits(segments) for register, segments in fixed.items()}
     every: dict[Bank, tuple[Reg, ...]] = {bank: tuple(_usable(bank, code)) for bank in BANKS}
     assigned: list[tuple[Interval, Reg]] = []
     spilled: list[Interval] = []
@@ -184,7 +184,7 @@ def _evict(
     return best
 
 
-def _spilled(code: Code, spilled: Sequence[Interval], short: set[Reg]) -> Code:
+def _insert_spills(code: Code, spilled: Sequence[Interval], short: set[Reg]) -> Code:
     """Spill code: the code with these intervals in frame slots, which intervals that do not overlap share (slot
     coloring).
     """
@@ -213,10 +213,10 @@ def _with_accesses(op: Op, code: Code, place: dict[Reg, int], fresh: Iterator[in
     """The instruction with a new register for each spilled one: reloaded before, stored behind (spill everywhere,
     Chaitin 1982).
     """
-    defined, used = registers(op, code.isa)
+    defined, used = defs_and_uses(op, code.isa)
     new = {r: Reg(r.bank, next(fresh)) for r in dict.fromkeys((*used, *defined)) if r in place}
     # These live from a reload to its use: spilling one would gain nothing.
     short.update(new.values())
     yield from (Op("reload", (new[r], place[r])) for r in dict.fromkeys(used) if r in place)
-    yield renamed(op, lambda r: new.get(r, r))
+    yield rename_registers(op, lambda r: new.get(r, r))
     yield from (Op("spill", (new[r], place[r])) for r in defined if r in place)

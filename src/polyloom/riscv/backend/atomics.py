@@ -42,24 +42,24 @@ _ORDERS: Final[dict[Order, tuple[int, int, int]]] = {
 """The bits of an `amo`, of an `lr` and of the `sc` behind it."""
 
 
-def modified(context: Context, instruction: Instruction) -> Reg:
+def select_rmw(context: Context, instruction: Instruction) -> Reg:
     """Selection of a read-modify-write as an AMO: the register of what was there."""
     pointer, value = instruction.operands
-    mnemonic = f"{MNEMONICS[instruction.callee]}.{_letter(value.type, context.isa)}"
-    return context.b.make(mnemonic, context.reg(value), context.reg(pointer), _orders(instruction)[0])
+    mnemonic = f"{MNEMONICS[instruction.callee]}.{_width_letter(value.type, context.isa)}"
+    return context.b.make(mnemonic, context.reg(value), context.reg(pointer), _order_bits(instruction)[0])
 
 
-def exchanged(context: Context, instruction: Instruction) -> Reg:
+def select_cas(context: Context, instruction: Instruction) -> Reg:
     """Selection of a compare-and-exchange: the register of what was there. A second register takes what `sc` says."""
     pointer, expected, stored = map(context.reg, instruction.operands)
     found, failed = context.b.fresh(), context.b.fresh()
-    _, first, second = _orders(instruction)
-    mnemonic = f"cas.{_letter(instruction.operands[1].type, context.isa)}"
+    _, first, second = _order_bits(instruction)
+    mnemonic = f"cas.{_width_letter(instruction.operands[1].type, context.isa)}"
     context.b.put(mnemonic, found, failed, pointer, expected, stored, first, second)
     return found
 
 
-def loop(op: Op) -> tuple[Op, ...]:
+def cas_loop(op: Op) -> tuple[Op, ...]:
     """LR/SC loop of a compare-and-exchange, four instructions of four bytes each: a branch that leaves them, and one
     that repeats them.
     """
@@ -74,10 +74,10 @@ def loop(op: Op) -> tuple[Op, ...]:
     )
 
 
-def _orders(instruction: Instruction) -> tuple[int, int, int]:
+def _order_bits(instruction: Instruction) -> tuple[int, int, int]:
     """Order bits of the AMO, the LR and the SC for an atomic order. Without one, sequentially consistent."""
     return _ORDERS[(instruction.access or Access(order="seq_cst")).order]
 
 
-def _letter(type: Type, isa: Isa) -> str:
+def _width_letter(type: Type, isa: Isa) -> str:
     return "w" if type == I32 or (type == PTR and isa.xlen == 32) else "d"

@@ -25,7 +25,7 @@ from polyloom.riscv.backend.folds import RING
 from polyloom.riscv.names import Isa
 from polyloom.riscv.selects.expression import FUNCTIONS as MEANINGS
 from polyloom.riscv.selects.expression import RELATIONS, Expression, binary, choose, comparison, unary
-from polyloom.riscv.selects.select import select
+from polyloom.riscv.selects.select import select_expression
 from polyloom.transform.ssa.editing import names, throughout
 from polyloom.transform.ssa.speculation import speculable
 
@@ -36,7 +36,7 @@ _BINARY: Final = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xo
 
 
 @throughout
-def branching(function: Function, isa: Isa) -> Function:
+def convert_selects(function: Function, isa: Isa) -> Function:
     """The function without selects of floats, and without those that are longer than a branch."""
     work = _Work(function, isa)
     return replace(function, blocks=tuple(part for block in function.blocks for part in work.parted(block)))
@@ -59,9 +59,9 @@ class _Work:
             # A minimum has become two instructions, so that what stood at `at` may now stand one further.
             condition = plain.instructions[at + len(plain.instructions) - len(block.instructions)].operands[0]
             # A short one on the same condition is part of the branch, too.
-            before, group, behind = self.gathered(plain.instructions, condition)
+            before, group, behind = self.group_selects(plain.instructions, condition)
             test, before = self.apart(before, condition)
-            before, sunk = self.sunk(before, group, condition)
+            before, sunk = self.sink_arms(before, group, condition)
             join, place = self.fresh(block.name), group[0].place
             then, then_blocks = self.arm(join, group, 1, sunk[0])
             orelse, orelse_blocks = self.arm(join, group, 2, sunk[1])
@@ -95,7 +95,7 @@ class _Work:
         # Two words per value: the sequence is twice as long, the branch is not.
         if result.type == I64 and self.isa.xlen == 32:
             return True
-        return _length(_Shape(made, self.used).of(instruction), self.isa) > BRANCH
+        return _sequence_length(_Shape(made, self.used).of(instruction), self.isa) > BRANCH
 
     def with_comparison(self, block: Block, at: int) -> Block:
         """The block with a minimum or a maximum as a comparison and a select."""
@@ -112,22 +112,22 @@ class _Work:
         chosen = replace(instruction, operation="select", callee="", operands=(found, a, b))
         return replace(block, instructions=(*block.instructions[:at], test, chosen, *block.instructions[at + 1 :]))
 
-    def gathered(
+    def group_selects(
         self, instructions: Sequence[Instruction], condition: Operand
     ) -> tuple[list[Instruction], list[Instruction], tuple[Instruction, ...]]:
         """Selects that share a branch: (what stands before it, the selects, what stands behind)."""
-        at = next(k for k, i in enumerate(instructions) if _is_on(i, condition))
+        at = next(k for k, i in enumerate(instructions) if _has_condition(i, condition))
         before, group = list(instructions[:at]), [instructions[at]]
         behind: list[Instruction] = []
         # What depends on the selects, or on what stays behind them, stays behind.
         late = set(instructions[at].results)
         rest = instructions[at + 1 :]
-        last = max((k for k, i in enumerate(rest) if _is_on(i, condition)), default=-1)
+        last = max((k for k, i in enumerate(rest) if _has_condition(i, condition)), default=-1)
         for instruction in rest[: last + 1]:
             if any(o in late for o in instruction.operands):
                 behind.append(instruction)
                 late |= set(instruction.results)
-            elif _is_on(instruction, condition):
+            elif _has_condition(instruction, condition):
                 group.append(instruction)
                 late |= set(instruction.results)
             elif speculable(instruction, self.externals):
@@ -145,7 +145,7 @@ class _Work:
             return (), before
         return (test,), [i for i in before if i is not test]
 
-    def sunk(
+    def sink_arms(
         self, before: list[Instruction], group: list[Instruction], condition: Operand
     ) -> tuple[list[Instruction], tuple[list[Instruction], list[Instruction]]]:
         """Code sinking into the arms: instructions whose results only the selects of one arm use, for each arm."""
@@ -174,11 +174,11 @@ class _Work:
 
 
 @cache
-def _length(expression: Expression, isa: Isa) -> int:
-    return select(expression, isa).length
+def _sequence_length(expression: Expression, isa: Isa) -> int:
+    return select_expression(expression, isa).length
 
 
-def _is_on(instruction: Instruction, condition: Operand) -> bool:
+def _has_condition(instruction: Instruction, condition: Operand) -> bool:
     return instruction.operation == "select" and instruction.operands[0] == condition
 
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from polyloom.ir.ssa import NOWHERE
-from polyloom.riscv.backend.code import PHYSICAL, PSEUDO, ZERO, Bank, Op, Operand, Reg, row_of
-from polyloom.riscv.backend.pairs import copied, pair
-from polyloom.riscv.isa import X_NAMES, register
+from polyloom.riscv.backend.code import PHYSICAL, PSEUDO, ZERO, Bank, Op, Operand, Reg, instruction_row
+from polyloom.riscv.backend.pairs import copy_instruction, pair
+from polyloom.riscv.isa import X_NAMES, register_number
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import signed
-from polyloom.riscv.pseudo import constant, pseudos
+from polyloom.riscv.operands import sign_extend
+from polyloom.riscv.pseudo import constant_chain, pseudo_table
 from polyloom.riscv.selects.short_branch import ShortForward
 from polyloom.riscv.selects.table import Line
 
@@ -44,30 +44,30 @@ class Builder:
         """Appends an instruction. A rounding mode and the order bits of an atomic one may be left out: they become
         dynamic and none.
         """
-        mnemonic, operands = plain(mnemonic, operands)
+        mnemonic, operands = expand_pseudo(mnemonic, operands)
         if mnemonic not in PSEUDO:
-            rest = row_of(mnemonic, self.isa).fields[len(operands) :]
+            rest = instruction_row(mnemonic, self.isa).fields[len(operands) :]
             operands = (*operands, *(DYNAMIC if field.name == "rm" else 0 for field in rest))
         self.ops.append(Op(mnemonic, operands, self.place))
 
     def make(self, mnemonic: str, *operands: Operand, to: Reg | None = None) -> Reg:
         """Appends an instruction with a result, in `to` or in a new register, and returns that."""
-        first = plain(mnemonic, (ZERO, *operands))[0]
+        first = expand_pseudo(mnemonic, (ZERO, *operands))[0]
         result = to or self.fresh(
-            "f" if first == "fmv" or (first not in PSEUDO and row_of(first, self.isa).fields[0].kind == "f") else "x"
+            "f" if first == "fmv" or (first not in PSEUDO and instruction_row(first, self.isa).fields[0].kind == "f") else "x"
         )
         self.put(mnemonic, result, *operands)
         return result
 
     def constant(self, value: int) -> Reg:
         """Materialization of `value` modulo 2**XLEN, once per block. Zero is the zero register."""
-        value = signed(value, self.isa.xlen)
+        value = sign_extend(value, self.isa.xlen)
         if value == 0:
             return ZERO
         # Per block, because a register of another block may not be set on every path to here.
         if value not in self.constants:
             made = ZERO
-            for mnemonic, operand in constant(value, self.isa.xlen):
+            for mnemonic, operand in constant_chain(value, self.isa.xlen):
                 made = self.make(mnemonic, *([] if mnemonic == "lui" else [made]), _immediate(mnemonic, int(operand)))
             self.constants[value] = made
         return self.constants[value]
@@ -91,9 +91,9 @@ class Builder:
         mnemonic, operands = _operation(line.line, places)
         if mnemonic == "mv":
             # The shadow must be one instruction of the table: a move has two spellings, of which one compresses.
-            mnemonic, operands = copied(operands[0], "c" in self.isa.extensions)
-        branch = Op(*plain(line.branch, (*(places[o] for o in line.operands), 0)), self.place)
-        self.ops.append(pair(branch, Op(*plain(mnemonic, (kept, *operands)))))
+            mnemonic, operands = copy_instruction(operands[0], "c" in self.isa.extensions)
+        branch = Op(*expand_pseudo(line.branch, (*(places[o] for o in line.operands), 0)), self.place)
+        self.ops.append(pair(branch, Op(*expand_pseudo(mnemonic, (kept, *operands)))))
 
 
 def _operation(line: Line, places: Mapping[str, Reg]) -> tuple[str, tuple[Operand, ...]]:
@@ -105,27 +105,27 @@ def _operation(line: Line, places: Mapping[str, Reg]) -> tuple[str, tuple[Operan
     )
 
 
-def plain(mnemonic: str, operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:
+def expand_pseudo(mnemonic: str, operands: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]]:
     """Expansion of an assembler's pseudo-instruction that stands for a single instruction; others as they are."""
-    if mnemonic in PSEUDO or (mnemonic, len(operands)) not in pseudos():
+    if mnemonic in PSEUDO or (mnemonic, len(operands)) not in pseudo_table():
         return mnemonic, operands
-    names, (line, *_) = pseudos()[mnemonic, len(operands)]
+    names, (line, *_) = pseudo_table()[mnemonic, len(operands)]
     given = dict(zip(names, operands, strict=True))
-    first, words = _words(line)
-    return first, tuple(given[word] if word in given else _known(word) for word in words)
+    first, words = _split_line(line)
+    return first, tuple(given[word] if word in given else _register_or_number(word) for word in words)
 
 
 @cache
-def _words(line: str) -> tuple[str, tuple[str, ...]]:
+def _split_line(line: str) -> tuple[str, tuple[str, ...]]:
     mnemonic, _, rest = line.partition(" ")
     return mnemonic, tuple(rest.replace("(", ",").rstrip(")").split(","))
 
 
-def _known(word: str) -> Operand:
-    number = register(word, X_NAMES)
+def _register_or_number(word: str) -> Operand:
+    number = register_number(word, X_NAMES)
     return int(word) if number is None else Reg("x", number)
 
 
 def _immediate(mnemonic: str, value: int) -> int:
     """Immediate from how it is written: the assembler's operand of lui counts units of 4096."""
-    return signed(value << 12, 32) if mnemonic == "lui" else value
+    return sign_extend(value << 12, 32) if mnemonic == "lui" else value

@@ -27,9 +27,9 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     operands = instruction.operands if function is not None else instruction.operands[1:]
     pointer = None if function is not None else context.reg(instruction.operands[0])
     # Integers and floats take registers of their own banks, each in the order of the arguments (psABI).
-    places = abi.places([operand.type for operand in operands], context.isa)
+    places = abi.argument_places([operand.type for operand in operands], context.isa)
     passed = [
-        _passed(context, operand, group, k in unsigned)
+        _argument_parts(context, operand, group, k in unsigned)
         for k, (operand, group) in enumerate(zip(operands, places, strict=True))
     ]
     pairs = [
@@ -40,7 +40,7 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     for operand, place, part in pairs:
         # Stores before moves: what is stored may be in an argument register that a move will overwrite.
         if isinstance(place, abi.Stack):
-            _store(context, operand.type, part, place)
+            _store_argument(context, operand.type, part, place)
     registers = [context.move(place, part) for _, place, part in pairs if isinstance(place, Reg)]
     if pointer is None:
         context.b.put("call", instruction.called, *registers)
@@ -52,10 +52,10 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     type = instruction.result.type
     # Out of a0 or fa0 at once: the next call would overwrite it.
     found = [context.move(context.b.fresh(place.bank), place) for place in abi.result_places(type, context.isa)]
-    return arrived(context, type, found)
+    return incoming_parts(context, type, found)
 
 
-def _passed(context: Context, operand: Operand, places: Sequence[abi.Place], is_unsigned: bool) -> tuple[Reg, ...]:
+def _argument_parts(context: Context, operand: Operand, places: Sequence[abi.Place], is_unsigned: bool) -> tuple[Reg, ...]:
     """Parts of an argument, as many as places, each in the bank of its place."""
     parts = context.parts(operand)
     if operand.type not in FLOATS:
@@ -71,7 +71,7 @@ def _passed(context: Context, operand: Operand, places: Sequence[abi.Place], is_
     return context.b.make("lw", 0, place), context.b.make("lw", 4, place)
 
 
-def _store(context: Context, type: Type, part: Reg, place: abi.Stack) -> None:
+def _store_argument(context: Context, type: Type, part: Reg, place: abi.Stack) -> None:
     """Stores a part of an argument to the outgoing area at sp."""
     word = "sd" if context.isa.xlen == 64 else "sw"
     mnemonic = word if part.bank == "x" else "fsw" if type == F32 else "fsd"
@@ -82,7 +82,7 @@ def _store(context: Context, type: Type, part: Reg, place: abi.Stack) -> None:
     context.outgoing = max(context.outgoing, place.offset + context.isa.xlen // 8)
 
 
-def arrived(context: Context, type: Type, places: Sequence[Reg | abi.Stack]) -> tuple[Reg, ...]:
+def incoming_parts(context: Context, type: Type, places: Sequence[Reg | abi.Stack]) -> tuple[Reg, ...]:
     """Incoming parameter or result, from its places to how values of its type are held."""
     first = places[0]
     if type in FLOATS:

@@ -37,12 +37,12 @@ State = dict[Place, frozenset[Reg]]
 REGISTERS: Final = tuple(Reg(bank, number) for bank in ("x", "f") for number in range(PHYSICAL))
 
 
-class Wrong(Exception):
+class AllocationError(Exception):
     """The allocation is wrong; the text says where."""
 
 
-def check(before: Code, after: Code) -> Code:
-    """Validates `after` against `before`, and returns it; raises `Wrong`."""
+def check_allocation(before: Code, after: Code) -> Code:
+    """Validates `after` against `before`, and returns it; raises `AllocationError`."""
     # Before the first instruction each register of the machine holds its own value: callers' values, which must come
     # back.
     entry: State = {register: frozenset({register}) for register in REGISTERS}
@@ -50,12 +50,12 @@ def check(before: Code, after: Code) -> Code:
     # Blocks in order, by a heap: most are then visited once their predecessors are.
     work, follow = [0], successors(before)
     if [b.name for b in before.blocks] != [b.name for b in after.blocks]:
-        raise Wrong("the blocks differ")
+        raise AllocationError("the blocks differ")
     while work:
         k = heappop(work)  # the first one, before those that follow from it
         state = states[k]
         assert state is not None
-        out = _through(before, before.blocks[k], after.blocks[k], state)
+        out = _transfer_block(before, before.blocks[k], after.blocks[k], state)
         for successor in follow[k]:
             known = states[successor]
             # A greatest fixed point: states only shrink where paths meet, so that the walk ends, and what is left holds
@@ -104,7 +104,7 @@ class _Held:
             self.put(place, self.values[place] - {value})
 
 
-def _through(code: Code, before: Block, after: Block, state: State) -> State:
+def _transfer_block(code: Code, before: Block, after: Block, state: State) -> State:
     """Transfer function of a block: the state behind it. Spills and reloads copy; every other instruction must match
     the original one.
     """
@@ -121,26 +121,26 @@ def _through(code: Code, before: Block, after: Block, state: State) -> State:
         original = next(originals, None)
         # Apart from spills and reloads, the allocation may only rename operands.
         if original is None or original.mnemonic != op.mnemonic:
-            raise Wrong(f"{before.name}: `{op}` stands where `{original}` was")
+            raise AllocationError(f"{before.name}: `{op}` stands where `{original}` was")
         # A compare-and-exchange reads its operands again after a failed `sc`: a result in one of their registers would
         # destroy it.
         if op.mnemonic in EXCHANGES and (op.operands[0] in op.operands[1:5] or op.operands[1] in op.operands[2:5]):
-            raise Wrong(f"{before.name}: `{op}` overwrites what it reads again")
+            raise AllocationError(f"{before.name}: `{op}` overwrites what it reads again")
         # Result and kept value are one register in the encoding: where the branch is taken nothing is written.
         if is_pair(op) and op.operands[0] != op.operands[1]:
-            raise Wrong(f"{before.name}: `{op}` keeps another register than it writes")
-        _instruction(code, original, op, held)
+            raise AllocationError(f"{before.name}: `{op}` keeps another register than it writes")
+        _transfer_instruction(code, original, op, held)
     if (rest := next(originals, None)) is not None:
-        raise Wrong(f"{before.name}: `{rest}` is lost")
+        raise AllocationError(f"{before.name}: `{rest}` is lost")
     return held.values
 
 
-def _instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
-    """Transfer function of an instruction; raises `Wrong` where a use reads another value."""
+def _transfer_instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
+    """Transfer function of an instruction; raises `AllocationError` where a use reads another value."""
     defined: list[tuple[Reg, Reg]] = []
-    for letter, value, register in _operands(code, original, op):
+    for letter, value, register in _matched_operands(code, original, op):
         if letter == "u" and value not in held.at(register) and value != ZERO:
-            raise Wrong(f"`{op}` reads {register}, which does not always hold {value} of `{original}`")
+            raise AllocationError(f"`{op}` reads {register}, which does not always hold {value} of `{original}`")
         if letter == "d":
             defined.append((value, register))
     source = original.operands[1] if is_move(original) else None
@@ -156,27 +156,27 @@ def _instruction(code: Code, original: Op, op: Op, held: _Held) -> None:
                 held.put(place, held.at(place) | {value})
         held.put(defined[0][1], frozenset({value, source}))
     if op.mnemonic in CALLS:
-        _forget(held)
+        _clobber(held)
     if op.mnemonic == "ret":
         _check_saved(code, op, held.values)
 
 
-def _operands(code: Code, original: Op, op: Op) -> Iterator[tuple[str, Reg, Reg]]:
+def _matched_operands(code: Code, original: Op, op: Op) -> Iterator[tuple[str, Reg, Reg]]:
     """Role letter, value and register of each operand; the others must be equal."""
     letters = shape(op.mnemonic, code.isa)[: len(op.operands)]
     if len(original.operands) != len(op.operands):
-        raise Wrong(f"`{op}` is not `{original}`")
+        raise AllocationError(f"`{op}` is not `{original}`")
     for letter, value, register in zip(letters, original.operands, op.operands, strict=True):
         if not (isinstance(value, Reg) and isinstance(register, Reg)):
             if value != register:
-                raise Wrong(f"`{op}` is not `{original}`")
+                raise AllocationError(f"`{op}` is not `{original}`")
         elif value.bank != register.bank or register.is_virtual or (not value.is_virtual and value != register):
-            raise Wrong(f"`{op}` has {register} for {value}")
+            raise AllocationError(f"`{op}` has {register} for {value}")
         else:
             yield letter, value, register
 
 
-def _forget(held: _Held) -> None:
+def _clobber(held: _Held) -> None:
     """Effect of a call: of registers only callee-saved ones, sp, gp and tp keep what they held (psABI, "Register
     Convention"); the others hold what it returned.
     """
@@ -193,10 +193,10 @@ def _check_saved(code: Code, op: Op, state: State) -> None:
     """
     for number in (2, 3, 4) if code.calls else (1, 2, 3, 4):
         if Reg("x", number) not in state.get(Reg("x", number), frozenset()):
-            raise Wrong(f"`{op}`: {Reg('x', number)} is changed")
+            raise AllocationError(f"`{op}`: {Reg('x', number)} is changed")
 
 
-def saved(code: Code) -> Sequence[Reg]:
+def saved_registers(code: Code) -> Sequence[Reg]:
     """Callee-saved registers that the code writes, and ra where it calls."""
     written = {
         o

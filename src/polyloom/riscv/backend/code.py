@@ -16,7 +16,7 @@ from functools import cache
 from typing import Final, Literal
 
 from polyloom.ir.ssa import NOWHERE, Place
-from polyloom.riscv.isa import F_NAMES, X_NAMES, Row, find
+from polyloom.riscv.isa import F_NAMES, X_NAMES, Row, find_row
 from polyloom.riscv.names import Isa
 
 Bank = Literal["x", "f"]
@@ -144,9 +144,9 @@ class Code:
 
 
 @cache
-def row_of(mnemonic: str, isa: Isa) -> Row:
+def instruction_row(mnemonic: str, isa: Isa) -> Row:
     """Row of the instruction table for a mnemonic that the instruction set has."""
-    row = find(mnemonic, isa)
+    row = find_row(mnemonic, isa)
     assert row is not None, f"{isa} has no {mnemonic}"
     return row
 
@@ -161,11 +161,11 @@ def shape(mnemonic: str, isa: Isa) -> str:
     if JOINT in mnemonic:
         return "duuu" + shape(mnemonic.partition(JOINT)[2], isa)[1:]
     return "".join(
-        ("d" if f.role == "rd" else "u") if f.kind in ("x", "f") else "." for f in row_of(mnemonic, isa).fields
+        ("d" if f.role == "rd" else "u") if f.kind in ("x", "f") else "." for f in instruction_row(mnemonic, isa).fields
     )
 
 
-def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
+def defs_and_uses(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
     """Definitions and uses of an instruction; the zero register is neither. A call defines all that the convention
     clobbers.
     """
@@ -176,12 +176,12 @@ def registers(op: Op, isa: Isa) -> tuple[list[Reg], list[Reg]]:
     return [*defined, *CLOBBERED] if op.mnemonic in CALLS else defined, used
 
 
-def renamed(op: Op, name: Callable[[Reg], Reg]) -> Op:
+def rename_registers(op: Op, name: Callable[[Reg], Reg]) -> Op:
     """Renaming of registers in an instruction."""
     return Op(op.mnemonic, tuple(name(o) if isinstance(o, Reg) else o for o in op.operands), op.place)
 
 
-def targets(op: Op) -> Iterator[str]:
+def branch_targets(op: Op) -> Iterator[str]:
     """Branch targets: the blocks that a branch or a jump names."""
     return (o for o in op.operands if isinstance(o, str) and op.mnemonic not in NAMING)
 
@@ -189,7 +189,7 @@ def targets(op: Op) -> Iterator[str]:
 def successors(code: Code) -> list[list[int]]:
     """Control-flow graph: by block the positions of its successors."""
     position = {block.name: k for k, block in enumerate(code.blocks)}
-    return [[position[name] for op in block.ops for name in targets(op)] for block in code.blocks]
+    return [[position[name] for op in block.ops for name in branch_targets(op)] for block in code.blocks]
 
 
 def is_atomic(op: Op) -> bool:

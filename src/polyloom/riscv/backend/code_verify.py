@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.riscv.backend.code import CALLS, ENDS, PHYSICAL, Code, Op, Reg, registers, shape, targets
-from polyloom.riscv.backend.live import live_out
+from polyloom.riscv.backend.code import CALLS, ENDS, PHYSICAL, Code, Op, Reg, defs_and_uses, shape, branch_targets
+from polyloom.riscv.backend.live import live_out_sets
 
 Rule = Callable[[Code], Iterator[str]]
 
@@ -24,7 +24,7 @@ def verify(code: Code) -> Code:
     return code
 
 
-def _blocks(code: Code) -> Iterator[str]:
+def _block_names(code: Code) -> Iterator[str]:
     """Blocks have names of their own, and jumps go to blocks."""
     names = Counter(block.name for block in code.blocks)
     yield from (f"the block {name} occurs {number} times" for name, number in names.items() if number > 1)
@@ -32,19 +32,19 @@ def _blocks(code: Code) -> Iterator[str]:
         yield from (
             f"block {block.name}: `{op}` goes to no block"
             for op in block.ops
-            if any(t not in names for t in targets(op))
+            if any(t not in names for t in branch_targets(op))
         )
 
 
-def _operands(code: Code) -> Iterator[str]:
+def _operand_kinds(code: Code) -> Iterator[str]:
     """An instruction has an operand for each field, registers where the field is one."""
     for block in code.blocks:
         for op in block.ops:
-            if op.mnemonic not in CALLS and not _fits(op, shape(op.mnemonic, code.isa)):
+            if op.mnemonic not in CALLS and not _fits_shape(op, shape(op.mnemonic, code.isa)):
                 yield f"block {block.name}: `{op}` has other operands than its row"
 
 
-def _fits(op: Op, letters: str) -> bool:
+def _fits_shape(op: Op, letters: str) -> bool:
     kinds = [letter in "du" for letter in letters[: len(op.operands)]]
     complete = len(op.operands) == len(letters) or op.mnemonic == "ret"
     return complete and all(
@@ -52,7 +52,7 @@ def _fits(op: Op, letters: str) -> bool:
     )
 
 
-def _ends(code: Code) -> Iterator[str]:
+def _block_ends(code: Code) -> Iterator[str]:
     """Branches and jumps stand at the end of a block."""
     for block in code.blocks:
         first = next((k for k, op in enumerate(block.ops) if op.mnemonic in ENDS), len(block.ops))
@@ -61,14 +61,14 @@ def _ends(code: Code) -> Iterator[str]:
         )
 
 
-def _definitions(code: Code) -> Iterator[str]:
+def _defined_before_use(code: Code) -> Iterator[str]:
     """No virtual register is read before something was written into it, on whatever path: none is live at the entry."""
     first = code.blocks[0]
     # What is live at the entry would be read before anything was written.
     # Liveness over all paths: one path without a definition suffices for a violation.
-    alive = live_out(code)[0]
+    alive = live_out_sets(code)[0]
     for op in reversed(first.ops):
-        defined, used = registers(op, code.isa)
+        defined, used = defs_and_uses(op, code.isa)
         alive.difference_update(defined)
         alive.update(used)
     yield from (
@@ -76,4 +76,4 @@ def _definitions(code: Code) -> Iterator[str]:
     )
 
 
-RULES: tuple[Rule, ...] = (_blocks, _operands, _ends, _definitions)
+RULES: tuple[Rule, ...] = (_block_names, _operand_kinds, _block_ends, _defined_before_use)

@@ -24,7 +24,7 @@ from polyloom.riscv.backend.code import PHYSICAL, ZERO, Reg
 from polyloom.riscv.backend.data import Layout
 from polyloom.riscv.backend.folds import IMMEDIATE
 from polyloom.riscv.names import Isa
-from polyloom.riscv.pseudo import constant
+from polyloom.riscv.pseudo import constant_chain
 
 LONG: Final = 3
 """As many instructions make a constant that is not loaded."""
@@ -50,14 +50,14 @@ class Context:
         self.variables: Final = frozenset(name for name, number in found.items() if number > 1)
         self.shared: set[Reg] = set()
         # Selection looks at users, not at definitions: an operation may vanish into the one that uses it.
-        users = folds.users(function)
-        self.deferred: Final = dict(folds.deferred(function, users, self.variables, isa))
-        self.near: Final = dict(folds.near(function, self.variables))
+        users = folds.def_use_chains(function)
+        self.deferred: Final = dict(folds.deferred_instructions(function, users, self.variables, isa))
+        self.near: Final = dict(folds.constant_offsets(function, self.variables))
         self.block = ""
-        self.inverses: Final = dict(folds.inverses(function, self.variables))
-        self.masked: Final = dict(folds.masked(function, self.variables))
-        self.zero_extended: Final = frozenset(folds.zero_extended(function, users))
-        self.loose: Final = folds.loose(function, users, self.variables, isa)
+        self.inverses: Final = dict(folds.complements(function, self.variables))
+        self.masked: Final = dict(folds.masked_values(function, self.variables))
+        self.zero_extended: Final = frozenset(folds.unsigned_loads(function, users))
+        self.loose: Final = folds.loose_values(function, users, self.variables, isa)
 
     def is_wide(self, type: Type) -> bool:
         return folds.is_wide(type, self.isa)
@@ -187,7 +187,7 @@ class Context:
         """Materialization of an integer. A long one comes from the constant pool: two instructions in the place of up
         to eight.
         """
-        place = self.layout.word(value) if len(constant(value, self.isa.xlen)) > LONG else None
+        place = self.layout.word(value) if len(constant_chain(value, self.isa.xlen)) > LONG else None
         if place is None:
             return self.b.constant(value)
         if value not in self.b.constants:

@@ -18,9 +18,9 @@ from polyloom.ir.ssa import Data, Function, Place
 from polyloom.passes import Watch
 from polyloom.riscv.backend.build import Builder
 from polyloom.riscv.backend.code import SP, ZERO, Block, Code, Op, Reg
-from polyloom.riscv.backend.compile import finished, lowered, placed
+from polyloom.riscv.backend.compile import finish_code, lower_functions, source_places
 from polyloom.riscv.backend.data import Layout
-from polyloom.riscv.backend.link import executable, joined
+from polyloom.riscv.backend.link import executable, link_functions
 from polyloom.riscv.names import Isa
 
 START: Final = "_start"
@@ -65,9 +65,9 @@ def compile_program(
     assert not function.parameters, f"@{function.name} takes {len(function.parameters)} parameters"
     # Constants of 64 bits stay in code (`words=False`): the room for data is exact, and cannot grow while instructions
     # are selected.
-    layout = Layout(function.data, _start_of(function.data, placement.end), words=False)
-    codes = [finished(code, watch) for code in lowered(function, isa, layout, watch)]
-    linked, starts = joined([_entry(function.name, isa, placement.stack), *codes])
+    layout = Layout(function.data, _data_base(function.data, placement.end), words=False)
+    codes = [finish_code(code, watch) for code in lower_functions(function, isa, layout, watch)]
+    linked, starts = link_functions([_entry(function.name, isa, placement.stack), *codes])
     words, marks = linked.words, linked.marks
     # Code grows up from below, data end at the top: what lies between is the room for both.
     room = layout.base - placement.code
@@ -76,7 +76,7 @@ def compile_program(
         raise infeasible("PL0932", message, help="unroll less, or split the function")
     # Numbers below 0 are words that nobody asks for.
     found = {number: placement.code + offset for number, offset in marks.items() if number >= 0}
-    places = {placement.code + at: place for at, place in placed(linked, starts, function).items()}
+    places = {placement.code + at: place for at, place in source_places(linked, starts, function).items()}
     # The note describes the program that it is a part of: the file is made twice, first without a note.
     made = Program(b"", len(words), dict(layout.places), found, places)
     text = b"" if note is None else note(made)
@@ -86,7 +86,7 @@ def compile_program(
     return replace(made, elf=elf)
 
 
-def _start_of(data: Sequence[Data], end: int) -> int:
+def _data_base(data: Sequence[Data], end: int) -> int:
     """Base address of data that end before `end`, aligned to 16 bytes. Constants of floats take no room on a core
     without floating point.
     """
@@ -100,10 +100,10 @@ def _entry(name: str, isa: Isa, stack: int) -> Code:
     # There is no caller to return to: the debugger, or the model, sees the core stop.
     builder = Builder(isa)
     register = builder.constant(stack)
-    ops = [Op(op.mnemonic, tuple(_sp(o) if o != ZERO else o for o in op.operands), _STARTS) for op in builder.ops]
+    ops = [Op(op.mnemonic, tuple(_to_stack_pointer(o) if o != ZERO else o for o in op.operands), _STARTS) for op in builder.ops]
     assert register.is_virtual
     return Code(START, isa, (Block("start", (*ops, Op("call", (name,), _STARTS), Op("ebreak", (), _ENDS))),))
 
 
-def _sp(operand: Reg | int | str) -> Reg | int | str:
+def _to_stack_pointer(operand: Reg | int | str) -> Reg | int | str:
     return SP if isinstance(operand, Reg) else operand

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.ir.ssa import Place
-from polyloom.names import hidden
+from polyloom.names import hidden_name
 from polyloom.riscv.backend.allocate import FAR
 from polyloom.riscv.backend.build import Builder
-from polyloom.riscv.backend.check import saved
-from polyloom.riscv.backend.code import BRANCHES, NAMING, RA, SP, ZERO, Block, Code, Op, Operand, Reg, targets
+from polyloom.riscv.backend.check import saved_registers
+from polyloom.riscv.backend.code import BRANCHES, NAMING, RA, SP, ZERO, Block, Code, Op, Operand, Reg, branch_targets
 from polyloom.riscv.backend.folds import IMMEDIATE
 
 _SPILLS: Final = "keeps a value on the stack"
@@ -37,55 +37,55 @@ class Frame:
     end: int
 
 
-def frame_of(code: Code) -> Frame:
+def frame_layout(code: Code) -> Frame:
     """Frame layout of a function, in bytes."""
     # From sp upwards: arguments of calls, slots, the function's memory, saved registers; sp stays a multiple of 16
     # (psABI).
     memory = -(-(code.outgoing + 8 * code.slots) // 16) * 16
     above = -(-(memory + code.frame) // 8) * 8
-    return Frame(memory, above, -(-(above + 8 * len(saved(code))) // 16) * 16)
+    return Frame(memory, above, -(-(above + 8 * len(saved_registers(code))) // 16) * 16)
 
 
 def expand(code: Code) -> Code:
     """Expansion of pseudo-instructions, but for `j`; moves from a register to itself are dropped."""
-    frame = frame_of(code)
+    frame = frame_layout(code)
     if frame.end:
         # Before expansion, where a return is still one instruction.
-        code = _returning_once(code)
-    blocks = [Block(b.name, tuple(e for op in b.ops for e in _expanded(op, code, frame))) for b in code.blocks]
-    blocks[0] = Block(blocks[0].name, (*_because(_SAVES, _enter(code, frame)), *blocks[0].ops))
-    return _falling(replace(code, blocks=tuple(blocks)))
+        code = _merge_returns(code)
+    blocks = [Block(b.name, tuple(e for op in b.ops for e in _expand_op(op, code, frame))) for b in code.blocks]
+    blocks[0] = Block(blocks[0].name, (*_with_reason(_SAVES, _prologue(code, frame)), *blocks[0].ops))
+    return _eliminate_jumps(replace(code, blocks=tuple(blocks)))
 
 
-def _returning_once(code: Code) -> Code:
+def _merge_returns(code: Code) -> Code:
     """Tail merging of returns: one return at the end, to which the others jump, as each would repeat the epilogue."""
     returns = [op for block in code.blocks for op in block.ops if op.mnemonic == "ret"]
     if len(returns) < 2:
         return code
     # A name that no block of the program can have.
-    name = hidden("return")
+    name = hidden_name("return")
     jump = Op("j", (name,))
     last = max(k for k, block in enumerate(code.blocks) if block.ops and block.ops[-1].mnemonic == "ret") + 1
     blocks = [Block(b.name, tuple(jump if op.mnemonic == "ret" else op for op in b.ops)) for b in code.blocks]
     return replace(code, blocks=(*blocks[:last], Block(name, (returns[-1],)), *blocks[last:]))
 
 
-def _expanded(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
+def _expand_op(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
     """Expansion of one instruction."""
     match op.mnemonic, op.operands:
         case "mv" | "fmv", (target, source):
             if target != source:
-                yield _move(code, target, source)
+                yield _move_instruction(code, target, source)
         case "frame", (Reg() as target, int(place)):
-            yield from _add(code, target, SP, frame.memory + place)
+            yield from _add_constant(code, target, SP, frame.memory + place)
         case "incoming", (Reg() as target, int(place)):
-            yield from _add(code, target, SP, frame.end + place)
+            yield from _add_constant(code, target, SP, frame.end + place)
         case "spill" | "reload" as kind, (Reg() as register, int(slot)):
-            yield from _because(_SPILLS, _access(code, kind == "spill", register, code.outgoing + 8 * slot))
+            yield from _with_reason(_SPILLS, _frame_access(code, kind == "spill", register, code.outgoing + 8 * slot))
         case "callr", (Reg() as target, *_):
             yield Op("jalr", (RA, 0, target), op.place)
         case "ret", _:
-            yield from _because(_RESTORES, _leave(code, frame))
+            yield from _with_reason(_RESTORES, _epilogue(code, frame))
             yield Op("jalr", (ZERO, 0, RA), Place(reason="returns"))
         case "unreachable", _:
             yield Op("ebreak")
@@ -95,11 +95,11 @@ def _expanded(op: Op, code: Code, frame: Frame) -> Iterator[Op]:
             yield op
 
 
-def _because(reason: str, ops: Iterator[Op]) -> Iterator[Op]:
+def _with_reason(reason: str, ops: Iterator[Op]) -> Iterator[Op]:
     return (replace(op, place=Place(reason=reason)) for op in ops)
 
 
-def _move(code: Code, target: Operand, source: Operand) -> Op:
+def _move_instruction(code: Code, target: Operand, source: Operand) -> Op:
     """Register move: `fsgnj` for floats (the assembler's fmv), else `add` or `addi`."""
     assert isinstance(target, Reg)
     if target.bank == "f":
@@ -112,16 +112,16 @@ def _move(code: Code, target: Operand, source: Operand) -> Op:
     )
 
 
-def _add(code: Code, target: Reg, base: Reg, distance: int) -> Iterator[Op]:
+def _add_constant(code: Code, target: Reg, base: Reg, distance: int) -> Iterator[Op]:
     """Instructions for target = base + distance, without another register."""
     if distance in IMMEDIATE:
         yield Op("addi", (target, base, distance))
     else:
-        yield from _constant(code, target, distance)
+        yield from _load_constant(code, target, distance)
         yield Op("add", (target, target, base))
 
 
-def _constant(code: Code, target: Reg, value: int) -> Iterator[Op]:
+def _load_constant(code: Code, target: Reg, value: int) -> Iterator[Op]:
     """Instructions that make a constant in `target`."""
     builder = Builder(code.isa)
     builder.constant(value)
@@ -131,7 +131,7 @@ def _constant(code: Code, target: Reg, value: int) -> Iterator[Op]:
     )
 
 
-def _access(code: Code, is_store: bool, register: Reg, offset: int) -> Iterator[Op]:
+def _frame_access(code: Code, is_store: bool, register: Reg, offset: int) -> Iterator[Op]:
     """Store of a register to the frame, or load from it."""
     if register.bank == "f":
         # With D, whole registers: the width of the value in it is not known here, and NaN boxing must survive.
@@ -142,37 +142,37 @@ def _access(code: Code, is_store: bool, register: Reg, offset: int) -> Iterator[
     if offset not in IMMEDIATE:
         # A load may compute the address in the register that it loads; others need t6, which was kept free.
         base = FAR if register.bank == "f" or is_store else register
-        yield from _add(code, base, SP, offset)
+        yield from _add_constant(code, base, SP, offset)
         offset = 0
     yield Op(mnemonic, (register, offset, base))
 
 
-def _enter(code: Code, frame: Frame) -> Iterator[Op]:
+def _prologue(code: Code, frame: Frame) -> Iterator[Op]:
     """Prologue: allocates the frame and saves callee-saved registers."""
     if frame.end:
-        yield from _adjust(code, -frame.end)
-    for k, register in enumerate(saved(code)):
-        yield from _access(code, True, register, frame.saved + 8 * k)
+        yield from _adjust_stack(code, -frame.end)
+    for k, register in enumerate(saved_registers(code)):
+        yield from _frame_access(code, True, register, frame.saved + 8 * k)
 
 
-def _leave(code: Code, frame: Frame) -> Iterator[Op]:
+def _epilogue(code: Code, frame: Frame) -> Iterator[Op]:
     """Epilogue: restores callee-saved registers and frees the frame."""
-    for k, register in enumerate(saved(code)):
-        yield from _access(code, False, register, frame.saved + 8 * k)
+    for k, register in enumerate(saved_registers(code)):
+        yield from _frame_access(code, False, register, frame.saved + 8 * k)
     if frame.end:
-        yield from _adjust(code, frame.end)
+        yield from _adjust_stack(code, frame.end)
 
 
-def _adjust(code: Code, distance: int) -> Iterator[Op]:
+def _adjust_stack(code: Code, distance: int) -> Iterator[Op]:
     """Adds a distance to sp, through t6 if it is large: neither arguments nor results are in t6."""
     if distance in IMMEDIATE:
         yield Op("addi", (SP, SP, distance))
     else:
-        yield from _constant(code, FAR, distance)
+        yield from _load_constant(code, FAR, distance)
         yield Op("add", (SP, SP, FAR))
 
 
-def _falling(code: Code) -> Code:
+def _eliminate_jumps(code: Code) -> Code:
     """Branch optimization: blocks that only jump are bypassed, jumps to the next block dropped, branches over such
     jumps inverted (Muchnick 1997, section 18.7).
     """
@@ -181,18 +181,18 @@ def _falling(code: Code) -> Code:
         for b in code.blocks
         if len(b.ops) == 1 and b.ops[0].mnemonic == "j" and b is not code.blocks[0]
     }
-    blocks = _branching_to_one([Block(b.name, tuple(_led(op, onward) for op in b.ops)) for b in code.blocks])
+    blocks = _merge_tails([Block(b.name, tuple(_thread_jumps(op, onward) for op in b.ops)) for b in code.blocks])
     # Blocks that were bypassed are unreachable now.
-    reached = {blocks[0].name} | {name for b in blocks for op in b.ops for name in targets(op)}
+    reached = {blocks[0].name} | {name for b in blocks for op in b.ops for name in branch_targets(op)}
     kept = [b for b in blocks if b.name in reached]
     made: list[Block] = []
     for block, following in zip(kept, [*(b.name for b in kept[1:]), ""], strict=True):
         before = {b.name for b in made} | {block.name}
-        made.append(Block(block.name, _ending(block.ops, following, before)))
+        made.append(Block(block.name, _block_end(block.ops, following, before)))
     return replace(code, blocks=tuple(made))
 
 
-def _branching_to_one(blocks: list[Block]) -> list[Block]:
+def _merge_tails(blocks: list[Block]) -> list[Block]:
     """Tail merging for branches: those to equal blocks that return go to one of them, if possible to one that is also
     reached by a jump, and so stays anyway (Muchnick 1997, section 18.8).
     """
@@ -203,19 +203,19 @@ def _branching_to_one(blocks: list[Block]) -> list[Block]:
         first.setdefault(block.ops, block.name)
     names = {block.name: first[block.ops] for block in ends}
 
-    def led(op: Op) -> Op:
-        return op if op.mnemonic not in BRANCHES else replace(op, operands=(*op.operands[:-1], one(op.operands[-1])))
+    def redirect(op: Op) -> Op:
+        return op if op.mnemonic not in BRANCHES else replace(op, operands=(*op.operands[:-1], merged_target(op.operands[-1])))
 
-    def one(target: Operand) -> Operand:
+    def merged_target(target: Operand) -> Operand:
         return names.get(target, target) if isinstance(target, str) else target
 
-    return [replace(block, ops=tuple(map(led, block.ops))) for block in blocks]
+    return [replace(block, ops=tuple(map(redirect, block.ops))) for block in blocks]
 
 
-def _led(op: Op, onward: dict[str, Operand]) -> Op:
+def _thread_jumps(op: Op, onward: dict[str, Operand]) -> Op:
     """Jump threading: targets through blocks that only jump."""
 
-    def final(operand: Operand) -> Operand:
+    def final_target(operand: Operand) -> Operand:
         seen: set[str] = set()
         # An endless loop of jumps leads to itself, and stays.
         while isinstance(operand, str) and operand in onward and operand not in seen:
@@ -223,13 +223,13 @@ def _led(op: Op, onward: dict[str, Operand]) -> Op:
             operand = onward[operand]
         return operand
 
-    return op if op.mnemonic in NAMING else Op(op.mnemonic, tuple(final(o) for o in op.operands), op.place)
+    return op if op.mnemonic in NAMING else Op(op.mnemonic, tuple(final_target(o) for o in op.operands), op.place)
 
 
 _INVERSE = {"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
 
 
-def _ending(ops: tuple[Op, ...], following: str, before: set[str]) -> tuple[Op, ...]:
+def _block_end(ops: tuple[Op, ...], following: str, before: set[str]) -> tuple[Op, ...]:
     """End of a block in front of the block `following`, and behind those of `before`.
 
     A branch and a jump change places where then the jump is dropped, or where then the branch repeats a loop and the

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.ir.ssa import Constant, Instruction, number
+from polyloom.ir.ssa import Constant, Instruction, float_value
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, Type
 from polyloom.riscv.backend.build import TOWARDS_ZERO
 from polyloom.riscv.backend.code import Reg
@@ -75,24 +75,24 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case "fpext":
             return (make("fcvt.d.s", context.reg(value)),)
         case "fptosi" | "fptoui" as operation:
-            return (make(f"fcvt.{_integer(target, operation)}.{SUFFIX[source]}", context.reg(value), TOWARDS_ZERO),)
+            return (make(f"fcvt.{_integer_suffix(target, operation)}.{SUFFIX[source]}", context.reg(value), TOWARDS_ZERO),)
         case "sitofp" | "uitofp" as operation:
             return (
                 make(
-                    f"fcvt.{SUFFIX[target]}.{_integer(source, operation)}", _extended(context, operation, instruction)
+                    f"fcvt.{SUFFIX[target]}.{_integer_suffix(source, operation)}", _extend_operand(context, operation, instruction)
                 ),
             )
         case _:
-            return _bits(context, instruction)
+            return _bitcast(context, instruction)
 
 
-def _integer(type: Type, operation: str) -> str:
+def _integer_suffix(type: Type, operation: str) -> str:
     """Integer's letter in the mnemonic of a conversion: w, wu, l or lu. A narrow one fits into a signed word."""
     unsigned = "u" if operation in ("fptoui", "uitofp") and type in (I32, I64) else ""
     return ("l" if type == I64 else "w") + unsigned
 
 
-def _extended(context: Context, operation: str, instruction: Instruction) -> Reg:
+def _extend_operand(context: Context, operation: str, instruction: Instruction) -> Reg:
     """Operand of a conversion to a float, extended by its own sign."""
     value = instruction.operands[0]
     register = context.reg(value)
@@ -103,13 +103,13 @@ def _extended(context: Context, operation: str, instruction: Instruction) -> Reg
     return context.unsigned(value.type, register) if operation == "uitofp" and value.type in (I8, I16) else register
 
 
-def _bits(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
+def _bitcast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     """Bitcast between banks; on RV32 one of 64 bits goes through memory."""
     assert instruction.result is not None
     value, source, target = instruction.operands[0], instruction.operands[0].type, instruction.result.type
     # A float of the same bits: it is not moved through an x register. NaNs differ from themselves, and take the general
     # way.
-    if isinstance(value, Constant) and source in FLOATS and number(value) == number(value) and target in FLOATS:
+    if isinstance(value, Constant) and source in FLOATS and float_value(value) == float_value(value) and target in FLOATS:
         return (context.reg(value),)
     make, put = context.b.make, context.b.put
     match str(source), str(target):

@@ -26,7 +26,7 @@ def is_wide(type: Type, isa: Isa) -> bool:
 Users = dict[str, list[tuple[Block, Instruction | None]]]
 
 
-def users(function: Function) -> Users:
+def def_use_chains(function: Function) -> Users:
     """Def-use chains: by value the instructions that use it, with None for the end of a block (Muchnick 1997, section
     8.10).
     """
@@ -39,7 +39,7 @@ def users(function: Function) -> Users:
     return found
 
 
-def near(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, tuple[Operand, int, str]]]:
+def constant_offsets(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, tuple[Operand, int, str]]]:
     """Values at a constant distance from a pointer, each with the block in which the pointer has the same value ("" for
     any).
     """
@@ -55,17 +55,17 @@ def near(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, t
                 yield result.name, (base, distance.value, block.name if changes else "")
 
 
-def inverses(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, Operand]]:
+def complements(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, Operand]]:
     """Bitwise complements of a value that does not change: operands of andn, orn and xnor."""
-    return ((name, a) for name, a, number in _with_constant(function, "xor", variables) if number == -1)
+    return ((name, a) for name, a, number in _constant_operations(function, "xor", variables) if number == -1)
 
 
-def masked(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, tuple[Operand, int]]]:
+def masked_values(function: Function, variables: frozenset[str]) -> Iterator[tuple[str, tuple[Operand, int]]]:
     """Values that are the `and` of a constant and another value, which does not change."""
-    return ((name, (a, number)) for name, a, number in _with_constant(function, "and", variables))
+    return ((name, (a, number)) for name, a, number in _constant_operations(function, "and", variables))
 
 
-def _with_constant(function: Function, operation: str, variables: frozenset[str]) -> Iterator[tuple[str, Operand, int]]:
+def _constant_operations(function: Function, operation: str, variables: frozenset[str]) -> Iterator[tuple[str, Operand, int]]:
     """Instructions of an operation whose second operand is a constant: (result, first operand, constant)."""
     for instruction in (i for block in function.blocks for i in block.instructions if i.operation == operation):
         a, b = instruction.operands
@@ -78,7 +78,7 @@ def _with_constant(function: Function, operation: str, variables: frozenset[str]
             yield instruction.result.name, a, b.value
 
 
-def sign_extended(function: Function, isa: Isa) -> Iterator[str]:
+def extended_results(function: Function, isa: Isa) -> Iterator[str]:
     """Results that are sign-extended by their own instruction: loads, masks and, on RV64, operations with a word
     form."""
     for instruction in (i for block in function.blocks for i in block.instructions):
@@ -89,7 +89,7 @@ def sign_extended(function: Function, isa: Isa) -> Iterator[str]:
             yield from (result.name for result in instruction.results if result.type in types)
 
 
-def zero_extended(function: Function, users: Users) -> Iterator[str]:
+def unsigned_loads(function: Function, users: Users) -> Iterator[str]:
     """Loads whose value is used zero-extended only: lbu, lhu and lwu then save the extension."""
     for instruction in (i for block in function.blocks for i in block.instructions if i.operation == "load"):
         result = instruction.result
@@ -103,7 +103,7 @@ def zero_extended(function: Function, users: Users) -> Iterator[str]:
             yield result.name
 
 
-def deferred(function: Function, users: Users, variables: frozenset[str], isa: Isa) -> list[tuple[str, Instruction]]:
+def deferred_instructions(function: Function, users: Users, variables: frozenset[str], isa: Isa) -> list[tuple[str, Instruction]]:
     """Instructions that are selected with their user, as a part of its expression or of its address (tree patterns over
     a DAG: Muchnick 1997, chapter 6).
     """
@@ -137,10 +137,10 @@ def _is_address(
     base = instruction.operands[0]
     # Its base must still have the same value where the address is used.
     kept = inside or not isinstance(base, Value) or base.name not in variables
-    return kept and all(user is not None and _addresses(user, instruction.result) for _, user in users)
+    return kept and all(user is not None and _uses_as_address(user, instruction.result) for _, user in users)
 
 
-def _addresses(user: Instruction, value: Value | None) -> bool:
+def _uses_as_address(user: Instruction, value: Value | None) -> bool:
     return (user.operation == "load") or (
         user.operation == "store" and user.operands[1] == value and user.operands[0] != value
     )
@@ -163,7 +163,7 @@ def _is_part(instruction: Instruction, block: Block, user: Instruction | None, i
     )
 
 
-def loose(function: Function, users: Users, variables: frozenset[str], isa: Isa) -> frozenset[str]:
+def loose_values(function: Function, users: Users, variables: frozenset[str], isa: Isa) -> frozenset[str]:
     """Demanded bits: the values whose upper bits are anything, since no user demands them and no definition extends
     them anyway.
 
@@ -172,7 +172,7 @@ def loose(function: Function, users: Users, variables: frozenset[str], isa: Isa)
     """
     # The convention of calls hands words over with their sign.
     passed = {p.name for p in function.parameters if p.type == I32 and isa.xlen == 64}
-    exact = {*sign_extended(function, isa)} - {*zero_extended(function, users)} | variables | passed
+    exact = {*extended_results(function, isa)} - {*unsigned_loads(function, users)} | variables | passed
     values = [v.name for block in function.blocks for v in definitions(block) if v.type != I1 and v.name not in exact]
     found = frozenset[str]()
     # What is only part of a loose value is loose as well.
@@ -182,10 +182,10 @@ def loose(function: Function, users: Users, variables: frozenset[str], isa: Isa)
 
 
 def _is_loose(users: list[tuple[Block, Instruction | None]], name: str, isa: Isa, found: frozenset[str]) -> bool:
-    return all(_tolerates(user, name, isa, found) for _, user in users)
+    return all(_ignores_upper_bits(user, name, isa, found) for _, user in users)
 
 
-def _tolerates(user: Instruction | None, name: str, isa: Isa, found: frozenset[str]) -> bool:
+def _ignores_upper_bits(user: Instruction | None, name: str, isa: Isa, found: frozenset[str]) -> bool:
     """Whether the user's result is right whatever the bits above the value's own are."""
     if user is None:
         return False

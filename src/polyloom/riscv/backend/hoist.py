@@ -15,19 +15,19 @@ from typing import Final
 import numpy as np
 
 from polyloom.analysis.loops import loop_forest
-from polyloom.riscv.backend.code import CALLS, ENDS, Block, Code, Op, Reg, registers, renamed, successors
+from polyloom.riscv.backend.code import CALLS, ENDS, Block, Code, Op, Reg, defs_and_uses, rename_registers, successors
 
 # Of the 27 allocatable integer registers. FEW is the fallback of compile.py where MANY would spill.
 MANY, FEW = 14, 6
 _MAKERS: Final = ("addi", "addiw", "lui", "slli", "fmv.w.x", "fmv.d.x", "fcvt.d.w")
 
 
-def hoisted(code: Code, most: int = MANY) -> Code:
+def hoist_constants(code: Code, most: int = MANY) -> Code:
     """The code with constants of loops in front of them, at most `most` per loop."""
     follow = successors(code)
     edges = np.array([(k, target) for k, targets in enumerate(follow) for target in targets], np.int32).reshape(-1, 2)
     forest = loop_forest(len(code.blocks), edges)
-    blocks, several, names = list(code.blocks), _defined_again(code), dict[Reg, Reg]()
+    blocks, several, names = list(code.blocks), _multiply_defined(code), dict[Reg, Reg]()
     before = [list[int]() for _ in blocks]
     for k, targets in enumerate(follow):
         for target in targets:
@@ -42,11 +42,11 @@ def hoisted(code: Code, most: int = MANY) -> Code:
         entering = {k for m in inside for k in before[m] if k not in inside}  # an irreducible loop has several
         calls = any(op.mnemonic in CALLS for k in members for op in blocks[k].ops)
         if len(entering) == 1 and not calls:
-            _move(code, blocks, members, next(iter(entering)), several, names, most)
-    return replace(code, blocks=tuple(_renamed(block, names) for block in blocks))
+            _hoist_loop(code, blocks, members, next(iter(entering)), several, names, most)
+    return replace(code, blocks=tuple(_rename_block(block, names) for block in blocks))
 
 
-def _move(
+def _hoist_loop(
     code: Code,
     blocks: list[Block],
     members: Sequence[int],
@@ -65,13 +65,13 @@ def _move(
     for k in members:
         kept: list[Op] = []
         for op in blocks[k].ops:
-            named = renamed(op, lambda r: _resolved(r, names))
-            defined, used = registers(named, code.isa)
+            named = rename_registers(op, lambda r: _representative(r, names))
+            defined, used = defs_and_uses(named, code.isa)
             # Equal constants of several blocks share a register: value numbering by mnemonic and sources.
             key = Op(named.mnemonic, named.operands[1:])
             # The sources of a constant are constants themselves: `lui` and `addi` move together or not at all.
             is_constant = (
-                (op.mnemonic in _MAKERS or _is_number(named, moved, code.pool))
+                (op.mnemonic in _MAKERS or _loads_constant(named, moved, code.pool))
                 and len(defined) == 1
                 and defined[0].is_virtual
                 and defined[0] not in several
@@ -92,7 +92,7 @@ def _move(
     blocks[entering] = Block(blocks[entering].name, (*before[:end], *made, *before[end:]))
 
 
-def _is_number(op: Op, moved: Mapping[Op, Reg], pool: Set[int]) -> bool:
+def _loads_constant(op: Op, moved: Mapping[Op, Reg], pool: Set[int]) -> bool:
     """Whether this loads a number of the constant pool, where nothing is written."""
     if op.mnemonic not in ("flw", "fld", "ld"):
         return False
@@ -103,7 +103,7 @@ def _is_number(op: Op, moved: Mapping[Op, Reg], pool: Set[int]) -> bool:
     return isinstance(upper, int) and isinstance(low, int) and upper + low in pool
 
 
-def _resolved(register: Reg, names: Mapping[Reg, Reg]) -> Reg:
+def _representative(register: Reg, names: Mapping[Reg, Reg]) -> Reg:
     """Register that stands for another now; chains occur, as a constant may move out of one loop into another one, and
     out of that one.
     """
@@ -112,11 +112,11 @@ def _resolved(register: Reg, names: Mapping[Reg, Reg]) -> Reg:
     return register
 
 
-def _renamed(block: Block, names: Mapping[Reg, Reg]) -> Block:
-    return Block(block.name, tuple(renamed(op, lambda r: _resolved(r, names)) for op in block.ops))
+def _rename_block(block: Block, names: Mapping[Reg, Reg]) -> Block:
+    return Block(block.name, tuple(rename_registers(op, lambda r: _representative(r, names)) for op in block.ops))
 
 
-def _defined_again(code: Code) -> set[Reg]:
+def _multiply_defined(code: Code) -> set[Reg]:
     """Registers with several definitions: variables out of SSA form."""
     seen, found = set[Reg](), set[Reg]()
     for register in _definitions(code):
@@ -125,4 +125,4 @@ def _defined_again(code: Code) -> set[Reg]:
 
 
 def _definitions(code: Code) -> Iterator[Reg]:
-    return (r for b in code.blocks for op in b.ops for r in registers(op, code.isa)[0])
+    return (r for b in code.blocks for op in b.ops for r in defs_and_uses(op, code.isa)[0])

@@ -65,11 +65,11 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
         context.has("zbb")
         and operation in _LOGIC
         and isinstance(b, Value)
-        and (found := _complemented(context, operation, a, b)) is not None
+        and (found := _select_complement(context, operation, a, b)) is not None
     ):
         return found
     if operation in _SHIFTS:
-        b = _amount(context, type, b)
+        b = _shift_amount(context, type, b)
     # Narrow values are held sign-extended: unsigned operations need zeros above them first.
     narrow = WIDTH[type] < 32
     left = context.unsigned(type, context.reg(a)) if narrow and operation in _UNSIGNED else context.reg(a)
@@ -82,7 +82,7 @@ def arithmetic(context: Context, instruction: Instruction) -> Reg:
     return made if loose else context.canonical(type, made)
 
 
-def _amount(context: Context, type: Type, amount: Operand) -> Operand:
+def _shift_amount(context: Context, type: Type, amount: Operand) -> Operand:
     """Shift amount without a mask of its low bits: shifts read log2(XLEN) bits only (RISC-V unprivileged manual,
     "Integer Register-Register Operations").
     """
@@ -91,7 +91,7 @@ def _amount(context: Context, type: Type, amount: Operand) -> Operand:
     return whole if mask & bits == bits else amount
 
 
-def _complemented(context: Context, operation: str, a: Operand, b: Operand) -> Reg | None:
+def _select_complement(context: Context, operation: str, a: Operand, b: Operand) -> Reg | None:
     """andn, orn and xnor of Zbb, where an operand was made by `xor x, -1`."""
     for kept, other in ((a, b), (b, a)):
         inverse = context.inverses.get(other.name) if isinstance(other, Value) else None
@@ -111,14 +111,14 @@ def cast(context: Context, instruction: Instruction) -> Reg:
         case "zext":
             return register if source == I1 or _is_unsigned(context, value) else context.unsigned(source, register)
         case "sext":
-            return sign_extended(context, value)
+            return sign_extend(context, value)
         case "trunc":
             return register if instruction.result.name in context.loose else context.canonical(target, register)
         case _:
             return register
 
 
-def sign_extended(context: Context, value: Operand) -> Reg:
+def sign_extend(context: Context, value: Operand) -> Reg:
     """Sign extension of a value to its register; values that are not loose are extended already."""
     if value.type == I1:
         return context.b.make("neg", context.reg(value))
@@ -134,20 +134,20 @@ def _is_unsigned(context: Context, value: Operand) -> bool:
     return value.name in context.zero_extended or mask >= 0
 
 
-def count(context: Context, callee: str, type: Type, operand: Operand) -> Reg:
+def count_bits(context: Context, callee: str, type: Type, operand: Operand) -> Reg:
     """Population count, leading and trailing zeros by Zbb. Narrow operands are legalized before."""
     word = "w" if type == I32 and context.isa.xlen == 64 else ""
     return context.b.make(_COUNTS[callee] + word, context.reg(operand))
 
 
-def swapped(context: Context, type: Type, operand: Operand) -> Reg:
+def swap_bytes(context: Context, type: Type, operand: Operand) -> Reg:
     """Byte swap by rev8, of a word or of a register."""
     # rev8 swaps the whole register: on RV64 the word arrives in the upper half.
     made = context.b.make("rev8", context.reg(operand))
     return context.b.make("srai", made, 32) if type == I32 and context.isa.xlen == 64 else made
 
 
-def rotation(context: Context, instruction: Instruction) -> Reg:
+def rotate(context: Context, instruction: Instruction) -> Reg:
     """Rotation by Zbb: fshl and fshr of a value with itself. A left rotation by a constant is a right one by the rest:
     there is no roli.
     """

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.ir.ssa import Access, Edge, Instruction, Operand, Order, Value, integer
+from polyloom.ir.ssa import Access, Edge, Instruction, Operand, Order, Value, integer_constant
 from polyloom.ir.ssa_types import F32, FLOATS, I1, I8, I16, I32, I64, PTR, WIDTH, Type
 from polyloom.riscv.backend.atomics import MNEMONICS
 from polyloom.riscv.backend.editor import Editor
@@ -25,34 +25,34 @@ _READ: Final[dict[Order, Order]] = {"acquire": "acquire", "acq_rel": "acquire", 
 Changed = Callable[[Operand], Operand]
 
 
-def modification(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_rmw(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Rule for `rmw`."""
     del isa
     (pointer, value), name, result = instruction.operands, instruction.callee, _result(instruction)
     if result.type in FLOATS and name == "xchg":
-        _exchanged_bits(editor, instruction)
+        _exchange_float(editor, instruction)
     elif result.type in _NARROW:
-        _narrow(editor, instruction, _Part.of(editor, pointer, result.type))
+        _narrow_rmw(editor, instruction, _Part.of(editor, pointer, result.type))
     elif name == "sub":
         # There is no amosub: a - b is a + -b modulo the width.
-        negative = editor.make("sub", result.type, integer(result.type, 0), value)
-        _again(editor, instruction, "add", pointer, negative, result)
+        negative = editor.make("sub", result.type, integer_constant(result.type, 0), value)
+        _emit_rmw(editor, instruction, "add", pointer, negative, result)
     elif name not in MNEMONICS:
-        type = result.type if result.type not in FLOATS else _bits(result.type)
+        type = result.type if result.type not in FLOATS else _bits_type(result.type)
         access = _access(instruction)
         first = editor.make("load", type, pointer, access=Access(access.align, order="monotonic"))
 
-        def changed(old: Operand) -> Operand:
-            return _as(editor, type, _computed(editor, name, _as(editor, result.type, old), value))
+        def new_value(old: Operand) -> Operand:
+            return _bitcast(editor, type, _apply_operation(editor, name, _bitcast(editor, result.type, old), value))
 
-        old = _exchange_until(editor, pointer, first, changed, access)
+        old = _exchange_loop(editor, pointer, first, new_value, access)
         editor.make("copy" if type == result.type else "bitcast", result.type, old, to=result)
     else:
         return False
     return True
 
 
-def exchange(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_cas(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Rule for `cas`. A narrow integer is exchanged only where the word around it holds what is expected there."""
     del isa
     pointer, expected, stored = instruction.operands
@@ -79,7 +79,7 @@ def exchange(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     return True
 
 
-def _narrow(editor: Editor, instruction: Instruction, part: _Part) -> None:
+def _narrow_rmw(editor: Editor, instruction: Instruction, part: _Part) -> None:
     """Narrow read-modify-write, on the aligned word around the integer."""
     value, result, access = instruction.operands[1], _result(instruction), replace(_access(instruction), align=4)
     if instruction.callee in _BITWISE:
@@ -87,19 +87,19 @@ def _narrow(editor: Editor, instruction: Instruction, part: _Part) -> None:
         wide = part.placed(editor, value)
         if instruction.callee == "and":
             wide = editor.make("or", I32, wide, part.others)
-        whole = _again(editor, instruction, instruction.callee, part.word, wide, editor.value(I32))
+        whole = _emit_rmw(editor, instruction, instruction.callee, part.word, wide, editor.value(I32))
     else:
         first = editor.make("load", I32, part.word, access=Access(4, order="monotonic"))
 
-        def changed(old: Operand) -> Operand:
-            made = _computed(editor, instruction.callee, part.taken(editor, old), value)
+        def new_value(old: Operand) -> Operand:
+            made = _apply_operation(editor, instruction.callee, part.taken(editor, old), value)
             return part.put(editor, old, made)
 
-        whole = _exchange_until(editor, part.word, first, changed, access)
+        whole = _exchange_loop(editor, part.word, first, new_value, access)
     editor.make("copy", result.type, part.taken(editor, whole), to=result)
 
 
-def _exchange_until(editor: Editor, pointer: Operand, first: Operand, changed: Changed, access: Access) -> Operand:
+def _exchange_loop(editor: Editor, pointer: Operand, first: Operand, changed: Changed, access: Access) -> Operand:
     """Compare-and-exchange loop: what was there when it was exchanged for what it is changed to."""
     head, behind = editor.fresh("again"), editor.fresh("behind")
     old = editor.value(first.type)
@@ -111,29 +111,29 @@ def _exchange_until(editor: Editor, pointer: Operand, first: Operand, changed: C
     return old
 
 
-def _computed(editor: Editor, name: str, old: Operand, value: Operand) -> Operand:
+def _apply_operation(editor: Editor, name: str, old: Operand, value: Operand) -> Operand:
     """New value of a read-modify-write, from the old one."""
     match name:
         case "xchg":
             return value
         case "nand":
             both = editor.make("and", old.type, old, value)
-            return editor.make("xor", old.type, both, integer(old.type, -1))
+            return editor.make("xor", old.type, both, integer_constant(old.type, -1))
         case "smin" | "smax" | "umin" | "umax":
             return editor.make("call", old.type, old, value, callee=name)
         case _:
             return editor.make(name, old.type, old, value)
 
 
-def _exchanged_bits(editor: Editor, instruction: Instruction) -> None:
+def _exchange_float(editor: Editor, instruction: Instruction) -> None:
     """Exchange of a float, by the integer of its bits."""
     (pointer, value), result = instruction.operands, _result(instruction)
-    type = _bits(result.type)
-    old = _again(editor, instruction, "xchg", pointer, _as(editor, type, value), editor.value(type))
+    type = _bits_type(result.type)
+    old = _emit_rmw(editor, instruction, "xchg", pointer, _bitcast(editor, type, value), editor.value(type))
     editor.make("bitcast", result.type, old, to=result)
 
 
-def _again(editor: Editor, instruction: Instruction, name: str, pointer: Operand, value: Operand, to: Value) -> Value:
+def _emit_rmw(editor: Editor, instruction: Instruction, name: str, pointer: Operand, value: Operand, to: Value) -> Value:
     """The instruction with another operation and other operands."""
     align = 4 if value.type == I32 else _access(instruction).align
     access = replace(_access(instruction), align=align)
@@ -154,14 +154,14 @@ class _Part:
     @classmethod
     def of(cls, editor: Editor, pointer: Operand, type: Type) -> _Part:
         address = editor.make("ptrtoint", editor.address, pointer)
-        word = editor.make("and", editor.address, address, integer(editor.address, -4))
-        low = editor.make("and", editor.address, address, integer(editor.address, 3))
+        word = editor.make("and", editor.address, address, integer_constant(editor.address, -4))
+        low = editor.make("and", editor.address, address, integer_constant(editor.address, 3))
         if editor.address != I32:
             low = editor.make("trunc", I32, low)
         # Little-endian: byte k of the word begins at bit 8 k.
-        shift = editor.make("shl", I32, low, integer(I32, 3))
-        mask = editor.make("shl", I32, integer(I32, (1 << WIDTH[type]) - 1), shift)
-        others = editor.make("xor", I32, mask, integer(I32, -1))
+        shift = editor.make("shl", I32, low, integer_constant(I32, 3))
+        mask = editor.make("shl", I32, integer_constant(I32, (1 << WIDTH[type]) - 1), shift)
+        others = editor.make("xor", I32, mask, integer_constant(I32, -1))
         return cls(type, editor.make("inttoptr", PTR, word), shift, others)
 
     def taken(self, editor: Editor, whole: Operand) -> Operand:
@@ -175,11 +175,11 @@ class _Part:
         return editor.make("or", I32, kept, self.placed(editor, value))
 
 
-def _bits(type: Type) -> Type:
+def _bits_type(type: Type) -> Type:
     return I32 if type == F32 else I64
 
 
-def _as(editor: Editor, type: Type, value: Operand) -> Operand:
+def _bitcast(editor: Editor, type: Type, value: Operand) -> Operand:
     """The same bits as a value of another type."""
     return value if value.type == type else editor.make("bitcast", type, value)
 

@@ -7,13 +7,13 @@ equal numbers, as everywhere in this package.
 
 from __future__ import annotations
 
-from polyloom.ir.ssa import Instruction, Operand, Value, floating, integer
+from polyloom.ir.ssa import Instruction, Operand, Value, float_constant, integer_constant
 from polyloom.ir.ssa_types import F32, F64, I1, I32, I64, Type
 from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.names import Isa
 
 
-def number_first(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_minnum(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Rule for minnum and maxnum: b where a is no number or b is beyond it, else a (IEEE 754-2008, section 5.3.1, but
     for zeros).
     """
@@ -26,7 +26,7 @@ def number_first(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     return True
 
 
-def convert(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_conversion(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Rule for conversions of i64, where registers have 32 bits. Singles go through doubles, which need D."""
     value, result = instruction.operands[0], instruction.result
     assert result is not None
@@ -47,10 +47,10 @@ def _to_float(editor: Editor, value: Operand, operation: str, result: Value) -> 
     """
     if result.type == F32:
         value = _sticky(editor, value, operation)
-    half = editor.make("lshr", I64, value, integer(I64, 32))
+    half = editor.make("lshr", I64, value, integer_constant(I64, 32))
     high = editor.make(operation, F64, editor.make("trunc", I32, half))
     low = editor.make("uitofp", F64, editor.make("trunc", I32, value))
-    scaled = editor.make("fmul", F64, high, floating(F64, 2.0**32))
+    scaled = editor.make("fmul", F64, high, float_constant(F64, 2.0**32))
     total = editor.make("fadd", F64, scaled, low, to=result if result.type == F64 else None)
     if result.type == F32:
         editor.make("fptrunc", F32, total, to=result)
@@ -63,14 +63,14 @@ def _sticky(editor: Editor, value: Operand, operation: str) -> Operand:
     type: Type = I64
     if operation == "sitofp":
         # One unsigned comparison for -2^53 <= value < 2^53.
-        near = editor.make("add", type, value, integer(type, 1 << 53))
-        small = editor.make("ult", I1, near, integer(type, 1 << 54))
+        near = editor.make("add", type, value, integer_constant(type, 1 << 53))
+        small = editor.make("ult", I1, near, integer_constant(type, 1 << 54))
     else:
-        small = editor.make("ult", I1, value, integer(type, 1 << 53))
-    low = editor.make("and", type, value, integer(type, 0x7FF))
+        small = editor.make("ult", I1, value, integer_constant(type, 1 << 53))
+    low = editor.make("and", type, value, integer_constant(type, 0x7FF))
     # The sum carries into bit 11 exactly if one of the low bits is set.
-    carried = editor.make("add", type, low, integer(type, 0x7FF))
-    odd = editor.make("and", type, editor.make("or", type, value, carried), integer(type, ~0x7FF))
+    carried = editor.make("add", type, low, integer_constant(type, 0x7FF))
+    odd = editor.make("and", type, editor.make("or", type, value, carried), integer_constant(type, ~0x7FF))
     return editor.make("select", type, small, value, odd)
 
 
@@ -80,11 +80,11 @@ def _to_integer(editor: Editor, value: Operand, operation: str, result: Value) -
     # Both words are unsigned then, and the truncation is towards zero for either sign.
     size = editor.make("call", F64, wide, callee="fabs")
     # A multiplication by a power of two is exact, and the conversion truncates.
-    high = editor.make("fptoui", I32, editor.make("fmul", F64, size, floating(F64, 2.0**-32)))
-    above = editor.make("fmul", F64, editor.make("uitofp", F64, high), floating(F64, 2.0**32))
+    high = editor.make("fptoui", I32, editor.make("fmul", F64, size, float_constant(F64, 2.0**-32)))
+    above = editor.make("fmul", F64, editor.make("uitofp", F64, high), float_constant(F64, 2.0**32))
     low = editor.make("fptoui", I32, editor.make("fsub", F64, size, above))
-    upper = editor.make("shl", I64, editor.make("zext", I64, high), integer(I64, 32))
+    upper = editor.make("shl", I64, editor.make("zext", I64, high), integer_constant(I64, 32))
     whole = editor.make("or", I64, upper, editor.make("zext", I64, low), to=result if operation == "fptoui" else None)
     if operation == "fptosi":
-        negative = editor.make("folt", I1, wide, floating(F64, 0.0))
-        editor.make("select", I64, negative, editor.make("sub", I64, integer(I64, 0), whole), whole, to=result)
+        negative = editor.make("folt", I1, wide, float_constant(F64, 0.0))
+        editor.make("select", I64, negative, editor.make("sub", I64, integer_constant(I64, 0), whole), whole, to=result)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.ir.ssa import Constant, Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Constant, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import I1, I32, I64, WIDTH, Type
 from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.names import Isa
@@ -20,14 +20,14 @@ def _is_wide(type: Type, isa: Isa) -> bool:
     return type == I64 and isa.xlen == 32
 
 
-def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_minmax(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Minimum, maximum, absolute value and unsigned saturating difference of i64 on RV32; others are in the select
     table.
     """
     a, b, result = instruction.operands[0], instruction.operands[-1], _result(instruction)
     if not _is_wide(result.type, isa):
         return False
-    zero = integer(result.type, 0)
+    zero = integer_constant(result.type, 0)
     match instruction.callee:
         case "abs":
             negative = editor.make("slt", I1, a, zero)
@@ -40,7 +40,7 @@ def compared(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     return True
 
 
-def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Saturating addition and subtraction, with overflow by signs (Hacker's Delight, chapter 2, "Overflow Detection").
 
     A signed sum overflows where its sign differs from that of both operands, a difference where those differ and its
@@ -52,22 +52,22 @@ def saturating(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     if instruction.callee == "uadd.sat":
         total = editor.make("add", type, a, b)
         # An unsigned sum is less than its operand exactly if it has wrapped.
-        editor.make("select", type, editor.make("ult", I1, total, a), integer(type, -1), total, to=result)
+        editor.make("select", type, editor.make("ult", I1, total, a), integer_constant(type, -1), total, to=result)
         return True
     is_sum = instruction.callee == "sadd.sat"
     total = editor.make("add" if is_sum else "sub", type, a, b)
     signs = editor.make(
         "and", type, editor.make("xor", type, a, total), editor.make("xor", type, b, total if is_sum else a)
     )
-    over = editor.make("slt", I1, signs, integer(type, 0))
+    over = editor.make("slt", I1, signs, integer_constant(type, 0))
     # The bound on the side of a's sign: the largest number is all ones but the top, xor -1 it is the smallest.
-    sign = editor.make("ashr", type, a, integer(type, width - 1))
-    limit = editor.make("xor", type, sign, integer(type, (1 << width - 1) - 1))
+    sign = editor.make("ashr", type, a, integer_constant(type, width - 1))
+    limit = editor.make("xor", type, sign, integer_constant(type, (1 << width - 1) - 1))
     editor.make("select", type, over, limit, total, to=result)
     return True
 
 
-def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_bit_counts(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Population count, leading and trailing zeros (Hacker's Delight, sections 5-1, 5-3 and 5-4). Narrow operands are
     counted in words.
     """
@@ -77,11 +77,11 @@ def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
         wide: Operand = editor.make("zext", I32, a)
         if callee == "cttz":
             # A bit above the operand: of zero, the number of trailing zeros is the width.
-            wide = editor.make("or", I32, wide, integer(I32, 1 << width))
+            wide = editor.make("or", I32, wide, integer_constant(I32, 1 << width))
         count = editor.make("call", I32, wide, callee=callee)
         if callee == "ctlz":
             # The zeros that the extension has put above the operand do not count.
-            count = editor.make("sub", I32, count, integer(I32, 32 - width))
+            count = editor.make("sub", I32, count, integer_constant(I32, 32 - width))
         editor.make("trunc", type, count, to=result)
         return True
     if _is_wide(type, isa):
@@ -91,65 +91,65 @@ def counted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
         return False
     match callee:
         case "ctpop":
-            _population(editor, a, result, isa)
+            _population_count(editor, a, result, isa)
         case "cttz":  # the ones below the lowest one
-            below = editor.make("sub", type, a, integer(type, 1))
-            zeros = editor.make("xor", type, a, integer(type, -1))
-            _population(editor, editor.make("and", type, zeros, below), result, isa)
+            below = editor.make("sub", type, a, integer_constant(type, 1))
+            zeros = editor.make("xor", type, a, integer_constant(type, -1))
+            _population_count(editor, editor.make("and", type, zeros, below), result, isa)
         case _:  # the zeros above the highest one
             # The highest one is smeared to the right; what is left as zeros are the leading ones.
             for step in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
-                a = editor.make("or", type, a, editor.make("lshr", type, a, integer(type, step)))
-            _population(editor, editor.make("xor", type, a, integer(type, -1)), result, isa)
+                a = editor.make("or", type, a, editor.make("lshr", type, a, integer_constant(type, step)))
+            _population_count(editor, editor.make("xor", type, a, integer_constant(type, -1)), result, isa)
     return True
 
 
 def _count_words(editor: Editor, callee: str, a: Operand, result: Value) -> None:
     """Bit count of an i64 on RV32: of both words, or of the one where the first one is found."""
-    high = editor.make("trunc", I32, editor.make("lshr", I64, a, integer(I64, 32)))
+    high = editor.make("trunc", I32, editor.make("lshr", I64, a, integer_constant(I64, 32)))
     low = editor.make("trunc", I32, a)
     if callee == "ctpop":
         ones = (editor.make("call", I32, word, callee=callee) for word in (low, high))
         editor.make("zext", I64, editor.make("add", I32, *ones), to=result)
         return
     near, far = (high, low) if callee == "ctlz" else (low, high)
-    none = editor.make("eq", I1, near, integer(I32, 0))
+    none = editor.make("eq", I1, near, integer_constant(I32, 0))
     count = editor.make("call", I32, editor.make("select", I32, none, far, near), callee=callee)
     # 32 more where the nearer word is zero.
-    before = editor.make("shl", I32, editor.make("zext", I32, none), integer(I32, 5))
+    before = editor.make("shl", I32, editor.make("zext", I32, none), integer_constant(I32, 5))
     editor.make("zext", I64, editor.make("add", I32, count, before), to=result)
 
 
-def _population(editor: Editor, a: Operand, result: Value, isa: Isa) -> None:
+def _population_count(editor: Editor, a: Operand, result: Value, isa: Isa) -> None:
     """Population count: sums of neighbouring fields, of twice the width each time, until bytes hold them; these are
     summed by a product where there is one (Hacker's Delight, section 5-1).
     """
     type, width = result.type, WIDTH[result.type]
 
-    def half(a: Operand, k: int) -> Value:
-        return editor.make("lshr", type, a, integer(type, k))
+    def logical_shift(a: Operand, k: int) -> Value:
+        return editor.make("lshr", type, a, integer_constant(type, k))
 
     # A pair of bits minus the upper one of them is their number.
-    a = editor.make("sub", type, a, editor.make("and", type, half(a, 1), _fields(type, 1)))
-    low, high = (editor.make("and", type, each, _fields(type, 2)) for each in (a, half(a, 2)))
+    a = editor.make("sub", type, a, editor.make("and", type, logical_shift(a, 1), _field_mask(type, 1)))
+    low, high = (editor.make("and", type, each, _field_mask(type, 2)) for each in (a, logical_shift(a, 2)))
     a = editor.make("add", type, low, high)
-    a = editor.make("and", type, editor.make("add", type, a, half(a, 4)), _fields(type, 4))
+    a = editor.make("and", type, editor.make("add", type, a, logical_shift(a, 4)), _field_mask(type, 4))
     if "m" in isa.extensions:
         # A product by 0x0101...01 sums all bytes into the top one.
-        ones = integer(type, ((1 << width) - 1) // 255)
-        editor.make("lshr", type, editor.make("mul", type, a, ones), integer(type, width - 8), to=result)
+        ones = integer_constant(type, ((1 << width) - 1) // 255)
+        editor.make("lshr", type, editor.make("mul", type, a, ones), integer_constant(type, width - 8), to=result)
         return
     for k in (8, 16, 32)[: width.bit_length() - 4]:
-        a = editor.make("add", type, a, half(a, k))
-    editor.make("and", type, a, integer(type, 2 * width - 1), to=result)
+        a = editor.make("add", type, a, logical_shift(a, k))
+    editor.make("and", type, a, integer_constant(type, 2 * width - 1), to=result)
 
 
-def _fields(type: Type, k: int) -> Constant:
+def _field_mask(type: Type, k: int) -> Constant:
     """Mask with ones in every second group of k bits, from the lowest on."""
-    return integer(type, ((1 << WIDTH[type]) - 1) // ((1 << 2 * k) - 1) * ((1 << k) - 1))
+    return integer_constant(type, ((1 << WIDTH[type]) - 1) // ((1 << 2 * k) - 1) * ((1 << k) - 1))
 
 
-def shifted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_wide_shift(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Shift of an i64 by a variable amount on RV32 (double-length shift, Hacker's Delight, chapter 2).
 
     A shift by n from 32 on moves one word by n - 32, and n modulo 32 is the same. Bits from one word to the other are
@@ -159,26 +159,26 @@ def shifted(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     if not _is_wide(result.type, isa) or isinstance(amount, Constant):
         return False
     make = editor.make
-    low, high = make("trunc", I32, a), make("trunc", I32, make("lshr", I64, a, integer(I64, 32)))
+    low, high = make("trunc", I32, a), make("trunc", I32, make("lshr", I64, a, integer_constant(I64, 32)))
     n = make("trunc", I32, amount)
-    near = make("and", I32, n, integer(I32, 31))
-    rest = make("and", I32, make("xor", I32, n, integer(I32, -1)), integer(I32, 31))
-    far = make("ne", I1, make("and", I32, n, integer(I32, 32)), integer(I32, 0))
+    near = make("and", I32, n, integer_constant(I32, 31))
+    rest = make("and", I32, make("xor", I32, n, integer_constant(I32, -1)), integer_constant(I32, 31))
+    far = make("ne", I1, make("and", I32, n, integer_constant(I32, 32)), integer_constant(I32, 0))
     left = instruction.operation == "shl"
     source, other = (low, high) if left else (high, low)
-    back, one = ("lshr" if left else "shl"), integer(I32, 1)
+    back, one = ("lshr" if left else "shl"), integer_constant(I32, 1)
     moved = make(instruction.operation, I32, source, near)
     carried = make(back, I32, make(back, I32, source, one), rest)
     kept = make("or", I32, make("shl" if left else "lshr", I32, other, near), carried)
-    filled = make("ashr", I32, high, integer(I32, 31)) if instruction.operation == "ashr" else integer(I32, 0)
+    filled = make("ashr", I32, high, integer_constant(I32, 31)) if instruction.operation == "ashr" else integer_constant(I32, 0)
     first, second = make("select", I32, far, filled, moved), make("select", I32, far, moved, kept)
     words = (first, second) if left else (second, first)
     wide = [make("zext", I64, word) for word in words]
-    make("or", I64, wide[0], make("shl", I64, wide[1], integer(I64, 32)), to=result)
+    make("or", I64, wide[0], make("shl", I64, wide[1], integer_constant(I64, 32)), to=result)
     return True
 
 
-def swapped(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_byte_swap(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Byte swap: neighbouring bytes, then halves, then words are exchanged (Hacker's Delight, section 7-1)."""
     a, result = instruction.operands[0], _result(instruction)
     type, width = result.type, WIDTH[result.type]
@@ -186,14 +186,14 @@ def swapped(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
         return False
     steps = [k for k in (8, 16, 32) if k < width]
     for k in steps:
-        kept = _fields(type, k)
-        up = editor.make("shl", type, editor.make("and", type, a, kept), integer(type, k))
-        down = editor.make("and", type, editor.make("lshr", type, a, integer(type, k)), kept)
+        kept = _field_mask(type, k)
+        up = editor.make("shl", type, editor.make("and", type, a, kept), integer_constant(type, k))
+        down = editor.make("and", type, editor.make("lshr", type, a, integer_constant(type, k)), kept)
         a = editor.make("or", type, up, down, to=result if k == steps[-1] else None)
     return True
 
 
-def funnel(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
+def legalize_funnel_shift(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
     """Funnel shift: fshl(a, b, c) = a << c | b >> 1 >> (w - 1 - c), for c below the width w, so that no shift is by
     w."""
     (a, b, amount), result = instruction.operands, _result(instruction)
@@ -206,12 +206,12 @@ def funnel(editor: Editor, instruction: Instruction, isa: Isa) -> bool:
         return True
     near: Operand
     if isinstance(amount, Constant):
-        near, far = integer(type, amount.value % width), integer(type, width - 1 - amount.value % width)
+        near, far = integer_constant(type, amount.value % width), integer_constant(type, width - 1 - amount.value % width)
     else:
         # LLVM's funnel shifts take the amount modulo the width.
-        near = editor.make("and", type, amount, integer(type, width - 1))
-        far = editor.make("xor", type, near, integer(type, width - 1))
-    one = integer(type, 1)
+        near = editor.make("and", type, amount, integer_constant(type, width - 1))
+        far = editor.make("xor", type, near, integer_constant(type, width - 1))
+    one = integer_constant(type, 1)
     if left:
         high = editor.make("shl", type, a, near)
         low = editor.make("lshr", type, editor.make("lshr", type, b, one), far)

@@ -9,7 +9,7 @@ from typing import Final
 
 from polyloom.diagnostics import infeasible
 from polyloom.riscv.backend.code import Code
-from polyloom.riscv.backend.live import live_out
+from polyloom.riscv.backend.live import live_out_sets
 
 LIVE: Final = 1_500_000
 """Values that are live behind a block, summed over the blocks: half a minute."""
@@ -18,7 +18,7 @@ LIVE: Final = 1_500_000
 def check_size(code: Code) -> None:
     """Refuses code whose live-out sets are too large together. Errors: PL0933."""
     # Live-out sets are what the allocator and the checker hold per block: their sum bounds time and memory of both.
-    live = sum(len(values) for values in live_out(code))
+    live = sum(len(values) for values in live_out_sets(code))
     if live <= LIVE:
         return
     blocks = len(code.blocks)

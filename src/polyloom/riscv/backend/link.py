@@ -19,9 +19,9 @@ from typing import Final
 from polyloom.diagnostics import input_error
 from polyloom.riscv import symbols
 from polyloom.riscv.assemble import Assembled
-from polyloom.riscv.backend.code import Block, Code, Op, targets
+from polyloom.riscv.backend.code import Block, Code, Op, branch_targets
 from polyloom.riscv.backend.data import BASE
-from polyloom.riscv.backend.words import FUNCTION, Marked, marked
+from polyloom.riscv.backend.words import FUNCTION, Marked, encode_function
 from polyloom.riscv.image import Segment
 from polyloom.riscv.names import Isa
 
@@ -31,28 +31,28 @@ _READ, _WRITE, _EXECUTE = 4, 2, 1
 _RISCV, _EXECUTABLE, _LOAD = 243, 2, 1
 
 
-def joined(codes: Sequence[Code]) -> tuple[Marked, dict[str, int]]:
+def link_functions(codes: Sequence[Code]) -> tuple[Marked, dict[str, int]]:
     """Functions laid out one after the other: their words, wherever they stand, and where each begins. Errors: PL0932
     for a call that does not reach.
     """
-    blocks = tuple(_named(code, k, block) for code in codes for k, block in enumerate(code.blocks))
-    made = marked(replace(codes[0], blocks=blocks))
-    return made, {code.name: made.labels[_entry(code.name)] for code in codes}
+    blocks = tuple(_qualify_labels(code, k, block) for code in codes for k, block in enumerate(code.blocks))
+    made = encode_function(replace(codes[0], blocks=blocks))
+    return made, {code.name: made.labels[_entry_label(code.name)] for code in codes}
 
 
-def _entry(name: str) -> str:
+def _entry_label(name: str) -> str:
     return f"{FUNCTION}{name}"
 
 
-def _named(code: Code, number: int, block: Block) -> Block:
+def _qualify_labels(code: Code, number: int, block: Block) -> Block:
     """Block with labels that no other function has; a function's first block is where calls go."""
 
-    def named(op: Op) -> Op:
-        names = {target: f"{code.name}:{target}" for target in targets(op)}
-        operands = tuple((names.get(o) or _entry(o)) if isinstance(o, str) else o for o in op.operands)
+    def qualify(op: Op) -> Op:
+        names = {target: f"{code.name}:{target}" for target in branch_targets(op)}
+        operands = tuple((names.get(o) or _entry_label(o)) if isinstance(o, str) else o for o in op.operands)
         return Op(op.mnemonic, operands, op.place)
 
-    return Block(f"{code.name}:{block.name}" if number else _entry(code.name), tuple(map(named, block.ops)))
+    return Block(f"{code.name}:{block.name}" if number else _entry_label(code.name), tuple(map(qualify, block.ops)))
 
 
 def executable(
@@ -74,10 +74,10 @@ def executable(
         segments.insert(0, (_READ | _WRITE, base, data, len(data)))
     # Symbols in the order of addresses: the size of a function is the distance to the next one.
     ordered = tuple(sorted(starts.items(), key=lambda pair: pair[1]))
-    return _file(segments, place if entry is None else entry, isa, symbols.Code(place, 0, len(words), ordered), note)
+    return _elf_file(segments, place if entry is None else entry, isa, symbols.Code(place, 0, len(words), ordered), note)
 
 
-def assembled(made: Assembled, isa: Isa, note: bytes = b"") -> bytes:
+def assembly_executable(made: Assembled, isa: Isa, note: bytes = b"") -> bytes:
     """ELF file of assembled text, which starts at the label `_start`, or at the first instruction; data may be written,
     code may not.
     """
@@ -93,10 +93,10 @@ def assembled(made: Assembled, isa: Isa, note: bytes = b"") -> bytes:
     ends = [*(address for address, _ in places), whole][1:]
     objects = tuple((name, address, end - address) for (address, name), end in zip(places, ends, strict=False))
     code = symbols.Code(made.base, 0, len(words), starts, objects)
-    return _file(segments, made.labels.get("_start", made.base), isa, code, note)
+    return _elf_file(segments, made.labels.get("_start", made.base), isa, code, note)
 
 
-def program(segments: Sequence[Segment], entry: int, isa: Isa) -> bytes:
+def segments_executable(segments: Sequence[Segment], entry: int, isa: Isa) -> bytes:
     """ELF file of segments, wherever they come from. Errors: PL0910 where two of them overlap."""
     placed = sorted(segments, key=lambda s: s.address)
     for below, above in pairwise(placed):
@@ -104,10 +104,10 @@ def program(segments: Sequence[Segment], entry: int, isa: Isa) -> bytes:
             message = f"two images overlap at {above.address:#x}"
             raise input_error("PL0910", message, help="place them further apart")
     parts = [(_READ | _WRITE | (_EXECUTE if s.is_code else 0), s.address, s.data, s.size) for s in placed]
-    return _file(parts, entry, isa, None, b"")
+    return _elf_file(parts, entry, isa, None, b"")
 
 
-def _file(
+def _elf_file(
     segments: Sequence[tuple[int, int, bytes, int]], entry: int, isa: Isa, code: symbols.Code | None, note: bytes
 ) -> bytes:
     """ELF file of segments: header, program headers, contents, then symbols and sections.
@@ -131,12 +131,12 @@ def _file(
         table += struct.pack("<IIQQQQQQ" if wide else "<IIIIIIII", *row)
         contents += content
     if code is None:
-        return _header(entry, header, size, len(segments), 0, isa) + bytes(table) + bytes(contents)
-    behind, sections = symbols.tables(replace(code, offset=start), offset + len(contents), wide, note)
-    return _header(entry, header, size, len(segments), sections, isa) + bytes(table) + bytes(contents) + behind
+        return _elf_header(entry, header, size, len(segments), 0, isa) + bytes(table) + bytes(contents)
+    behind, sections = symbols.section_tables(replace(code, offset=start), offset + len(contents), wide, note)
+    return _elf_header(entry, header, size, len(segments), sections, isa) + bytes(table) + bytes(contents) + behind
 
 
-def _header(entry: int, header: int, size: int, count: int, sections: int, isa: Isa) -> bytes:
+def _elf_header(entry: int, header: int, size: int, count: int, sections: int, isa: Isa) -> bytes:
     """ELF header (ELF specification, figure 1-3). e_flags: EF_RISCV_RVC is bit 0, EF_RISCV_FLOAT_ABI bits 1 and 2
     (psABI, "File Header").
     """

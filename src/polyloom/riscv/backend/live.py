@@ -25,7 +25,7 @@ from polyloom.riscv.backend.code import (
     Op,
     Reg,
     is_atomic,
-    registers,
+    defs_and_uses,
     successors,
 )
 
@@ -34,23 +34,23 @@ Segments = list[tuple[int, int]]
 _EFFECTS: Final = (*ENDS, *STORES, *CALLS, "fence", "keep", "spill", *PUSHES)
 
 
-def live_out(code: Code) -> list[set[Reg]]:
+def live_out_sets(code: Code) -> list[set[Reg]]:
     """Live-out sets: by block the registers that some path behind it uses."""
-    found, order = _live(code)
+    found, order = _solve_liveness(code)
     return [_union([found[s] for s in next], order) for next in successors(code)]
 
 
-def live_in(code: Code) -> list[set[Reg]]:
+def live_in_sets(code: Code) -> list[set[Reg]]:
     """Live-in sets: by block the registers that it or some path behind it uses."""
-    found, order = _live(code)
+    found, order = _solve_liveness(code)
     return [_union([members], order) for members in found]
 
 
-def _live(code: Code) -> tuple[Sequence[int], list[Reg]]:
+def _solve_liveness(code: Code) -> tuple[Sequence[int], list[Reg]]:
     """Solution of the data-flow equations: by block the registers live at its beginning, as bits, and the registers'
     order.
     """
-    summaries = [_exposed(code, block) for block in code.blocks]
+    summaries = [_upward_exposed_uses(code, block) for block in code.blocks]
     # Sets as bits of integers: union and difference of hundreds of registers are single operations.
     number = {
         register: k
@@ -63,12 +63,12 @@ def _live(code: Code) -> tuple[Sequence[int], list[Reg]]:
     return live(successors(code), used, defined), order
 
 
-def _exposed(code: Code, block: Block) -> tuple[dict[Reg, None], dict[Reg, None]]:
+def _upward_exposed_uses(code: Code, block: Block) -> tuple[dict[Reg, None], dict[Reg, None]]:
     """Local sets of a block: upward-exposed uses (used before defined), and definitions."""
     used, defined = dict[Reg, None](), dict[Reg, None]()
     for op in block.ops:
         # Uses are recorded before definitions: an instruction reads its operands before it writes.
-        made, read = registers(op, code.isa)
+        made, read = defs_and_uses(op, code.isa)
         used.update(dict.fromkeys(r for r in read if r not in defined))
         defined.update(dict.fromkeys(made))
     return used, defined
@@ -87,23 +87,23 @@ def _union(sets: Sequence[int], order: Sequence[Reg]) -> set[Reg]:
     return found
 
 
-def without_dead(code: Code) -> Code:
+def eliminate_dead_code(code: Code) -> Code:
     """Dead-code elimination: instructions without effects whose results are not live are removed, until nothing
     changes.
     """
     # Removing an instruction may leave its operands unused: until a fixed point.
     while True:
-        blocks = tuple(_cleaned(code, block, set(out)) for block, out in zip(code.blocks, live_out(code), strict=True))
+        blocks = tuple(_sweep_block(code, block, set(out)) for block, out in zip(code.blocks, live_out_sets(code), strict=True))
         if blocks == code.blocks:
             return code
         code = replace(code, blocks=blocks)
 
 
-def _cleaned(code: Code, block: Block, alive: set[Reg]) -> Block:
+def _sweep_block(code: Code, block: Block, alive: set[Reg]) -> Block:
     """Backward sweep of a block; `alive` is changed from live-out to live-in."""
     kept: list[Op] = []
     for op in reversed(block.ops):
-        defined, used = registers(op, code.isa)
+        defined, used = defs_and_uses(op, code.isa)
         if op.mnemonic in _EFFECTS or is_atomic(op) or alive.intersection(defined):
             kept.append(op)
             alive.difference_update(defined)
@@ -111,7 +111,7 @@ def _cleaned(code: Code, block: Block, alive: set[Reg]) -> Block:
     return replace(block, ops=tuple(reversed(kept)))
 
 
-def intervals(code: Code) -> dict[Reg, Segments]:
+def live_intervals(code: Code) -> dict[Reg, Segments]:
     """Live intervals by register, with holes: where each register holds a value that is used later. In the order of the
     registers.
     """
@@ -119,29 +119,29 @@ def intervals(code: Code) -> dict[Reg, Segments]:
     # Two positions per instruction: it reads at the even one and writes at the odd one, so that a result may take the
     # register of a last operand.
     start = 2 * sum(len(block.ops) for block in code.blocks)
-    for block, out in zip(reversed(code.blocks), reversed(live_out(code)), strict=True):
+    for block, out in zip(reversed(code.blocks), reversed(live_out_sets(code)), strict=True):
         end, start = start, start - 2 * len(block.ops)
-        _block(code, block, dict.fromkeys(sorted(out), end), start, found)
+        _add_block_segments(code, block, dict.fromkeys(sorted(out), end), start, found)
     return {register: segments[::-1] for register, segments in sorted(found.items())}
 
 
-def _block(code: Code, block: Block, ends: dict[Reg, int], start: int, found: dict[Reg, Segments]) -> None:
+def _add_block_segments(code: Code, block: Block, ends: dict[Reg, int], start: int, found: dict[Reg, Segments]) -> None:
     """Adds a block's segments, last ones first; `ends` has the ends of those that are open."""
     for k, op in reversed(list(enumerate(block.ops))):
         at = start + 2 * k
-        defined, used = registers(op, code.isa)
+        defined, used = defs_and_uses(op, code.isa)
         for register in defined:
             # An exchange reads its operands again after it has written: what it defines lives beside them.
             begin = at if op.mnemonic in EXCHANGES else at + 1
-            _add(found.setdefault(register, []), begin, ends.pop(register, at + 2))
+            _add_segment(found.setdefault(register, []), begin, ends.pop(register, at + 2))
         for register in used:
             # Backwards: the first use that is met is the last one in the text.
             ends.setdefault(register, at + 1)
     for register, end in ends.items():
-        _add(found.setdefault(register, []), start, end)
+        _add_segment(found.setdefault(register, []), start, end)
 
 
-def _add(segments: Segments, start: int, end: int) -> None:
+def _add_segment(segments: Segments, start: int, end: int) -> None:
     """Adds a segment in front, joined with the next one where they touch."""
     if segments and segments[-1][0] == end:
         segments[-1] = (start, segments[-1][1])
@@ -167,7 +167,7 @@ def overlap(a: Segments, b: Segments) -> bool:
     return False
 
 
-def bits_of(segments: Segments) -> int:
+def position_bits(segments: Segments) -> int:
     """Interval as a bit set of positions: interference is then one `&`."""
     bits = 0
     for start, end in segments:
@@ -175,7 +175,7 @@ def bits_of(segments: Segments) -> int:
     return bits
 
 
-def united(a: Segments, b: Segments) -> Segments:
+def merge_intervals(a: Segments, b: Segments) -> Segments:
     """Union of two intervals that do not overlap, for a coalesced register."""
     joined: Segments = []
     for start, end in sorted((*a, *b)):
@@ -186,7 +186,7 @@ def united(a: Segments, b: Segments) -> Segments:
     return joined
 
 
-def depths(code: Code) -> list[int]:
+def loop_depths(code: Code) -> list[int]:
     """Loop depth of each block: how many backward jumps go around it. It is exact where a loop's blocks are contiguous
     (order.py).
     """

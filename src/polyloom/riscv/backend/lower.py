@@ -58,49 +58,49 @@ def lower(function: Function, isa: Isa, layout: Layout) -> Code:
     """Instruction selection for a function whose operations are legal and whose blocks, but for the first, have no
     parameters.
     """
-    context = Context(function, isa, layout, _emit)
+    context = Context(function, isa, layout, _select_instruction)
     blocks: list[Block] = []
     for number, block in enumerate(function.blocks):
         context.block = block.name
         if number == 0:
-            _enter(context, function)
+            _receive_parameters(context, function)
         for instruction in block.instructions:
             # Deferred instructions are selected with their user, as a part of its expression.
             if instruction.result is None or instruction.result.name not in context.deferred:
-                _emit(context, instruction)
-        _end(context, block.terminator)
+                _select_instruction(context, instruction)
+        _select_terminator(context, block.terminator)
         blocks.append(Block(block.name, context.b.take()))
     # sp is aligned to 16 bytes at every call (psABI).
     outgoing = -(-context.outgoing // 16) * 16
     return Code(function.name, isa, tuple(blocks), context.frame, outgoing=outgoing, pool=layout.pool)
 
 
-def _enter(context: Context, function: Function) -> None:
+def _receive_parameters(context: Context, function: Function) -> None:
     """Incoming parameters, from where the caller put them. All come out of their registers first: what loads the others
     needs some.
     """
-    places = abi.places([p.type for p in function.parameters], context.isa)
+    places = abi.argument_places([p.type for p in function.parameters], context.isa)
     moved = [
         [place if isinstance(place, abi.Stack) else context.move(context.b.fresh(place.bank), place) for place in group]
         for group in places
     ]
     for parameter, group in zip(function.parameters, moved, strict=True):
-        context.define(parameter, *calls.arrived(context, parameter.type, group))
+        context.define(parameter, *calls.incoming_parts(context, parameter.type, group))
 
 
-def _emit(context: Context, instruction: Instruction) -> None:
+def _select_instruction(context: Context, instruction: Instruction) -> None:
     """Selects an instruction and defines its result."""
     before = context.b.place
     context.b.place = instruction.place if instruction.place != NOWHERE else before
     if instruction.result is None:
-        _effect(context, instruction)
+        _select_effect(context, instruction)
     else:
-        context.define(instruction.result, *_value(context, instruction))
+        context.define(instruction.result, *_select_value(context, instruction))
     # What is deferred is selected amid its user, which goes on with its own place.
     context.b.place = before
 
 
-def _effect(context: Context, instruction: Instruction) -> None:
+def _select_effect(context: Context, instruction: Instruction) -> None:
     """Selection of an instruction without a result."""
     if instruction.operation == "store":
         memory.store(context, instruction)
@@ -113,22 +113,22 @@ def _effect(context: Context, instruction: Instruction) -> None:
         memory.fence(context, instruction)
 
 
-def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
+def _select_value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     """Selection of an instruction with a result, by operation: its registers."""
     result = instruction.result
     assert result is not None
     is_wide = context.is_wide(result.type) or any(context.is_wide(operand.type) for operand in instruction.operands)
     match instruction.operation:
         case "rmw":
-            return (atomics.modified(context, instruction),)
+            return (atomics.select_rmw(context, instruction),)
         case "cas":
-            return (atomics.exchanged(context, instruction),)
+            return (atomics.select_cas(context, instruction),)
         case "load":
             return memory.load(context, instruction)
         case "offset":
-            return (memory.offset(context, instruction),)
+            return (memory.select_offset(context, instruction),)
         case "alloca":
-            return (memory.alloca(context, instruction),)
+            return (memory.select_alloca(context, instruction),)
         case "copy":
             return context.parts(instruction.operands[0])
         case operation if operation in CASTS and (instruction.operands[0].type in FLOATS or result.type in FLOATS):
@@ -138,23 +138,23 @@ def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case operation if operation in ARITHMETIC:
             return wide.arithmetic(context, instruction) if is_wide else (integers.arithmetic(context, instruction),)
         case operation if operation in COMPARISONS:
-            return (wide.compare(context, instruction) if is_wide else selects.chosen(context, instruction),)
+            return (wide.compare(context, instruction) if is_wide else selects.select_conditional(context, instruction),)
         case operation if operation in FLOAT_COMPARISONS:
             return (floats.compare(context, instruction),)
         case operation if operation in FLOATING or operation == "fneg" or instruction.callee in _FLOATING_CALLS:
             return (floats.arithmetic(context, instruction),)
         case "select":
-            return wide.select(context, instruction) if is_wide else (selects.chosen(context, instruction),)
+            return wide.select(context, instruction) if is_wide else (selects.select_conditional(context, instruction),)
         case "call" if instruction.called or instruction.callee == INDIRECT:
             return calls.call(context, instruction)
         case "call" if instruction.callee in FUNCTIONS:
-            return (selects.chosen(context, instruction),)
+            return (selects.select_conditional(context, instruction),)
         case "call" if instruction.callee in ("ctpop", "ctlz", "cttz"):
-            return (integers.count(context, instruction.callee, result.type, instruction.operands[0]),)
+            return (integers.count_bits(context, instruction.callee, result.type, instruction.operands[0]),)
         case "call" if instruction.callee == "bswap":
-            return (integers.swapped(context, result.type, instruction.operands[0]),)
+            return (integers.swap_bytes(context, result.type, instruction.operands[0]),)
         case "call" if instruction.callee in ("fshl", "fshr"):
-            return (integers.rotation(context, instruction),)
+            return (integers.rotate(context, instruction),)
         case operation:
             words = instruction.place.words(context.function.place.file)
             place = f", {words}" if words else ""
@@ -162,21 +162,21 @@ def _value(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
             raise input_error("PL0931", message, help="write it with operators, or with what docs/ssa.md lists")
 
 
-def _end(context: Context, terminator: Terminator) -> None:
+def _select_terminator(context: Context, terminator: Terminator) -> None:
     match terminator:
         case Jump(target):
             context.b.put("j", target.block)
         case Branch(condition, then, orelse):
-            _branch(context, condition, then.block)
+            _select_branch(context, condition, then.block)
             # Every block ends in a jump; `expand` drops those to the next block.
             context.b.put("j", orelse.block)
         case Return(value):
-            _return(context, value)
+            _select_return(context, value)
         case _:
             context.b.put("unreachable")
 
 
-def _branch(context: Context, condition: Operand, target: str) -> None:
+def _select_branch(context: Context, condition: Operand, target: str) -> None:
     """Conditional branch, fused with the comparison that decides it, where that is deferred to it (RISC-V unprivileged
     manual, "Conditional Branches": bgt and ble exchange the operands of blt and bge).
     """
@@ -200,7 +200,7 @@ def _branch(context: Context, condition: Operand, target: str) -> None:
     context.b.place = before
 
 
-def _return(context: Context, value: Operand | None) -> None:
+def _select_return(context: Context, value: Operand | None) -> None:
     """Return, with the result where the convention has it."""
     if value is None:
         context.b.put("ret")

@@ -38,7 +38,7 @@ def load(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     type: Type = result.type if result.type != PTR else I64 if context.isa.xlen == 64 else I32
     before, after = _AROUND.get(("load", access.order), (None, None))
     _fence(context, before)
-    base, offset = address(context, instruction.operands[0], 4 if context.is_wide(type) else 0)
+    base, offset = fold_address(context, instruction.operands[0], 4 if context.is_wide(type) else 0)
     if context.is_wide(type):
         made = context.b.make("lw", offset, base), context.b.make("lw", offset + 4, base)
     else:
@@ -58,7 +58,7 @@ def store(context: Context, instruction: Instruction) -> None:
     before, after = _AROUND.get(("store", access.order), (None, None))
     _fence(context, before)
     parts = _zero_or_parts(context, value)
-    base, offset = address(context, instruction.operands[1], 4 * (len(parts) - 1))
+    base, offset = fold_address(context, instruction.operands[1], 4 * (len(parts) - 1))
     for k, part in enumerate(parts):
         mnemonic = (
             "sw"
@@ -97,20 +97,20 @@ def _fence(context: Context, sets: tuple[int, int] | None) -> None:
         context.b.put("fence", *sets)
 
 
-def address(context: Context, operand: Operand, room: int = 0) -> tuple[Reg, int]:
+def fold_address(context: Context, operand: Operand, room: int = 0) -> tuple[Reg, int]:
     """Addressing mode: a register and a distance from it, to which `room` may be added within the immediate."""
     match operand:
         case Value(name) if name in context.deferred and name not in context.values:
             inner = context.deferred[name]
             distance = inner.operands[1]
             assert isinstance(distance, Constant)
-            base, offset = address(context, inner.operands[0])
+            base, offset = fold_address(context, inner.operands[0])
             if offset + distance.value in IMMEDIATE and offset + distance.value + room in IMMEDIATE:
                 return base, offset + distance.value
             return context.b.make("addi", context.reg(inner.operands[0]), distance.value), 0
         case Value(name) if name in context.near and context.near[name][2] in ("", context.block):
             # Others need the sum itself, but who reads it here need not wait for it.
-            base, offset = address(context, context.near[name][0])
+            base, offset = fold_address(context, context.near[name][0])
             total = offset + context.near[name][1]
             return (base, total) if total in IMMEDIATE and total + room in IMMEDIATE else (context.reg(operand), 0)
         case Address(name, offset) if name in context.layout.places:
@@ -122,7 +122,7 @@ def address(context: Context, operand: Operand, room: int = 0) -> tuple[Reg, int
             return context.reg(operand), 0
 
 
-def offset(context: Context, instruction: Instruction) -> Reg:
+def select_offset(context: Context, instruction: Instruction) -> Reg:
     """Pointer arithmetic: a pointer and a number of bytes."""
     pointer, distance = instruction.operands
     if (k := context.immediate(distance)) is not None:
@@ -130,7 +130,7 @@ def offset(context: Context, instruction: Instruction) -> Reg:
     return context.b.make("add", context.reg(pointer), context.parts(distance)[0])
 
 
-def alloca(context: Context, instruction: Instruction) -> Reg:
+def select_alloca(context: Context, instruction: Instruction) -> Reg:
     """Stack allocation: bytes of the frame; their number is a constant (`legalize` refuses others)."""
     size, access = instruction.operands[0], instruction.access or Access()
     assert isinstance(size, Constant)

@@ -16,7 +16,7 @@ from polyloom.transform.ssa.editing import reached, throughout
 
 
 @throughout
-def ordered(function: Function) -> Function:
+def order_blocks(function: Function) -> Function:
     """The function with its blocks in placement order; unreachable blocks are left out."""
     function = reached(function)
     edges = flow_edges(function)

@@ -38,7 +38,7 @@ def is_pair(op: Op) -> bool:
     return JOINT in op.mnemonic
 
 
-def copied(source: Operand, compressed: bool) -> tuple[str, tuple[Operand, ...]]:
+def copy_instruction(source: Operand, compressed: bool) -> tuple[str, tuple[Operand, ...]]:
     """Move as an instruction of the table, the one that has a compressed form."""
     return (
         ("add", (ZERO, source)) if compressed and isinstance(source, Reg) and source != ZERO else ("addi", (source, 0))

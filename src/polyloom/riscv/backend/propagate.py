@@ -3,7 +3,7 @@
 (Muchnick 1997, section 12.5).
 
 Selection copies whatever a variable holds; where all that reads the copy stands before the variable's next value, the
-copy is dead afterwards (`live.without_dead`).
+copy is dead afterwards (`live.eliminate_dead_code`).
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from polyloom.riscv.backend.code import Block, Code, Op, Reg, is_move, registers, renamed
+from polyloom.riscv.backend.code import Block, Code, Op, Reg, is_move, defs_and_uses, rename_registers
 from polyloom.riscv.backend.pairs import is_pair
 
 
-def propagated(code: Code) -> Code:
+def propagate_copies(code: Code) -> Code:
     """The code with sources of copies in their place; the copies stay, for dead-code elimination."""
     reads, writes = Counter[Reg](), Counter[Reg]()
     for op in (op for block in code.blocks for op in block.ops):
-        defined, used = registers(op, code.isa)
+        defined, used = defs_and_uses(op, code.isa)
         reads.update(used)
         writes.update(defined)
-    blocks = tuple(Block(block.name, tuple(_block(code, block.ops, reads, writes))) for block in code.blocks)
+    blocks = tuple(Block(block.name, tuple(_propagate_block(code, block.ops, reads, writes))) for block in code.blocks)
     return replace(code, blocks=blocks)
 
 
-def _block(code: Code, ops: Sequence[Op], reads: Counter[Reg], writes: Counter[Reg]) -> list[Op]:
+def _propagate_block(code: Code, ops: Sequence[Op], reads: Counter[Reg], writes: Counter[Reg]) -> list[Op]:
     """Copy propagation in one block, whose counts of reads and writes are kept up to date."""
     made = list(ops)
     # In order: a copy of a copy reads the first source then.
@@ -44,7 +44,7 @@ def _block(code: Code, ops: Sequence[Op], reads: Counter[Reg], writes: Counter[R
         # Some elsewhere need the copy anyway, and then only lives would grow.
         if len(found) == reads[target]:
             for at in found:
-                made[at] = renamed(made[at], lambda r, target=target, source=source: source if r == target else r)
+                made[at] = rename_registers(made[at], lambda r, target=target, source=source: source if r == target else r)
             reads[source] += len(found)
             reads[target] = 0
     return made
@@ -54,7 +54,7 @@ def _readers(code: Code, ops: Sequence[Op], k: int, target: Reg, source: Reg) ->
     """Uses of a copy's target until its source changes, a position for each."""
     found: list[int] = []
     for at in range(k + 1, len(ops)):
-        defined, used = registers(ops[at], code.isa)
+        defined, used = defs_and_uses(ops[at], code.isa)
         # A pair names a register several times, which must stay the same one.
         if target in used and is_pair(ops[at]):
             return []

@@ -36,7 +36,7 @@ def push(context: Context, instruction: Instruction) -> None:
         context.b.put("push", context.reg(word), context.b.constant(PORT), number)
 
 
-def rotated(word: int) -> int:
+def rotate_word(word: int) -> int:
     """Coprocessor word as the core fetches it: rotated left by two bits."""
     assert 0 <= word < LEAST_STORED, f"{word:#x} cannot stand in the instruction stream"
     return (word << 2 | word >> 30) & 0xFFFFFFFF

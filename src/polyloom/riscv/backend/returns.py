@@ -14,17 +14,17 @@ from polyloom.transform.ssa.editing import reached, throughout
 
 
 @throughout
-def returning(function: Function) -> Function:
+def duplicate_returns(function: Function) -> Function:
     """The function with a return in each block that jumped to one."""
-    ends = {block.name: block for block in function.blocks if _only_returns(block)}
-    return reached(replace(function, blocks=tuple(_ended(block, ends) for block in function.blocks)))
+    ends = {block.name: block for block in function.blocks if _is_return_block(block)}
+    return reached(replace(function, blocks=tuple(_inline_return(block, ends) for block in function.blocks)))
 
 
-def _only_returns(block: Block) -> bool:
+def _is_return_block(block: Block) -> bool:
     return not block.instructions and isinstance(block.terminator, Return)
 
 
-def _ended(block: Block, ends: dict[str, Block]) -> Block:
+def _inline_return(block: Block, ends: dict[str, Block]) -> Block:
     """The block with the return of the block that it jumps to, on the arguments of that jump."""
     jump = block.terminator
     last = ends.get(jump.target.block) if isinstance(jump, Jump) else None

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.ssa import RESULT, Function
 from polyloom.ir.ssa_interpret import Argument
-from polyloom.ir.ssa_semantics import Number, bits, value
+from polyloom.ir.ssa_semantics import Number, value_bits, bits_value
 from polyloom.ir.ssa_types import F32, FLOATS, I1, PTR, WIDTH, Type
 from polyloom.riscv.backend import abi
-from polyloom.riscv.image import Image, elf
+from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.model import LIMIT, RA, SP, Machine
 from polyloom.riscv.names import Isa
 
@@ -62,10 +62,10 @@ def call(
     `watch` hears how many instructions were executed; the addresses of the first `record` of them are kept. Errors:
     PL0910 to PL0915.
     """
-    return call_in(elf(executable, isa), function, arguments, limit, watch, record)
+    return call_image(elf_image(executable, isa), function, arguments, limit, watch, record)
 
 
-def call_in(
+def call_image(
     image: Image,
     function: Function,
     arguments: Sequence[Argument],
@@ -91,19 +91,19 @@ def call_in(
     machine.write(top, _GUARD)
     following = iter(addresses)
     values = [
-        next(following) if isinstance(a, np.ndarray) else bits(p.type, a)
+        next(following) if isinstance(a, np.ndarray) else value_bits(p.type, a)
         for p, a in zip(function.parameters, arguments, strict=True)
     ]
-    _pass(machine, isa, function, values)
+    _pass_arguments(machine, isa, function, values)
     end = (machine.base + machine.size) % (1 << isa.xlen)
     # The function returns to an address past the memory, where the run stops.
     machine.set_x(RA, end)
-    with _guarded(machine, top):
+    with _stack_guard(machine, top):
         done = machine.run(stop=end, limit=limit, watch=watch, record=record)
     for array, address in zip(arrays, addresses, strict=True):
         # Copied back in place, as C functions change their arrays.
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
-    return Outcome(_result(machine, isa, function), done.instructions, machine.moved, done.executed)
+    return Outcome(_read_result(machine, isa, function), done.instructions, machine.moved, done.executed)
 
 
 def _check_sizes(arrays: Sequence[np.ndarray]) -> None:
@@ -117,7 +117,7 @@ def _check_sizes(arrays: Sequence[np.ndarray]) -> None:
 
 
 @contextmanager
-def _guarded(machine: Machine, guard: int) -> Generator[None]:
+def _stack_guard(machine: Machine, guard: int) -> Generator[None]:
     """Stack overflow check around a run: however it ends, a destroyed guard is what is reported."""
     try:
         yield
@@ -137,16 +137,16 @@ def _check_guard(machine: Machine, guard: int) -> None:
         )
 
 
-def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int]) -> None:
+def _pass_arguments(machine: Machine, isa: Isa, function: Function, values: Sequence[int]) -> None:
     """Puts the bits of arguments into registers and on the stack."""
-    places = abi.places([p.type for p in function.parameters], isa)
+    places = abi.argument_places([p.type for p in function.parameters], isa)
     words = [place for group in places for place in group if isinstance(place, abi.Stack)]
     # psABI: sp is aligned to 16 bytes at the call, and the arguments begin where it points to.
     sp = machine.x[SP] - -(-max((w.offset + 8 for w in words), default=0) // 16) * 16
     machine.set_x(SP, sp)
     for k, (parameter, group, pattern) in enumerate(zip(function.parameters, places, values, strict=True)):
         type = parameter.type
-        for place, part in zip(group, _words(type, pattern, len(group), isa, k in function.unsigned), strict=True):
+        for place, part in zip(group, _register_words(type, pattern, len(group), isa, k in function.unsigned), strict=True):
             if isinstance(place, abi.Stack):
                 machine.write(sp + place.offset, (part % (1 << isa.xlen)).to_bytes(isa.xlen // 8, "little"))
             elif place.bank == "x":
@@ -156,27 +156,27 @@ def _pass(machine: Machine, isa: Isa, function: Function, values: Sequence[int])
                 machine.set_f(place.number, _ONES | pattern if type == F32 else pattern)
 
 
-def _words(type: Type, pattern: int, count: int, isa: Isa, is_unsigned: bool) -> list[int]:
+def _register_words(type: Type, pattern: int, count: int, isa: Isa, is_unsigned: bool) -> list[int]:
     """Parts of an argument or a result; an integer narrower than a register is extended."""
     if count == 2:
         return [pattern & 0xFFFFFFFF, pattern >> 32]
     if type not in FLOATS and type not in (PTR, I1) and not is_unsigned:
-        return [int(value(type, pattern))]
+        return [int(bits_value(type, pattern))]
     return [pattern % (1 << isa.xlen) if type not in FLOATS else pattern]
 
 
-def _result(machine: Machine, isa: Isa, function: Function) -> Number | None:
+def _read_result(machine: Machine, isa: Isa, function: Function) -> Number | None:
     """Result of the function, whose extension by the convention is asserted."""
     if (type := function.result) is None:
         return None
     places = abi.result_places(type, isa)
     if places[0].bank == "f":
-        return value(type, machine.f[places[0].number] & ((1 << WIDTH[type]) - 1))
+        return bits_value(type, machine.f[places[0].number] & ((1 << WIDTH[type]) - 1))
     words = [machine.x[place.number] for place in places]
     pattern = sum(word << (isa.xlen * k) for k, word in enumerate(words)) & ((1 << WIDTH[type]) - 1)
-    extended = [word % (1 << isa.xlen) for word in _words(type, pattern, len(words), isa, RESULT in function.unsigned)]
+    extended = [word % (1 << isa.xlen) for word in _register_words(type, pattern, len(words), isa, RESULT in function.unsigned)]
     # The convention is an invariant of selection (abi.py): a caller in another language relies on the extension.
     assert type in FLOATS or extended == words, (
         f"{function.name} leaves {words} for a {type}, which the convention has as {extended}"
     )
-    return value(type, pattern)
+    return bits_value(type, pattern)

@@ -25,7 +25,7 @@ from polyloom.riscv.backend.code import (
     Reg,
     is_atomic,
     is_move,
-    registers,
+    defs_and_uses,
 )
 
 _LATENCIES: Final = {
@@ -64,7 +64,7 @@ def schedule(code: Code) -> Code:
         if isinstance(variable, Reg) and isinstance(value, Reg):
             nexts.setdefault(value, []).append(variable)
     return replace(
-        code, blocks=tuple(Block(block.name, tuple(_block(code, block.ops, nexts))) for block in code.blocks)
+        code, blocks=tuple(Block(block.name, tuple(_schedule_block(code, block.ops, nexts))) for block in code.blocks)
     )
 
 
@@ -77,9 +77,9 @@ def latency(op: Op) -> int:
     return _LATENCIES.get(op.mnemonic, 1)
 
 
-def _block(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) -> list[Op]:
+def _schedule_block(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) -> list[Op]:
     """Greedy list scheduling of a block by critical path; among equals, by text."""
-    nodes = _graph(code, ops, nexts)
+    nodes = _dependence_graph(code, ops, nexts)
     for node in reversed(nodes):
         # List scheduling by critical path: the longest way to the end of the block first.
         node.height = max((distance + nodes[k].height for k, distance in node.after.items()), default=0)
@@ -105,7 +105,7 @@ def _block(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) ->
     return made
 
 
-def _graph(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) -> list[_Node]:
+def _dependence_graph(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) -> list[_Node]:
     """Dependence graph of a block: by registers (flow, anti and output), by memory (loads may pass loads), and calls
     and the ends of the block after everything.
 
@@ -118,41 +118,41 @@ def _graph(code: Code, ops: Sequence[Op], nexts: Mapping[Reg, Sequence[Reg]]) ->
     stored, loaded = -1, list[int]()
     last = -1
     for k, op in enumerate(ops):
-        defined, used = registers(op, code.isa)
+        defined, used = defs_and_uses(op, code.isa)
         for register in used:
             if register in wrote:
-                _edge(nodes, wrote[register], k, latency(ops[wrote[register]]))
+                _add_edge(nodes, wrote[register], k, latency(ops[wrote[register]]))
             read.setdefault(register, []).append(k)
         for register in defined:
             for reader in read.pop(register, ()):
                 # Reading before writing takes no cycle in an in-order pipeline; writing twice takes one, so that the
                 # later value stays.
-                _edge(nodes, reader, k, 0)
+                _add_edge(nodes, reader, k, 0)
             if register in wrote:
-                _edge(nodes, wrote[register], k, 1)
+                _add_edge(nodes, wrote[register], k, 1)
             wrote[register] = k
         for variable in nexts.get(defined[0], ()) if len(defined) == 1 else ():
             for reader in read.get(variable, ()):
-                _edge(nodes, reader, k, 0)
+                _add_edge(nodes, reader, k, 0)
         if op.mnemonic in _BARRIERS or op.mnemonic in STORES or is_atomic(op):
             # Without alias analysis a store waits for all loads and the last store; loads pass each other.
             for earlier in (*loaded, stored):
-                _edge(nodes, earlier, k, 0)
+                _add_edge(nodes, earlier, k, 0)
             stored, loaded = k, []
         elif op.mnemonic in LOADS:
-            _edge(nodes, stored, k, 0)
+            _add_edge(nodes, stored, k, 0)
             loaded.append(k)
         # A call or an end is a boundary: everything before it stays before, everything after it after.
         if op.mnemonic in _FIXED:
             for earlier in range(last + 1, k):
-                _edge(nodes, earlier, k, 0)
+                _add_edge(nodes, earlier, k, 0)
             last = k
         elif last >= 0:
-            _edge(nodes, last, k, 0)
+            _add_edge(nodes, last, k, 0)
     return nodes
 
 
-def _edge(nodes: list[_Node], earlier: int, later: int, distance: int) -> None:
+def _add_edge(nodes: list[_Node], earlier: int, later: int, distance: int) -> None:
     """Adds a dependence, at its greatest distance in cycles."""
     if 0 <= earlier < later:
         if later not in nodes[earlier].after:

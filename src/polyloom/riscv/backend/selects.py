@@ -18,8 +18,8 @@ from polyloom.riscv.backend.context import FUNCTIONS, Context
 from polyloom.riscv.names import Isa
 from polyloom.riscv.selects.expression import FUNCTIONS as MEANINGS
 from polyloom.riscv.selects.expression import RELATIONS, Expression, Node, binary, choose, comparison, unary
-from polyloom.riscv.selects.select import select
-from polyloom.riscv.selects.short_branch import ShortForward, with_branches
+from polyloom.riscv.selects.select import select_expression
+from polyloom.riscv.selects.short_branch import ShortForward, best_sequence
 from polyloom.riscv.selects.table import Line
 
 _BINARY: Final = {
@@ -61,20 +61,20 @@ class Names:
         return name
 
 
-def chosen(context: Context, instruction: Instruction) -> Reg:
+def select_conditional(context: Context, instruction: Instruction) -> Reg:
     """Selection of a comparison, a select, or an intrinsic that the table has."""
     assert instruction.result is not None
     names = Names()
-    return write(context, instruction.result.type, of_instruction(context, instruction, names), names)
+    return write_expression(context, instruction.result.type, instruction_expression(context, instruction, names), names)
 
 
-def write(context: Context, type: Type, expression: Expression, names: Names) -> Reg:
+def write_expression(context: Context, type: Type, expression: Expression, names: Names) -> Reg:
     """Selection of an expression by the select table, with the result as values of the type are held."""
     if isinstance(expression, str):
         return names.registers[expression]
     if isinstance(expression, int):
         return context.b.constant(expression)
-    lines = _selected(expression, context.isa)
+    lines = _best_sequence(expression, context.isa)
     result = context.b.lines(lines, names.registers)
     # Whole registers, single bits and pointers are right as they are; others only where the value cannot have left its
     # range.
@@ -89,8 +89,8 @@ def write(context: Context, type: Type, expression: Expression, names: Names) ->
 
 
 @cache
-def _selected(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ...]:
-    return with_branches(expression, isa) if isa.short_branches else select(expression, isa).lines
+def _best_sequence(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ...]:
+    return best_sequence(expression, isa) if isa.short_branches else select_expression(expression, isa).lines
 
 
 def _overflows(expression: Expression) -> bool:
@@ -101,15 +101,15 @@ def _overflows(expression: Expression) -> bool:
     return expression.operator in ("+", "-", "neg", "<<", "*") or any(map(_overflows, values))
 
 
-def of_instruction(context: Context, instruction: Instruction, names: Names) -> Expression:
+def instruction_expression(context: Context, instruction: Instruction, names: Names) -> Expression:
     """Expression tree of an instruction, with those that are deferred to it."""
     operation, operands = instruction.operation, instruction.operands
     if operation in COMPARISONS:
-        return relation(context, instruction, names)
+        return comparison_expression(context, instruction, names)
     if operation == "call":
-        a, b = leaf(context, operands[0], names), leaf(context, operands[-1], names)
+        a, b = operand_leaf(context, operands[0], names), operand_leaf(context, operands[-1], names)
         return MEANINGS[FUNCTIONS[instruction.callee]][1](a, b)
-    parts = [_part(context, operand, names) for operand in operands]
+    parts = [_operand_expression(context, operand, names) for operand in operands]
     if operation == "select":
         return choose(parts[0], parts[1], parts[2])
     if operation == "xor" and parts[1] == -1:
@@ -117,24 +117,24 @@ def of_instruction(context: Context, instruction: Instruction, names: Names) -> 
     return binary(_BINARY[operation], parts[0], parts[1])
 
 
-def relation(context: Context, instruction: Instruction, names: Names) -> Expression:
+def comparison_expression(context: Context, instruction: Instruction, names: Names) -> Expression:
     """Expression of a comparison. An i1 that is 1 is -1 as a signed number: signed comparisons exchange the
     operands."""
-    a, b = (leaf(context, operand, names) for operand in instruction.operands)
+    a, b = (operand_leaf(context, operand, names) for operand in instruction.operands)
     operation = instruction.operation
     if instruction.operands[0].type == I1 and operation[0] == "s":
         return comparison(RELATIONS["u" + operation[1:]], b, a)
     return comparison(RELATIONS[operation], a, b)
 
 
-def leaf(context: Context, operand: Operand, names: Names) -> Expression:
+def operand_leaf(context: Context, operand: Operand, names: Names) -> Expression:
     """Leaf of an expression: a name or a number."""
     if isinstance(operand, Constant):
         return operand.value
     return names.of(context.reg(operand), operand.type == I1)
 
 
-def _part(context: Context, operand: Operand, names: Names) -> Expression:
+def _operand_expression(context: Context, operand: Operand, names: Names) -> Expression:
     if isinstance(operand, Value) and operand.name in context.deferred and operand.name not in context.values:
-        return of_instruction(context, context.deferred[operand.name], names)
-    return leaf(context, operand, names)
+        return instruction_expression(context, context.deferred[operand.name], names)
+    return operand_leaf(context, operand, names)

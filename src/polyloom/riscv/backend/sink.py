@@ -11,22 +11,22 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Jump, Operand, Value, edges_of
+from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Jump, Operand, Value, successor_edges
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import names, throughout
 
 
 @throughout
-def sunk(function: Function) -> Function:
+def sink_steps(function: Function) -> Function:
     """The function with such steps in the blocks on its back edges. Its critical edges are split and its blocks are in
     order.
     """
     position = {block.name: k for k, block in enumerate(function.blocks)}
-    arrivals = Counter(edge.block for block in function.blocks for edge in edges_of(block.terminator))
+    arrivals = Counter(edge.block for block in function.blocks for edge in successor_edges(block.terminator))
     work = _Work(function)
     for block in function.blocks:
-        for edge in edges_of(block.terminator) if isinstance(block.terminator, Branch) else ():
+        for edge in successor_edges(block.terminator) if isinstance(block.terminator, Branch) else ():
             way = work.blocks[edge.block]
             # Only a block that the edge alone reaches can take them: on other ways the steps would be computed twice.
             if way.instructions or arrivals[way.name] != 1 or not isinstance(way.terminator, Jump):
@@ -51,7 +51,7 @@ class _Work:
         """Sinks the next values of a loop's variables to its back edge, where its last block tests one of them."""
         assert isinstance(block.terminator, Branch)
         # Only a test of the variable itself keeps it alive beside its next value.
-        test = self._making(block.terminator.condition)
+        test = self._definition(block.terminator.condition)
         variables = self.blocks[jump.target.block].parameters
         steps = [self._step(variable, value) for variable, value in zip(variables, jump.target.arguments, strict=True)]
         tested = [v for v, step in zip(variables, steps, strict=True) if step and test and v in test.operands]
@@ -68,14 +68,14 @@ class _Work:
             way, instructions=tuple(m for m in moved if m), terminator=replace(jump, target=edge)
         )
 
-    def _making(self, operand: Operand) -> Instruction | None:
+    def _definition(self, operand: Operand) -> Instruction | None:
         return self.made.get(operand.name) if isinstance(operand, Value) else None
 
     def _step(self, variable: Value, value: Operand) -> Instruction | None:
         """Definition of a variable's next value by a constant step, where only this edge reads it, or where it is an
         address that loads and stores can form themselves.
         """
-        step = self._making(value)
+        step = self._definition(value)
         is_step = step is not None and step.operands[:1] == (variable,) and isinstance(step.operands[-1], Constant)
         if step is None or not is_step or not isinstance(value, Value):
             return None

@@ -14,7 +14,7 @@ from polyloom.ir.ssa_types import I1, I32
 from polyloom.riscv.backend import integers
 from polyloom.riscv.backend.code import ZERO, Reg
 from polyloom.riscv.backend.context import Context
-from polyloom.riscv.backend.selects import Names, write
+from polyloom.riscv.backend.selects import Names, write_expression
 from polyloom.riscv.selects.expression import Expression, binary, choose, comparison
 
 Pair = tuple[Reg, Reg]
@@ -38,7 +38,7 @@ def arithmetic(context: Context, instruction: Instruction) -> Pair:
         case operation:
             # Others are legalized before.
             assert isinstance(b, Constant)
-            return _shift_by(context, operation, context.pair(a), b.value)
+            return _shift_constant(context, operation, context.pair(a), b.value)
 
 
 def _bitwise(context: Context, operation: str, x: Reg, y: Reg) -> Reg:
@@ -88,7 +88,7 @@ def _multiply(context: Context, a: Pair, b: Pair) -> Pair:
     return _product(context, "mul", a[0], b[0]), high
 
 
-def _shift_by(context: Context, operation: str, a: Pair, amount: int) -> Pair:
+def _shift_constant(context: Context, operation: str, a: Pair, amount: int) -> Pair:
     """Double-word shift by a constant, which is less than 64 where the result is defined."""
     make, k = context.b.make, amount % (2 * _HALF)
     # What fills the high word: the sign for arithmetic shifts, else zeros.
@@ -97,25 +97,25 @@ def _shift_by(context: Context, operation: str, a: Pair, amount: int) -> Pair:
         return a
     if operation == "shl":
         if k >= _HALF:
-            return ZERO, _by(context, "slli", a[0], k - _HALF)
-        high = _bitwise(context, "or", _by(context, "slli", a[1], k), _by(context, "srli", a[0], _HALF - k))
-        return _by(context, "slli", a[0], k), high
+            return ZERO, _shift_word(context, "slli", a[0], k - _HALF)
+        high = _bitwise(context, "or", _shift_word(context, "slli", a[1], k), _shift_word(context, "srli", a[0], _HALF - k))
+        return _shift_word(context, "slli", a[0], k), high
     right = "srli" if operation == "lshr" else "srai"
     if k >= _HALF:
-        return _by(context, right, a[1], k - _HALF), sign
-    low = _bitwise(context, "or", _by(context, "srli", a[0], k), _by(context, "slli", a[1], _HALF - k))
-    return low, _by(context, right, a[1], k)
+        return _shift_word(context, right, a[1], k - _HALF), sign
+    low = _bitwise(context, "or", _shift_word(context, "srli", a[0], k), _shift_word(context, "slli", a[1], _HALF - k))
+    return low, _shift_word(context, right, a[1], k)
 
 
-def _by(context: Context, mnemonic: str, a: Reg, amount: int) -> Reg:
+def _shift_word(context: Context, mnemonic: str, a: Reg, amount: int) -> Reg:
     return context.b.make(mnemonic, a, amount) if amount and a != ZERO else a
 
 
-def _choose(context: Context, condition: Reg, a: Reg, b: Reg, is_boolean: bool = False) -> Reg:
+def _select_word(context: Context, condition: Reg, a: Reg, b: Reg, is_boolean: bool = False) -> Reg:
     """Select of one word."""
     names = Names()
     expression = choose(names.of(condition, is_boolean), names.of(a, False), names.of(b, False))
-    return write(context, I32, expression, names)
+    return write_expression(context, I32, expression, names)
 
 
 def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
@@ -128,7 +128,7 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case "zext":
             return context.unsigned(source, context.reg(value)), ZERO
         case "sext":
-            low = integers.sign_extended(context, value)
+            low = integers.sign_extend(context, value)
             return low, context.b.make("srai", low, 31)
         case "ptrtoint":
             return context.reg(value), ZERO
@@ -142,19 +142,19 @@ def compare(context: Context, instruction: Instruction) -> Reg:
     a, b = instruction.operands
     if operation in ("eq", "ne"):
         # Equality is one test of the bits in which both words differ: no comparison of each.
-        differing = _differing(context, a, b)
+        differing = _difference_bits(context, a, b)
         return context.b.make("seqz" if operation == "eq" else "snez", differing)
-    return write(context, I1, *_less(context, operation, a, b))
+    return write_expression(context, I1, *_ordering_expression(context, operation, a, b))
 
 
-def _differing(context: Context, a: Operand, b: Operand) -> Reg:
+def _difference_bits(context: Context, a: Operand, b: Operand) -> Reg:
     """Bits in which two pairs differ: 0 exactly where they are equal."""
     (low, high), (other_low, other_high) = context.pair(a), context.pair(b)
     words = [x if y == ZERO else context.b.make("xor", x, y) for x, y in ((low, other_low), (high, other_high))]
     return context.b.make("or", *words)
 
 
-def _less(context: Context, operation: str, a: Operand, b: Operand) -> tuple[Expression, Names]:
+def _ordering_expression(context: Context, operation: str, a: Operand, b: Operand) -> tuple[Expression, Names]:
     """Order of two pairs as an expression of the select table: that of the high words where they differ, else the
     unsigned one of the low words.
     """
@@ -172,5 +172,5 @@ def select(context: Context, instruction: Instruction) -> Pair:
     """Select of register pairs, word by word, the condition once."""
     condition, a, b = instruction.operands
     decided = context.reg(condition)
-    low, high = (_choose(context, decided, x, y, True) for x, y in zip(context.pair(a), context.pair(b), strict=True))
+    low, high = (_select_word(context, decided, x, y, True) for x, y in zip(context.pair(a), context.pair(b), strict=True))
     return low, high

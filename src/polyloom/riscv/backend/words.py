@@ -16,14 +16,14 @@ from typing import Final
 
 from polyloom.diagnostics import infeasible
 from polyloom.ir.ssa import NOWHERE, Place
-from polyloom.riscv.backend.atomics import loop
-from polyloom.riscv.backend.code import BRANCHES, EXCHANGES, PUSHES, RA, ZERO, Code, Op, Reg, row_of
+from polyloom.riscv.backend.atomics import cas_loop
+from polyloom.riscv.backend.code import BRANCHES, EXCHANGES, PUSHES, RA, ZERO, Code, Op, Reg, instruction_row
 from polyloom.riscv.backend.pairs import halves, is_pair
-from polyloom.riscv.backend.push import rotated
+from polyloom.riscv.backend.push import rotate_word
 from polyloom.riscv.encode import encode
-from polyloom.riscv.isa import Instruction, Role, Row, table
+from polyloom.riscv.isa import Instruction, Role, Row, instruction_table
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import signed
+from polyloom.riscv.operands import sign_extend
 
 FUNCTION: Final = "@"
 """Begins the name of a function's first block."""
@@ -45,14 +45,14 @@ class _Place:
     target: str = ""
 
 
-def assemble(code: Code) -> bytes:
+def encode_words(code: Code) -> bytes:
     """The words of a function, wherever it stands."""
-    return labelled(code)[0]
+    return encode_with_labels(code)[0]
 
 
-def labelled(code: Code) -> tuple[bytes, dict[str, int]]:
+def encode_with_labels(code: Code) -> tuple[bytes, dict[str, int]]:
     """Words of a function, and the offset of each block."""
-    made = marked(code)
+    made = encode_function(code)
     return made.words, made.labels
 
 
@@ -68,16 +68,16 @@ class Marked:
     places: dict[int, Place]
 
 
-def marked(code: Code) -> Marked:
+def encode_function(code: Code) -> Marked:
     """Encoding of a function, wherever it stands, with branch relaxation (Szymanski 1978)."""
-    places = [[_place(op, code.isa) for op in block.ops] for block in code.blocks]
+    places = [[_possible_sizes(op, code.isa) for op in block.ops] for block in code.blocks]
     chosen = [[0] * len(group) for group in places]
     # Branch relaxation from the smallest sizes: sizes only grow, so that it ends, and what is left is a least fixed
     # point.
     while True:
-        starts = _starts(places, chosen)
+        starts = _addresses(places, chosen)
         labels = {block.name: starts[k][0] for k, block in enumerate(code.blocks)}
-        if not _grow(code.isa, places, chosen, starts, labels):
+        if not _relax(code.isa, places, chosen, starts, labels):
             break
     made = bytearray()
     marks: dict[int, int] = {}
@@ -92,9 +92,9 @@ def marked(code: Code) -> Marked:
             last = place.op.place if place.op.place.line else last
             known[address] = replace(last, reason=place.op.place.reason)
             if place.op.mnemonic == "word":
-                made += _beside(place.op).to_bytes(4, "little")
+                made += _coprocessor_word(place.op).to_bytes(4, "little")
                 continue
-            for instruction in _instructions(
+            for instruction in _encoded_instructions(
                 # A distance counts from the instruction itself (RISC-V unprivileged manual, "Control Transfer
                 # Instructions").
                 place,
@@ -106,7 +106,7 @@ def marked(code: Code) -> Marked:
     return Marked(bytes(made), labels, marks, known)
 
 
-def _place(op: Op, isa: Isa) -> _Place:
+def _possible_sizes(op: Op, isa: Isa) -> _Place:
     """Sizes that an instruction may have."""
     if op.mnemonic in PUSHES:
         return _Place(op, (4,))
@@ -116,17 +116,17 @@ def _place(op: Op, isa: Isa) -> _Place:
     if op.mnemonic == "function":
         return _Place(op, (8,), str(op.operands[1]))
     if is_pair(op):
-        return _Place(op, (sum(half.row.size for half in _halves(op, isa)),))
+        return _Place(op, (sum(half.row.size for half in _pair_instructions(op, isa)),))
     target = next((o for o in op.operands if isinstance(o, str)), "")
     least = 2 if "c" in isa.extensions else 4
     if op.mnemonic in ("j", "call"):
         return _Place(op, (least, 4) if least < 4 else (4,), target)
     if op.mnemonic in BRANCHES:
         return _Place(op, (least, 4, 8) if least < 4 else (4, 8), target)
-    return _Place(op, (_best(op, isa).row.size,))
+    return _Place(op, (_shortest_encoding(op, isa).row.size,))
 
 
-def _starts(places: list[list[_Place]], chosen: list[list[int]]) -> list[list[int]]:
+def _addresses(places: list[list[_Place]], chosen: list[list[int]]) -> list[list[int]]:
     """Addresses: that of each instruction, and of what follows the block."""
     made: list[list[int]] = []
     address = 0
@@ -139,7 +139,7 @@ def _starts(places: list[list[_Place]], chosen: list[list[int]]) -> list[list[in
     return made
 
 
-def _grow(
+def _relax(
     isa: Isa, places: list[list[_Place]], chosen: list[list[int]], starts: list[list[int]], labels: Mapping[str, int]
 ) -> bool:
     """One round of relaxation: whether something had to grow. Errors: PL0932 for what is out of reach at its greatest
@@ -148,7 +148,7 @@ def _grow(
     grown = False
     for group, sizes, addresses in zip(places, chosen, starts, strict=True):
         for k, place in enumerate(group):
-            if place.target and not _fits(place, place.sizes[sizes[k]], labels[place.target] - addresses[k], isa):
+            if place.target and not _fits_distance(place, place.sizes[sizes[k]], labels[place.target] - addresses[k], isa):
                 if sizes[k] + 1 == len(place.sizes):
                     raise infeasible(
                         "PL0932",
@@ -160,77 +160,77 @@ def _grow(
     return grown
 
 
-def _fits(place: _Place, size: int, distance: int, isa: Isa) -> bool:
+def _fits_distance(place: _Place, size: int, distance: int, isa: Isa) -> bool:
     """Whether the distance has an encoding of this size."""
     if place.op.mnemonic == "function":
         return True
     if size == 8:
         # The jump stands behind the inverted branch, 4 bytes further.
-        return distance - 4 in row_of("jal", isa).fields[-1].range
-    plain = _plain(place.op, distance, isa)
-    found = plain if size == 4 else _compressed(plain, isa)
+        return distance - 4 in instruction_row("jal", isa).fields[-1].range
+    plain = _wide_encoding(place.op, distance, isa)
+    found = plain if size == 4 else _compress(plain, isa)
     return found is not None and _is_legal(found)
 
 
-def _instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator[Instruction]:
+def _encoded_instructions(place: _Place, size: int, distance: int, isa: Isa) -> Iterator[Instruction]:
     """Instructions of the table for one place, at a distance from its target."""
     if is_pair(place.op):
-        yield from _halves(place.op, isa)
+        yield from _pair_instructions(place.op, isa)
     elif place.op.mnemonic in EXCHANGES:
-        yield from (_plain(each, 0, isa) for each in loop(place.op))
+        yield from (_wide_encoding(each, 0, isa) for each in cas_loop(place.op))
     elif place.op.mnemonic == "function":
-        yield from _address(place.op, distance, isa)
+        yield from _pc_relative(place.op, distance, isa)
     elif place.op.mnemonic == "push":
         word, port, _ = place.op.operands
-        yield _best(Op("sw", (word, 0, port)), isa)
+        yield _shortest_encoding(Op("sw", (word, 0, port)), isa)
     elif not place.target:
-        yield _best(place.op, isa)
+        yield _shortest_encoding(place.op, isa)
     elif size == 8:
         branch = Op(_INVERSE[place.op.mnemonic], place.op.operands)
         # A branch that reaches too little jumps over a jump.
-        yield _plain(branch, 8, isa)
-        yield _plain(Op("j", place.op.operands[-1:]), distance - 4, isa)
+        yield _wide_encoding(branch, 8, isa)
+        yield _wide_encoding(Op("j", place.op.operands[-1:]), distance - 4, isa)
     else:
-        plain = _plain(place.op, distance, isa)
-        compressed = _compressed(plain, isa) if size == 2 else None
+        plain = _wide_encoding(place.op, distance, isa)
+        compressed = _compress(plain, isa) if size == 2 else None
         yield compressed or plain
 
 
-def _address(op: Op, distance: int, isa: Isa) -> Iterator[Instruction]:
+def _pc_relative(op: Op, distance: int, isa: Isa) -> Iterator[Instruction]:
     """pc-relative address, by auipc and addi: at a distance from the first of both, wherever they stand."""
-    register, low = op.operands[0], signed(distance, 12)
+    register, low = op.operands[0], sign_extend(distance, 12)
     # The low part is signed, so that the upper part is rounded (psABI, "PC-Relative Symbol Addresses").
-    yield _plain(Op("auipc", (register, signed(distance - low, 32))), 0, isa)
-    yield _plain(Op("addi", (register, register, low)), 0, isa)
+    yield _wide_encoding(Op("auipc", (register, sign_extend(distance - low, 32))), 0, isa)
+    yield _wide_encoding(Op("addi", (register, register, low)), 0, isa)
 
 
-def _beside(op: Op) -> int:
+def _coprocessor_word(op: Op) -> int:
     word = op.operands[0]
     assert isinstance(word, int)
-    return rotated(word)
+    return rotate_word(word)
 
 
-def _plain(op: Op, distance: int, isa: Isa) -> Instruction:
+def _wide_encoding(op: Op, distance: int, isa: Isa) -> Instruction:
     """Instruction of four bytes."""
     mnemonic, operands = (
         ("jal", (_LINKS[op.mnemonic], op.operands[0])) if op.mnemonic in _LINKS else (op.mnemonic, op.operands)
     )
     values = tuple(distance if isinstance(o, str) else o.number if isinstance(o, Reg) else o for o in operands)
-    return Instruction(row_of(mnemonic, isa), values)
+    return Instruction(instruction_row(mnemonic, isa), values)
 
 
-def _halves(op: Op, isa: Isa) -> tuple[Instruction, Instruction]:
+def _pair_instructions(op: Op, isa: Isa) -> tuple[Instruction, Instruction]:
     """Branch over its shadow, and that; whether a branch is compressed does not depend on so short a distance."""
-    shadow = _best(halves(op)[1], isa)
-    size = _best(halves(op)[0], isa).row.size
-    return _best(halves(op, size + shadow.row.size)[0], isa), shadow
+    shadow = _shortest_encoding(halves(op)[1], isa)
+    size = _shortest_encoding(halves(op)[0], isa).row.size
+    return _shortest_encoding(halves(op, size + shadow.row.size)[0], isa), shadow
 
 
 @lru_cache(1 << 14)
-def _best(op: Op, isa: Isa) -> Instruction:
-    plain = _plain(op, 0, isa)
+def _shortest_encoding(op: Op, isa: Isa) -> Instruction:
+    plain = _wide_encoding(op, 0, isa)
     assert _is_legal(plain), f"`{op}` has no encoding"
-    return _compressed(plain, isa) or plain
+    return _compress(plain, isa) or plain
 
 
 def _is_legal(instruction: Instruction) -> bool:
@@ -239,7 +239,7 @@ def _is_legal(instruction: Instruction) -> bool:
     return all(value in field.range and value not in field.forbidden for field, value in pairs)
 
 
-def _compressed(plain: Instruction, isa: Isa) -> Instruction | None:
+def _compress(plain: Instruction, isa: Isa) -> Instruction | None:
     """Compressed instruction that stands for this one, by the table read backwards (RISC-V unprivileged manual, chapter
     "C" Extension: each expands into a single base instruction).
     """
@@ -247,15 +247,15 @@ def _compressed(plain: Instruction, isa: Isa) -> Instruction | None:
     if plain.row.mnemonic in _COMMUTATIVE:
         # Compressed forms have one source in the place of the result: either order of a commutative operation will do.
         orders.append((plain.values[0], plain.values[2], plain.values[1]))
-    for row in _standing_for(plain.row.mnemonic, isa):
+    for row in _compressed_rows(plain.row.mnemonic, isa):
         for values in orders:
-            found = _match(row, values)
+            found = _match_row(row, values)
             if found is not None and _is_legal(found):
                 return found
     return None
 
 
-def _match(row: Row, values: tuple[int, ...]) -> Instruction | None:
+def _match_row(row: Row, values: tuple[int, ...]) -> Instruction | None:
     """Compressed row with the values that it takes from an expanded instruction, where its constants are those of that
     one.
     """
@@ -272,7 +272,7 @@ def _match(row: Row, values: tuple[int, ...]) -> Instruction | None:
 
 
 @cache
-def _standing_for(mnemonic: str, isa: Isa) -> tuple[Row, ...]:
+def _compressed_rows(mnemonic: str, isa: Isa) -> tuple[Row, ...]:
     return tuple(
-        row for row in table() if row.is_in(isa) and row.expansion is not None and row.expansion[0] == mnemonic
+        row for row in instruction_table() if row.is_in_isa(isa) and row.expansion is not None and row.expansion[0] == mnemonic
     )

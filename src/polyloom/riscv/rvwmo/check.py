@@ -14,10 +14,10 @@ from itertools import product
 from typing import Final, Literal
 
 from polyloom.diagnostics import PolyloomError, Source, infeasible, input_error, nearest
-from polyloom.riscv.rvwmo.executions import Outcome, allowed
-from polyloom.riscv.rvwmo.litmus import Equal, Litmus, Place, Quantifier, Register, holds, places
+from polyloom.riscv.rvwmo.executions import Outcome, allowed_outcomes
+from polyloom.riscv.rvwmo.litmus import Equal, Litmus, Place, Quantifier, Register, holds, mentioned_places
 from polyloom.riscv.rvwmo.path import Operation, Path
-from polyloom.riscv.rvwmo.reader import read
+from polyloom.riscv.rvwmo.reader import read_litmus
 from polyloom.riscv.rvwmo.unfold import Hart
 from polyloom.riscv.rvwmo.values import Constant, Pointer, UndefinedError, signed, unsigned
 
@@ -51,9 +51,9 @@ class Verdict:
         ]
 
 
-def check(text: str, name: str = "<litmus>", max_executions: int = MAX_EXECUTIONS) -> Verdict:
+def check_text(text: str, name: str = "<litmus>", max_executions: int = MAX_EXECUTIONS) -> Verdict:
     """Verdict on the test in `text`, which messages call `name`. Errors: PL0902 to PL0904, PL0940 to PL0945."""
-    return judge(read(Source(name, text)), max_executions)
+    return judge(read_litmus(Source(name, text)), max_executions)
 
 
 def judge(test: Litmus, max_executions: int = MAX_EXECUTIONS) -> Verdict:
@@ -76,11 +76,11 @@ class _Judge:
             max_executions, 1 << 40
         )  # more than anybody waits for, and the native count holds it
         _check_declarations(test)
-        self._names = _locations(test)
-        self._shown = places(test.condition) | frozenset(test.locations)
-        self._observed = self._shown | (places(test.filter) if test.filter else frozenset[Place]())
+        self._names = _location_names(test)
+        self._shown = mentioned_places(test.condition) | frozenset(test.locations)
+        self._observed = self._shown | (mentioned_places(test.filter) if test.filter else frozenset[Place]())
         for place in sorted(self._observed, key=str):
-            self._known(place)
+            self._check_place(place)
         self._paths = [list(Hart(test, hart, self._names).paths(self._count)) for hart in range(len(test.harts))]
 
     def verdict(self) -> Verdict:
@@ -91,7 +91,7 @@ class _Judge:
         # who reads from whom.
         for paths in product(*self._paths):
             self._count(1)
-            layout = _layout(paths)
+            layout = _initial_accesses(paths)
             for outcome, number in self._outcomes(paths, layout):
                 # Only now: a fault on a path that no execution takes is no error of the test.
                 if fault := next((path.fault for path in paths if path.fault is not None), None):
@@ -100,20 +100,20 @@ class _Judge:
                 if any(path.cut for path in paths):
                     cut = True
                     continue
-                final = {place: self._final(place, paths, outcome, layout) for place in self._observed}
-                if self._test.filter is None or holds(self._test.filter, _equal(final)):
-                    states.add(_state({place: final[place] for place in self._shown}))
-                    counts[holds(self._test.condition, _equal(final))] += number
+                final = {place: self._final_value(place, paths, outcome, layout) for place in self._observed}
+                if self._test.filter is None or holds(self._test.filter, _equality(final)):
+                    states.add(_state_text({place: final[place] for place in self._shown}))
+                    counts[holds(self._test.condition, _equality(final))] += number
         return Verdict(self._test.name, tuple(sorted(states)), counts[True], counts[False], self._test.quantifier, cut)
 
     def _outcomes(self, paths: tuple[Path, ...], layout: Layout) -> Iterator[tuple[Outcome, int]]:
         """Outcomes of the allowed executions of one path per hart, with their numbers."""
-        initial = {name: self._first(name, layout) for name in self._names}
+        initial = {name: self._initial_value(name, layout) for name in self._names}
         registers = [
             paths[place.hart].registers[place.number] for place in self._observed if isinstance(place, Register)
         ]
         memory = frozenset(place for place in self._observed if isinstance(place, str))
-        return allowed(paths, initial, registers, memory, self._count)
+        return allowed_outcomes(paths, initial, registers, memory, self._count)
 
     def _count(self, candidates: int) -> int:
         """Charges work to the budget, and returns what is left. Errors: PL0944."""
@@ -124,7 +124,7 @@ class _Judge:
             raise infeasible("PL0944", f"{self._test.name}: more than {self._limit} candidate executions", help=help)
         return self._budget
 
-    def _known(self, place: Place) -> None:
+    def _check_place(self, place: Place) -> None:
         if isinstance(place, Register) and place.hart not in range(len(self._test.harts)):
             raise input_error(
                 "PL0941", f"the test has no hart {place.hart}", help=f"the harts are P0 to P{len(self._test.harts) - 1}"
@@ -145,34 +145,34 @@ class _Judge:
         for operation in (operation for path in paths for operation in path.operations):
             name, (offset, width) = operation.location, operation.place
             first = layout[name]
-            size = _declared(self._test, name)[1] or 8
+            size = _declared_value(self._test, name)[1] or 8
             if first.place != operation.place:
                 what = (
                     f"with {first.place[1]} and with {width} bytes"
                     if first.place[0] == offset
                     else f"at offsets {first.place[0]} and {offset}"
                 )
-                raise _mixed(f"'{name}' is accessed {what}", operation)
+                raise _mixed_size_error(f"'{name}' is accessed {what}", operation)
             if offset or width > size:
-                raise _mixed(f"'{name}' has {size} bytes, and {width} bytes at offset {offset} are accessed", operation)
+                raise _mixed_size_error(f"'{name}' has {size} bytes, and {width} bytes at offset {offset} are accessed", operation)
 
-    def _first(self, name: str, layout: Layout) -> Constant:
+    def _initial_value(self, name: str, layout: Layout) -> Constant:
         """What a load reads of the initial value."""
-        value, _ = _declared(self._test, name)
+        value, _ = _declared_value(self._test, name)
         return signed(value, 8 * layout[name].place[1]) if isinstance(value, int) and name in layout else value
 
-    def _final(self, place: Place, paths: tuple[Path, ...], outcome: Outcome, layout: Layout) -> Constant:
+    def _final_value(self, place: Place, paths: tuple[Path, ...], outcome: Outcome, layout: Layout) -> Constant:
         if isinstance(place, Register):
             value = outcome.register(paths[place.hart].registers[place.number])
             assert value is not None
             return value
         value = outcome.register(outcome.memory[place])
         assert value is not None
-        return self._whole(place, value, layout)
+        return self._extend_location(place, value, layout)
 
-    def _whole(self, name: str, value: Constant, layout: Layout) -> Constant:
+    def _extend_location(self, name: str, value: Constant, layout: Layout) -> Constant:
         """Value of a location as wide as its type: a narrower access leaves the upper bytes as they were."""
-        before, size = _declared(self._test, name)
+        before, size = _declared_value(self._test, name)
         if isinstance(value, Pointer) or isinstance(before, Pointer) or name not in layout:
             return value
         width = layout[name].place[1]
@@ -186,12 +186,12 @@ Layout = Mapping[str, Operation]
 """By location, its first access."""
 
 
-def _layout(paths: tuple[Path, ...]) -> Layout:
+def _initial_accesses(paths: tuple[Path, ...]) -> Layout:
     # Backwards, so that the first access of each location is the one that stays.
     return {operation.location: operation for path in reversed(paths) for operation in reversed(path.operations)}
 
 
-def _mixed(message: str, operation: Operation) -> PolyloomError:
+def _mixed_size_error(message: str, operation: Operation) -> PolyloomError:
     help = "accesses of mixed sizes are not modelled: use one width and one offset for each location"
     return input_error("PL0942", message, span=operation.span, help=help)
 
@@ -211,14 +211,14 @@ def _check_declarations(test: Litmus) -> None:
             given.add(declaration.place)
 
 
-def _locations(test: Litmus) -> frozenset[str]:
+def _location_names(test: Litmus) -> frozenset[str]:
     """Every location that a declaration names, or gives the address of."""
     named = {d.place for d in test.declarations if isinstance(d.place, str)}
     pointed = {d.value.name for d in test.declarations if isinstance(d.value, Pointer) and ":" not in d.value.name}
     return frozenset(named | pointed)
 
 
-def _declared(test: Litmus, name: str) -> tuple[Constant, int | None]:
+def _declared_value(test: Litmus, name: str) -> tuple[Constant, int | None]:
     """Initial value and bytes of a location; None where no type is given."""
     value: Constant = 0
     size: int | None = None
@@ -242,20 +242,20 @@ def _equations(test: Litmus) -> list[Equal]:
     return found
 
 
-def _equal(final: Mapping[Place, Constant]) -> Callable[[Equal], bool]:
+def _equality(final: Mapping[Place, Constant]) -> Callable[[Equal], bool]:
     """Equality of final values with a constant, which may be written without a sign at 32 or 64 bits."""
 
-    def equal(equation: Equal) -> bool:
+    def equals(equation: Equal) -> bool:
         value, constant = final[equation.place], equation.value
         if isinstance(value, Pointer) or isinstance(constant, Pointer):
             return value == constant
         # A condition may write 0xffffffff for the word -1.
         return value == constant or (constant >= 1 << 31 and value == signed(constant, 32))
 
-    return equal
+    return equals
 
 
-def _state(final: Mapping[Place, Constant]) -> str:
+def _state_text(final: Mapping[Place, Constant]) -> str:
     """`0:x5=1; [x]=2;`: registers by hart and number, then memory by name."""
     registers = sorted(place for place in final if isinstance(place, Register))
     memory = sorted(place for place in final if isinstance(place, str))

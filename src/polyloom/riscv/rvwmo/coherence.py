@@ -32,7 +32,7 @@ class Node:
     """Event: an operation in an execution. `number` is its number among all operations, `hart` and `index` its place in
     its path.
 
-    `ordered`: preserved program order relates it to others; `sources`: of a store, the operations that its address and
+    `ordered_nodes`: preserved program order relates it to others; `sources`: of a store, the operations that its address and
     data depend on.
     """
 
@@ -50,7 +50,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """Class of executions of a location: for each of its `ordered` operations those that must precede it (bit masks),
+    """Class of executions of a location: for each of its `ordered_nodes` operations those that must precede it (bit masks),
     relevant reads with what they read, and the final value.
     """
 
@@ -73,7 +73,7 @@ class Site:
     """Location: its operations hart by hart in program order, its initial value, the reads of interest, and which are
     possible.
 
-    `limited` are reads that may not have every value. `after` has, for each of the `ordered` operations, those that
+    `limited` are reads that may not have every value. `after` has, for each of the `ordered_nodes` operations, those that
     preserved program order puts after it: `width` bits each, side by side.
     """
 
@@ -87,7 +87,7 @@ class Site:
 
     @property
     def ordered(self) -> tuple[Node, ...]:
-        return ordered(self.harts)
+        return ordered_nodes(self.harts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +104,19 @@ class Way:
     count: int
 
 
-def ordered(harts: Sequence[Sequence[Node]]) -> tuple[Node, ...]:
+def ordered_nodes(harts: Sequence[Sequence[Node]]) -> tuple[Node, ...]:
     """The operations that preserved program order relates to others."""
     return tuple(node for nodes in harts for node in nodes if node.ordered)
 
 
-def packed(masks: Iterable[int], width: int) -> int:
+def pack_masks(masks: Iterable[int], width: int) -> int:
     """Masks side by side in one integer, so that one operation compares all: what is to precede an operation must not
     follow it.
     """
     return sum(mask << width * n for n, mask in enumerate(masks))
 
 
-def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
+def coherence_classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
     """Coherence classes of a location that do not contradict preserved program order between two operations, and how
     many executions each has.
 
@@ -131,7 +131,7 @@ def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
     for order in _interleavings(stores):
         last = order[-1].operation.value if order else site.initial
         # For each coherence order the harts are independent of one another but for preserved program order.
-        joined = _joined(made.of(order), between, site.after, count)
+        joined = _join_harts(made.of(order), between, site.after, count)
         reads = tuple(made.observed)
         for (order_of_all, *seen), number in joined.items():
             before = tuple(order_of_all >> place & (1 << site.width) - 1 for place in places.values())
@@ -139,7 +139,7 @@ def classes(site: Site, count: Callable[[int], int]) -> Counter[Class]:
     return found
 
 
-def _joined(
+def _join_harts(
     harts: Sequence[Sequence[Way]], between: dict[tuple[int, int], int], after: int, count: Callable[[int], int]
 ) -> dict[tuple[int, ...], int]:
     """Combinations of ways that do not contradict `after`, by the packed order and what is observed; `between` memoizes
@@ -159,7 +159,7 @@ def _joined(
             for other in chosen:
                 if (pair := between.get((other.name, way.name))) is None:
                     # Pairs of ways recur in many combinations, and are compared once.
-                    pair = between[other.name, way.name] = _across(other, way) | _across(way, other)
+                    pair = between[other.name, way.name] = _cross_order(other, way) | _cross_order(way, other)
                 new |= pair
             # One AND compares all pairs at once: an operation that must come first would also have to come last.
             if new & after:
@@ -171,7 +171,7 @@ def _joined(
     return found
 
 
-def _across(one: Way, other: Way) -> int:
+def _cross_order(one: Way, other: Way) -> int:
     """Packed order of what ends in one hart before an operation of another starts."""
     order = 0
     for place, start in other.starts:
@@ -208,16 +208,16 @@ class _Ways:
             )
             if key not in self._known:
                 self._known[key] = [
-                    self._way(nodes, choice, number, position)
-                    for choice, number in _grouped(self._site, nodes, order, position).items()
+                    self._hart_behavior(nodes, choice, number, position)
+                    for choice, number in _group_choices(self._site, nodes, order, position).items()
                 ]
             found.append(self._known[key])
         return found
 
-    def _way(self, nodes: tuple[Node, ...], choice: Choice, number: int, position: Mapping[int, int]) -> Way:
+    def _hart_behavior(self, nodes: tuple[Node, ...], choice: Choice, number: int, position: Mapping[int, int]) -> Way:
         mine = [node for node in nodes if node.ordered]
-        times = _times(mine, choice, position)
-        ended = _ended(mine, times, len(position))
+        times = _event_times(mine, choice, position)
+        ended = _completed_sets(mine, times, len(position))
         starts = tuple((self._places[node.number], start) for node, (start, _, _) in zip(mine, times, strict=True))
         own = sum((mask | ended[start]) << place for (place, start), (_, _, mask) in zip(starts, times, strict=True))
         return Way(
@@ -235,11 +235,11 @@ def _interleavings(sequences: Sequence[tuple[Node, ...]]) -> Iterator[tuple[Node
             yield (sequence[0], *rest)
 
 
-def _grouped(
+def _group_choices(
     site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], position: Mapping[int, int]
 ) -> Counter[Choice]:
     """The choices of a hart, equal ones counted."""
-    return Counter(_choice(site, nodes, order, numbers) for numbers in _readings(site, nodes, order, position))
+    return Counter(_reads_choice(site, nodes, order, numbers) for numbers in _readings(site, nodes, order, position))
 
 
 def _readings(
@@ -260,7 +260,7 @@ def _readings(
     next_own = next((position[later.number] for later in rest if later.operation.writes), len(order) + 1)
     for number in range(low, next_own) if own is None else (own - 1,):
         # Atomicity axiom: between what a load-reserved reads and its store-conditional, no other hart stores.
-        if not site.possible(node.read, _value(site, order, number)) or not _atomic(
+        if not site.possible(node.read, _stored_value(site, order, number)) or not _is_atomic_pair(
             node, rest, number, order, position
         ):
             continue
@@ -268,7 +268,7 @@ def _readings(
             yield {node.number: number, **others}
 
 
-def _atomic(
+def _is_atomic_pair(
     node: Node, rest: tuple[Node, ...], number: int, order: tuple[Node, ...], position: Mapping[int, int]
 ) -> bool:
     """Atomicity axiom (manual, "Memory Model Axioms"): whether only the hart itself stores between what a load-reserved
@@ -278,11 +278,11 @@ def _atomic(
     return all(store.hart == node.hart for store in order[number : pair - 1])
 
 
-def _value(site: Site, order: tuple[Node, ...], number: int) -> Value:
+def _stored_value(site: Site, order: tuple[Node, ...], number: int) -> Value:
     return order[number - 1].operation.value if number else site.initial
 
 
-def _choice(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], numbers: Mapping[int, int]) -> Choice:
+def _reads_choice(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], numbers: Mapping[int, int]) -> Choice:
     times: list[tuple[int, int]] = []
     forwarded: list[int] = []
     for node in nodes:
@@ -297,7 +297,7 @@ def _choice(site: Site, nodes: tuple[Node, ...], order: tuple[Node, ...], number
             # Rule 12: what the store's address and data depend on precedes a load that reads it inside the hart.
             forwarded.append(store.sources if store is not None and inside else 0)  # rule 12
     observed = tuple(
-        (n.read, _value(site, order, numbers[n.number]))
+        (n.read, _stored_value(site, order, numbers[n.number]))
         for n in nodes
         if n.number in numbers and n.read in site.relevant
     )
@@ -308,12 +308,12 @@ Times = list[tuple[int, int, int]]
 """For each ordered operation: from when on, until when, and what rule 12 puts before it."""
 
 
-def _times(nodes: Sequence[Node], choice: Choice, position: Mapping[int, int]) -> Times:
+def _event_times(nodes: Sequence[Node], choice: Choice, position: Mapping[int, int]) -> Times:
     loads = ((start, end, mask) for (start, end), mask in zip(choice.times, choice.forwarded, strict=True))
     return [(2 * position[n.number], 2 * position[n.number], 0) if n.operation.writes else next(loads) for n in nodes]
 
 
-def _ended(nodes: Sequence[Node], times: Times, last: int) -> tuple[int, ...]:
+def _completed_sets(nodes: Sequence[Node], times: Times, last: int) -> tuple[int, ...]:
     """By time, the operations that have ended before it."""
     ending = [0] * (2 * last + 3)
     for node, (_, end, _) in zip(nodes, times, strict=True):

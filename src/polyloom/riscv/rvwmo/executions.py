@@ -19,11 +19,11 @@ from functools import partial
 from typing import Final
 
 from polyloom.diagnostics import infeasible
-from polyloom.riscv.rvwmo.coherence import Class, Node, Site, classes, ordered, packed
+from polyloom.riscv.rvwmo.coherence import Class, Node, Site, coherence_classes, ordered_nodes, pack_masks
 from polyloom.riscv.rvwmo.path import Condition, Path
-from polyloom.riscv.rvwmo.ppo import preserved
-from polyloom.riscv.rvwmo.prefixes import Seen, counted
-from polyloom.riscv.rvwmo.values import Constant, Pointer, Read, UndefinedError, Value, evaluate, reads
+from polyloom.riscv.rvwmo.ppo import preserved_program_order
+from polyloom.riscv.rvwmo.prefixes import Seen, count_executions
+from polyloom.riscv.rvwmo.values import Constant, Pointer, Read, UndefinedError, Value, evaluate_value, reads_of_value
 
 _MOST: Final = 200
 _FEW_WAYS: Final = 20_000
@@ -42,7 +42,7 @@ class Outcome:
     memory: Mapping[str, Value]
 
     def register(self, value: Value) -> Constant | None:
-        return evaluate(value, self.observed)
+        return evaluate_value(value, self.observed)
 
 
 Order = tuple[int, ...]
@@ -63,7 +63,7 @@ class _Problem:
     sites: Mapping[str, Site] = field(default_factory=dict[str, Site])
 
 
-def allowed(
+def allowed_outcomes(
     paths: Sequence[Path],
     initial: Mapping[str, Constant],
     registers: Iterable[Value],
@@ -75,86 +75,86 @@ def allowed(
 
     Errors: `UndefinedError` where an allowed execution computes what has no meaning.
     """
-    problem = _problem(paths, initial, registers)
-    for (observed, last), number in _counted(problem, initial, memory, count):
+    problem = _build_problem(paths, initial, registers)
+    for (observed, last), number in _count_outcomes(problem, initial, memory, count):
         outcome = Outcome(dict(observed), {**initial, **dict(last)})
-        if _hold(problem.conditions, outcome.observed):
+        if _conditions_hold(problem.conditions, outcome.observed):
             yield outcome, number
 
 
-def _counted(
+def _count_outcomes(
     problem: _Problem, initial: Mapping[str, Constant], memory: frozenset[str], count: Callable[[int], int]
 ) -> Iterable[tuple[Seen, int]]:
     """Outcomes in the way that takes less, which is not known before: a little of either is tried first."""
     by_prefixes = partial(
-        counted, problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count
+        count_executions, problem.nodes, problem.before, initial, problem.relevant, memory, problem.possible, count
     )
     # Small tests end here. Large ones favour one of the two ways by orders of magnitude, and which is not known
     # beforehand.
     if (found := by_prefixes(_FEW_WAYS)) is not None:
         return found
     with suppress(_TooMuch):
-        return list(_by_location(problem, memory, _limited(count, _LITTLE)))
+        return list(_combine_locations(problem, memory, _limit_work(count, _LITTLE)))
     found = by_prefixes(_MANY_WAYS)
-    return _by_location(problem, memory, count) if found is None else found
+    return _combine_locations(problem, memory, count) if found is None else found
 
 
 class _TooMuch(Exception):
     """More work than was allowed."""
 
 
-def _limited(count: Callable[[int], int], work: int) -> Callable[[int], int]:
+def _limit_work(count: Callable[[int], int], work: int) -> Callable[[int], int]:
     least = count(0) - work
 
-    def limited(more: int) -> int:
+    def charge(more: int) -> int:
         left = count(more)
         if left < least:
             raise _TooMuch
         return left
 
-    return limited
+    return charge
 
 
-def _by_location(problem: _Problem, memory: frozenset[str], count: Callable[[int], int]) -> Iterator[tuple[Seen, int]]:
+def _combine_locations(problem: _Problem, memory: frozenset[str], count: Callable[[int], int]) -> Iterator[tuple[Seen, int]]:
     """Outcomes location by location: classes of each (`coherence`), combined where they close no cycle."""
-    found = {name: _by_order(classes(site, count), name, memory) for name, site in problem.sites.items()}
+    found = {name: _merge_classes(coherence_classes(site, count), name, memory) for name, site in problem.sites.items()}
     partial: Partial = {problem.before: Counter({((), ()): 1})}
     # Locations with few orders first, so that contradictions cut the product early.
     names = sorted(found, key=lambda name: len(found[name]))
     for n, name in enumerate(names):
-        rest = _needed(problem, names[n + 1 :])
-        partial = _combined(partial, found[name], problem.sites[name].ordered, rest, problem.conditions, count)
+        rest = _remaining_operations(problem, names[n + 1 :])
+        partial = _combine(partial, found[name], problem.sites[name].ordered, rest, problem.conditions, count)
     for seen in partial.values():
         yield from seen.items()
 
 
-def _problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: Iterable[Value]) -> _Problem:
+def _build_problem(paths: Sequence[Path], initial: Mapping[str, Constant], registers: Iterable[Value]) -> _Problem:
     conditions = tuple(condition for path in paths for condition in path.conditions)
     stored = [operation.value for path in paths for operation in path.operations if operation.writes]
     # A condition on one read restricts that read's values alone: it is tested at its location, before locations are
     # combined.
-    local = {read for condition in conditions if len(reads(condition.value)) == 1 for read in reads(condition.value)}
-    symbolic = {o.location for path in paths for o in path.operations if o.writes and reads(o.value)}
-    values = [*registers, *stored, *(c.value for c in conditions if len(reads(c.value)) > 1)]
+    local = {read for condition in conditions if len(reads_of_value(condition.value)) == 1 for read in reads_of_value(condition.value)}
+    symbolic = {o.location for path in paths for o in path.operations if o.writes and reads_of_value(o.value)}
+    values = [*registers, *stored, *(c.value for c in conditions if len(reads_of_value(c.value)) > 1)]
     # Only what is observed, stored or decided by several reads must be known: all else is counted together.
-    relevant = frozenset[Read]().union(*map(reads, values)) | {
+    relevant = frozenset[Read]().union(*map(reads_of_value, values)) | {
         read for read in local if paths[read.hart].operations[read.index].location in symbolic
     }
-    nodes, before = _nodes(paths)
-    possible, limited = _possible(conditions), frozenset(local)
+    nodes, before = _build_nodes(paths)
+    possible, limited = _read_filter(conditions), frozenset(local)
     sites: dict[str, Site] = {}
     for name in dict.fromkeys(node.operation.location for node in nodes):
         harts = tuple(
             tuple(n for n in nodes if n.hart == hart and n.operation.location == name) for hart in range(len(paths))
         )
         sites[name] = Site(
-            harts, initial[name], relevant, possible, limited, _after(before, ordered(harts)), len(nodes)
+            harts, initial[name], relevant, possible, limited, _successor_masks(before, ordered_nodes(harts)), len(nodes)
         )
-    late = tuple(c for c in conditions if reads(c.value) <= relevant)
+    late = tuple(c for c in conditions if reads_of_value(c.value) <= relevant)
     return _Problem(nodes, before, late, relevant, possible, sites)
 
 
-def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
+def _build_nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
     """Operations of all harts, and the transitive closure of their preserved program order. Errors: PL0944."""
     if sum(len(path.operations) for path in paths) > _MOST:
         raise infeasible(
@@ -165,7 +165,7 @@ def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
     nodes: list[Node] = []
     before: list[int] = []
     for hart, path in enumerate(paths):
-        first, masks = len(nodes), preserved(path)
+        first, masks = len(nodes), preserved_program_order(path)
         sources = [(o.address | o.data) << first if o.writes else 0 for o in path.operations]
         related = 0
         for index, mask in enumerate(masks):
@@ -179,10 +179,10 @@ def _nodes(paths: Sequence[Path]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
                 Node(first + index, hart, index, operation, bool(related >> index & 1) or forwarded, sources[index])
             )
             before.append(masks[index] << first)
-    return tuple(nodes), _closed(before)
+    return tuple(nodes), _transitive_closure(before)
 
 
-def _closed(before: Sequence[int]) -> tuple[int, ...]:
+def _transitive_closure(before: Sequence[int]) -> tuple[int, ...]:
     """Transitive closure (Warshall 1962), of masks that mention smaller and larger numbers alike."""
     masks = list(before)
     # Warshall's closure, with rows as bit masks.
@@ -194,16 +194,16 @@ def _closed(before: Sequence[int]) -> tuple[int, ...]:
     return tuple(masks)
 
 
-def _possible(conditions: Iterable[Condition]) -> Callable[[Read, Value], bool]:
+def _read_filter(conditions: Iterable[Condition]) -> Callable[[Read, Value], bool]:
     """Whether a read can have a value, judged by the conditions on it alone. Errors: `UndefinedError`."""
     single: dict[Read, list[Condition]] = {}
     for condition in conditions:
-        for read in reads(condition.value) if len(reads(condition.value)) == 1 else ():
+        for read in reads_of_value(condition.value) if len(reads_of_value(condition.value)) == 1 else ():
             single.setdefault(read, []).append(condition)
 
     def possible(read: Read, value: Value) -> bool:
         return all(
-            _meets(condition, evaluate(condition.value, {read: value})) is not False
+            _meets(condition, evaluate_value(condition.value, {read: value})) is not False
             for condition in single.get(read, ())
         )
 
@@ -219,23 +219,23 @@ def _meets(condition: Condition, value: Constant | None) -> bool | None:
     )
 
 
-def _decided(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
+def _decide_condition(condition: Condition, read: Mapping[Read, Value]) -> bool | None:
     """Whether a condition holds; None where that is not known yet, or has no meaning."""
     try:
-        return _meets(condition, evaluate(condition.value, read))
+        return _meets(condition, evaluate_value(condition.value, read))
     except UndefinedError:
         return None
 
 
-def _hold(conditions: Sequence[Condition], read: Mapping[Read, Value]) -> bool:
+def _conditions_hold(conditions: Sequence[Condition], read: Mapping[Read, Value]) -> bool:
     """Whether the conditions hold at the end. Errors: `UndefinedError` where only that leaves one open."""
-    decided = [_decided(condition, read) for condition in conditions]
+    decided = [_decide_condition(condition, read) for condition in conditions]
     if None in decided and False not in decided:
-        evaluate(conditions[decided.index(None)].value, read)
+        evaluate_value(conditions[decided.index(None)].value, read)
     return all(decided)
 
 
-def _needed(problem: _Problem, names: Sequence[str]) -> int:
+def _remaining_operations(problem: _Problem, names: Sequence[str]) -> int:
     """Operations whose order matters for the locations `names`, with those that rule 12 may name."""
     mask = 0
     for name in names:
@@ -245,7 +245,7 @@ def _needed(problem: _Problem, names: Sequence[str]) -> int:
     return mask
 
 
-def _by_order(found: Counter[Class], name: str, memory: frozenset[str]) -> Partial:
+def _merge_classes(found: Counter[Class], name: str, memory: frozenset[str]) -> Partial:
     """Classes of a location, merged where they differ only in what is not observed."""
     made: Partial = {}
     for each, number in found.items():
@@ -254,7 +254,7 @@ def _by_order(found: Counter[Class], name: str, memory: frozenset[str]) -> Parti
     return made
 
 
-def _combined(
+def _combine(
     partial: Partial,
     found: Partial,
     nodes: Sequence[Node],
@@ -264,23 +264,23 @@ def _combined(
 ) -> Partial:
     """Product of partial executions with the classes of one location, without those that close a cycle."""
     made: Partial = {}
-    each = [(packed(added, len(next(iter(partial), ()))), added, others) for added, others in found.items()]
+    each = [(pack_masks(added, len(next(iter(partial), ()))), added, others) for added, others in found.items()]
     for before, some in partial.items():
         count(len(found))
-        for order, others in _fitting(before, each, nodes, rest).items():
-            _multiply(some, others, made.setdefault(order, Counter()), conditions, count)
+        for order, others in _acyclic_classes(before, each, nodes, rest).items():
+            _multiply_counts(some, others, made.setdefault(order, Counter()), conditions, count)
     return made
 
 
-def _fitting(
+def _acyclic_classes(
     before: Order, each: Iterable[tuple[int, Order, Counter[Seen]]], nodes: Sequence[Node], rest: int
 ) -> dict[Order, Counter[Seen]]:
     """Classes that close no cycle with `before`, counted by the order that both force on the operations `rest`."""
     found: dict[Order, Counter[Seen]] = {}
-    after = _after(before, nodes)
+    after = _successor_masks(before, nodes)
     for opposite, added, others in each:
         # A cheap test first: cycles of two operations, all at once. Longer ones need the closure.
-        order = None if opposite & after else _ordered(before, nodes, added, rest)
+        order = None if opposite & after else _close_order(before, nodes, added, rest)
         if order is not None:
             into = found.setdefault(order, Counter())
             for seen, number in others.items():
@@ -288,14 +288,14 @@ def _fitting(
     return found
 
 
-def _after(before: Order, nodes: Iterable[Node]) -> int:
+def _successor_masks(before: Order, nodes: Iterable[Node]) -> int:
     """Successors of each of `nodes`, side by side in one integer."""
-    return packed(
+    return pack_masks(
         (sum(1 << v for v, mask in enumerate(before) if mask >> node.number & 1) for node in nodes), len(before)
     )
 
 
-def _multiply(
+def _multiply_counts(
     some: Counter[Seen],
     others: Mapping[Seen, int],
     into: Counter[Seen],
@@ -307,12 +307,12 @@ def _multiply(
             count(1)
             together = observed + more
             if not (conditions and more) or all(
-                _decided(condition, dict(together)) is not False for condition in conditions
+                _decide_condition(condition, dict(together)) is not False for condition in conditions
             ):
                 into[together, last + final] += many * number
 
 
-def _ordered(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> Order | None:
+def _close_order(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> Order | None:
     """Transitive closure of both orders, restricted to the operations `rest`; None if it has a cycle.
 
     `before` is closed, and `added` only puts operations before `nodes`, so that every new path goes through some of
@@ -320,7 +320,7 @@ def _ordered(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> O
     """
     here = sum(1 << node.number for node in nodes)
     masks = [
-        before[node.number] | mask | _through(before, mask & ~here) for node, mask in zip(nodes, added, strict=True)
+        before[node.number] | mask | _predecessors(before, mask & ~here) for node, mask in zip(nodes, added, strict=True)
     ]
     for middle, node in enumerate(nodes):
         bit, through = 1 << node.number, masks[middle]
@@ -337,11 +337,11 @@ def _ordered(before: Order, nodes: Sequence[Node], added: Order, rest: int) -> O
     for node, mask in zip(nodes, masks, strict=True):
         closed[node.number] = mask
     return tuple(
-        _restricted(mask, here, found, rest) if rest >> number & 1 else 0 for number, mask in enumerate(closed)
+        _restrict_mask(mask, here, found, rest) if rest >> number & 1 else 0 for number, mask in enumerate(closed)
     )
 
 
-def _restricted(mask: int, here: int, found: Sequence[tuple[int, int]], rest: int) -> int:
+def _restrict_mask(mask: int, here: int, found: Sequence[tuple[int, int]], rest: int) -> int:
     if mask & here:
         for bit, through in found:
             if mask & bit:
@@ -349,7 +349,7 @@ def _restricted(mask: int, here: int, found: Sequence[tuple[int, int]], rest: in
     return mask & rest
 
 
-def _through(before: Order, mask: int) -> int:
+def _predecessors(before: Order, mask: int) -> int:
     """What precedes the operations of `mask`."""
     found = 0
     while mask:

@@ -17,25 +17,25 @@ from hashlib import md5
 from itertools import zip_longest
 from typing import Final
 
-from polyloom.riscv.rvwmo.litmus import Declaration, Instruction, Litmus, Place, Register, Statement, places
+from polyloom.riscv.rvwmo.litmus import Declaration, Instruction, Litmus, Place, Register, Statement, mentioned_places
 from polyloom.riscv.rvwmo.values import Constant, Pointer
 
 _DECLARED: Final = re.compile(r"hash[ \t]*=[ \t]*(\S+)[ \t]*", re.IGNORECASE)
 
 
-def hash_of(test: Litmus) -> str:
+def test_hash(test: Litmus) -> str:
     """In lower case."""
-    return declared(test.info) or computed(test)
+    return declared_hash(test.info) or computed_hash(test)
 
 
-def declared(info: Sequence[str]) -> str | None:
+def declared_hash(info: Sequence[str]) -> str | None:
     """What the lines between name and initial state say."""
     return next((found[1].lower() for found in map(_DECLARED.fullmatch, info) if found), None)
 
 
-def computed(test: Litmus) -> str:
+def computed_hash(test: Litmus) -> str:
     """Hash from a test's initial state, code and observed places."""
-    parts = (_initial(test), _code(test), _observed(test))
+    parts = (_initial_text(test), _code_text(test), _observed_text(test))
     return md5(
         # MD5 identifies a test and protects nothing.
         b"".join(md5(part.encode(), usedforsecurity=False).digest() for part in parts),
@@ -43,9 +43,9 @@ def computed(test: Litmus) -> str:
     ).hexdigest()
 
 
-def _initial(test: Litmus) -> str:
+def _initial_text(test: Litmus) -> str:
     first: dict[Place, Declaration] = {}
-    for declaration in sorted(test.declarations, key=lambda d: _order(d.place)):
+    for declaration in sorted(test.declarations, key=lambda d: _place_order(d.place)):
         # herd sorts the initial state; sorting is stable, so that the first of several declarations of a place counts.
         first.setdefault(declaration.place, declaration)
     return "; ".join(map(_declaration, first.values()))
@@ -56,11 +56,11 @@ def _declaration(declaration: Declaration) -> str:
     return f"{type}{'*' if declaration.pointer else ''}{_place(declaration.place)}={_value(declaration.value)}"
 
 
-def _observed(test: Litmus) -> str:
-    return "; ".join(map(_place, sorted(places(test.condition) | frozenset(test.locations), key=_order)))
+def _observed_text(test: Litmus) -> str:
+    return "; ".join(map(_place, sorted(mentioned_places(test.condition) | frozenset(test.locations), key=_place_order)))
 
 
-def _code(test: Litmus) -> str:
+def _code_text(test: Litmus) -> str:
     """Code as a table with a column for each hart; labels are numbered by name, over all harts."""
     # Labels are made canonical: renaming one must not change the hash.
     labels = sorted({label for hart in test.harts for statement in hart for label in statement.labels})
@@ -75,10 +75,10 @@ def _code(test: Litmus) -> str:
 
 def _lines(statement: Statement, renamed: dict[str, str]) -> list[str]:
     lines = [f"{renamed[label]}:" for label in statement.labels]
-    return [*lines, _instruction(statement.instruction, renamed)] if statement.instruction else lines
+    return [*lines, _instruction_text(statement.instruction, renamed)] if statement.instruction else lines
 
 
-def _instruction(instruction: Instruction, renamed: dict[str, str]) -> str:
+def _instruction_text(instruction: Instruction, renamed: dict[str, str]) -> str:
     """Instruction as herd prints it: `li` is an `ori`, the address of an atomic has no offset, and `xori` has a blank
     in front.
     """
@@ -92,7 +92,7 @@ def _instruction(instruction: Instruction, renamed: dict[str, str]) -> str:
     return f"{' xori' if mnemonic == 'xori' else mnemonic} {','.join(operands)}".rstrip()
 
 
-def _order(place: Place) -> tuple[bool, int, str]:
+def _place_order(place: Place) -> tuple[bool, int, str]:
     """Registers by hart and name as text, then locations."""
     return (False, place.hart, place.spelling) if isinstance(place, Register) else (True, 0, place)
 

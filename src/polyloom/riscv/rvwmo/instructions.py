@@ -14,12 +14,12 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.riscv import names
-from polyloom.riscv.isa import OPERAND, X_NAMES, Field, Role, Row, by_mnemonic, find, register
-from polyloom.riscv.pseudo import pseudos
+from polyloom.riscv.isa import OPERAND, X_NAMES, Field, Role, Row, rows_of_mnemonics, find_row, register_number
+from polyloom.riscv.pseudo import pseudo_table
 from polyloom.riscv.rvwmo.litmus import Instruction
 from polyloom.riscv.rvwmo.values import signed
 
-ISA: Final = names.parse("rv64ia_zicond_zifencei_zbb")
+ISA: Final = names.parse_isa("rv64ia_zicond_zifencei_zbb")
 _ORDERED: Final = re.compile(r"(.+?)(\.aq)?((?(2)\.?|\.)rl)?")
 _ACCESS: Final = re.compile(r"l[bhwd]u?|s[bhwd]|(?:lr|sc|amo\w+)\.[wd]")
 _ADDRESS: Final = re.compile(r"([^()]*)\((\w+)\)")
@@ -42,28 +42,28 @@ class Step:
     has_immediate: bool = False
 
 
-def decode(instruction: Instruction) -> Step:
+def decode_instruction(instruction: Instruction) -> Step:
     """Operands of an instruction by role. Errors: PL0902 (unknown mnemonic), PL0903 (operands), PL0945 (not
     modelled)."""
-    mnemonic, acquire, release = _split(instruction)
+    mnemonic, acquire, release = _split_order(instruction)
     if mnemonic in ("li", "la"):
-        return _constant(instruction)
-    base, texts = _expanded(mnemonic, instruction.operands)
-    row = find(base, ISA)
+        return _decode_constant(instruction)
+    base, texts = _expand_pseudo(mnemonic, instruction.operands)
+    row = find_row(base, ISA)
     # Compressed rows stand for others and have no meaning of their own in a test.
     if row is None or row.expansion is not None or base in _OUTSIDE:
-        raise _unknown(instruction, base)
+        raise _unknown_error(instruction, base)
     if (acquire or release) and not _ACCESS.fullmatch(base):
         # Plain loads and stores take them too, as Zalasr's do: litmus tests are written like this.
-        raise _wrong(instruction, f"'{base}' takes no .aq or .rl", f"write {base}, with a fence where order is needed")
-    values = dict(_values(instruction, row, texts))
+        raise _operand_error(instruction, f"'{base}' takes no .aq or .rl", f"write {base}, with a fence where order is needed")
+    values = dict(_role_values(instruction, row, texts))
     sets = (str(values["rs1"]), str(values["rs2"])) if base == "fence" else ("", "")
     immediate = values.get("imm", 0)
     return Step(
         base,
-        rd=_number(values, "rd"),
-        rs1=0 if any(sets) else _number(values, "rs1"),
-        rs2=0 if any(sets) else _number(values, "rs2"),
+        rd=_role_number(values, "rd"),
+        rs1=0 if any(sets) else _role_number(values, "rs1"),
+        rs2=0 if any(sets) else _role_number(values, "rs2"),
         immediate=0 if isinstance(immediate, str) else immediate,
         label=immediate if isinstance(immediate, str) else "",
         sets=sets,
@@ -73,29 +73,29 @@ def decode(instruction: Instruction) -> Step:
     )
 
 
-def canonical(operand: str) -> str:
+def canonical_operand(operand: str) -> str:
     """Operand with numeric register names: `8(a0)` is `8(x10)`, `(a0)` is `0(x10)`."""
     found = _ADDRESS.fullmatch(operand)
     if found is not None:
-        return f"{found[1] or '0'}({canonical(found[2])})"
-    number = register(operand, X_NAMES)
+        return f"{found[1] or '0'}({canonical_operand(found[2])})"
+    number = register_number(operand, X_NAMES)
     return operand if number is None else f"x{number}"
 
 
-def _number(values: Mapping[Role, int | str], role: Role) -> int:
+def _role_number(values: Mapping[Role, int | str], role: Role) -> int:
     value = values.get(role, 0)
     return value if isinstance(value, int) else 0
 
 
-def _split(instruction: Instruction) -> tuple[str, bool, bool]:
+def _split_order(instruction: Instruction) -> tuple[str, bool, bool]:
     found = _ORDERED.fullmatch(instruction.mnemonic.lower())
     assert found is not None
     return found[1], found[2] is not None, found[3] is not None
 
 
-def _constant(instruction: Instruction) -> Step:
+def _decode_constant(instruction: Instruction) -> Step:
     if len(instruction.operands) != 2:
-        raise _wrong(
+        raise _operand_error(
             instruction,
             f"'{instruction.mnemonic}' does not take these operands",
             f"write {instruction.mnemonic} rd,value",
@@ -106,9 +106,9 @@ def _constant(instruction: Instruction) -> Step:
     return Step("li", rd=_register(instruction, rd), immediate=_integer(instruction, value, range(-(1 << 63), 1 << 64)))
 
 
-def _expanded(mnemonic: str, operands: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+def _expand_pseudo(mnemonic: str, operands: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """What a pseudo-instruction stands for; any other instruction itself."""
-    pseudo = pseudos().get((mnemonic, len(operands)))
+    pseudo = pseudo_table().get((mnemonic, len(operands)))
     if pseudo is None or ";" in (line := ";".join(pseudo[1])):
         return mnemonic, operands
     given = dict(zip(pseudo[0], operands, strict=True))
@@ -116,25 +116,25 @@ def _expanded(mnemonic: str, operands: tuple[str, ...]) -> tuple[str, tuple[str,
     return base, tuple(rest.split(",")) if rest else ()
 
 
-def _values(instruction: Instruction, row: Row, texts: tuple[str, ...]) -> Iterator[tuple[Role, int | str]]:
+def _role_values(instruction: Instruction, row: Row, texts: tuple[str, ...]) -> Iterator[tuple[Role, int | str]]:
     """Values of the operands, by role. Errors: PL0903."""
     template = row.operands.partition(";")[0]
     # Two spellings of one instruction: `jalr rd,rs1,imm` and `jalr rd,imm(rs1)`.
     if row.mnemonic == "jalr" and len(texts) == 3:
         texts = (texts[0], f"{texts[2]}({texts[1]})")
-    flat = [part for text in texts for part in _parts(text, row)]
+    flat = [part for text in texts for part in _split_operand(text, row)]
     wanted = [field for field in row.fields if field.kind != "order"]
     if len(flat) != len(wanted) or [bool(_ADDRESS.fullmatch(t)) for t in texts] != [
         "(" in t for t in template.strip("-").split(",") if t
     ]:
         shown = OPERAND.sub(lambda m: next((f.role for f in row.fields if f.name == m[0]), m[0]), template)
-        raise _wrong(
+        raise _operand_error(
             instruction, f"'{row.mnemonic}' does not take these operands", f"write {row.mnemonic} {shown}".rstrip(" -")
         )
     return ((field.role, _value(instruction, field, text)) for field, text in zip(wanted, flat, strict=True))
 
 
-def _parts(text: str, row: Row) -> Iterator[str]:
+def _split_operand(text: str, row: Row) -> Iterator[str]:
     found = _ADDRESS.fullmatch(text)
     if found is None:
         yield text
@@ -149,7 +149,7 @@ def _value(instruction: Instruction, field: Field, text: str) -> int | str:
         return _register(instruction, text)
     if field.kind == "fence":
         if not re.fullmatch("(?=.)i?o?r?w?", text):
-            raise _wrong(instruction, f"'{text}' is no set of accesses", "write r, w or rw")
+            raise _operand_error(instruction, f"'{text}' is no set of accesses", "write r, w or rw")
         return text
     if field.kind == "offset":
         return text
@@ -159,9 +159,9 @@ def _value(instruction: Instruction, field: Field, text: str) -> int | str:
 
 
 def _register(instruction: Instruction, text: str) -> int:
-    number = register(text, X_NAMES)
+    number = register_number(text, X_NAMES)
     if number is None:
-        raise _wrong(
+        raise _operand_error(
             instruction,
             f"'{text}' is no integer register",
             nearest(text, [*(f"x{n}" for n in range(32)), *X_NAMES], "register"),
@@ -173,9 +173,9 @@ def _integer(instruction: Instruction, text: str, legal: range) -> int:
     try:
         value = int(text, 0)
     except ValueError:
-        raise _wrong(instruction, f"'{text}' is no integer", "write for instance 12, -1 or 0x7ff") from None
+        raise _operand_error(instruction, f"'{text}' is no integer", "write for instance 12, -1 or 0x7ff") from None
     if value not in legal:
-        raise _wrong(
+        raise _operand_error(
             instruction,
             f"{value} is outside the range of the operand",
             f"it takes {legal[0]} to {legal[-1]}; `li` takes any constant",
@@ -183,8 +183,8 @@ def _integer(instruction: Instruction, text: str, legal: range) -> int:
     return value
 
 
-def _unknown(instruction: Instruction, base: str) -> PolyloomError:
-    if base in by_mnemonic():
+def _unknown_error(instruction: Instruction, base: str) -> PolyloomError:
+    if base in rows_of_mnemonics():
         help = (
             "a test has integer instructions, branches, loads, stores, atomics and fences: RV64IA with Zbb and Zicond"
         )
@@ -192,8 +192,8 @@ def _unknown(instruction: Instruction, base: str) -> PolyloomError:
             "PL0945", f"the memory model has no '{instruction.mnemonic}'", span=instruction.span, help=help
         )
     known = [
-        *(name for name, rows in by_mnemonic().items() if any(row.is_in(ISA) for row in rows)),
-        *(name for name, _ in pseudos()),
+        *(name for name, rows in rows_of_mnemonics().items() if any(row.is_in_isa(ISA) for row in rows)),
+        *(name for name, _ in pseudo_table()),
         "li",
         "la",
     ]
@@ -205,5 +205,5 @@ def _unknown(instruction: Instruction, base: str) -> PolyloomError:
     )
 
 
-def _wrong(instruction: Instruction, message: str, help: str) -> PolyloomError:
+def _operand_error(instruction: Instruction, message: str, help: str) -> PolyloomError:
     return input_error("PL0903", message, span=instruction.span, help=help)

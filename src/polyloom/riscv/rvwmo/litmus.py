@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A litmus test as data, and its text in the herd format, which `reader.read` reads back.
+"""A litmus test as data, and its text in the herd format, which `reader.read_litmus` reads back.
 
     test        ::= "RISCV" name  line*  "{" declaration* "}"  "P0" "|" ... ";"  row*  observation
     declaration ::= [type ["*"]] place ["=" ["&"] value] ";"        place ::= hart ":" register | name
@@ -125,12 +125,12 @@ class Litmus:
     info: tuple[str, ...] = ()
 
 
-def places(proposition: Proposition) -> frozenset[Place]:
+def mentioned_places(proposition: Proposition) -> frozenset[Place]:
     """The registers and locations that a proposition mentions."""
     if isinstance(proposition, Equal):
         return frozenset({proposition.place})
     parts = (proposition.operand,) if isinstance(proposition, Not) else proposition.operands
-    return frozenset[Place]().union(*map(places, parts))
+    return frozenset[Place]().union(*map(mentioned_places, parts))
 
 
 def holds(proposition: Proposition, equal: Callable[[Equal], bool]) -> bool:
@@ -146,7 +146,7 @@ def holds(proposition: Proposition, equal: Callable[[Equal], bool]) -> bool:
             return any(holds(operand, equal) for operand in operands)
 
 
-def emit(test: Litmus) -> str:
+def print_litmus(test: Litmus) -> str:
     """Text of a test in the herd format, which reads back to an equal one."""
     lines = [f"RISCV {test.name}", *test.info, "{", *(f" {_declaration(d)};" for d in test.declarations), "}"]
     lines += _program(test)

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from polyloom.riscv.isa import X_NAMES, register
-from polyloom.riscv.rvwmo.check import Verdict
+from polyloom.riscv.isa import X_NAMES, register_number
+from polyloom.riscv.rvwmo.check_text import Verdict
 
 _TEST: Final = re.compile(r"Test (\S+)")
 _TABLE: Final = re.compile(r"(States|Histogram)\b")
@@ -70,7 +70,7 @@ class Log:
         return tuple(group for group in groups if group)
 
 
-def merged(entries: Iterable[Entry]) -> Log:
+def merge_entries(entries: Iterable[Entry]) -> Log:
     """The log of all the entries."""
     by_hash, by_name, names = defaultdict[str, list[Entry]](list), defaultdict[str, list[Entry]](list), set[str]()
     for entry in entries:
@@ -79,16 +79,16 @@ def merged(entries: Iterable[Entry]) -> Log:
     return Log(by_hash, by_name, frozenset(names))
 
 
-def entries(text: str) -> Iterator[Entry]:
+def parse_log(text: str) -> Iterator[Entry]:
     """Entries of a log; what is not whole is left out."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if _TEST.match(line)]
     for start, end in pairwise([*starts, len(lines)]):
-        if (found := _entry(lines[start:end])) is not None:
+        if (found := _parse_entry(lines[start:end])) is not None:
             yield found
 
 
-def _entry(lines: Sequence[str]) -> Entry | None:
+def _parse_entry(lines: Sequence[str]) -> Entry | None:
     """Entry from the lines from one `Test` to the next; None where it is not whole."""
     name = _TEST.match(lines[0])
     table = next((n for n, line in enumerate(lines) if _TABLE.match(line)), None)
@@ -103,43 +103,43 @@ def _entry(lines: Sequence[str]) -> Entry | None:
     hash = next((m[1].lower() for m in map(_HASH.match, rest) if m), None)
     observed = next((m for m in map(_OBSERVATION.match, rest) if m), None)
     counts = None if observed is None or lines[table].startswith("Histogram") else (int(observed[1]), int(observed[2]))
-    return Entry(name[1], hash, frozenset(map(_state, shown)), counts)
+    return Entry(name[1], hash, frozenset(map(_parse_state, shown)), counts)
 
 
 def agrees(verdict: Verdict, entry: Entry) -> bool:
     """Whether a log's states and counts are the verdict's; of a machine, whether its states are allowed: a machine need
     not show all that it may do.
     """
-    states = frozenset(map(_state, verdict.states))
+    states = frozenset(map(_parse_state, verdict.states))
     if entry.counts is None:
         return entry.states <= states
     return (entry.states, entry.counts) == (states, (verdict.positive, verdict.negative))
 
 
-def forbidden(verdict: Verdict, groups: Iterable[Iterable[Entry]]) -> tuple[str, ...]:
+def forbidden_states(verdict: Verdict, groups: Iterable[Iterable[Entry]]) -> tuple[str, ...]:
     """Forbidden states: those that a machine showed, and the verdict does not allow."""
     shown = frozenset[State]().union(*(entry.states for group in groups for entry in group if entry.counts is None))
-    return tuple(sorted(map(_text, shown - frozenset(map(_state, verdict.states)))))
+    return tuple(sorted(map(_state_text, shown - frozenset(map(_parse_state, verdict.states)))))
 
 
-def _state(line: str) -> State:
+def _parse_state(line: str) -> State:
     line = _TIMES.sub("", line.partition("#")[0], count=1)
-    return frozenset((_place(place), _value(value.strip())) for place, value in _PAIR.findall(line))
+    return frozenset((_canonical_place(place), _canonical_value(value.strip())) for place, value in _PAIR.findall(line))
 
 
-def _text(state: State) -> str:
+def _state_text(state: State) -> str:
     """As a verdict prints it."""
     return " ".join(f"{place}={value};" if ":" in place else f"[{place}]={value};" for place, value in sorted(state))
 
 
-def _place(text: str) -> str:
+def _canonical_place(text: str) -> str:
     """Registers have several names."""
     found = _HART_REGISTER.fullmatch(text)
-    number = register(found[2], X_NAMES) if found else None
+    number = register_number(found[2], X_NAMES) if found else None
     return text if found is None or number is None else f"{found[1]}:x{number}"
 
 
-def _value(text: str) -> str:
+def _canonical_value(text: str) -> str:
     """Value as a signed number: logs write hexadecimal on request, and 64 bits without a sign where the type has
     none."""
     if not _NUMBER.fullmatch(text):

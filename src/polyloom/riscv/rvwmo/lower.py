@@ -28,19 +28,19 @@ from polyloom.ir.ssa import (
     Return,
     Terminator,
     Value,
-    edges_of,
+    successor_edges,
 )
 from polyloom.ir.ssa_text import print_instruction
 from polyloom.ir.ssa_types import F32, F64, I1, I32, I64, PTR, SIZE, WIDTH, Type
 from polyloom.riscv.backend.atomics import MNEMONICS
-from polyloom.riscv.isa import X_NAMES, register
+from polyloom.riscv.isa import X_NAMES, register_number
 from polyloom.riscv.names import Isa
 from polyloom.riscv.rvwmo import litmus
 from polyloom.riscv.rvwmo.litmus import Declaration, Register, Statement
 from polyloom.riscv.rvwmo.values import Pointer
 from polyloom.riscv.rvwmo.values import signed as wrapped
 from polyloom.riscv.selects.expression import RELATIONS, Expression, Node, comparison
-from polyloom.riscv.selects.select import select
+from polyloom.riscv.selects.select import select_expression
 from polyloom.transform.ssa.destruct import destruct
 
 _SMALL: Final = (
@@ -96,7 +96,7 @@ class Program:
     shared: frozenset[str]
 
 
-def lower(function: Function, isa: Isa, values: Mapping[str, int]) -> Program:
+def lower_function(function: Function, isa: Isa, values: Mapping[str, int]) -> Program:
     """The function as hart 0; `values` are those of its integer parameters. Errors: PL0947, PL0948."""
     return _Writer(destruct(function), isa, values).program()
 
@@ -118,7 +118,7 @@ class _Writer:
 
     def program(self) -> Program:
         blocks = self.function.blocks
-        targets = {edge.block for block in blocks for edge in edges_of(block.terminator)}
+        targets = {edge.block for block in blocks for edge in successor_edges(block.terminator)}
         for block, after in zip(blocks, [*(b.name for b in blocks[1:]), ""], strict=True):
             self.labels += (self._label(block.name),) if block.name in targets else ()
             for instruction in block.instructions:
@@ -127,8 +127,8 @@ class _Writer:
             self.scratch, self.line = _SCRATCH, block.terminator.place.line
             self._terminator(block.terminator, after)
         self.statements.append(Statement(None, (*self.labels, "END")))
-        shared = {_location(p.name) for p in self.function.parameters if p.type == PTR} | {
-            _location(d.name) for d in self.function.data
+        shared = {_location_name(p.name) for p in self.function.parameters if p.type == PTR} | {
+            _location_name(d.name) for d in self.function.data
         }
         return Program(
             _with_used_labels(self.statements), tuple(self.declarations), tuple(self.accesses), frozenset(shared)
@@ -139,15 +139,15 @@ class _Writer:
         if name in ("load", "store"):
             self._access(instruction)
         elif name == "rmw" and instruction.callee in MNEMONICS:
-            self._modification(instruction)
+            self._read_modify_write(instruction)
         elif name == "fence" and instruction.access is not None:
             self._fence(instruction.access.order)
         elif name == "alloca" and result is not None:
             self._pointer(result.name)
         elif result is None or any(operand.type in (F32, F64) for operand in (*operands, result)):
-            raise self._refused(instruction)
+            raise self._refuse(instruction)
         elif name in COMPARISONS:
-            self._table(
+            self._table_sequence(
                 result,
                 comparison(RELATIONS[name], self._atom("a", operands[0]), self._atom("b", operands[1])),
                 operands,
@@ -155,13 +155,13 @@ class _Writer:
             )
         elif name == "select":
             arms = (self._atom(letter, operand) for letter, operand in zip("ab", operands[1:], strict=True))
-            self._table(result, Node("?", ("s", *arms)), operands, "sab")
+            self._table_sequence(result, Node("?", ("s", *arms)), operands, "sab")
         elif name in ("copy", "sext", "zext", "trunc"):
-            self._converted(name, result, operands[0])
+            self._convert(name, result, operands[0])
         elif name in _ARITHMETIC or name == "offset":
             self._arithmetic("add" if name == "offset" else name, result, *operands)
         else:
-            raise self._refused(instruction)
+            raise self._refuse(instruction)
 
     def _terminator(self, terminator: Terminator, after: str) -> None:
         match terminator:
@@ -178,7 +178,7 @@ class _Writer:
             case _:
                 raise self._error(
                     "the memory model has no 'switch'"
-                    if edges_of(terminator)
+                    if successor_edges(terminator)
                     else "control may reach a point that has no meaning"
                 )
 
@@ -193,7 +193,7 @@ class _Writer:
         type = result.type if result else instruction.operands[0].type
         order = access.order if access else ""
         if type in (I1, F32, F64):
-            raise self._refused(instruction)
+            raise self._refuse(instruction)
         # The mapping of C11 atomics to RVWMO of the specification's appendix A, table "Mappings from C/C++ primitives".
         if order == "seq_cst" or (not result and order == "release"):
             self._fence("seq_cst" if result else "release")
@@ -204,20 +204,20 @@ class _Writer:
         else:
             self._write(f"s{letter}", self._register(instruction.operands[0]), where)
         racy = access is not None and (access.volatile or bool(order))
-        self.accesses.append(Access(number, SIZE[type], _bases(self.function, address), racy))
+        self.accesses.append(Access(number, SIZE[type], _possible_locations(self.function, address), racy))
         if result and order in ("acquire", "seq_cst"):
             self._fence("acquire")
 
-    def _modification(self, instruction: Instruction) -> None:
+    def _read_modify_write(self, instruction: Instruction) -> None:
         """AMO of a read-modify-write. Errors: PL0947 for what is a loop over `cas`."""
         (address, value), result = instruction.operands, instruction.result
         order = instruction.access.order if instruction.access else "seq_cst"
         if result is None or SIZE[value.type] < SIZE[I32]:
-            raise self._refused(instruction)
+            raise self._refuse(instruction)
         width = SIZE[value.type]
         mnemonic = f"{MNEMONICS[instruction.callee]}.{LETTERS[width]}{_SUFFIXES[order]}"
         self._write(mnemonic, self._register(result), self._register(value), f"({self._register(address)})")
-        where = _bases(self.function, address)
+        where = _possible_locations(self.function, address)
         self.accesses += [Access(self._number(result), width, where, True), Access(None, width, where, True)]
 
     def _fence(self, order: str) -> None:
@@ -226,18 +226,18 @@ class _Writer:
 
     # Values
 
-    def _table(self, result: Value, expression: Expression, operands: Iterable[Operand], names: str) -> None:
+    def _table_sequence(self, result: Value, expression: Expression, operands: Iterable[Operand], names: str) -> None:
         """Sequence of the select table; names that it does not use were constants."""
         given = dict(zip(names, operands, strict=True))
         made: dict[str, str] = {"zero": "x0", "rd": self._register(result)}
-        for line in select(expression, self.isa).lines:
+        for line in select_expression(expression, self.isa).lines:
             target, *sources = line.operands
             texts = [made[s] if s in made else self._register(given[s]) if s in given else s for s in sources]
             if target not in made:
                 made[target] = self._temporary()
             self._write(line.mnemonic, made[target], *texts)
 
-    def _converted(self, name: str, result: Value, operand: Operand) -> None:
+    def _convert(self, name: str, result: Value, operand: Operand) -> None:
         """Integer conversion. Values are sign-extended at every width: only narrower values and unsigned ones need
         instructions.
         """
@@ -249,11 +249,11 @@ class _Writer:
         elif name == "sext":
             self._write("neg", rd, self._register(operand))
         else:
-            self._extended(
+            self._extend(
                 rd, self._register(operand), *(("srli", width) if name == "zext" else ("srai", WIDTH[result.type]))
             )
 
-    def _extended(self, rd: str, source: str, shift: str, width: int) -> None:
+    def _extend(self, rd: str, source: str, shift: str, width: int) -> None:
         if width == 1:
             self._write("andi", rd, source, "1")
         elif width < WIDTH[I64]:
@@ -264,7 +264,7 @@ class _Writer:
         rd, width = self._register(result), WIDTH[result.type]
         first = self._register(left)
         if width < WIDTH[I32] and name == "lshr":
-            self._extended(scratch := self._temporary(), first, "srli", width)
+            self._extend(scratch := self._temporary(), first, "srli", width)
             first = scratch
         # Bitwise operations of sign-extended words give sign-extended words.
         suffix = "w" if width == WIDTH[I32] and name not in _BITWISE else ""
@@ -273,7 +273,7 @@ class _Writer:
         else:
             self._write(f"{_ARITHMETIC[name]}{suffix}", rd, first, self._register(right))
         if width < WIDTH[I32] and name not in _BITWISE:
-            self._extended(rd, rd, "srai", width)
+            self._extend(rd, rd, "srai", width)
 
     def _atom(self, name: str, operand: Operand) -> Expression:
         """A constant as such, another operand by the name that the table is to use."""
@@ -313,7 +313,7 @@ class _Writer:
                 f"the parameter {value.name} of {self.function.name} has no value",
                 help=f"give one, as in {value.name}=1",
             )
-        self.declarations.append(Declaration(Register(0, number), _in_range(value.type, self.values[value.name])))
+        self.declarations.append(Declaration(Register(0, number), _wrap_value(value.type, self.values[value.name])))
         return number
 
     def _pointer(self, name: str) -> int:
@@ -324,9 +324,9 @@ class _Writer:
                 if len(datum.initial) not in LETTERS:
                     raise self._error(f"the initial value of {name} has {len(datum.initial)} bytes")
                 self.declarations.append(
-                    Declaration(_location(name), int.from_bytes(datum.initial, "little", signed=True))
+                    Declaration(_location_name(name), int.from_bytes(datum.initial, "little", signed=True))
                 )
-            self.declarations.append(Declaration(Register(0, self._fresh(name)), Pointer(_location(name))))
+            self.declarations.append(Declaration(Register(0, self._fresh(name)), Pointer(_location_name(name))))
         return self.registers[name]
 
     def _fresh(self, name: str) -> int:
@@ -353,7 +353,7 @@ class _Writer:
     def _label(self, block: str) -> str:
         return f"L{[b.name for b in self.function.blocks].index(block)}"
 
-    def _refused(self, instruction: Instruction) -> PolyloomError:
+    def _refuse(self, instruction: Instruction) -> PolyloomError:
         if instruction.called:
             help = (
                 "where it is `noinline`, add `-D noinline=`, with which it becomes part of its caller; a recursive "
@@ -377,17 +377,17 @@ def _with_used_labels(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     return tuple(s for s in kept if s.instruction or s.labels)
 
 
-def _in_range(type: Type, value: int) -> int:
+def _wrap_value(type: Type, value: int) -> int:
     return value & 1 if type == I1 else wrapped(value, WIDTH[type])
 
 
-def _location(name: str) -> str:
+def _location_name(name: str) -> str:
     """Name of a location: letters, digits and underscores, and no register's."""
     plain = re.sub(r"\W", "_", name)
-    return f"{plain}_" if register(plain, X_NAMES) is not None or not plain[0].isalpha() else plain
+    return f"{plain}_" if register_number(plain, X_NAMES) is not None or not plain[0].isalpha() else plain
 
 
-def _bases(function: Function, address: Operand) -> frozenset[str]:
+def _possible_locations(function: Function, address: Operand) -> frozenset[str]:
     """Points-to set of an address; none of what is read from memory."""
     found: set[str] = set()
     seen: set[Operand] = set()
@@ -404,6 +404,6 @@ def _bases(function: Function, address: Operand) -> frozenset[str]:
             or operand in function.parameters
             or any(i.operation == "alloca" for i in sources)
         ):
-            found.add(_location(operand.name) if isinstance(operand, Address | Value) else "")
+            found.add(_location_name(operand.name) if isinstance(operand, Address | Value) else "")
         work += [o for i in sources if i.operation in ("copy", "select", "offset") for o in i.operands if o.type == PTR]
     return frozenset(found)

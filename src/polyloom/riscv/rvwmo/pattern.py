@@ -20,9 +20,9 @@ from typing import Literal
 from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import Function
 from polyloom.riscv.names import Isa
-from polyloom.riscv.rvwmo.check import judge
+from polyloom.riscv.rvwmo.check_text import judge
 from polyloom.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Place, Register, Statement
-from polyloom.riscv.rvwmo.lower import LETTERS, Access, Program, lower
+from polyloom.riscv.rvwmo.lower import LETTERS, Access, Program, lower_function
 from polyloom.riscv.rvwmo.values import Pointer
 
 Shape = Literal["LB", "S", "MP"]
@@ -43,14 +43,14 @@ class _Pair:
     value: int
 
 
-def patterns(function: Function, isa: Isa, values: Mapping[str, int]) -> tuple[Litmus, ...]:
+def litmus_tests(function: Function, isa: Isa, values: Mapping[str, int]) -> tuple[Litmus, ...]:
     """Litmus tests of `function`; `values` has those of its integer parameters, and what the other hart writes to a
     location (1 unless given).
 
     Errors: PL0947 for what cannot be lowered, PL0948 for a missing or unknown value, PL0949 where there is nothing to
     test.
     """
-    program = lower(function, isa, values)
+    program = lower_function(function, isa, values)
     known = {p.name for p in function.parameters} | program.shared
     if unknown := [name for name in values if name not in known]:
         raise input_error(
@@ -58,7 +58,7 @@ def patterns(function: Function, isa: Isa, values: Mapping[str, int]) -> tuple[L
             f"{function.name} has no parameter '{unknown[0]}'",
             help=f"it has {', '.join(sorted(known)) or 'none'}",
         )
-    tests = {test.name: test for pair in _pairs(program, values) for test in _tests(function.name, program, pair)}
+    tests = {test.name: test for pair in _access_pairs(program, values) for test in _pair_tests(function.name, program, pair)}
     if not tests:
         help = (
             "a volatile or atomic load, and later an access to another location, both through pointers; x=5 lets "
@@ -70,7 +70,7 @@ def patterns(function: Function, isa: Isa, values: Mapping[str, int]) -> tuple[L
     return tuple(tests.values())
 
 
-def _pairs(program: Program, values: Mapping[str, int]) -> Iterator[_Pair]:
+def _access_pairs(program: Program, values: Mapping[str, int]) -> Iterator[_Pair]:
     for n, load in enumerate(program.accesses):
         for second in program.accesses[n + 1 :] if load.number is not None and load.racy else ():
             for source in sorted(load.locations & program.shared):
@@ -78,7 +78,7 @@ def _pairs(program: Program, values: Mapping[str, int]) -> Iterator[_Pair]:
                     yield _Pair(load, second, source, target, values.get(source, 1))
 
 
-def _tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
+def _pair_tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
     """Tests of a pair of accesses; none where the function, run alone, does not make both."""
     assert pair.load.number is not None
     read = Equal(Register(0, pair.load.number), pair.value)
@@ -86,22 +86,22 @@ def _tests(name: str, program: Program, pair: _Pair) -> Iterator[Litmus]:
         # Two initial values: a store of the value that is there already could not be seen.
         # The values that the target may hold at the start.
         for before in (0, 1):
-            stored = _alone(program, pair, before, pair.target)
+            stored = _single_hart_value(program, pair, before, pair.target)
             if stored not in (None, before):
                 seen = Equal(Register(1, _SEEN), stored)
-                yield _test(name, "LB", program, pair, before, _reader(pair), And((read, seen)))
+                yield _build_test(name, "LB", program, pair, before, _reading_hart(pair), And((read, seen)))
                 other = next(n for n in (2, 3) if n != stored)
-                yield _test(
-                    name, "S", program, pair, before, _writer(pair, other), And((read, Equal(pair.target, other)))
+                yield _build_test(
+                    name, "S", program, pair, before, _writing_hart(pair, other), And((read, Equal(pair.target, other)))
                 )
                 return
     else:
         place = Register(0, pair.second.number)
-        if _alone(program, pair, 2, place) == 2:
-            yield _test(name, "MP", program, pair, 0, _writer(pair, 2), And((read, Equal(place, 0))))
+        if _single_hart_value(program, pair, 2, place) == 2:
+            yield _build_test(name, "MP", program, pair, 0, _writing_hart(pair, 2), And((read, Equal(place, 0))))
 
 
-def _alone(program: Program, pair: _Pair, before: int, place: Place) -> int | None:
+def _single_hart_value(program: Program, pair: _Pair, before: int, place: Place) -> int | None:
     """Final value of `place` in a run without another hart, where memory holds what that would write; None where the
     load is not made.
     """
@@ -118,29 +118,29 @@ def _alone(program: Program, pair: _Pair, before: int, place: Place) -> int | No
     return int(found) if found.lstrip("-").isdecimal() else None
 
 
-def _reader(pair: _Pair) -> tuple[Instruction, ...]:
-    return _load(pair.second.width), Instruction("fence", ("rw", "rw")), *_store(pair.value, pair.load.width, _FIRST)
+def _reading_hart(pair: _Pair) -> tuple[Instruction, ...]:
+    return _load_instruction(pair.second.width), Instruction("fence", ("rw", "rw")), *_store_instructions(pair.value, pair.load.width, _FIRST)
 
 
-def _writer(pair: _Pair, other: int) -> tuple[Instruction, ...]:
+def _writing_hart(pair: _Pair, other: int) -> tuple[Instruction, ...]:
     return (
-        *_store(other, pair.second.width, _SECOND),
+        *_store_instructions(other, pair.second.width, _SECOND),
         Instruction("fence", ("w", "w")),
-        *_store(pair.value, pair.load.width, _FIRST),
+        *_store_instructions(pair.value, pair.load.width, _FIRST),
     )
 
 
-def _load(width: int) -> Instruction:
+def _load_instruction(width: int) -> Instruction:
     return Instruction(f"l{LETTERS[width]}", (f"x{_SEEN}", f"0(x{_SECOND})"))
 
 
-def _store(value: int, width: int, address: int) -> tuple[Instruction, ...]:
+def _store_instructions(value: int, width: int, address: int) -> tuple[Instruction, ...]:
     return Instruction("li", (f"x{_VALUE}", str(value))), Instruction(
         f"s{LETTERS[width]}", (f"x{_VALUE}", f"0(x{address})")
     )
 
 
-def _test(
+def _build_test(
     name: str, shape: Shape, program: Program, pair: _Pair, before: int, other: tuple[Instruction, ...], condition: And
 ) -> Litmus:
     """The whole test; its name tells the registers of the loads."""

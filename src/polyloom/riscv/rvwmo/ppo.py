@@ -11,33 +11,33 @@ from __future__ import annotations
 from polyloom.riscv.rvwmo.path import Fence, Operation, Path
 
 
-def preserved(path: Path) -> tuple[int, ...]:
+def preserved_program_order(path: Path) -> tuple[int, ...]:
     """Preserved program order of a path: for each operation the earlier ones that precede it by rules 4 to 7, 9 to 11
     and 13 of the manual, as bit masks.
     """
     return tuple(
-        sum(1 << a for a in range(b) if _explicit(path, a, b)) | _dependencies(path.operations, b)
+        sum(1 << a for a in range(b) if _explicit_order(path, a, b)) | _dependencies(path.operations, b)
         for b in range(len(path.operations))
     )
 
 
-def _explicit(path: Path, a: int, b: int) -> bool:
+def _explicit_order(path: Path, a: int, b: int) -> bool:
     """Rules 4 (a fence orders them), 5 (a acquires), 6 (b releases), 7 (both have RCsc annotations) of the manual."""
     first, second = path.operations[a], path.operations[b]
     return (
         first.acquire
         or second.release
         or (first.strong and second.strong)
-        or any(_orders(f, first, second) for f in path.fences if a < f.place <= b)
+        or any(_fence_orders(f, first, second) for f in path.fences if a < f.place <= b)
     )
 
 
-def _orders(fence: Fence, first: Operation, second: Operation) -> bool:
+def _fence_orders(fence: Fence, first: Operation, second: Operation) -> bool:
     # An AMO reads and writes: either set of the fence that names one of both orders it.
-    return _within(first, fence.before) and _within(second, fence.after)
+    return _in_set(first, fence.before) and _in_set(second, fence.after)
 
 
-def _within(operation: Operation, letters: str) -> bool:
+def _in_set(operation: Operation, letters: str) -> bool:
     return (operation.reads and "r" in letters) or (operation.writes and "w" in letters)
 
 

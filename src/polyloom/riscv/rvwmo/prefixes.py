@@ -29,7 +29,7 @@ Seen = tuple[tuple[tuple[Read, Value], ...], tuple[tuple[str, Value], ...]]
 """What is observed: relevant reads, and final values of locations of interest."""
 
 
-def counted(
+def count_executions(
     nodes: Sequence[Node],
     before: Sequence[int],
     initial: Mapping[str, Constant],
@@ -53,7 +53,7 @@ def counted(
     if len(nodes) > _EVENTS or len(values) > _VALUES:
         return None
     try:
-        limits = [_limit(node, values, possible) for node in nodes]
+        limits = [_possible_values(node, values, possible) for node in nodes]
     except UndefinedError:
         return None
     kept = [node for node in nodes if node.operation.reads and node.read in reads]
@@ -67,11 +67,11 @@ def counted(
     places = {node.number: len(shown) + k for k, node in enumerate(kept)}
     events = [
         (
-            before[n] | _stored_after(node, nodes),
+            before[n] | _coherence_predecessors(node, nodes),
             node.sources,
-            _guard(node, nodes),
+            _read_guard(node, nodes),
             limits[n],
-            _own(node, nodes),
+            _forwarding_store(node, nodes),
             node.hart,
             names.index(node.operation.location),
             values.index(node.operation.value) if node.operation.writes else 0,
@@ -103,34 +103,34 @@ def counted(
     ]
 
 
-def _limit(node: Node, values: Sequence[Value], possible: Callable[[Read, Value], bool]) -> int:
+def _possible_values(node: Node, values: Sequence[Value], possible: Callable[[Read, Value], bool]) -> int:
     """The values that an operation may read, as a bit mask. Errors: `UndefinedError`."""
     if not node.operation.reads:
         return _ALL
     return sum(1 << n for n in range(_VALUES) if n >= len(values) or possible(node.read, values[n]))
 
 
-def _earlier(node: Node, nodes: Sequence[Node]) -> list[Node]:
+def _program_earlier(node: Node, nodes: Sequence[Node]) -> list[Node]:
     """The operations of its hart before it at its location."""
     return [n for n in nodes[: node.number] if n.hart == node.hart and n.operation.location == node.operation.location]
 
 
-def _stored_after(node: Node, nodes: Sequence[Node]) -> int:
+def _coherence_predecessors(node: Node, nodes: Sequence[Node]) -> int:
     """Predecessors of a store by rule 1: earlier operations on its location in its hart."""
-    return sum(1 << n.number for n in _earlier(node, nodes)) if node.operation.writes else 0
+    return sum(1 << n.number for n in _program_earlier(node, nodes)) if node.operation.writes else 0
 
 
-def _own(node: Node, nodes: Sequence[Node]) -> int:
+def _forwarding_store(node: Node, nodes: Sequence[Node]) -> int:
     """Store from which a load may be forwarded (load value axiom): the hart's last one at the location; -1 for none."""
     if node.operation.writes:
         return -1
-    return max((n.number for n in _earlier(node, nodes) if n.operation.writes), default=-1)
+    return max((n.number for n in _program_earlier(node, nodes) if n.operation.writes), default=-1)
 
 
-def _guard(node: Node, nodes: Sequence[Node]) -> int:
+def _read_guard(node: Node, nodes: Sequence[Node]) -> int:
     """Guard of a load: earlier loads that must not read newer (rule 2), and its store-conditional (atomicity axiom)."""
     if node.operation.writes:
         return 0
-    older = takewhile(lambda n: not n.operation.writes, reversed(_earlier(node, nodes)))
+    older = takewhile(lambda n: not n.operation.writes, reversed(_program_earlier(node, nodes)))
     pairs = (n for n in nodes if n.hart == node.hart and n.operation.paired == node.index)
     return sum(1 << n.number for n in {*older, *pairs})

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
-from polyloom.riscv.isa import X_NAMES, register
-from polyloom.riscv.rvwmo.instructions import canonical
+from polyloom.riscv.isa import X_NAMES, register_number
+from polyloom.riscv.rvwmo.instructions import canonical_operand
 from polyloom.riscv.rvwmo.lexer import Token, tokens
 from polyloom.riscv.rvwmo.litmus import (
     And,
@@ -32,13 +32,13 @@ _LARGEST: Final = 1 << 64
 _DEPTH: Final = 100
 
 
-def read(source: Source) -> Litmus:
+def read_litmus(source: Source) -> Litmus:
     """The test in `source`. Errors: PL0940 with the place."""
-    name, info, start = _head(source)
+    name, info, start = _read_head(source)
     return _Reader(source, start).test(name, info)
 
 
-def _head(source: Source) -> tuple[str, tuple[str, ...], int]:
+def _read_head(source: Source) -> tuple[str, tuple[str, ...], int]:
     """The name, the lines of information, and where the initial state begins."""
     first, _, _ = source.text.partition("\n")
     words = first.split(maxsplit=1)
@@ -126,7 +126,7 @@ class _Reader:
         word = self._take()
         if word.kind != "number":
             raise self._error(f"{what} must stand here", "write decimal digits, or hexadecimal ones after 0x", word)
-        value = _number(word.text)
+        value = _parse_number(word.text)
         if not -_LARGEST // 2 <= value < _LARGEST:
             raise self._error(
                 f"{word.text} does not fit in 64 bits", "registers and locations have at most 64 bits", word
@@ -169,7 +169,7 @@ class _Reader:
         if word.kind == "number" or _is_hart(word, self._word):
             self._expect(":", "a register is written hart:register, for instance 0:x5")
             written = self._word.text
-            return Register(_number(word.text.removeprefix("P")), self._register(), written)
+            return Register(_parse_number(word.text.removeprefix("P")), self._register(), written)
         if word.text == "[":
             word = self._take()
             self._expect("]", "a location is written [x] or x")
@@ -183,7 +183,7 @@ class _Reader:
 
     def _register(self) -> int:
         word = self._take()
-        number = register(word.text, X_NAMES)
+        number = register_number(word.text, X_NAMES)
         if number is None:
             raise self._error(
                 f"'{word.text}' is no integer register",
@@ -225,7 +225,7 @@ class _Reader:
                         "separate the cells of a row by '|'; a cell may be empty",
                     )
             self._expect(";", f"a row has {count} cells, separated by '|', and ends in ';'")
-        return tuple(_joined(column) for column in columns)
+        return tuple(_attach_labels(column) for column in columns)
 
     def _harts(self) -> int:
         count = 0
@@ -267,7 +267,7 @@ class _Reader:
             )
         if self._accept("("):
             return f"{word.text}{self._base()}"
-        return canonical(word.text)
+        return canonical_operand(word.text)
 
     def _base(self) -> str:
         """Of an address, what follows its opening parenthesis."""
@@ -341,7 +341,7 @@ class _Reader:
         """Registers belong to harts of the test."""
         for number, word in enumerate(self._words[:-2]):
             hart = (
-                _number(word.text.removeprefix("P"))
+                _parse_number(word.text.removeprefix("P"))
                 if word.kind == "number" or _is_hart(word, self._words[number + 1])
                 else 0
             )
@@ -349,7 +349,7 @@ class _Reader:
                 raise self._error(f"there is no hart {hart}", f"the harts are P0 to P{len(test.harts) - 1}", word)
 
 
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
     """Integer of a token. Of thousands of digits, which Python refuses to read, the first ones are beyond 64 bits,
     too."""
     return int(text[:40], 16 if "x" in text.lower() else 10)
@@ -359,7 +359,7 @@ def _is_hart(word: Token, following: Token) -> bool:
     return following.text == ":" and word.text[:1] == "P" and word.text[1:].isdecimal()
 
 
-def _joined(column: list[Statement]) -> tuple[Statement, ...]:
+def _attach_labels(column: list[Statement]) -> tuple[Statement, ...]:
     """Statements of a column: labels alone in a cell belong to the next instruction; empty cells mean nothing."""
     made: list[Statement] = []
     labels: tuple[str, ...] = ()

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.diagnostics import INPUT, Diagnostic, input_error, nearest
-from polyloom.riscv.rvwmo.instructions import Step, decode
+from polyloom.riscv.rvwmo.instructions import Step, decode_instruction
 from polyloom.riscv.rvwmo.litmus import Instruction, Litmus, Register, Statement
 from polyloom.riscv.rvwmo.path import Condition, Fence, Operation, Path
-from polyloom.riscv.rvwmo.values import Apply, Pointer, Read, UndefinedError, Value, apply, bases, signed
+from polyloom.riscv.rvwmo.values import Apply, Pointer, Read, UndefinedError, Value, apply_operation, possible_locations, signed
 
 UNROLL: Final = 2
 """How often a path takes one backward branch."""
@@ -66,12 +66,12 @@ class Hart:
         self._number = number
         self._locations = locations
         self._steps = [
-            (statement.instruction, decode(statement.instruction))
+            (statement.instruction, decode_instruction(statement.instruction))
             for statement in statements
             if statement.instruction is not None
         ]
-        self._labels = _labels(statements)
-        self._initial = _registers(test, number)
+        self._labels = _label_positions(statements)
+        self._initial = _initial_registers(test, number)
         for instruction, step in self._steps:
             if step.label and step.mnemonic != "la" and step.label not in self._labels:
                 help = nearest(step.label, self._labels, "label")
@@ -89,14 +89,14 @@ class Hart:
                 yield state.path
             else:
                 # A stack: the first successor is followed first, so that paths come in the order of the text.
-                waiting += reversed(list(self._after(state)))
+                waiting += reversed(list(self._successors(state)))
 
-    def _after(self, state: _State) -> Iterator[_State]:
+    def _successors(self, state: _State) -> Iterator[_State]:
         instruction, step = self._steps[state.at]
         try:
             yield from self._execute(state, step, instruction)
         except UndefinedError as reason:
-            yield _faulty(
+            yield _with_fault(
                 state,
                 f"{reason} has no meaning in a test",
                 instruction,
@@ -110,26 +110,26 @@ class Hart:
         elif name == "jal":
             yield self._jump(self._write(state, step.rd, self._code(state.at + 1)), self._labels[step.label])
         elif name == "jalr":
-            yield from self._indirect(state, step, instruction)
+            yield from self._indirect_jump(state, step, instruction)
         elif name.startswith("fence"):
-            yield _next(_fenced(state, step))
+            yield _advance(_add_fence(state, step))
         elif name.startswith("sc."):
             # A store-conditional may always fail, with no memory operation (specification, section on LR/SC).
-            yield _next(self._write(replace(state, reservation=None), step.rd, 1))
-            for target, after in self._targets(state, step, instruction) if state.reservation else ():
-                yield from self._conditional(after, step, target, instruction) if target else (after,)
-        elif (access := self._accesses(name)) is not None:
-            for target, after in self._targets(state, step, instruction):
-                yield _next(access(after, step, target, instruction)) if target else after
+            yield _advance(self._write(replace(state, reservation=None), step.rd, 1))
+            for target, after in self._address_forks(state, step, instruction) if state.reservation else ():
+                yield from self._store_conditional(after, step, target, instruction) if target else (after,)
+        elif (access := self._access_rule(name)) is not None:
+            for target, after in self._address_forks(state, step, instruction):
+                yield _advance(access(after, step, target, instruction)) if target else after
         else:
-            yield _next(self._computed(state, step))
+            yield _advance(self._compute(state, step))
 
-    def _accesses(self, name: str) -> Callable[[_State, Step, Pointer, Instruction], _State] | None:
+    def _access_rule(self, name: str) -> Callable[[_State, Step, Pointer, Instruction], _State] | None:
         """What a load, a store or an atomic does where it accesses memory."""
         if name in ("sb", "sh", "sw", "sd"):
             return self._store
         if name.startswith("amo"):
-            return self._atomic
+            return self._read_modify_write
         return self._load if name.startswith("lr.") or (name[0] == "l" and name.rstrip("u")[1:] in _WIDTHS) else None
 
     # Registers and control
@@ -141,7 +141,7 @@ class Hart:
         path = replace(state.path, registers=(*registers[:number], value, *registers[number + 1 :]))
         return replace(state, path=path, taints=(*taints[:number], taint, *taints[number + 1 :]))
 
-    def _computed(self, state: _State, step: Step) -> _State:
+    def _compute(self, state: _State, step: Step) -> _State:
         """Register operation. Its result depends on all its sources, whatever their values (manual, "Syntactic
         Dependencies").
         """
@@ -156,7 +156,7 @@ class Hart:
             else (step.mnemonic, registers[step.rs2])
         )
         return self._write(
-            state, step.rd, apply(operation, registers[step.rs1], right), taints[step.rs1] | taints[step.rs2]
+            state, step.rd, apply_operation(operation, registers[step.rs1], right), taints[step.rs1] | taints[step.rs2]
         )
 
     def _branch(self, state: _State, step: Step) -> Iterator[_State]:
@@ -167,13 +167,13 @@ class Hart:
         target = self._labels[step.label]
         # Both ways lead to the same place. The control dependence is syntactic, and stays.
         if target == state.at + 1:
-            yield _next(state)
+            yield _advance(state)
             return
-        value = apply(operation, state.path.registers[step.rs1], state.path.registers[step.rs2])
+        value = apply_operation(operation, state.path.registers[step.rs1], state.path.registers[step.rs2])
         if isinstance(value, int):
-            yield self._jump(state, target) if value == wanted else _next(state)
+            yield self._jump(state, target) if value == wanted else _advance(state)
             return
-        yield _next(_assume(state, Condition(value, not wanted)))
+        yield _advance(_assume(state, Condition(value, not wanted)))
         yield self._jump(_assume(state, Condition(value, bool(wanted))), target)
 
     def _jump(self, state: _State, target: int) -> _State:
@@ -184,39 +184,39 @@ class Hart:
             return replace(state, path=replace(state.path, cut=True))
         return replace(state, at=target, taken={**state.taken, state.at: taken + 1})
 
-    def _indirect(self, state: _State, step: Step, instruction: Instruction) -> Iterator[_State]:
+    def _indirect_jump(self, state: _State, step: Step, instruction: Instruction) -> Iterator[_State]:
         """Indirect jump (jalr): a fork for each label that the address may be."""
         state = replace(state, control=state.control | state.taints[step.rs1])
-        value = apply("add", state.path.registers[step.rs1], step.immediate)
+        value = apply_operation("add", state.path.registers[step.rs1], step.immediate)
         after = self._write(state, step.rd, self._code(state.at + 1))
         codes = {self._code(at): at for at in range(len(self._steps) + 1)} | {
             Pointer(f"P{self._number}:{label}"): at for label, at in self._labels.items()
         }
-        for target, fork in _forks(after, value, codes):
+        for target, fork in _fork_addresses(after, value, codes):
             what, help = (
-                f"the jump goes to {_known(value)}, which is no label of the hart",
+                f"the jump goes to {_address_text(value)}, which is no label of the hart",
                 f"write for instance {self._number}:x9=P{self._number}:LC00",
             )
-            yield self._jump(fork, codes[target]) if target is not None else _faulty(fork, what, instruction, help)
+            yield self._jump(fork, codes[target]) if target is not None else _with_fault(fork, what, instruction, help)
 
     def _code(self, at: int) -> Pointer:
         return Pointer(f"P{self._number}:", 4 * at)
 
     # Memory
 
-    def _targets(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
+    def _address_forks(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
         """Forks by address: where memory may be accessed, each with the state that assumes it; no target: a state with
         a fault.
         """
-        value = apply("add", state.path.registers[step.rs1], step.immediate)
-        candidates = [Pointer(name) for name in sorted(bases(value, self._locations))]
+        value = apply_operation("add", state.path.registers[step.rs1], step.immediate)
+        candidates = [Pointer(name) for name in sorted(possible_locations(value, self._locations))]
         if isinstance(value, Pointer):
             # A known address needs no fork.
             candidates = [value] if value.name in self._locations else []
-        for target, fork in _forks(state, value, candidates):
-            what = f"'{instruction}' accesses {_known(value)}, which is no location"
+        for target, fork in _fork_addresses(state, value, candidates):
+            what = f"'{instruction}' accesses {_address_text(value)}, which is no location"
             help = f"let x{step.rs1} have an address, for instance {self._number}:x{step.rs1}=x in the initial state"
-            yield (target, fork) if target is not None else (None, _faulty(fork, what, instruction, help))
+            yield (target, fork) if target is not None else (None, _with_fault(fork, what, instruction, help))
 
     def _operation(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Operation:
         place = (target.offset, _width(step))
@@ -233,20 +233,20 @@ class Hart:
         operation = replace(operation, reads=True, acquire=acquire, release=release, strong=reserves and acquire)
         value: Value = Read(self._number, index)
         if step.mnemonic.endswith("u"):
-            value = apply(f"zext{8 * _width(step)}", value)
+            value = apply_operation(f"zext{8 * _width(step)}", value)
         # The result depends on this load alone: its address dependency is the load's own.
         after = self._write(_append(state, operation), step.rd, value, 1 << index)
         return replace(after, reservation=Reservation(index, target, _width(step))) if reserves else after
 
     def _store(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
         operation = self._operation(state, step, target, instruction)
-        value = _narrowed(state.path.registers[step.rs2], _width(step))
+        value = _narrow_value(state.path.registers[step.rs2], _width(step))
         operation = replace(
             operation, writes=True, value=value, data=state.taints[step.rs2], acquire=step.acquire, release=step.release
         )
         return _append(state, operation)
 
-    def _conditional(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Iterator[_State]:
+    def _store_conditional(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Iterator[_State]:
         """Success of a store-conditional; only where the last load-reserved was."""
         reservation = state.reservation
         if reservation is None or (reservation.target, reservation.width) != (target, _width(step)):
@@ -257,20 +257,20 @@ class Hart:
         operation = replace(operation, strong=step.release, forwards_late=True, paired=reservation.operation)
         state = replace(state, path=replace(state.path, operations=(*earlier, operation)), reservation=None)
         # A successful sc is a source of dependencies through rd (manual, "Source and Destination Register Listings").
-        yield _next(self._write(state, step.rd, 0, 1 << index))
+        yield _advance(self._write(state, step.rd, 0, 1 << index))
 
-    def _atomic(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
+    def _read_modify_write(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> _State:
         """AMO: one operation that reads and writes (manual, "Memory Model Primitives"), and is RCsc where it is
         annotated.
         """
         index, width = len(state.path.operations), _width(step)
-        before, operand = Read(self._number, index), _narrowed(state.path.registers[step.rs2], width)
+        before, operand = Read(self._number, index), _narrow_value(state.path.registers[step.rs2], width)
         kind = step.mnemonic[3:].split(".")[0]
         operation = replace(
             self._operation(state, step, target, instruction),
             reads=True,
             writes=True,
-            value=operand if kind == "swap" else _narrowed(apply(kind, before, operand), width),
+            value=operand if kind == "swap" else _narrow_value(apply_operation(kind, before, operand), width),
             data=state.taints[step.rs2],
             acquire=step.acquire,
             release=step.release,
@@ -280,7 +280,7 @@ class Hart:
         return self._write(_append(state, operation), step.rd, before, 1 << index)
 
 
-def _labels(statements: Sequence[Statement]) -> dict[str, int]:
+def _label_positions(statements: Sequence[Statement]) -> dict[str, int]:
     """Where each label stands."""
     found: dict[str, int] = {}
     for at, statement in enumerate(statements):
@@ -293,7 +293,7 @@ def _labels(statements: Sequence[Statement]) -> dict[str, int]:
     return found
 
 
-def _registers(test: Litmus, hart: int) -> tuple[Value, ...]:
+def _initial_registers(test: Litmus, hart: int) -> tuple[Value, ...]:
     """Initial values; x0 is 0."""
     given = {
         d.place.number: d.value
@@ -308,11 +308,11 @@ def _width(step: Step) -> int:
     return _WIDTHS[step.mnemonic.rstrip("u")[-1]]
 
 
-def _narrowed(value: Value, width: int) -> Value:
-    return value if width == 8 else apply(f"sext{8 * width}", value)
+def _narrow_value(value: Value, width: int) -> Value:
+    return value if width == 8 else apply_operation(f"sext{8 * width}", value)
 
 
-def _forks(state: _State, value: Value, candidates: Iterable[Pointer]) -> Iterator[tuple[Pointer | None, _State]]:
+def _fork_addresses(state: _State, value: Value, candidates: Iterable[Pointer]) -> Iterator[tuple[Pointer | None, _State]]:
     """Each candidate with the state that assumes it to be `value`; None where it is none of them."""
     rest = state
     for target in () if isinstance(value, int) else candidates:
@@ -327,11 +327,11 @@ def _forks(state: _State, value: Value, candidates: Iterable[Pointer]) -> Iterat
     yield None, rest
 
 
-def _known(value: Value) -> str:
+def _address_text(value: Value) -> str:
     return f"the address {value}" if isinstance(value, int | Pointer) else "an address that was read"
 
 
-def _next(state: _State) -> _State:
+def _advance(state: _State) -> _State:
     return replace(state, at=state.at + 1)
 
 
@@ -343,7 +343,7 @@ def _assume(state: _State, condition: Condition) -> _State:
     return replace(state, path=replace(state.path, conditions=(*state.path.conditions, condition)))
 
 
-def _fenced(state: _State, step: Step) -> _State:
+def _add_fence(state: _State, step: Step) -> _State:
     """Fences of an instruction: `fence.tso` is two; `fence.i` orders no data; input and output are not modelled
     (manual, "Memory Ordering Instructions").
     """
@@ -353,6 +353,6 @@ def _fenced(state: _State, step: Step) -> _State:
     return replace(state, path=replace(state.path, fences=(*state.path.fences, *made.get(step.mnemonic, ()))))
 
 
-def _faulty(state: _State, message: str, instruction: Instruction, help: str) -> _State:
+def _with_fault(state: _State, message: str, instruction: Instruction, help: str) -> _State:
     fault = Diagnostic("PL0943", message, INPUT, instruction.span, help=help)
     return replace(state, path=replace(state.path, fault=fault))

@@ -73,17 +73,17 @@ def unsigned(value: int, bits: int = 64) -> int:
     return value % (1 << bits)
 
 
-def apply(operation: str, left: Value, right: Value = 0) -> Value:
+def apply_operation(operation: str, left: Value, right: Value = 0) -> Value:
     """Symbolic evaluation of an operation, to a constant where it is known. Errors: `UndefinedError`; PL0944 if the
     expression is too large.
     """
     if isinstance(left, int) and isinstance(right, int):
         return signed(OPERATIONS[operation](left, right))
-    simple = _simplified(operation, left, right)
+    simple = _simplify(operation, left, right)
     if simple is not None:
         return simple
     if isinstance(left, int | Pointer) and isinstance(right, int | Pointer):
-        return _on_addresses(operation, left, right)
+        return _address_arithmetic(operation, left, right)
     # Chains of operations on one read double in size with each use of both operands.
     size = 1 + sum(value.size for value in (left, right) if isinstance(value, Apply))
     if size > _LARGEST:
@@ -94,7 +94,7 @@ def apply(operation: str, left: Value, right: Value = 0) -> Value:
     return Apply(operation, left, right, size)
 
 
-def _simplified(operation: str, left: Value, right: Value) -> Value | None:
+def _simplify(operation: str, left: Value, right: Value) -> Value | None:
     """Algebraic simplification that holds whatever is read; None where none applies."""
     # x ^ x is 0 whatever x is. The dependency on x stays: it is syntactic, and kept in taints, not in values.
     if left == right and operation in _SAME_IS_ZERO | _SAME_IS_ITSELF | {"eq"}:
@@ -113,7 +113,7 @@ def _simplified(operation: str, left: Value, right: Value) -> Value | None:
     return None
 
 
-def _on_addresses(operation: str, left: Constant, right: Constant) -> Constant:
+def _address_arithmetic(operation: str, left: Constant, right: Constant) -> Constant:
     """Operation on constants of which one is an address. Errors: `UndefinedError` where the result depends on where
     locations are.
     """
@@ -132,35 +132,35 @@ def _on_addresses(operation: str, left: Constant, right: Constant) -> Constant:
         if operation in ("sext32", "zext32"):  # RV32 moves addresses by lw and sw
             return left
     elif operation == "add":
-        return _on_addresses(operation, right, left)
+        return _address_arithmetic(operation, right, left)
     elif operation in ("eq", "sltu") and 0 <= left < _PAGE:
         return int(operation == "sltu")
     raise UndefinedError(f"'{operation}' of {left} and {right}")
 
 
-def evaluate(value: Value, read: Mapping[Read, Value], under: frozenset[Read] = frozenset()) -> Constant | None:
+def evaluate_value(value: Value, read: Mapping[Read, Value], under: frozenset[Read] = frozenset()) -> Constant | None:
     """Value where reads have the given values; None where one is not given, or depends on itself (out of thin air)."""
     if isinstance(value, int | Pointer):
         return value
     if isinstance(value, Read):
         # A value that depends on itself would be out of thin air, which preserved program order forbids.
-        return None if value in under or value not in read else evaluate(read[value], read, under | {value})
-    left, right = evaluate(value.left, read, under), evaluate(value.right, read, under)
+        return None if value in under or value not in read else evaluate_value(read[value], read, under | {value})
+    left, right = evaluate_value(value.left, read, under), evaluate_value(value.right, read, under)
     if left is None or right is None:
         return None
-    result = apply(value.operation, left, right)
+    result = apply_operation(value.operation, left, right)
     assert isinstance(result, int | Pointer)
     return result
 
 
-def reads(value: Value) -> frozenset[Read]:
+def reads_of_value(value: Value) -> frozenset[Read]:
     """The reads that `value` mentions."""
     if isinstance(value, Apply):
-        return reads(value.left) | reads(value.right)
+        return reads_of_value(value.left) | reads_of_value(value.right)
     return frozenset({value}) if isinstance(value, Read) else frozenset()
 
 
-def bases(value: Value, everything: frozenset[str]) -> frozenset[str]:
+def possible_locations(value: Value, everything: frozenset[str]) -> frozenset[str]:
     """Points-to set: the locations into which `value` may point, where a read may give the address of any of
     `everything`.
     """
@@ -169,7 +169,7 @@ def bases(value: Value, everything: frozenset[str]) -> frozenset[str]:
     if isinstance(value, Read):
         return everything
     if isinstance(value, Apply) and value.operation in _KEEPS_ADDRESSES:
-        return bases(value.left, everything) | bases(value.right, everything)
+        return possible_locations(value.left, everything) | possible_locations(value.right, everything)
     return frozenset()
 
 
@@ -203,11 +203,11 @@ def _rotate(value: int, amount: int, bits: int) -> int:
     return signed(twice >> amount % bits, bits)
 
 
-def _leading(value: int, bits: int) -> int:
+def _leading_zeros(value: int, bits: int) -> int:
     return bits - unsigned(value, bits).bit_length()
 
 
-def _trailing(value: int, bits: int) -> int:
+def _trailing_zeros(value: int, bits: int) -> int:
     low = unsigned(value, bits)
     return (low & -low).bit_length() - 1 if low else bits
 
@@ -244,11 +244,11 @@ OPERATIONS: Final[Mapping[str, Callable[[int, int], int]]] = {
     "ror": lambda a, b: _rotate(a, b, 64),
     "rolw": lambda a, b: _rotate(a, -b, 32),
     "rorw": lambda a, b: _rotate(a, b, 32),
-    "clz": lambda a, _: _leading(a, 64),
-    "ctz": lambda a, _: _trailing(a, 64),
+    "clz": lambda a, _: _leading_zeros(a, 64),
+    "ctz": lambda a, _: _trailing_zeros(a, 64),
     "cpop": lambda a, _: unsigned(a).bit_count(),
-    "clzw": lambda a, _: _leading(a, 32),
-    "ctzw": lambda a, _: _trailing(a, 32),
+    "clzw": lambda a, _: _leading_zeros(a, 32),
+    "ctzw": lambda a, _: _trailing_zeros(a, 32),
     "cpopw": lambda a, _: unsigned(a, 32).bit_count(),
     "orc.b": lambda a, _: int.from_bytes(bytes(255 if byte else 0 for byte in _bytes(a)), "little"),
     "rev8": lambda a, _: int.from_bytes(_bytes(a), "big"),

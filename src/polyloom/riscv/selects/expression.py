@@ -73,10 +73,10 @@ def is_boolean(expression: Expression) -> bool:
             return False
 
 
-def names(expression: Expression) -> tuple[str, ...]:
+def expression_names(expression: Expression) -> tuple[str, ...]:
     """The names in it, in the order of their first use."""
     if isinstance(expression, Node):
-        return tuple(dict.fromkeys(name for operand in expression.operands for name in names(operand)))
+        return tuple(dict.fromkeys(name for operand in expression.operands for name in expression_names(operand)))
     return (expression,) if isinstance(expression, str) else ()
 
 
@@ -95,7 +95,7 @@ def evaluate(expression: Expression, values: Mapping[str, int], xlen: int) -> in
     return _MEANING[expression.operator](xlen, operands[0], operands[-1]) % (1 << xlen)
 
 
-def signed(value: int, xlen: int) -> int:
+def to_signed(value: int, xlen: int) -> int:
     """The two's complement reading of `value`."""
     return value - (1 << xlen) if value >> xlen - 1 else value
 
@@ -108,9 +108,9 @@ _MEANING: Final[Mapping[str, Callable[[int, int, int], int]]] = {
     "|": lambda x, a, b: a | b,
     "^": lambda x, a, b: a ^ b,
     "<<": lambda x, a, b: a << b % x,
-    ">>": lambda x, a, b: signed(a, x) >> b % x,
+    ">>": lambda x, a, b: to_signed(a, x) >> b % x,
     ">>u": lambda x, a, b: a >> b % x,
-    "<": lambda x, a, b: signed(a, x) < signed(b, x),
+    "<": lambda x, a, b: to_signed(a, x) < to_signed(b, x),
     "<u": lambda x, a, b: a < b,
     "neg": lambda x, a, b: -a,
     "~": lambda x, a, b: ~a,
@@ -145,16 +145,16 @@ def comparison(operator: str, a: Expression, b: Expression) -> Expression:
         case "!=":
             return choose(a if b == 0 else binary("^", a, b), 1, 0)
         case ">":
-            return _less(u, b, a)
+            return _ordering_node(u, b, a)
         case "<=":
-            return choose(_less(u, b, a), 0, 1)
+            return choose(_ordering_node(u, b, a), 0, 1)
         case ">=":
-            return choose(_less(u, a, b), 0, 1)
+            return choose(_ordering_node(u, a, b), 0, 1)
         case _:
-            return _less(u, a, b)
+            return _ordering_node(u, a, b)
 
 
-def _less(u: str, a: Expression, b: Expression) -> Expression:
+def _ordering_node(u: str, a: Expression, b: Expression) -> Expression:
     """Canonical a < b. For a constant k, k < b is not (b < k + 1), which is one instruction with an immediate, where k
     + 1 cannot overflow.
     """
@@ -163,19 +163,19 @@ def _less(u: str, a: Expression, b: Expression) -> Expression:
     return Node(f"<{u}", (a, b))
 
 
-def _minimum(u: str, swap: bool) -> Callable[[Expression, Expression], Expression]:
-    return lambda a, b: choose(_less(u, a, b), *((b, a) if swap else (a, b)))
+def _minimum_function(u: str, swap: bool) -> Callable[[Expression, Expression], Expression]:
+    return lambda a, b: choose(_ordering_node(u, a, b), *((b, a) if swap else (a, b)))
 
 
 FUNCTIONS: Final[Mapping[str, tuple[int, Callable[[Expression, Expression], Expression]]]] = {
-    "min": (2, _minimum("", False)),
-    "max": (2, _minimum("", True)),
-    "minu": (2, _minimum("u", False)),
-    "maxu": (2, _minimum("u", True)),
-    "abs": (1, lambda a, _: choose(_less("", a, 0), unary("-", a), a)),
-    "absdiff": (2, lambda a, b: choose(_less("", a, b), binary("-", b, a), binary("-", a, b))),
-    "absdiffu": (2, lambda a, b: choose(_less("u", a, b), binary("-", b, a), binary("-", a, b))),
-    "satsubu": (2, lambda a, b: choose(_less("u", a, b), 0, binary("-", a, b))),
-    "sgn": (1, lambda a, _: binary("-", _less("", 0, a), _less("", a, 0))),
+    "min": (2, _minimum_function("", False)),
+    "max": (2, _minimum_function("", True)),
+    "minu": (2, _minimum_function("u", False)),
+    "maxu": (2, _minimum_function("u", True)),
+    "abs": (1, lambda a, _: choose(_ordering_node("", a, 0), unary("-", a), a)),
+    "absdiff": (2, lambda a, b: choose(_ordering_node("", a, b), binary("-", b, a), binary("-", a, b))),
+    "absdiffu": (2, lambda a, b: choose(_ordering_node("u", a, b), binary("-", b, a), binary("-", a, b))),
+    "satsubu": (2, lambda a, b: choose(_ordering_node("u", a, b), 0, binary("-", a, b))),
+    "sgn": (1, lambda a, _: binary("-", _ordering_node("", 0, a), _ordering_node("", a, 0))),
 }
 """By name: the number of arguments, and the expression that the function of the first and the last of them means."""

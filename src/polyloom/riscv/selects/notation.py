@@ -32,7 +32,7 @@ _LONGEST: Final = 100
 """Words in an expression, and characters in a number."""
 
 
-def parse(text: str) -> Expression:
+def parse_expression(text: str) -> Expression:
     """Canonical expression of `text`. Errors: PL0920, with the place."""
     return _Parser(text).whole()
 
@@ -64,14 +64,14 @@ class _Parser:
 
     def whole(self) -> Expression:
         made = self._conditional()
-        if self._next():
-            raise self._unexpected("an operator")
+        if self._peek():
+            raise self._unexpected_word("an operator")
         return made
 
     def _conditional(self) -> Expression:
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise self._unexpected(f"fewer than {_DEEPEST} levels")
+            raise self._unexpected_word(f"fewer than {_DEEPEST} levels")
         condition = self._level(0)
         if self._accept("?"):
             a = self._conditional()
@@ -84,7 +84,7 @@ class _Parser:
         if number == len(_LEVELS):
             return self._unary()
         made = self._level(number + 1)
-        while self._next() in _LEVELS[number]:
+        while self._peek() in _LEVELS[number]:
             operator = self._take()
             other = self._level(number + 1)
             made = (comparison if operator[0] in "=!<>" and operator[:2] not in ("<<", ">>") else binary)(
@@ -93,11 +93,11 @@ class _Parser:
         return made
 
     def _unary(self) -> Expression:
-        if self._next() in ("-", "~", "!", "+"):
+        if self._peek() in ("-", "~", "!", "+"):
             operator = self._take()
             self.depth += 1
             if self.depth > _DEEPEST:
-                raise self._unexpected(f"fewer than {_DEEPEST} levels")
+                raise self._unexpected_word(f"fewer than {_DEEPEST} levels")
             inner = self._unary()
             self.depth -= 1
             return inner if operator == "+" else unary(operator, inner)
@@ -109,9 +109,9 @@ class _Parser:
         if word[:1].isdigit():
             return int(self._take(), 0) if not re.fullmatch("0\\d+", word) else int(self._take())
         if not re.match(r"[A-Za-z_]", word):
-            raise self._unexpected("a name, a number or (")
+            raise self._unexpected_word("a name, a number or (")
         self._take()
-        return self._call(word, place) if self._next() == "(" else self._name(word, place)
+        return self._call(word, place) if self._peek() == "(" else self._name(word, place)
 
     def _call(self, name: str, place: int) -> Expression:
         if name not in FUNCTIONS:
@@ -143,20 +143,20 @@ class _Parser:
             )
         return name
 
-    def _next(self) -> str:
+    def _peek(self) -> str:
         return self.tokens[0][0]
 
     def _take(self) -> str:
         return self.tokens.pop(0)[0]
 
     def _accept(self, word: str) -> bool:
-        return self._next() == word and bool(self._take())
+        return self._peek() == word and bool(self._take())
 
     def _expect(self, word: str) -> None:
         if not self._accept(word):
-            raise self._unexpected(f"'{word}'")
+            raise self._unexpected_word(f"'{word}'")
 
-    def _unexpected(self, what: str) -> PolyloomError:
+    def _unexpected_word(self, what: str) -> PolyloomError:
         word, place = self.tokens[0]
         return self._error(
             place,

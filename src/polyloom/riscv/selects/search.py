@@ -18,8 +18,8 @@ from functools import cache
 from typing import Final
 
 from polyloom._native import riscv
-from polyloom.riscv.selects.expression import Expression, Node, evaluate, is_boolean, names
-from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.expression import Expression, Node, evaluate, is_boolean, expression_names
+from polyloom.riscv.selects.notation import parse_expression
 from polyloom.riscv.selects.table import SETS, Line
 
 # The number of sequences grows by a factor of hundreds per instruction: steps times pairs of operands.
@@ -116,11 +116,11 @@ def forms() -> Iterator[str]:
     yield from (f"x < y ? {group} : a" for group in groups[:6])
 
 
-def search(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]]:
+def search_form(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]]:
     """Search for one form: (greatest length searched in vain, the lines of the first that is not, () for none)."""
-    expression, longest = parse(form), LONGER.get(form, LENGTH)
+    expression, longest = parse_expression(form), LONGER.get(form, LENGTH)
     for length in range(1, longest + 1):
-        found = [_sequences(expression, extensions, length, xlen) for xlen in (64, 32)]
+        found = [_candidates(expression, extensions, length, xlen) for xlen in (64, 32)]
         if found[0] or found[1]:
             # A sequence of the table serves both widths.
             both = [lines for lines in found[0] if lines in found[1]]
@@ -136,21 +136,21 @@ def search(form: str, extensions: frozenset[str]) -> tuple[int, tuple[Line, ...]
     return longest, ()
 
 
-def _sequences(expression: Expression, extensions: frozenset[str], length: int, xlen: int) -> list[tuple[Line, ...]]:
+def _candidates(expression: Expression, extensions: frozenset[str], length: int, xlen: int) -> list[tuple[Line, ...]]:
     """Candidate sequences of one length, which are right on the samples."""
     names, samples = inputs(expression), _samples(expression, _SAMPLES, xlen)
     target = [evaluate(expression, dict(zip(names, values, strict=True)), xlen) for values in samples]
-    allowed = [n for n, step in enumerate(_STEPS) if _is_allowed(step.split()[0], expression, extensions)]
+    allowed = [n for n, step in enumerate(_STEPS) if _is_allowed_step(step.split()[0], expression, extensions)]
     columns = [list(column) for column in zip(*samples, strict=True)]
-    return [_lines(sequence, names) for sequence in riscv.search(xlen, columns, target, allowed, length, _MOST)]
+    return [_named_lines(sequence, names) for sequence in riscv.search(xlen, columns, target, allowed, length, _MOST)]
 
 
 def inputs(expression: Expression) -> tuple[str, ...]:
     """The names that it reads, in alphabetical order."""
-    return tuple(sorted(names(expression)))
+    return tuple(sorted(expression_names(expression)))
 
 
-def _is_allowed(mnemonic: str, expression: Expression, extensions: frozenset[str]) -> bool:
+def _is_allowed_step(mnemonic: str, expression: Expression, extensions: frozenset[str]) -> bool:
     if mnemonic in ("sll", "srl", "sra"):
         return _has_shift(expression)
     return any(mnemonic in _OF[name] for name in ("", *extensions))
@@ -162,16 +162,16 @@ def _has_shift(expression: Expression) -> bool:
     )
 
 
-def _lines(sequence: Sequence[tuple[int, int, int]], names: tuple[str, ...]) -> tuple[Line, ...]:
+def _named_lines(sequence: Sequence[tuple[int, int, int]], names: tuple[str, ...]) -> tuple[Line, ...]:
     places = ["zero", *names, *(f"t{n}" for n in range(len(sequence) - 1)), "rd"]
     made: list[Line] = []
     for number, (step, a, b) in enumerate(sequence):
         mnemonic, _, operands = _STEPS[step].format(places[a], places[b]).partition(" ")
-        made.append(_plain(mnemonic, (places[1 + len(names) + number], *operands.split(","))))
+        made.append(_with_pseudo(mnemonic, (places[1 + len(names) + number], *operands.split(","))))
     return tuple(made)
 
 
-def _plain(mnemonic: str, operands: tuple[str, ...]) -> Line:
+def _with_pseudo(mnemonic: str, operands: tuple[str, ...]) -> Line:
     """Line with the pseudo-instructions that people read: neg, snez and li."""
     if mnemonic in ("sub", "sltu") and operands[1] == "zero":
         return Line("neg" if mnemonic == "sub" else "snez", (operands[0], operands[2]))
@@ -188,7 +188,7 @@ def _depth(lines: tuple[Line, ...]) -> tuple[int, tuple[str, ...]]:
     return depths["rd"], tuple(map(str, lines))
 
 
-def run(lines: Sequence[Line], values: Mapping[str, int], xlen: int) -> int:
+def run_lines(lines: Sequence[Line], values: Mapping[str, int], xlen: int) -> int:
     """Interpreter of sequences: what the lines leave in rd."""
     registers = {"zero": 0, **values}
     for line in lines:
@@ -202,7 +202,7 @@ def run(lines: Sequence[Line], values: Mapping[str, int], xlen: int) -> int:
 
 @cache
 def _meaning(mnemonic: str) -> Expression:
-    return parse(MEANINGS[mnemonic])
+    return parse_expression(MEANINGS[mnemonic])
 
 
 MEANINGS: Final[Mapping[str, str]] = {
@@ -251,7 +251,7 @@ def _computes(lines: Sequence[Line], expression: Expression, xlen: int) -> bool:
     """Whether the lines compute the expression on many samples."""
     names = inputs(expression)
     samples = (dict(zip(names, values, strict=True)) for values in _samples(expression, _CHECKS, xlen))
-    return all(run(lines, values, xlen) == evaluate(expression, values, xlen) for values in samples)
+    return all(run_lines(lines, values, xlen) == evaluate(expression, values, xlen) for values in samples)
 
 
 def _samples(expression: Expression, count: int, xlen: int) -> list[tuple[int, ...]]:
@@ -282,7 +282,7 @@ def _samples(expression: Expression, count: int, xlen: int) -> list[tuple[int, .
     return made
 
 
-def table() -> Iterator[str]:
+def table_lines() -> Iterator[str]:
     """The lines of select.txt, in order."""
     yield "# SPDX-License-Identifier: Apache-2.0"
     yield (
@@ -296,13 +296,13 @@ def table() -> Iterator[str]:
     for form in dict.fromkeys(forms()):
         yield form
         for extensions in SETS:
-            searched, lines = search(form, extensions)
+            searched, lines = search_form(form, extensions)
             name = "+".join(sorted(extensions)) or "base"
             text = " ; ".join(f"{line.mnemonic} {','.join(line.operands)}" for line in lines)
             yield f"  {name:12} {searched} {text}".rstrip()
 
 
 if __name__ == "__main__":
-    for line in table():
+    for line in table_lines():
         print(line, flush=True)
     sys.exit(0)

@@ -16,11 +16,11 @@ from typing import Final
 
 from polyloom.diagnostics import input_error
 from polyloom.riscv.names import Isa
-from polyloom.riscv.pseudo import constant
-from polyloom.riscv.selects.expression import COMMUTATIVE, Expression, Node, is_boolean, signed
-from polyloom.riscv.selects.notation import parse
-from polyloom.riscv.selects.table import SETS, Line, Row, results, rows
-from polyloom.riscv.selects.variants import variants
+from polyloom.riscv.pseudo import constant_chain
+from polyloom.riscv.selects.expression import COMMUTATIVE, Expression, Node, is_boolean, to_signed
+from polyloom.riscv.selects.notation import parse_expression
+from polyloom.riscv.selects.table import SETS, Line, Row, search_results, table_rows
+from polyloom.riscv.selects.variants import expression_variants
 
 Bindings = Mapping[str, Expression]
 _CONSTANTS: Final = ("j", "k")
@@ -50,11 +50,11 @@ class Selection:
         return self.searched is not None and self.length <= self.searched + 1
 
 
-def select(expression: Expression, isa: Isa) -> Selection:
+def select_expression(expression: Expression, isa: Isa) -> Selection:
     """Shortest sequence for `expression` by the table. Errors: PL0920 for too large an integer, PL0921 where no rows
     cover it.
     """
-    expression = _fitted(expression, isa.xlen)
+    expression = _fit_integers(expression, isa.xlen)
     writer = _Writer(isa)
     result = writer.write(expression)
     lines = writer.lines
@@ -62,13 +62,13 @@ def select(expression: Expression, isa: Isa) -> Selection:
         lines = [*lines, Line("mv", ("rd", result))]
     else:
         lines = [*lines[:-1], Line(lines[-1].mnemonic, ("rd", *lines[-1].operands[1:]))]
-    return Selection(tuple(lines), _known(expression, isa, len(lines)))
+    return Selection(tuple(lines), _proved_length(expression, isa, len(lines)))
 
 
-def _fitted(expression: Expression, xlen: int) -> Expression:
+def _fit_integers(expression: Expression, xlen: int) -> Expression:
     """Expression with integers as registers hold them. Errors: PL0920."""
     if isinstance(expression, Node):
-        return Node(expression.operator, tuple(_fitted(operand, xlen) for operand in expression.operands))
+        return Node(expression.operator, tuple(_fit_integers(operand, xlen) for operand in expression.operands))
     if isinstance(expression, str):
         return expression
     largest = (1 << xlen) - 1
@@ -78,10 +78,10 @@ def _fitted(expression: Expression, xlen: int) -> Expression:
             f"{expression} does not fit into a register of {xlen} bits",
             help=f"write an integer from {-largest} to {largest}",
         )
-    return signed(expression % (largest + 1), xlen)
+    return to_signed(expression % (largest + 1), xlen)
 
 
-def _known(expression: Expression, isa: Isa, length: int) -> int | None:
+def _proved_length(expression: Expression, isa: Isa, length: int) -> int | None:
     """Greatest length of which a search has shown that it does not suffice; None where the form was not searched."""
     # No sequence is shorter than one instruction.
     if length <= 1:
@@ -90,14 +90,14 @@ def _known(expression: Expression, isa: Isa, length: int) -> int | None:
     return next(
         (
             searched
-            for form, among, searched, _ in results()
-            if among == extensions and _is_renamed(parse(form), expression)
+            for form, among, searched, _ in search_results()
+            if among == extensions and _matches_form(parse_expression(form), expression)
         ),
         None,
     )
 
 
-def _is_renamed(pattern: Expression, expression: Expression) -> bool:
+def _matches_form(pattern: Expression, expression: Expression) -> bool:
     """Whether they are the same but for the names of values."""
     for bindings in _match(pattern, expression, {}):
         values = list(bindings.values())
@@ -124,19 +124,19 @@ def _match(pattern: Expression, expression: Expression, bindings: Bindings) -> I
         ):
             yield {**bindings, pattern: expression}
     elif isinstance(expression, Node) and expression.operator == pattern.operator:
-        yield from _match_all(pattern.operands, expression.operands, bindings)
+        yield from _match_operands(pattern.operands, expression.operands, bindings)
         if pattern.operator in COMMUTATIVE:
-            yield from _match_all(pattern.operands, expression.operands[::-1], bindings)
+            yield from _match_operands(pattern.operands, expression.operands[::-1], bindings)
 
 
-def _match_all(
+def _match_operands(
     patterns: tuple[Expression, ...], expressions: tuple[Expression, ...], bindings: Bindings
 ) -> Iterator[Bindings]:
     if not patterns:
         yield bindings
     else:
         for first in _match(patterns[0], expressions[0], bindings):
-            yield from _match_all(patterns[1:], expressions[1:], first)
+            yield from _match_operands(patterns[1:], expressions[1:], first)
 
 
 class _Writer:
@@ -154,27 +154,27 @@ class _Writer:
             return expression if isinstance(expression, str) else "zero"
         if expression not in self.places:
             if isinstance(expression, int):
-                self.places[expression] = self._constant(expression)
+                self.places[expression] = self._load_constant(expression)
             else:
-                choice = self._choice(expression)
+                choice = self._cheapest_row(expression)
                 if choice is None:
                     raise input_error(
                         "PL0921",
                         f"{self.isa} has no sequence for an operator of this expression",
                         help="`*` needs the extension m",
                     )
-                self.places[expression] = self._row(choice[1], choice[2])
+                self.places[expression] = self._emit_row(choice[1], choice[2])
         return self.places[expression]
 
-    def _row(self, row: Row, bindings: Bindings) -> str:
+    def _emit_row(self, row: Row, bindings: Bindings) -> str:
         used = {operand for line in row.lines for operand in line.operands}
         registers = {
             name: self.write(value) for name, value in bindings.items() if name in used and name not in _CONSTANTS
         }
         for line in row.lines:
-            operands = [registers[o] if o in registers else _number(o, bindings, self.isa) for o in line.operands[1:]]
+            operands = [registers[o] if o in registers else _operand_text(o, bindings, self.isa) for o in line.operands[1:]]
             if line.mnemonic == "li":
-                registers[line.operands[0]] = self._constant(int(operands[0]))
+                registers[line.operands[0]] = self._load_constant(int(operands[0]))
             else:
                 registers[line.operands[0]] = self._append(line.mnemonic, *operands)
         return registers["rd"]
@@ -184,9 +184,9 @@ class _Writer:
         self.lines.append(Line(mnemonic, (made, *operands)))
         return made
 
-    def _constant(self, value: int) -> str:
+    def _load_constant(self, value: int) -> str:
         register = ""
-        for mnemonic, operand in constant(value, self.isa.xlen):
+        for mnemonic, operand in constant_chain(value, self.isa.xlen):
             first = "li" if mnemonic == "addi" else mnemonic
             register = self._append(mnemonic, register, operand) if register else self._append(first, operand)
         return register
@@ -196,36 +196,36 @@ class _Writer:
         if isinstance(expression, str):
             return 0
         if isinstance(expression, int):
-            return len(constant(expression, self.isa.xlen)) if expression else 0
-        choice = self._choice(expression)
+            return len(constant_chain(expression, self.isa.xlen)) if expression else 0
+        choice = self._cheapest_row(expression)
         return None if choice is None else choice[0]
 
-    def _choice(self, expression: Expression) -> tuple[int, Row, Bindings] | None:
+    def _cheapest_row(self, expression: Expression) -> tuple[int, Row, Bindings] | None:
         """Cheapest row for the root, with the cost of the whole expression (memoized)."""
         if expression not in self.best:
             # A variant of an expression may contain the expression: while it is open it has no choice, which ends the
             # recursion.
             self.best[expression] = None
             found: list[tuple[int, Row, Bindings]] = []
-            for variant in variants(expression, self.isa.xlen):
-                for row in rows(self.isa.extensions & (SETS[-1] | {"m"})):
+            for variant in expression_variants(expression, self.isa.xlen):
+                for row in table_rows(self.isa.extensions & (SETS[-1] | {"m"})):
                     found += [
                         (cost, row, bindings)
                         for bindings in _match(row.pattern, variant, {})
-                        if (cost := self._total(row, bindings)) is not None
+                        if (cost := self._total_cost(row, bindings)) is not None
                     ]
             # The first of the cheapest rows, in the order of the table: the result does not depend on anything else.
             self.best[expression] = min(found, key=lambda choice: choice[0], default=None)
         return self.best[expression]
 
-    def _total(self, row: Row, bindings: Bindings) -> int | None:
+    def _total_cost(self, row: Row, bindings: Bindings) -> int | None:
         """Cost of a row with all its operands. An operand that the row uses twice is computed once."""
-        if not _fits(row, bindings, self.isa):
+        if not _constants_fit(row, bindings, self.isa):
             return None
         used = {operand for line in row.lines for operand in line.operands}
         costs = [self._cost(value) for name, value in bindings.items() if name in used and name not in _CONSTANTS]
         loads = [
-            len(constant(int(_number(line.operands[1], bindings, self.isa)), self.isa.xlen))
+            len(constant_chain(int(_operand_text(line.operands[1], bindings, self.isa)), self.isa.xlen))
             for line in row.lines
             if line.mnemonic == "li"
         ]
@@ -233,7 +233,7 @@ class _Writer:
         return None if None in costs else own + sum(cost for cost in costs if cost is not None)
 
 
-def _number(text: str, bindings: Bindings, isa: Isa) -> str:
+def _operand_text(text: str, bindings: Bindings, isa: Isa) -> str:
     """An operand that is no register: a number, `XLEN-1`, or an expression of j and k."""
     j, k = (bindings.get(name, 0) for name in _CONSTANTS)
     assert isinstance(k, int) and isinstance(j, int)
@@ -250,7 +250,7 @@ def _number(text: str, bindings: Bindings, isa: Isa) -> str:
     return "zero" if text == "zero" else str(known.get(text, text))
 
 
-def _fits(row: Row, bindings: Bindings, isa: Isa) -> bool:
+def _constants_fit(row: Row, bindings: Bindings, isa: Isa) -> bool:
     """Whether the row's constants satisfy its condition and fit their immediates."""
     j, k = (bindings.get(name, 0) for name in _CONSTANTS)
     if isinstance(k, int) and isinstance(j, int):
@@ -268,5 +268,5 @@ def _fits(row: Row, bindings: Bindings, isa: Isa) -> bool:
         int(n) in r
         for line, r in legal.items()
         for o in line.operands
-        if re.fullmatch(r"-?\d+", n := _number(o, bindings, isa))
+        if re.fullmatch(r"-?\d+", n := _operand_text(o, bindings, isa))
     )

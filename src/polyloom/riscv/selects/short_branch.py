@@ -15,7 +15,7 @@ from typing import Final
 
 from polyloom.riscv.names import Isa
 from polyloom.riscv.selects.expression import Expression, Node
-from polyloom.riscv.selects.select import Selection, select
+from polyloom.riscv.selects.select import Selection, select_expression
 from polyloom.riscv.selects.table import Line
 
 _BRANCHES: Final = {"<": ("blt", "bge"), "<u": ("bltu", "bgeu"), "^": ("bne", "beq"), "": ("bnez", "beqz")}
@@ -41,14 +41,14 @@ class ShortForward:
         return Line(self.branch, (*self.operands, "8")), self.line
 
 
-def with_branches(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ...]:
+def best_sequence(expression: Expression, isa: Isa) -> tuple[Line | ShortForward, ...]:
     """Shortest sequence of lines with at most one pair, which comes last."""
-    plain = select(expression, isa)
-    best = min(_pairs(expression, isa), key=length, default=plain.lines)
-    return best if length(best) < plain.length else plain.lines
+    plain = select_expression(expression, isa)
+    best = min(_pairs(expression, isa), key=sequence_length, default=plain.lines)
+    return best if sequence_length(best) < plain.length else plain.lines
 
 
-def length(lines: tuple[Line | ShortForward, ...]) -> int:
+def sequence_length(lines: tuple[Line | ShortForward, ...]) -> int:
     """Number of instructions, without moves but for the one in a shadow."""
     return sum(2 if isinstance(line, ShortForward) else line.mnemonic != "mv" for line in lines)
 
@@ -66,9 +66,9 @@ def _pair(
     condition: Expression, sense: int, kept: Expression, other: Expression, isa: Isa
 ) -> Iterator[tuple[Line | ShortForward, ...]]:
     """Sequence with `kept` in rd, then `other` in the shadow of a branch that is taken where rd is kept."""
-    shadow, before = select(other, isa), select(kept, isa)
-    operator, operands = _test(condition)
-    compared = [_compared(operand) for operand in operands]
+    shadow, before = select_expression(other, isa), select_expression(kept, isa)
+    operator, operands = _comparison_operands(condition)
+    compared = [_operand_register(operand) for operand in operands]
     # The core handles exactly one simple instruction in the shadow (LLVM: short-forward-branch-opt).
     if len(shadow.lines) == 1 and shadow.lines[0].mnemonic not in _LONG and None not in compared:
         constants = [
@@ -81,14 +81,14 @@ def _pair(
         )
 
 
-def _compared(operand: Expression) -> str | None:
+def _operand_register(operand: Expression) -> str | None:
     """Register of a compared name, or of a number that one instruction makes; a comparison has one number at most."""
     if isinstance(operand, int):
         return "zero" if operand == 0 else _CONSTANT if operand in range(-2048, 2048) else None
     return operand if isinstance(operand, str) else None
 
 
-def _test(condition: Expression) -> tuple[str, tuple[Expression, ...]]:
+def _comparison_operands(condition: Expression) -> tuple[str, tuple[Expression, ...]]:
     match condition:
         case Node("<" | "<u" | "^", (a, b)):
             return condition.operator, (a, b)
@@ -96,8 +96,8 @@ def _test(condition: Expression) -> tuple[str, tuple[Expression, ...]]:
             return "", (condition,)
 
 
-def selection(expression: Expression, isa: Isa) -> Selection:
+def expand_pairs(expression: Expression, isa: Isa) -> Selection:
     """As `select`, with pairs expanded; where one is there, nothing is known about shorter sequences."""
-    lines = with_branches(expression, isa)
+    lines = best_sequence(expression, isa)
     plain = tuple(each for line in lines for each in (line.expand() if isinstance(line, ShortForward) else (line,)))
-    return Selection(plain, None) if len(plain) != len(lines) else select(expression, isa)
+    return Selection(plain, None) if len(plain) != len(lines) else select_expression(expression, isa)

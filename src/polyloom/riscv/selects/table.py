@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Final
 
 from polyloom.riscv.selects.expression import Expression
-from polyloom.riscv.selects.notation import parse
+from polyloom.riscv.selects.notation import parse_expression
 
 SETS: Final = (frozenset[str](), frozenset({"zbb"}), frozenset({"zicond"}), frozenset({"zbb", "zicond"}))
 """The extension sets that were searched."""
@@ -47,38 +47,38 @@ class Row:
 
 
 @cache
-def rows(extensions: frozenset[str]) -> tuple[Row, ...]:
+def table_rows(extensions: frozenset[str]) -> tuple[Row, ...]:
     """Rows that need no more than a set of extensions, searched ones first."""
-    return tuple(row for row in (*searchedrows(), *rules()) if row.extensions <= extensions)
+    return tuple(row for row in (*searched_rows(), *rules()) if row.extensions <= extensions)
 
 
 @cache
 def rules() -> tuple[Row, ...]:
     """The rows of rules.txt."""
-    return tuple(map(_rule, _text("rules.txt")))
+    return tuple(map(_parse_rule, _data_lines("rules.txt")))
 
 
-def _rule(line: str) -> Row:
+def _parse_rule(line: str) -> Row:
     found = _RULE.fullmatch(line)
     assert found is not None
     pattern, sequence, condition, extensions = found.groups()
     return Row(
-        parse(pattern), frozenset(extensions.split("+") if extensions else ()), read_lines(sequence), condition or ""
+        parse_expression(pattern), frozenset(extensions.split("+") if extensions else ()), read_lines(sequence), condition or ""
     )
 
 
 @cache
-def searchedrows() -> tuple[Row, ...]:
+def searched_rows() -> tuple[Row, ...]:
     """The sequences of select.txt."""
-    return tuple(Row(parse(form), extensions, lines, "") for form, extensions, _, lines in results() if lines)
+    return tuple(Row(parse_expression(form), extensions, lines, "") for form, extensions, _, lines in search_results() if lines)
 
 
 @cache
-def results() -> tuple[tuple[str, frozenset[str], int, tuple[Line, ...]], ...]:
+def search_results() -> tuple[tuple[str, frozenset[str], int, tuple[Line, ...]], ...]:
     """Entries of select.txt: form, extensions, greatest length searched in vain, and the lines."""
     made: list[tuple[str, frozenset[str], int, tuple[Line, ...]]] = []
     form = ""
-    for line in _text("select.txt"):
+    for line in _data_lines("select.txt"):
         if not line.startswith(" "):
             form = line
             continue
@@ -100,6 +100,6 @@ def read_lines(text: str) -> tuple[Line, ...]:
     return tuple(Line(mnemonic, tuple(operands.split(","))) for mnemonic, operands in parts)
 
 
-def _text(name: str) -> Iterator[str]:
+def _data_lines(name: str) -> Iterator[str]:
     text = files("polyloom.riscv.selects").joinpath(name).read_text(encoding="utf-8")
     return (line for line in text.splitlines() if line and not line.startswith("#"))

@@ -18,30 +18,30 @@ from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.schedule import stats
-from polyloom.targets.belt.map.schedule.block_code import Builder, Head, Plan, live_in, uses
+from polyloom.targets.belt.map.schedule.block_code import Builder, Head, Plan, live_values, used_operands
 from polyloom.targets.belt.map.schedule.emit import (
     Piece,
-    linked,
-    loop_belt,
-    loop_constants,
+    link_blocks,
+    entry_belt,
+    home_constants,
     loop_piece,
-    loop_spills,
+    entry_spills,
     open_piece,
 )
 from polyloom.targets.belt.map.schedule.graph import LOADS, Graph, Read
-from polyloom.targets.belt.map.schedule.homes import homes
+from polyloom.targets.belt.map.schedule.homes import allocate_scratch
 from polyloom.targets.belt.map.schedule.loop_graph import Builder as LoopBuilder
-from polyloom.targets.belt.map.schedule.normal import edges, entry, normal, opened, with_stubs
-from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, Linear, check, schedule
-from polyloom.targets.belt.map.schedule.origins import home
-from polyloom.targets.belt.map.schedule.pipeline import BEST, Failed, Options, Pipelined, bounds, pipeline
+from polyloom.targets.belt.map.schedule.normal import edges, entry_arguments, normalize, open_loop, insert_stubs
+from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, Linear, check_schedule, schedule_block
+from polyloom.targets.belt.map.schedule.origins import block_place
+from polyloom.targets.belt.map.schedule.pipeline import BEST, Failed, Options, Pipelined, lower_bounds, pipeline
 from polyloom.targets.belt.source.ir import Block, Constant, Function, Loop, Module
 from polyloom.targets.belt.source.ir_verify import GENASM
-from polyloom.targets.belt.words.layout import addresses
+from polyloom.targets.belt.words.layout import data_addresses
 from polyloom.targets.belt.words.listing import listing
 from polyloom.targets.belt.words.loop_facts import LoopFacts
 from polyloom.targets.belt.words.program import Bundle, Program, Routine
-from polyloom.targets.belt.words.told import as_json
+from polyloom.targets.belt.words.told import facts_to_json
 from polyloom.targets.belt.words.verify import verify
 
 Ratio = float | Literal["always", "never"]
@@ -74,8 +74,8 @@ def specialize(
     Errors: PL1110 to PL1112. `watch` sees `PASSES`, programs with their signature."""
     _check_operations(module, machine)
     facts: list[LoopFacts] = []
-    schedule = partial(_program, machine=machine, settings=Settings(spl, solver, effort), facts=facts)
-    passes = (Pass("normal", _normal, GENASM), Pass("schedule", schedule, _program_form(signature)))
+    schedule = partial(_schedule_module, machine=machine, settings=Settings(spl, solver, effort), facts=facts)
+    passes = (Pass("normal", _normalize_module, GENASM), Pass("schedule", schedule, _program_form(signature)))
     program: Program = run_passes(module, passes, watch)
     return program, tuple(facts)
 
@@ -86,30 +86,30 @@ PASSES: Final = ("normal", "schedule")
 
 def _program_form(signature: Signature | None) -> Form[Program]:
     known = signature or Signature("program", (), (), ())
-    return Form(lambda program: listing(program, known), _verified)
+    return Form(lambda program: listing(program, known), _verify_program)
 
 
-def _verified(program: Program) -> None:
+def _verify_program(program: Program) -> None:
     """Check emitted words. A recurrence whose first value no path takes (PL1018) is an operation too many, not a wrong
     program."""
     if found := [d for d in verify(program) if d.code != "PL1018"]:
         raise PolyloomError(*found)
 
 
-def _normal(module: Module) -> Module:
-    return replace(module, functions=tuple(map(normal, module.functions)))
+def _normalize_module(module: Module) -> Module:
+    return replace(module, functions=tuple(map(normalize, module.functions)))
 
 
-def _program(module: Module, machine: Machine, settings: Settings, facts: list[LoopFacts]) -> Program:
+def _schedule_module(module: Module, machine: Machine, settings: Settings, facts: list[LoopFacts]) -> Program:
     """Program of functions in normal form; `facts` gets those of their loops."""
-    known = addresses(module.data)
+    known = data_addresses(module.data)
     routines: list[Routine] = []
     blocks: dict[str, Mapping[str, int]] = {}
     for function in module.functions:
-        routine, more, blocks[function.name] = routine_of(function, machine, known, settings)
+        routine, more, blocks[function.name] = compile_routine(function, machine, known, settings)
         routines.append(routine)
         facts += more
-    told = as_json(tuple(facts), blocks)
+    told = facts_to_json(tuple(facts), blocks)
     return Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data, told)
 
 
@@ -117,13 +117,13 @@ def _check_operations(module: Module, machine: Machine) -> None:
     """Check that every operation has a slot on the member; PL1112."""
     for function in module.functions:
         for op in (op for block in function.blocks for op in block.ops):
-            if not machine.slots_for(OPS[op.name].unit):
+            if not machine.unit_slots(OPS[op.name].unit):
                 line = f", line {op.place.line}" if op.place.line else ""
                 message = f"{function.name}{line}: no slot of {machine.name} executes {op.name}"
                 raise infeasible("PL1112", message, help=f'add "{OPS[op.name].unit}" to a slot of the member')
 
 
-def routine_of(
+def compile_routine(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
     """Compile a function. Loops whose frames and what they need at home do not fit into scratch are opened, the
@@ -131,7 +131,7 @@ def routine_of(
     closed: set[str] = set()
     while True:
         try:
-            return _routine(function, machine, known, settings, closed)
+            return _build_routine(function, machine, known, settings, closed)
         except _ScratchError as error:
             if error.loop is None:
                 raise error.told from None
@@ -147,27 +147,27 @@ class _ScratchError(Exception):
         self.told, self.loop = told, loop
 
 
-def _routine(
+def _build_routine(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings, closed: set[str]
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
     """Routine of a function: its loops pipelined or opened, then its blocks scheduled and linked."""
     loops: dict[str, Pipelined] = {}
     facts: dict[str, LoopFacts] = {}
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
-        found, facts[loop.name] = _loop(function, loop, machine, known, settings, closed)
+        found, facts[loop.name] = _compile_loop(function, loop, machine, known, settings, closed)
         if isinstance(found, Pipelined):
             loops[loop.name] = found
         else:
-            function = opened(function, loop)
+            function = open_loop(function, loop)
     # Longer lists pass partly through scratch, which only the block before a jump can prepare.
-    function = with_stubs(function, machine.belt - 2)
-    pieces = _pieces(function, machine, known, loops)
+    function = insert_stubs(function, machine.belt - 2)
+    pieces = _schedule_function(function, machine, known, loops)
     bundles: list[Bundle] = []
     first: dict[str, int] = {}
     for name, piece in pieces.items():
         first[name] = len(bundles)
         bundles += piece.bundles
-    bundles = [b for piece in pieces.values() for b in linked(piece, first)]
+    bundles = [b for piece in pieces.values() for b in link_blocks(piece, first)]
     passes = tuple((first[name], len(pieces[name].bundles)) for name in pieces if name in loops)
     parameters = tuple(p.type for p in function.blocks[0].parameters)
     told = [
@@ -177,7 +177,7 @@ def _routine(
     return Routine(function.name, tuple(bundles), passes, parameters, function.results), told, first
 
 
-def _loop(
+def _compile_loop(
     function: Function,
     loop: Loop,
     machine: Machine,
@@ -186,17 +186,17 @@ def _loop(
     closed: set[str],
 ) -> tuple[Pipelined | None, LoopFacts]:
     """Pipelined loop, or None; and its facts, with the reason where it is not pipelined."""
-    graph = LoopBuilder(loop, entry(function, loop), known).build()
+    graph = LoopBuilder(loop, entry_arguments(function, loop), known).build()
     if sum(node.name in LOADS for node in graph.nodes) > machine.stations:
         loop = replace(loop, reason=loop.reason or "stations")
     # Facts are those of the loop as it was given, before anything is added to it.
-    limits = bounds(machine, graph)
-    facts = stats.plain(machine, loop, graph, limits, loop.reason)
+    limits = lower_bounds(machine, graph)
+    facts = stats.loop_facts(machine, loop, graph, limits, loop.reason)
     if loop.reason:
         return None, facts
     if loop.name in closed:
         return None, replace(facts, reason="scratch")
-    if reason := _refused(facts, settings.spl):
+    if reason := _spl_refusal(facts, settings.spl):
         return None, replace(facts, reason=reason)
     # Results of a leave are a list on the belt, beside which its condition must lie.
     if any(len(op.edge.arguments) > machine.belt - 2 for op in loop.ops if op.edge is not None):
@@ -205,10 +205,10 @@ def _loop(
     found = pipeline(machine, graph, known, options)
     if isinstance(found, Failed):
         return None, replace(facts, reason=found.reason, rounds=found.rounds)
-    return found, stats.pipelined(facts, found)
+    return found, stats.pipelined_facts(facts, found)
 
 
-def _refused(facts: LoopFacts, spl: Ratio) -> str:
+def _spl_refusal(facts: LoopFacts, spl: Ratio) -> str:
     """SPL test: linear latency at least `spl` times packed latency (I. Godard, "Pipelining"; docs/targets/belt.md,
     Loops). The reason of a refusal, or ""."""
     if spl == "always":
@@ -218,53 +218,53 @@ def _refused(facts: LoopFacts, spl: Ratio) -> str:
     return "" if facts.linear >= spl * facts.packed else "ratio"
 
 
-def _pieces(
+def _schedule_function(
     function: Function, machine: Machine, known: Mapping[str, int], loops: Mapping[str, Pipelined]
 ) -> dict[str, Piece]:
     """Bundles of every block of a function, by name: schedules are repeated until no operand is lost. Error: PL1111."""
     plan = Plan(machine, function, known, {})
-    plan.live = live_in(function)
+    plan.live = live_values(function)
     # Computed once: a value that nothing reads needs no home, even in the last resort.
-    plan.used = frozenset(o for block in function.blocks for o in uses(block))
-    _begin_homes(plan, loops)
+    plan.used = frozenset(o for block in function.blocks for o in used_operands(block))
+    _initial_homes(plan, loops)
     # A fixed point: each round sends lost values home and schedules anew (I. Godard, "Pipelining").
     for _ in range(ROUNDS + 1):
-        codes = _scheduled(plan, loops, {})
-        if not [name for name, found in codes.items() if _mark(plan, name, *found)]:
+        codes = _schedule_blocks(plan, loops, {})
+        if not [name for name, found in codes.items() if _mark_lost_operands(plan, name, *found)]:
             break
     else:
         # The last resort: every value is spilled, so that an operation finds its operands at the front
         # (docs/targets/belt.md, Loops).
         plan.serial = True
-        codes = _scheduled(plan, loops, {})
-        if lost := [name for name, found in codes.items() if _mark(plan, name, *found)]:
+        codes = _schedule_blocks(plan, loops, {})
+        if lost := [name for name, found in codes.items() if _mark_lost_operands(plan, name, *found)]:
             message = f"{function.name}: an operation of block {lost[0]} needs more operands than the belt holds"
             help = f"take a member with a longer belt than {machine.belt}, or pass fewer values"
             raise infeasible("PL1111", message, help=help)
     # Where values are at home moves no operation, but what is needed of a home follows from the schedules.
     placed = {name: linear for name, (_, _, linear) in codes.items()}
     # The size of scratch is an operand of scratchf: with it fixed, blocks are scheduled once more.
-    codes = _scheduled(plan, loops, placed)
-    offsets, _ = homes(plan, loops, placed)
+    codes = _schedule_blocks(plan, loops, placed)
+    offsets, _ = allocate_scratch(plan, loops, placed)
     _check_scratch(plan, loops)
     found: dict[str, Piece] = {}
     for block in function.blocks:
         if isinstance(block, Loop):
-            found[block.name] = loop_piece(loops[block.name], offsets.__getitem__, home(function, block))
+            found[block.name] = loop_piece(loops[block.name], offsets.__getitem__, block_place(function, block))
         else:
             code, _, linear = codes[block.name]
-            found[block.name] = open_piece(code, linear, offsets.__getitem__, home(function, block))
+            found[block.name] = open_piece(code, linear, offsets.__getitem__, block_place(function, block))
     return found
 
 
 Scheduled = tuple[Code, dict[int, int], Linear]
 
 
-def _scheduled(plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]) -> dict[str, Scheduled]:
+def _schedule_blocks(plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]) -> dict[str, Scheduled]:
     """Schedule every block by what is known so far, with the scratch that homes need in these schedules."""
-    _, plan.scratch = homes(plan, loops, placed)
-    plan.heads = {name: _head(found, plan.scratch) for name, found in loops.items()}
-    return {b.name: _code(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
+    _, plan.scratch = allocate_scratch(plan, loops, placed)
+    plan.heads = {name: _loop_head(found, plan.scratch) for name, found in loops.items()}
+    return {b.name: _schedule_block(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
 
 
 def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
@@ -282,7 +282,7 @@ def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
     raise _ScratchError(told, max(framed or loops, key=lambda n: loops[n].frames.bytes, default=None))
 
 
-def _begin_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
+def _initial_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
     """Initial spill set: what pipelined loops read from outside, and what lives across them; what is too much for a
     belt of values."""
     # Nothing stays on a belt that moves every pass, so invariants come from scratch.
@@ -303,22 +303,22 @@ def _begin_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
         plan.homed |= {v.name for v in free[room:]}
 
 
-def _head(found: Pipelined, size: int) -> Head:
+def _loop_head(found: Pipelined, size: int) -> Head:
     """Head of a loop: what the block before it must do, in the words of its scratch and its entry belt."""
     frames = found.frames
     total = -(-(size + frames.bytes) // 8) * 8
-    return Head(total, frames.size, frames.count, loop_spills(found), loop_constants(found), loop_belt(found))
+    return Head(total, frames.size, frames.count, entry_spills(found), home_constants(found), entry_belt(found))
 
 
-def _code(plan: Plan, block: Block) -> Scheduled:
+def _schedule_block(plan: Plan, block: Block) -> Scheduled:
     """List schedule of a block, checked; with the operation of each node."""
     code, operation = Builder(plan, block).build()
-    linear = schedule(plan.machine, code)
-    assert not check(plan.machine, code, linear), check(plan.machine, code, linear)
+    linear = schedule_block(plan.machine, code)
+    assert not check_schedule(plan.machine, code, linear), check_schedule(plan.machine, code, linear)
     return code, operation, linear
 
 
-def _mark(plan: Plan, name: str, code: Code, operation: Mapping[int, int], linear: Linear) -> bool:
+def _mark_lost_operands(plan: Plan, name: str, code: Code, operation: Mapping[int, int], linear: Linear) -> bool:
     """Whether operands are lost; their values go home, and are filled for the operations that lost them."""
     found = False
     for n, node in enumerate(code.graph.nodes):

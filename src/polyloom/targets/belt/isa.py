@@ -54,13 +54,13 @@ class Op:
     strict: bool = True
 
 
-def _alu(name: str, width: str = "", operands: int = 2) -> Op:
+def _alu_op(name: str, width: str = "", operands: int = 2) -> Op:
     """Row of the arithmetic unit; two operands allow an immediate, one result of the operands' width or of a
     comparison's."""
     return Op(name, "C", "alu", "compare" if width == "b" else "alu", (operands, operands), 1, width, operands == 2)
 
 
-def _family(name: str, unit: Unit) -> tuple[Op, ...]:
+def _overflow_family(name: str, unit: Unit) -> tuple[Op, ...]:
     """Seven rows of one operation: modulo, saturating, excepting and widening, as the Mill wiki lists them for
     `add`."""
     return tuple(
@@ -69,20 +69,20 @@ def _family(name: str, unit: Unit) -> tuple[Op, ...]:
     )
 
 
-def _floating(name: str, latency: str, operands: int = 2, width: str = "") -> Op:
+def _float_op(name: str, latency: str, operands: int = 2, width: str = "") -> Op:
     """Row of IEEE 754 arithmetic: no modes of overflow, no immediate; divisions and roots have a unit of their own."""
     return Op(name, "C", "div" if latency == "div" else "fp", latency, (operands, operands), 1, width)
 
 
 ROWS: Final[tuple[Op, ...]] = (
-    *_family("add", "alu"),
-    *_family("sub", "alu"),
-    *(_alu(name) for name in ("and", "or", "xor", "andn")),
-    *(_alu(name, "b") for name in ("eql", "neq", "lsss", "leqs", "gtrs", "geqs", "lssu", "lequ", "gtru", "gequ")),
-    *(_alu(name) for name in ("mins", "maxs", "minu", "maxu")),
-    *(_alu(name, operands=1) for name in ("abs", "not", "clz", "ctz", "pop", "bswap")),
+    *_overflow_family("add", "alu"),
+    *_overflow_family("sub", "alu"),
+    *(_alu_op(name) for name in ("and", "or", "xor", "andn")),
+    *(_alu_op(name, "b") for name in ("eql", "neq", "lsss", "leqs", "gtrs", "geqs", "lssu", "lequ", "gtru", "gequ")),
+    *(_alu_op(name) for name in ("mins", "maxs", "minu", "maxu")),
+    *(_alu_op(name, operands=1) for name in ("abs", "not", "clz", "ctz", "pop", "bswap")),
     *(Op(name, "C", "shift", "shift", (2, 2), 1, "", True) for name in ("shl", "shrs", "shru", "rotl")),
-    *_family("mul", "mul"),
+    *_overflow_family("mul", "mul"),
     Op("muladd", "C", "mul", "mul", (3, 3), 1),  # a * b + c, members that fuse
     Op("shladd", "C", "shift", "shift", (3, 3), 1, "", True),  # (a << c) + b, members that fuse
     *(Op(name, "C", "div", "div", (2, 2), 1, "", True) for name in ("divs", "divu", "rems", "remu")),
@@ -90,15 +90,15 @@ ROWS: Final[tuple[Op, ...]] = (
     *(Op(name, "C", "alu", "widen", (1, 1), 1, "=") for name in ("widens", "widenu", "narrow", "narrowss", "narrowus")),
     *(Op(name, "C", "shuf", "widenv", (1, 1), 2, "=") for name in ("widensv", "widenuv")),
     *(Op(name, "C", "shuf", "widenv", (2, 2), 1, "=") for name in ("narrowv",)),
-    *(_floating(name, "float") for name in ("addf", "subf", "mulf", "minf", "maxf")),
-    _floating("fmaf", "fused", 3),
-    _floating("divf", "div"),
-    _floating("sqrtf", "div", 1),
-    *(_floating(name, "alu", 1) for name in ("negf", "absf")),
-    _floating("copysignf", "alu"),
+    *(_float_op(name, "float") for name in ("addf", "subf", "mulf", "minf", "maxf")),
+    _float_op("fmaf", "fused", 3),
+    _float_op("divf", "div"),
+    _float_op("sqrtf", "div", 1),
+    *(_float_op(name, "alu", 1) for name in ("negf", "absf")),
+    _float_op("copysignf", "alu"),
     # Ordered: false where an operand is a NaN, as C's operators are (neqf is not); `unof` tells whether one is.
-    *(_floating(name, "compare", width="b") for name in ("eqlf", "neqf", "lssf", "leqf", "gtrf", "geqf", "unof")),
-    *(_floating(name, "float", 1, "=") for name in ("stof", "utof", "ftos", "ftou", "widenf", "narrowf")),
+    *(_float_op(name, "compare", width="b") for name in ("eqlf", "neqf", "lssf", "leqf", "gtrf", "geqf", "unof")),
+    *(_float_op(name, "float", 1, "=") for name in ("stof", "utof", "ftos", "ftou", "widenf", "narrowf")),
     # Lanes. `splat`: to the lanes of the issue; `shuffle v, k`: lane j is v's lane j + k, modulo the lanes.
     *(Op(name, "C", "shuf", "shuffle", (1, 1), 1) for name in ("splat", "iota")),
     *(Op(name, "C", "shuf", "shuffle", (2, 2), 1, "", True) for name in ("shuffle", "extract")),
@@ -150,7 +150,7 @@ def states_width(op: Op) -> bool:
     return op.width == "=" or op.latency in BY_WIDTH
 
 
-def predicates(op: Op) -> int:
+def predicate_count(op: Op) -> int:
     """Number of operands before the list of an operation that takes one: the predicate of calltr, brtr, leavefl and so
     on."""
     return op.operands[0] if op.operands[1] == MANY else 0

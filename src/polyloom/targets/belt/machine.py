@@ -111,17 +111,17 @@ class Machine:
     fuses: bool
     free_loop: bool
 
-    def slots_for(self, unit: Unit) -> tuple[Slot, ...]:
+    def unit_slots(self, unit: Unit) -> tuple[Slot, ...]:
         """Slots that execute a unit's operations, in the order of words; without `LOOP_SLOTS`."""
         return tuple(slot for slot, units in self.slots if unit in units)
 
-    def slots_of(self, op: Op) -> tuple[Slot, ...]:
+    def issue_slots(self, op: Op) -> tuple[Slot, ...]:
         """Every slot in which a word may have `op`, `LOOP_SLOTS` included."""
         free = {"counter": 0, "compare": 1, "leave": 2}
         # A hardware loop's three steps are known by their operation: count, compare, leave. Which of several adds is
         # the counter is the scheduler's choice.
         role = "counter" if op.name in ("add", "sub") else "leave" if op.name.startswith("leave") else op.latency
-        return self.slots_for(op.unit) + ((LOOP_SLOTS[free[role]],) if self.free_loop and role in free else ())
+        return self.unit_slots(op.unit) + ((LOOP_SLOTS[free[role]],) if self.free_loop and role in free else ())
 
     def latency(self, op: Op, width: Width = "w") -> int:
         """Latency in bundles until the drop, counted from 1 for the bundle of issue in phase C; 0 for the phases R, K
@@ -141,7 +141,7 @@ class Machine:
         lacking = name in self.lacks or f"{name}.{width}" in self.lacks or (name in FUSED and not self.fuses)
         # `mul.d` in `lacks` stands for all seven modes of overflow: they share one multiplier.
         family = OPS[name].unit == "mul" and f"mul.{width}" in self.lacks
-        return not lacking and not family and bool(self.slots_for(OPS[name].unit))
+        return not lacking and not family and bool(self.unit_slots(OPS[name].unit))
 
     @property
     def description(self) -> str:
@@ -216,7 +216,7 @@ def resolve(machine: Machine) -> str:
         *(f"{slot} = {json.dumps(sorted(units))}" for slot, units in machine.slots if slot.kind in "EF"),
         *(f"{kind} = {sum(slot.kind == kind for slot, _ in machine.slots)}" for kind in _COUNTED),
         *("", "[latency]"),
-        *(f"{key} = {_by_width(key, machine.latencies[key])}" for key in LATENCIES),
+        *(f"{key} = {_width_table(key, machine.latencies[key])}" for key in LATENCIES),
         *("", "[busy]"),
         *(f"{key} = {machine.busies[key]}" for key in _BUSY),
     ]
@@ -238,7 +238,7 @@ def _delays(table: Table) -> tuple[int, int]:
     value = table.content.get("load")
     items = cast("list[object]", value) if isinstance(value, list) else []
     if len(items) != 2 or not all(type(item) is int for item in items):
-        raise table.wrong_type("load", "an array of two integers") if "load" in table.content else _missing(table)
+        raise table.type_error("load", "an array of two integers") if "load" in table.content else _missing_load_error(table)
     least, most = cast("list[int]", items)
     if not 1 <= least <= most <= 63:
         help = "write the least and the most delay of a load, such as [3, 20]: from 1 to 63, the least first"
@@ -246,14 +246,14 @@ def _delays(table: Table) -> tuple[int, int]:
     return least, most
 
 
-def _missing(table: Table) -> PolyloomError:
+def _missing_load_error(table: Table) -> PolyloomError:
     return input_error("PL0305", "the key 'load' is missing", span=table.span(), help="add `load = [3, 20]`")
 
 
 def _slots(table: Table) -> tuple[tuple[Slot, frozenset[Unit]], ...]:
     """Slot table: named E and F slots with their units, then the counted ones. Errors: PL1001."""
     section = table.table("slots")
-    section.only((*(f"{kind}{n}" for kind in "EF" for n in range(16)), *_COUNTED))
+    section.reject_unknown((*(f"{kind}{n}" for kind in "EF" for n in range(16)), *_COUNTED))
     named = [_slot(section, f"{kind}{n}") for kind in "EF" for n in range(16) if f"{kind}{n}" in section.content]
     counted = [
         (Slot(kind, n), frozenset((unit,)))
@@ -276,7 +276,7 @@ def _slot(section: Table, name: str) -> tuple[Slot, frozenset[Unit]]:
 
 def _latencies(table: Table) -> dict[str, dict[Width, int]]:
     section = table.table("latency")
-    section.only(LATENCIES)
+    section.reject_unknown(LATENCIES)
     return {key: _latency(section, key) for key in LATENCIES}
 
 
@@ -284,7 +284,7 @@ def _latency(section: Table, key: str) -> dict[Width, int]:
     """Latency of a key per width: one number, or for `BY_WIDTH` a table of one for each width."""
     if key in BY_WIDTH and isinstance(section.content.get(key), dict):
         table = section.table(key)
-        table.only(BYTES)
+        table.reject_unknown(BYTES)
         return {width: table.integer(width, 1, 63) for width in BYTES}
     # One number stands for every width, so that `Machine.latency` need not ask which form was written.
     return dict.fromkeys(BYTES, section.integer(key, 1, 63))
@@ -292,7 +292,7 @@ def _latency(section: Table, key: str) -> dict[Width, int]:
 
 def _busies(table: Table) -> dict[str, int]:
     section = table.table("busy")
-    section.only(_BUSY)
+    section.reject_unknown(_BUSY)
     return {key: section.integer(key, 1, 63) for key in _BUSY}
 
 
@@ -313,7 +313,7 @@ def _check_units(table: Table, machine: Machine) -> None:
     """Check that every operation without a replacement has a slot; PL1002."""
     section = table.table("slots")
     for unit in _NEEDED:
-        if not machine.slots_for(unit):
+        if not machine.unit_slots(unit):
             names = ", ".join(op.name for op in OPS.values() if op.unit == unit)
             help = f'add "{unit}" to a slot, such as F0 = ["{unit}"]'
             raise input_error("PL1002", f"no slot executes {names}", span=section.span(), help=help)
@@ -323,7 +323,7 @@ def _contradiction(table: Table, message: str, help: str, key: str) -> PolyloomE
     return input_error("PL1001", message, span=table.value_span(key), help=help)
 
 
-def _by_width(key: str, latencies: Mapping[Width, int]) -> str:
+def _width_table(key: str, latencies: Mapping[Width, int]) -> str:
     if key not in BY_WIDTH or len(set(latencies.values())) == 1:
         return str(latencies["w"])
     return f"{{ {', '.join(f'{width} = {n}' for width, n in latencies.items())} }}"

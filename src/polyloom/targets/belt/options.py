@@ -36,7 +36,7 @@ def _spl(text: Any) -> Spl:
     return found
 
 
-def _one_of(flag: str, known: Sequence[str]) -> Any:
+def _choice_reader(flag: str, known: Sequence[str]) -> Any:
     """Reader of an option that takes one of several words. Error PL0801."""
 
     def read(text: str) -> str:
@@ -53,7 +53,7 @@ def _cycles(text: Any) -> int:
     return found
 
 
-def _expected(texts: Any) -> Mapping[str, int]:
+def _expected_values(texts: Any) -> Mapping[str, int]:
     """Expected values of parameters, from texts `NAME=VALUE`. Error PL0801."""
     found: dict[str, int] = {}
     for text in texts:
@@ -64,7 +64,7 @@ def _expected(texts: Any) -> Mapping[str, int]:
     return found
 
 
-def _one_file(value: Any) -> Sequence[str]:
+def _file_list(value: Any) -> Sequence[str]:
     return (value,) if value else ()
 
 
@@ -87,7 +87,7 @@ class Options:
         *("run", "compile", "asm"),
         default="best",
         metavar="NAME",
-        read=_one_of("--solver", ("best", *SOLVERS)),
+        read=_choice_reader("--solver", ("best", *SOLVERS)),
     )
     vectorize: Vectorize = option(
         "make loops work on vectors; `try`: those that can",
@@ -95,27 +95,27 @@ class Options:
         default="",
         metavar="always|try",
         const="always",
-        read=_one_of("--vectorize", ("always", "try")),
+        read=_choice_reader("--vectorize", ("always", "try")),
     )
     expect: Mapping[str, int] | None = option(
         "the likely value of a parameter",
         *("run", "compile"),
         metavar="NAME=VALUE",
         repeatable=True,
-        read=_expected,
+        read=_expected_values,
     )
     profile: str | None = option(
         "how often blocks were entered, as `run --counts` wrote it",
         *("run", "compile"),
         metavar="FILE",
-        files=_one_file,
+        files=_file_list,
     )
-    counts: str | None = option("write how often blocks were entered", "run", metavar="FILE", writes=_one_file)
+    counts: str | None = option("write how often blocks were entered", "run", metavar="FILE", writes=_file_list)
     emit: str | None = option(
         "write text in place of the program: genasm or conasm",
         "compile",
         metavar="NOTATION",
-        read=_one_of("--emit", ("genasm", "conasm")),
+        read=_choice_reader("--emit", ("genasm", "conasm")),
     )
     timeline: bool = option(
         "draw each pipelined loop: rows by slots, and how long values are on the belt", "show", default=False

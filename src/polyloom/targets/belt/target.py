@@ -25,7 +25,7 @@ from polyloom.targets.belt.options import Options
 from polyloom.targets.belt.place import Place, place
 from polyloom.targets.belt.run import facts, model, profile, view
 from polyloom.targets.belt.run.costs import costs
-from polyloom.targets.belt.source.branch_counts import with_counts
+from polyloom.targets.belt.source.branch_counts import annotate_branches
 from polyloom.targets.belt.source.genasm import print_genasm
 from polyloom.targets.belt.source.genasm_read import read_genasm
 from polyloom.targets.belt.source.ir import Function, Module
@@ -36,7 +36,7 @@ from polyloom.targets.belt.words.listing import listing
 from polyloom.targets.belt.words.meaning import NaR
 from polyloom.targets.belt.words.program import Program
 from polyloom.targets.forms import function
-from polyloom.targets.forms.places import relocated
+from polyloom.targets.forms.places import relocate
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Target
 
@@ -62,25 +62,25 @@ def _compile(
         progress("compiling", 0.0)
     content = cast(function.Content, subject.content)
     written = options.emit == "genasm"  # with names of sources as files have them
-    read = relocated(content.function, lambda at: replace(at, file=at.shown_file)) if written else content.function
-    module = import_function(read, place.machine, _importing(content, options), subject.watch)
+    read = relocate(content.function, lambda at: replace(at, file=at.shown_file)) if written else content.function
+    module = import_function(read, place.machine, _import_options(content, options), subject.watch)
     # After the import: a profile names blocks as genasm does.
     if options.profile is not None:
-        module = with_counts(module, profile.read(options.profile))
+        module = annotate_branches(module, profile.read(options.profile))
     if written:
-        return f"{signature_line.printed(subject.signature)}\n{print_genasm(module)}".encode()
-    program = _specialized(module, place, options, subject.signature, subject.watch)
+        return f"{signature_line.print_signature(subject.signature)}\n{print_genasm(module)}".encode()
+    program = _specialize_program(module, place, options, subject.signature, subject.watch)
     if options.emit == "conasm":
         return listing(program, subject.signature).encode()
     return belt_file.write(program, subject.signature)
 
 
-def _importing(content: function.Content, options: Options) -> Importing:
+def _import_options(content: function.Content, options: Options) -> Importing:
     how = options.vectorize or "never"
     return Importing(content.distinct, how, content.reassociate, options.expect or {})
 
 
-def _specialized(
+def _specialize_program(
     module: Module, place: Place, options: Options, signature: Signature, watch: Watch | None = None
 ) -> Program:
     """Specialize a module for the member of a place, with what the options say."""
@@ -100,28 +100,28 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
         source = Source(name, text)
         types = [p.type for p in first.blocks[0].parameters]
         signature = (
-            _of_types(first)
+            _scalar_signature(first)
             if line is None
-            else signature_line.fitting(line[0], source, line.start(), first.name, types, first.results)
+            else signature_line.check_signature(line[0], source, line.start(), first.name, types, first.results)
         )
-        return belt_file.write(_specialized(module, place, options, signature), signature)
+        return belt_file.write(_specialize_program(module, place, options, signature), signature)
     # By way of the file: the member is the one that its bytes tell.
     data = belt_file.write(*conasm_read.read(text, name))
     member = belt_file.read(data).machine
     if member != place.machine:
         again = f"--on belt:{member.name}{'' if member.phasing else ':unphased'}"
-        raise belt_file.for_another(member, place.machine, f"write {again}, or compile the source for the other member")
+        raise belt_file.member_mismatch(member, place.machine, f"write {again}, or compile the source for the other member")
     return data
 
 
-def _of_types(first: Function) -> Signature:
+def _scalar_signature(first: Function) -> Signature:
     """Signature of a function whose text has widths alone: everything is a scalar."""
-    given = tuple(Argument(p.name, _integer(p.type), (), True, False) for p in first.blocks[0].parameters)
-    result = tuple(Argument(RESULT, _integer(t), (), False, True) for t in first.results[:1])
+    given = tuple(Argument(p.name, _integer_dtype(p.type), (), True, False) for p in first.blocks[0].parameters)
+    result = tuple(Argument(RESULT, _integer_dtype(t), (), False, True) for t in first.results[:1])
     return Signature(first.name, tuple(a.name for a in given), (), (*result, *given))
 
 
-def _integer(type: Type) -> np.dtype[Any]:
+def _integer_dtype(type: Type) -> np.dtype[Any]:
     return np.dtype(f"<i{min(8, BYTES[type.width])}")
 
 
@@ -131,7 +131,7 @@ def _run(data: bytes, job: Job) -> Execution:
     options, on = cast(Options, job.options), cast("Place | None", job.place)
     signature = belt_file.read(data, None if on is None else on.machine).signature
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
-    passed = [function.plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    passed = [function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
     if job.progress is not None:
         job.progress("running", 0.0)
     done = model.run(data, passed, max_cycles=options.max_cycles, trace=job.trace)
@@ -140,7 +140,7 @@ def _run(data: bytes, job: Job) -> Execution:
     if (result := signature.argument(RESULT)) is not None:
         outputs = {RESULT: _result(done, result.dtype), **outputs}
     if options.counts is not None:
-        files.write({options.counts: profile.written(belt_file.read(data).program, done)})
+        files.write({options.counts: profile.write_counts(belt_file.read(data).program, done)})
     trace = view.trace(data, done) if job.trace else view.Trace()
     return Execution(outputs, done.cycles, done.operations, {}, trace, done)
 
@@ -194,8 +194,8 @@ TARGET: Final = Target(
     options=Options,
     members=members,
     describe=lambda name: load(name).description,
-    facts=facts.of_run,
-    made=facts.made,
+    facts=facts.run_facts,
+    made=facts.compile_facts,
     summary=facts.summary,
     report=view.report,
     costs=costs,

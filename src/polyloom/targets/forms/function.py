@@ -17,10 +17,10 @@ import numpy as np
 from polyloom import frontend, transform
 from polyloom.analysis.stores import stored
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError
-from polyloom.frontend.c.clang import one_reading
+from polyloom.frontend.c.clang import cached_trees
 from polyloom.frontend.c.native import call_native
-from polyloom.frontend.c.prototype import Parameter, Prototype, prototype
-from polyloom.frontend.c.reached import reading_reached
+from polyloom.frontend.c.prototype import Parameter, Prototype, read_prototype
+from polyloom.frontend.c.reached import read_reachable
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.signature import RESULT, Argument, Extent, Signature
@@ -28,12 +28,12 @@ from polyloom.ir.ssa import ATOMICS, Function
 from polyloom.ir.ssa_types import FLOATS, PTR, SIZE
 from polyloom.passes import Watch
 from polyloom.targets.forms.kernel import kernel_subject
-from polyloom.targets.forms.loops import close
-from polyloom.targets.forms.ssa_function import Content, as_result, better_error, interpreted, plain, ranges, unread
-from polyloom.targets.provenance import texts
+from polyloom.targets.forms.loops import reassociation_bounds
+from polyloom.targets.forms.ssa_function import Content, as_result, better_error, interpret_outputs, python_scalar, index_argument_ranges, unused_parameters
+from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
-__all__ = ["Content", "Model", "as_result", "form", "plain"]
+__all__ = ["Content", "Model", "as_result", "form", "python_scalar"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +60,18 @@ def form(model: Callable[[Any, Any], Model]) -> Form:
 
 def _accepts(written: Written) -> bool:
     if (path := written.path) is not None:
-        return frontend.file_of(path).endswith((".c", ".py"))
+        return frontend.source_file(path).endswith((".c", ".py"))
     return isinstance(written.value, Kernel)
 
 
 def _load(written: Written, model: Model) -> Subject:
     """Reader of a function. Errors: those of the front ends."""
     # Only C goes through clang; a Python kernel is lowered from its nest.
-    if (path := written.path) is None or not frontend.file_of(path).endswith(".c"):
+    if (path := written.path) is None or not frontend.source_file(path).endswith(".c"):
         return kernel_subject(written, 8 * model.long, reassociates=model.reassociates)
     start = perf_counter()
-    file, options = frontend.named(path, written.options)
-    return reading_reached(
+    file, options = frontend.split_function_name(path, written.options)
+    return read_reachable(
         file, options.function, options, lambda how: _subject(file, how, model, start, written.watch)
     )
 
@@ -89,15 +89,15 @@ class _Oracles:
 
     def interpreter(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
         del values
-        return interpreted(self.signature, self.function, inputs, self._outputs)
+        return interpret_outputs(self.signature, self.function, inputs, self._outputs)
 
     def host(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
         """Outputs of the host's own code for the function; None where its pointers would be of another width."""
         del values
         # The host's code has the host's pointers: structures with pointers in memory would have another layout.
-        if self.function.pointers // 8 != np.dtype(np.intp).itemsize and _has_pointers(self.function):
+        if self.function.pointers // 8 != np.dtype(np.intp).itemsize and _stores_pointers(self.function):
             return None  # code for narrow pointers in memory, which this host's are not
-        return _native(self.path, self.options, self.declared, inputs, self.model, self._outputs)
+        return _call_host(self.path, self.options, self.declared, inputs, self.model, self._outputs)
 
     @property
     def _outputs(self) -> list[str]:
@@ -111,7 +111,7 @@ class _Oracles:
         """Outputs whose elements nobody sees, as far as a nest shows it: of a function that is not one, every element
         may show.
         """
-        unused = unread(self.signature, self.function)
+        unused = unused_parameters(self.signature, self.function)
         try:
             found = frontend.c_nest(self.path, replace(self.options, function=self.declared.name))
             # Outside of the assumptions the analysis of the nest says nothing.
@@ -123,7 +123,7 @@ class _Oracles:
     @property
     def all(self) -> tuple[Oracle, ...]:
         """Oracles: the interpreter of SSA form, then the host."""
-        bounds = close if self.model.reassociates and self.options.reassociate else None
+        bounds = reassociation_bounds if self.model.reassociates and self.options.reassociate else None
         return (
             Oracle("interpreter", "the interpreter of SSA form", self.interpreter, bounds),
             Oracle("host", "the host's own function", self.host, bounds),
@@ -133,10 +133,10 @@ class _Oracles:
 def _subject(path: str, options: Options, model: Model, start: float, watch: Watch | None) -> Subject:
     """Subject of a C function, from one reading of the file by clang."""
     # SSA form and declaration come from one run of clang, so that they cannot differ.
-    with one_reading():
+    with cached_trees():
         function = _ssa(path, options, model, watch)
         declared = _prototype(path, options, model, function)
-    signature = _signature(declared, _outputs(declared, function))
+    signature = _signature(declared, _output_names(declared, function))
     oracles = _Oracles(path, options, model, function, declared, signature)
     return Subject(
         "function",
@@ -147,9 +147,9 @@ def _subject(path: str, options: Options, model: Model, start: float, watch: Wat
         perf_counter() - start,
         oracles.explain,
         oracles.hidden,
-        ranges=partial(ranges, function, signature),
+        ranges=partial(index_argument_ranges, function, signature),
         watch=watch,
-        texts=texts([declared.span]),
+        texts=source_texts([declared.span]),
     )
 
 
@@ -166,7 +166,7 @@ def _ssa(path: str, options: Options, model: Model, watch: Watch | None) -> Func
 
 
 def _prototype(path: str, options: Options, model: Model, function: Function) -> Prototype:
-    declared = prototype(path, replace(options, function=function.name), model.target, model.long)
+    declared = read_prototype(path, replace(options, function=function.name), model.target, model.long)
     _check_types(declared, function)
     return declared
 
@@ -208,7 +208,7 @@ def _argument(parameter: Parameter, is_output: bool) -> Argument:
     return Argument(parameter.name, parameter.dtype, shape, True, is_output)
 
 
-def _native(
+def _call_host(
     path: str, options: Options, declared: Prototype, inputs: Arrays, model: Model, names: Sequence[str]
 ) -> Arrays:
     """Outputs by the host's own code."""
@@ -220,7 +220,7 @@ def _native(
     return {name: whole[name] for name in names}
 
 
-def _has_pointers(function: Function) -> bool:
+def _stores_pointers(function: Function) -> bool:
     """Whether pointers are in memory, whose layout then depends on their width."""
     instructions = [i for member in function.program for block in member.blocks for i in block.instructions]
     stored = (i.operands[0].type for i in instructions if i.operation == "store")
@@ -228,7 +228,7 @@ def _has_pointers(function: Function) -> bool:
     return any(datum.addresses for datum in function.data) or PTR in (*stored, *loaded)
 
 
-def _outputs(declared: Prototype, function: Function) -> list[str]:
+def _output_names(declared: Prototype, function: Function) -> list[str]:
     """Outputs: the result, and arrays into which the function stores."""
     written = stored(function)
     return [

@@ -33,7 +33,7 @@ class Image:
         return self.data.startswith(ELF)
 
 
-def read(path: str, bytes_of: Callable[[str], bytes] = files.read) -> Image:
+def read_image(path: str, bytes_of: Callable[[str], bytes] = files.read) -> Image:
     """Reader of `FILE`, or `FILE@ADDRESS` for raw words. Errors: PL0807, PL0810."""
     found = _AT.fullmatch(path)
     if found is None or exists(path):
@@ -46,7 +46,7 @@ def read(path: str, bytes_of: Callable[[str], bytes] = files.read) -> Image:
     return image
 
 
-def file_of(path: str) -> str:
+def image_path(path: str) -> str:
     """`FILE` of `FILE@ADDRESS`."""
     found = _AT.fullmatch(path)
     return path if found is None or exists(path) else found[1]
@@ -67,7 +67,7 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     """Subject of images; its signature is open, because arguments have no names in them."""
     del place, options
     value = written.value
-    images = (value,) if isinstance(value, Image) else (read(str(value)),) if written.path is not None else tuple(value)
+    images = (value,) if isinstance(value, Image) else (read_image(str(value)),) if written.path is not None else tuple(value)
     name = Path(images[0].path).stem
     return Subject("image", images, images[0].path, Signature(name, (), (), (), is_open=True))
 

@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from polyloom import frontend, transform
-from polyloom.deep import deeply
+from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Reference
@@ -22,9 +22,9 @@ from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.signature import Argument, Extent, Signature
 from polyloom.ir.ssa import Function
-from polyloom.targets.forms.loops import close
-from polyloom.targets.forms.ssa_function import Content, better_error, interpreted, ranges, unread
-from polyloom.targets.provenance import texts
+from polyloom.targets.forms.loops import reassociation_bounds
+from polyloom.targets.forms.ssa_function import Content, better_error, interpret_outputs, index_argument_ranges, unused_parameters
+from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Oracle, Subject, Written
 
 
@@ -33,12 +33,12 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
     of float sums where that is allowed. Errors: PL010x, PL024x.
     """
     start = perf_counter()
-    nest, reference, path = _kernel(written)
+    nest, reference, path = _read_kernel(written)
     # Expressions may be nested deeper than Python's stack allows.
-    function = deeply(frontend.nest_ssa)(nest, pointers, written.watch)
+    function = with_deep_stack(frontend.nest_ssa)(nest, pointers, written.watch)
     signature, reassociate = kernel_signature(nest), written.options.reassociate
     oracles = _Oracles(nest, reference, function, signature)
-    bounds = close if reassociates and reassociate else None
+    bounds = reassociation_bounds if reassociates and reassociate else None
     interpreter = Oracle("interpreter", "the interpreter of SSA form", oracles.interpreter, bounds)
     return Subject(
         "function",
@@ -49,13 +49,13 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
         perf_counter() - start,
         oracles.explain,
         oracles.hidden,
-        ranges=partial(ranges, function, signature),
+        ranges=partial(index_argument_ranges, function, signature),
         watch=written.watch,
-        texts=texts([nest.span]),
+        texts=source_texts([nest.span]),
     )
 
 
-def _kernel(written: Written) -> tuple[Nest, Reference, str]:
+def _read_kernel(written: Written) -> tuple[Nest, Reference, str]:
     if isinstance(written.value, Kernel):
         return written.value.indirect, written.value.reference, written.value.path
     nest, reference = frontend.python_nest(str(written.path), written.options, indirect=True)
@@ -88,7 +88,7 @@ class _Oracles:
 
     def interpreter(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
         del values
-        return interpreted(self.signature, self.function, inputs, [a.name for a in self.signature.outputs])
+        return interpret_outputs(self.signature, self.function, inputs, [a.name for a in self.signature.outputs])
 
     def source(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
         """The kernel itself."""
@@ -102,7 +102,7 @@ class _Oracles:
 
     def hidden(self, values: Mapping[str, int]) -> frozenset[str]:
         """Inputs whose elements nobody sees: those that are only written, and those that nothing reads."""
-        unused = unread(self.signature, self.function)
+        unused = unused_parameters(self.signature, self.function)
         is_meant = values.keys() >= set(self.nest.parameters) and self.nest.assumptions.contains(values)
         try:
             return transform.only_written(self.nest) | unused if is_meant else unused

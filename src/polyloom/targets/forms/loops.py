@@ -24,7 +24,7 @@ from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.steps import warnings
 from polyloom.passes import Watch
-from polyloom.targets.provenance import texts
+from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
 EQUATIONS: Final = "equations"
@@ -34,15 +34,15 @@ CLOSE: Final = 1e-5
 largest magnitude (at least 1)."""
 
 
-def source_of(source: Any, options: Options | None = None, watch: Watch | None = None) -> Source:
+def load_source(source: Any, options: Options | None = None, watch: Watch | None = None) -> Source:
     """Source that a value of any kind is, or that a file holds. Errors: PL0810, and those of its front end."""
     if isinstance(source, Source):
         return source
     if isinstance(source, Kernel):
         reassociate = bool(options and options.reassociate)
-        return frontend.of_nest(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
+        return frontend.nest_source(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
     if isinstance(source, Plan | Program):
-        return frontend.of_plan(source)
+        return frontend.plan_source(source)
     path = Written(source).path
     if path is None:
         help = "give the path of one, or a function with `@pl.kernel` above it"
@@ -50,26 +50,26 @@ def source_of(source: Any, options: Options | None = None, watch: Watch | None =
     return frontend.load(path, options, watch)
 
 
-def subject(source: Source, form: str = "plan", watch: Watch | None = None) -> Subject:
+def loop_subject(source: Source, form: str = "plan", watch: Watch | None = None) -> Subject:
     """Subject of a loaded source, as a plan or as a nest."""
     content = source.plan if form == "plan" else source.nest
-    explain = partial(_explained, source.plan)
+    explain = partial(_explain, source.plan)
     return Subject(
         form,
         content,
         source.path,
-        signature.of_plan(source.plan, source.nest),
+        signature.plan_signature(source.plan, source.nest),
         _oracles(source),
         source.seconds,
         explain,
         source=source,
         watch=watch,
         warnings=tuple(warnings(source.plan.body)) if form == "plan" else (),
-        texts=texts(e.span for phase in source.plan.phases for e in phase.program.equations),
+        texts=source_texts(e.span for phase in source.plan.phases for e in phase.program.equations),
     )
 
 
-def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
+def _explain(plan: Plan, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
     """Better error, where the data are to blame: the equations refuse them at the user's line."""
     try:
         # The interpreter checks each element, such as a division by zero or an index out of range, at its source line.
@@ -81,15 +81,15 @@ def _explained(plan: Plan, error: PolyloomError, values: Mapping[str, int], inpu
 
 def _oracles(source: Source) -> tuple[Oracle, ...]:
     """Oracles of a source: its equations, and the user's own function where there is one."""
-    first = Oracle(EQUATIONS, what_of(source), partial(_equations, source.plan), common=True)
+    first = Oracle(EQUATIONS, equations_name(source), partial(_equations, source.plan), common=True)
     if source.nest is None:
         return (first,)
     # Only a reduction whose order was changed may differ from the source at all.
-    bounds = None if source.exact else close
+    bounds = None if source.exact else reassociation_bounds
     return first, Oracle("source", "the source", source.reference, bounds, common=True)
 
 
-def what_of(source: Source) -> str:
+def equations_name(source: Source) -> str:
     """Name of the source's equations in sentences."""
     return "the source" if source.nest is None else "the source's equations"
 
@@ -99,13 +99,13 @@ def _equations(plan: Plan, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     return interpret(plan, values, inputs)
 
 
-def close(values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+def reassociation_bounds(values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
     """Error bounds of f32 results whose order was changed; other types are exact."""
     del values, inputs
-    return {name: _close(array) for name, array in expected.items()}
+    return {name: _reassociation_bound(array) for name, array in expected.items()}
 
 
-def _close(expected: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _reassociation_bound(expected: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Error bound of an f32 array, a part of its largest magnitude."""
     if expected.dtype != np.float32:
         return np.zeros(expected.shape)
@@ -122,18 +122,18 @@ def _accepts_plan(written: Written) -> bool:
 
 def _accepts_nest(written: Written) -> bool:
     if (path := written.path) is not None:
-        return frontend.is_source(path) and not frontend.file_of(path).endswith(".pla")
+        return frontend.is_source(path) and not frontend.source_file(path).endswith(".pla")
     return isinstance(written.value, Kernel) or (isinstance(written.value, Source) and written.value.nest is not None)
 
 
 def _load_plan(written: Written, place: Any, options: Any) -> Subject:
     del place, options
-    return subject(source_of(written.value, written.options, written.watch), watch=written.watch)
+    return loop_subject(load_source(written.value, written.options, written.watch), watch=written.watch)
 
 
 def _load_nest(written: Written, place: Any, options: Any) -> Subject:
     del place, options
-    return subject(source_of(written.value, written.options, written.watch), "nest", written.watch)
+    return loop_subject(load_source(written.value, written.options, written.watch), "nest", written.watch)
 
 
 PLAN: Final = Form("plan", "loops or equations (.py, .c, .pla)", _accepts_plan, _load_plan)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from polyloom.ir.ssa import Block, Function, Place
 
 
-def relocated(function: Function, place: Callable[[Place], Place]) -> Function:
+def relocate(function: Function, place: Callable[[Place], Place]) -> Function:
     """Function and those that it calls, with other places."""
 
     def block(of: Block) -> Block:
@@ -19,6 +19,6 @@ def relocated(function: Function, place: Callable[[Place], Place]) -> Function:
     return replace(
         function,
         blocks=tuple(map(block, function.blocks)),
-        others=tuple(relocated(other, place) for other in function.others),
+        others=tuple(relocate(other, place) for other in function.others),
         place=place(function.place),
     )

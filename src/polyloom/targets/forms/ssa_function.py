@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.analysis.index_ranges import index_ranges
-from polyloom.deep import deeply
+from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import PolyloomError, Span
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import RESULT, Argument, Signature
@@ -39,13 +39,13 @@ class Content:
     reassociate: bool = False
 
 
-def interpreted(
+def interpret_outputs(
     signature: Signature, function: Function, inputs: Arrays, names: Sequence[str], steps: int | None = None
 ) -> Arrays | None:
     """Outputs of these names by the interpreter, unless it takes more than so many steps, or `STEPS`."""
     # The interpreter writes into the arrays it is given.
-    found = {a.name: inputs[a.name].copy() for a in passed(signature)}
-    given = [plain(found[a.name]) if a.is_scalar else found[a.name] for a in passed(signature)]
+    found = {a.name: inputs[a.name].copy() for a in function_arguments(signature)}
+    given = [python_scalar(found[a.name]) if a.is_scalar else found[a.name] for a in function_arguments(signature)]
     try:
         value = interpret(function, given, STEPS if steps is None else steps)
     except PolyloomError as error:
@@ -68,31 +68,31 @@ def better_error(
     has_end = error.code not in ("PL0914", "PL0915")
     try:
         # A run that did not end makes the same loop likely here, so that fewer steps are spent on it.
-        interpreted(signature, function, inputs, (), STEPS if has_end else STEPS // 10)
+        interpret_outputs(signature, function, inputs, (), STEPS if has_end else STEPS // 10)
     except PolyloomError as better:
         return better
     first = error.diagnostics[0]
     return PolyloomError(replace(first, span=first.span or span))
 
 
-def passed(signature: Signature) -> tuple[Argument, ...]:
+def function_arguments(signature: Signature) -> tuple[Argument, ...]:
     """Arguments that are the function's parameters, in their order."""
     return tuple(a for a in signature.arguments if a.name != RESULT)
 
 
-def unread(signature: Signature, function: Function) -> frozenset[str]:
+def unused_parameters(signature: Signature, function: Function) -> frozenset[str]:
     """Parameters that no instruction of the function uses."""
     found = {value for block in function.blocks for _, operands in uses(block) for value in operands}
-    names = zip(passed(signature), function.parameters, strict=True)
+    names = zip(function_arguments(signature), function.parameters, strict=True)
     return frozenset(argument.name for argument, value in names if value not in found)
 
 
-def ranges(function: Function, signature: Signature, values: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+def index_argument_ranges(function: Function, signature: Signature, values: Mapping[str, int]) -> dict[str, tuple[int, int]]:
     """Value ranges of inputs that are used as indices, by the user's names; extents need the values of all sizes."""
-    own = {inner.name: a for inner, a in zip(function.parameters, passed(signature), strict=True)}
+    own = {inner.name: a for inner, a in zip(function.parameters, function_arguments(signature), strict=True)}
     known = {inner: values[a.name] for inner, a in own.items() if a.name in values}
     shapes = {inner: (a.dtype.itemsize, a.extents(values)) for inner, a in own.items() if a.shape}
-    return {own[inner].name: found for inner, found in deeply(index_ranges)(function, known, shapes).items()}
+    return {own[inner].name: found for inner, found in with_deep_stack(index_ranges)(function, known, shapes).items()}
 
 
 def as_result(value: float, declared: np.dtype[Any], type: Type) -> Array:
@@ -107,6 +107,6 @@ def as_result(value: float, declared: np.dtype[Any], type: Type) -> Array:
     return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype).reshape(()).copy()
 
 
-def plain(scalar: Array) -> int | float:
+def python_scalar(scalar: Array) -> int | float:
     """A scalar as Python's number."""
     return float(scalar) if scalar.dtype.kind == "f" else int(scalar)

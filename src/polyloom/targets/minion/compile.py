@@ -14,18 +14,18 @@ from typing import Final
 from polyloom.diagnostics import input_error
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.signature import Argument, Extent, Signature, of_array, of_plan
+from polyloom.ir.signature import Argument, Extent, Signature, array_argument, plan_signature
 from polyloom.ir.ssa import Place as IrPlace
 from polyloom.targets.minion.map.assembly import executable
-from polyloom.targets.minion.map.frame import Mode, Part, Team, barrier, end, start
-from polyloom.targets.minion.map.lines import MOST, evicted, prefetched
-from polyloom.targets.minion.map.product.follow import followed
+from polyloom.targets.minion.map.frame import Mode, Part, Team, barrier, end_code, start_code
+from polyloom.targets.minion.map.lines import MOST, evict_array, prefetch_array
+from polyloom.targets.minion.map.product.follow import chain_products
 from polyloom.targets.minion.map.product.tile import PREFETCHED, wait
 from polyloom.targets.minion.map.work import Content, Later, Made, Setting, Work
 from polyloom.targets.minion.memory_map import DRAM, SCRATCHPAD
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
-from polyloom.targets.minion.words.layout import DATA, Placed, aligned, check_room, place
+from polyloom.targets.minion.words.layout import DATA, Placed, align_page, check_room, place_arguments
 from polyloom.targets.minion.words.note import Note
 from polyloom.targets.minion.words.resident import Home
 from polyloom.targets.minion.words.tiles import TILE
@@ -47,66 +47,66 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     of the phases.
     """
     plan = content.plan
-    signature = fixed(of_plan(plan), values)
+    signature = bind_extents(plan_signature(plan), values)
     _check_extents(signature)
-    kept = fixed(replace(of_plan(plan), arguments=tuple(map(_kept, plan.intermediates))), values)
-    team = team_of(content.works, where)
+    kept = bind_extents(replace(plan_signature(plan), arguments=tuple(map(_intermediate_argument, plan.intermediates))), values)
+    team = choose_team(content.works, where)
     # Arrays between phases are not seen by the host, so they need not lie in DRAM: from the scratchpad of the shire a
     # load takes 47 cycles, from DRAM more than 200.
-    within, bytes_ = _in_scratchpad(kept, team, where.machine.scratchpad_bytes)
+    within, bytes_ = _scratchpad_placement(kept, team, where.machine.scratchpad_bytes)
     outside = () if within else kept.arguments
-    placed = place(replace(signature, arguments=(*signature.arguments, *outside)), {})
+    placed = place_arguments(replace(signature, arguments=(*signature.arguments, *outside)), {})
     by_name = {p.name: p for p in (*placed, *within)}
-    bound = [_bound(phase, by_name) for phase in plan.phases]
+    bound = [_bind_places(phase, by_name) for phase in plan.phases]
     # The last phase alone may leave its result where the host evicts it; all others write for phases behind them.
     last = len(bound) - 1
     settings = [
-        Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last, _later(plan, n)) for n, b in enumerate(bound)
+        Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last, _subsequent_accesses(plan, n)) for n, b in enumerate(bound)
     ]
     # Second harts are started for all phases as soon as one phase has work for them (prefetching, tensor_load_l2):
     # harts are released once, at the start.
     if any(w.helpers is not None and w.helpers(s) for w, s in zip(content.works, settings, strict=True)):
         team = replace(team, harts=2)
     # What phases pack or stage in DRAM lies behind the arrays, each phase's behind that of the phase before.
-    free = aligned(max((p.address + p.room for p in placed), default=DATA))
+    free = align_page(max((p.address + p.room for p in placed), default=DATA))
     # The team is known only now, because whether a phase has helpers depends on its setting.
-    made = _made(content, [replace(s, team=team) for s in settings], free)
+    made = _generate_phases(content, [replace(s, team=team) for s in settings], free)
     arguments = placed[: len(signature.arguments)]
     facts: dict[str, Json] = {
         "phases": [work.what for work in content.works],
         "off_tensor": list(content.off_tensor),
-        **_facts(made),
+        **_merge_facts(made),
     }
-    home = _home(made)
-    note = Note(signature, where.machine, where.minions, arguments, facts, _macs(made), _peak(made), home)
-    meetings = _meetings(content, made, team)
-    parts = [start(team), *_ahead(content, by_name, team)]
+    home = _resident_home(made)
+    note = Note(signature, where.machine, where.minions, arguments, facts, _macs(made), _peak_macs(made), home)
+    meetings = _place_barriers(content, made, team)
+    parts = [start_code(team), *_prefetch_inputs(content, by_name, team)]
     first = 0
     for number, (each, meets) in enumerate(zip(made, meetings, strict=True)):
         # Barrier 31 joins phases; products have 30 for packed tiles and the lowest ones for chunks in the scratchpad.
         parts += [barrier(team, f"p{number}.join", 31)] if meets else []
-        parts += [*_forgotten(content, first, each.phases, by_name, team), *each.parts]
+        parts += [*_evict_stale_arrays(content, first, each.phases, by_name, team), *each.parts]
         first += each.phases
-    return executable([*parts, end()], note)
+    return executable([*parts, end_code()], note)
 
 
-def _in_scratchpad(kept: Signature, team: Team, room: int) -> tuple[tuple[Placed, ...], int]:
+def _scratchpad_placement(kept: Signature, team: Team, room: int) -> tuple[tuple[Placed, ...], int]:
     """Scratchpad allocation of the arrays between phases, and how many bytes of the scratchpad phases have to
     themselves.
 
     They lie at its end if there is one shire, whose scratchpad all harts reach as their own, and half of it holds them;
     else nowhere, and all bytes are left to the phases.
     """
-    made = place(kept, {}, 0) if team.shires == 1 else ()
-    size = aligned(made[-1].address + made[-1].room) if made else room
+    made = place_arguments(kept, {}, 0) if team.shires == 1 else ()
+    size = align_page(made[-1].address + made[-1].room) if made else room
     # The other half is for the operands that products stage there; a product without room for them costs more than an
     # intermediate array in DRAM.
     if size > room // 2:
         return (), room
-    return place(kept, {}, SCRATCHPAD + room - size), room - size
+    return place_arguments(kept, {}, SCRATCHPAD + room - size), room - size
 
 
-def _made(content: Content, settings: Sequence[Setting], free: int) -> list[Made]:
+def _generate_phases(content: Content, settings: Sequence[Setting], free: int) -> list[Made]:
     """Code of each phase, where a product and the product that reads it may become one (chained without a pass through
     memory). What phases need in DRAM lies from `free` on. Errors: PL1330.
     """
@@ -118,22 +118,22 @@ def _made(content: Content, settings: Sequence[Setting], free: int) -> list[Made
             products = [work.product for work in works[number : number + 2]]
             # Chaining saves the store, the barrier and the loads of the array between; the array is written only if
             # others read it.
-            pair = followed(products, both, kept=_is_kept(content.plan, number))
+            pair = chain_products(products, both, kept=_has_later_readers(content.plan, number))
         made.append(pair or works[number].code(both[0]))
-        free = aligned(free + made[-1].scratch)
+        free = align_page(free + made[-1].scratch)
         number += 1 if pair is None else 2
     check_room(free)
     return made
 
 
-def _is_kept(plan: Plan, number: int) -> bool:
+def _has_later_readers(plan: Plan, number: int) -> bool:
     """Liveness of a phase's results beyond the next phase: whether a later phase or the host reads one of them."""
     written = {name for _, name in plan.phases[number].outputs}
     later = {name for phase in plan.phases[number + 2 :] for _, name in phase.inputs}
     return bool(written & (later | {array.name for array in plan.outputs}))
 
 
-def _later(plan: Plan, number: int) -> Later:
+def _subsequent_accesses(plan: Plan, number: int) -> Later:
     """Liveness at the end of a phase, by one backward walk over those behind it: arrays that are accessed, written, and
     written after an earlier access.
     """
@@ -148,7 +148,7 @@ def _later(plan: Plan, number: int) -> Later:
     return Later(touched, written, again)
 
 
-def _facts(made: Sequence[Made]) -> dict[str, Json]:
+def _merge_facts(made: Sequence[Made]) -> dict[str, Json]:
     """Facts of the report, over all phases: the most parts of a sum, whether any is broadcast, the sum of predicted
     cycles; others are those of the last phase that has them.
     """
@@ -159,7 +159,7 @@ def _facts(made: Sequence[Made]) -> dict[str, Json]:
     return found | ({"broadcast": True} if any(m.facts.get("broadcast") for m in made) else {})
 
 
-def team_of(works: Sequence[Work], where: Place) -> Team:
+def choose_team(works: Sequence[Work], where: Place) -> Team:
     """Team of a program: all minions of the place, as many harts as any phase uses, and the mode of L1 that the most
     demanding one needs.
     """
@@ -167,7 +167,7 @@ def team_of(works: Sequence[Work], where: Place) -> Team:
     return Team(where.minions, max(work.harts for work in works), _ORDER[asked])
 
 
-def fixed(signature: Signature, values: Mapping[str, int]) -> Signature:
+def bind_extents(signature: Signature, values: Mapping[str, int]) -> Signature:
     """Signature for values of the parameters: extents are numbers, and no parameter is left."""
     arguments = tuple(
         # An extent is a sum of products of parameters: a number is the product of none, and 0 the empty sum.
@@ -177,9 +177,9 @@ def fixed(signature: Signature, values: Mapping[str, int]) -> Signature:
     return Signature(signature.name, (), (), arguments)
 
 
-def _kept(array: Array) -> Argument:
+def _intermediate_argument(array: Array) -> Argument:
     """An array between phases, as an argument that the host neither gives nor takes."""
-    return of_array(array, is_input=False, is_output=False)
+    return array_argument(array, is_input=False, is_output=False)
 
 
 def _check_extents(signature: Signature) -> None:
@@ -191,7 +191,7 @@ def _check_extents(signature: Signature) -> None:
             raise input_error("PL1335", message, help="give sizes of at least 1")
 
 
-def _bound(phase: Phase, placed: Mapping[str, Placed]) -> dict[str, Placed]:
+def _bind_places(phase: Phase, placed: Mapping[str, Placed]) -> dict[str, Placed]:
     """Places of arrays by the names of the phase's own program; scalars that parameters determine have no place."""
     return {inner: placed[outer] for inner, outer in (*phase.inputs, *phase.outputs) if outer in placed}
 
@@ -200,7 +200,7 @@ def _macs(made: Sequence[Made]) -> int:
     return sum(each.macs for each in made)
 
 
-def _home(made: Sequence[Made]) -> Home | None:
+def _resident_home(made: Sequence[Made]) -> Home | None:
     """Residence of a program's operands, that of its only phase. Errors: PL1339 where several phases have one."""
     if len(made) == 1:
         return made[0].home
@@ -210,12 +210,12 @@ def _home(made: Sequence[Made]) -> Home | None:
     return None
 
 
-def _peak(made: Sequence[Made]) -> int:
+def _peak_macs(made: Sequence[Made]) -> int:
     """Multiply-adds per minion and cycle at best, of the phase that does most of them: 8, 16 or 64 by type."""
     return max(made, key=lambda m: m.macs).peak
 
 
-def _meetings(content: Content, made: Sequence[Made], team: Team) -> list[bool]:
+def _place_barriers(content: Content, made: Sequence[Made], team: Team) -> list[bool]:
     """Barrier placement between phases, by dependence analysis on whole arrays (flow, anti and output dependences,
     Bernstein 1966).
 
@@ -228,7 +228,7 @@ def _meetings(content: Content, made: Sequence[Made], team: Team) -> list[bool]:
         phases = list(zip(content.plan.phases, content.works, strict=True))[first : first + each.phases]
         # In SIMD loops both harts of a minion compute; elsewhere the second one only helps the first.
         is_apart = team.harts == 2 and any(work.what != "simd" for _, work in (*pending, *phases))
-        meets = bool(pending) and (is_apart or any(_conflict(a, b) for a, _ in pending for b, _ in phases))
+        meets = bool(pending) and (is_apart or any(_has_dependence(a, b) for a, _ in pending for b, _ in phases))
         found.append(meets)
         # A barrier orders all phases before it, so none of them can conflict with a later one any more.
         pending = [*phases] if meets else [*pending, *phases]
@@ -236,7 +236,7 @@ def _meetings(content: Content, made: Sequence[Made], team: Team) -> list[bool]:
     return found
 
 
-def _ahead(content: Content, placed: Mapping[str, Placed], team: Team) -> list[Part]:
+def _prefetch_inputs(content: Content, placed: Mapping[str, Placed], team: Team) -> list[Part]:
     """Prefetching into L2 of arrays from the host, for products behind other phases, which would otherwise wait for
     DRAM (manual, chapter 8: prefetch_va).
 
@@ -254,12 +254,12 @@ def _ahead(content: Content, placed: Mapping[str, Placed], team: Team) -> list[P
     if sum(p.size for p in arrays) > MOST:
         return []
     lines = [
-        line for n, p in enumerate(arrays) for line in prefetched(p.address, p.size, team, f"given{n}", all_harts=True)
+        line for n, p in enumerate(arrays) for line in prefetch_array(p.address, p.size, team, f"given{n}", all_harts=True)
     ]
     return [Part((*lines, wait(PREFETCHED)), _AHEAD)]
 
 
-def _forgotten(content: Content, first: int, count: int, placed: Mapping[str, Placed], team: Team) -> list[Part]:
+def _evict_stale_arrays(content: Content, first: int, count: int, placed: Mapping[str, Placed], team: Team) -> list[Part]:
     """Software coherence between phases: evicts from L2 the arrays that these phases change and others before and
     behind them access. L2 may hold copies that earlier phases have read.
 
@@ -270,17 +270,17 @@ def _forgotten(content: Content, first: int, count: int, placed: Mapping[str, Pl
     if team.shires == 1 and all(work.what == "simd" for work in content.works[first : first + count]):
         return []
     written = dict.fromkeys(name for phase in phases[first : first + count] for _, name in phase.outputs)
-    before, behind = _touched(phases[:first]), _touched(phases[first + count :])
+    before, behind = _accessed_arrays(phases[:first]), _accessed_arrays(phases[first + count :])
     arrays = [placed[name] for name in written if name in before & behind and placed[name].address >= DRAM]
-    lines = [line for n, p in enumerate(arrays) for line in evicted(p.address, p.size, team, f"p{first}.old{n}")]
+    lines = [line for n, p in enumerate(arrays) for line in evict_array(p.address, p.size, team, f"p{first}.old{n}")]
     return [Part(tuple(lines), _OLD)] if lines else []
 
 
-def _touched(phases: Sequence[Phase]) -> frozenset[str]:
+def _accessed_arrays(phases: Sequence[Phase]) -> frozenset[str]:
     return frozenset(name for phase in phases for _, name in (*phase.inputs, *phase.outputs))
 
 
-def _conflict(one: Phase, other: Phase) -> bool:
+def _has_dependence(one: Phase, other: Phase) -> bool:
     """Dependence test of two phases on whole arrays: flow, anti or output dependence (Bernstein 1966)."""
     written, theirs = ({name for _, name in phase.outputs} for phase in (one, other))
     touched, others = ({name for _, name in phase.inputs} for phase in (one, other))

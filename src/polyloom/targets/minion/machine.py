@@ -98,10 +98,10 @@ def _check_split(table: Table, machine: Machine) -> None:
         rest = SHIRE_KIB - machine.l2_kib - machine.l3_kib
         help = f"write scratchpad_kib = {rest}" if rest >= 0 else "make l2_kib or l3_kib smaller"
         message = f"a shire has {SHIRE_KIB} KiB, and the split takes {sizes} = {total}"
-        raise input_error("PL1301", message, span=table.value_span(_given(table)), help=help)
+        raise input_error("PL1301", message, span=table.value_span(_final_given_key(table)), help=help)
 
 
-def _given(table: Table) -> str:
+def _final_given_key(table: Table) -> str:
     """The last key of the split that the file itself gives."""
     path = table.path
     return next((key for key in reversed(_SPLIT) if (*path, key) in table.places.keys), _SPLIT[-1])

@@ -49,7 +49,7 @@ def in_dram(address: int, size: int = 1) -> bool:
     return address >= DRAM and address + size <= DRAM + DRAM_BYTES
 
 
-def lacking(machine: Machine, address: int, size: int) -> Lack | None:
+def find_gap(machine: Machine, address: int, size: int) -> Lack | None:
     """Range check against the memory map: the first address of a range that is no memory, and what is there; None where
     all of it is memory (programmer's reference manual, "Memory map").
     """
@@ -59,28 +59,28 @@ def lacking(machine: Machine, address: int, size: int) -> Lack | None:
     if DRAM <= address < DRAM + DRAM_BYTES:
         return Lack(DRAM + DRAM_BYTES, "the end of DRAM")
     if SCRATCHPAD <= address < SCRATCHPAD + (2 << 30):
-        return _in_scratchpad(machine, address, size)
-    return Lack(address, name_of(address))
+        return _scratchpad_gap(machine, address, size)
+    return Lack(address, region_name(address))
 
 
-def scratchpad(shire: int, offset: int = 0) -> int:
+def scratchpad_address(shire: int, offset: int = 0) -> int:
     """Address of a byte in the scratchpad of a shire, in the format by shire (programmer's reference manual, "Memory
     map", bit 30 = 0).
     """
     return SCRATCHPAD + (shire << _SHIRE_SHIFT) + offset
 
 
-def name_of(address: int) -> str:
+def region_name(address: int) -> str:
     """Name of the region that an address outside memory belongs to, for messages."""
     if in_dram(address):
         return "DRAM"
     return next((name for start, end, name in _REGIONS if start <= address < end), "nothing")
 
 
-def _in_scratchpad(machine: Machine, address: int, size: int) -> Lack | None:
+def _scratchpad_gap(machine: Machine, address: int, size: int) -> Lack | None:
     """Range check in the scratchpads, addressed by shire."""
     if address & _INTERLEAVED:
-        return _in_lines(machine, address, size)
+        return _interleaved_gap(machine, address, size)
     shire, offset = (address - SCRATCHPAD) >> _SHIRE_SHIFT, address & ((1 << _SHIRE_SHIFT) - 1)
     # The host loads programs and belongs to no shire, so "own" names none.
     if shire == _OWN:
@@ -89,11 +89,11 @@ def _in_scratchpad(machine: Machine, address: int, size: int) -> Lack | None:
         return Lack(address, f"shire {shire}, which {machine.name} does not have")
     if offset + size > machine.scratchpad_bytes:
         end = f"the end of shire {shire}'s scratchpad ({machine.scratchpad_kib} KiB)"
-        return Lack(max(address, scratchpad(shire, machine.scratchpad_bytes)), end)
+        return Lack(max(address, scratchpad_address(shire, machine.scratchpad_bytes)), end)
     return None
 
 
-def _in_lines(machine: Machine, address: int, size: int) -> Lack | None:
+def _interleaved_gap(machine: Machine, address: int, size: int) -> Lack | None:
     """Range check in the scratchpads, addressed line by line: bits 29:28 and 10:6 are the shire, the others the offset
     in it, so that each 2 KiB hold a line of each of 32 shires (programmer's reference manual, "Memory map").
     """

@@ -24,36 +24,36 @@ _RUNS: Final = ("run", "simulate")
 _LOOPS: Final = ("run", "compile")
 
 
-def _wrong(message: str, help: str) -> PolyloomError:
+def _usage_error(message: str, help: str) -> PolyloomError:
     return PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
 
 
 def _hazards(text: Any) -> Hazards:
     found: Hazards | None = next((known for known in POLICIES if known == text), None)
     if found is None:
-        raise _wrong(f"--hazards is '{text}'", nearest(str(text), POLICIES, "value"))
+        raise _usage_error(f"--hazards is '{text}'", nearest(str(text), POLICIES, "value"))
     return found
 
 
 def _fp(text: Any) -> Fp:
     found: Fp | None = next((known for known in MODES if known == text), None)
     if found is None:
-        raise _wrong(f"--fp is '{text}'", nearest(str(text), MODES, "mode"))
+        raise _usage_error(f"--fp is '{text}'", nearest(str(text), MODES, "mode"))
     return found
 
 
 def _cycles(text: Any) -> int:
     """Reader of --max-cycles. Errors: PL0801 below 1, and where the native model's 64-bit counter could not hold it."""
     if (found := integer(str(text), "--max-cycles")) < 1:
-        raise _wrong("--max-cycles is less than 1", "give a positive integer")
+        raise _usage_error("--max-cycles is less than 1", "give a positive integer")
     if found >= 1 << 63:
-        raise _wrong("--max-cycles is 2^63 or more", f"leave it out for {MAX_CYCLES}")
+        raise _usage_error("--max-cycles is 2^63 or more", f"leave it out for {MAX_CYCLES}")
     return found
 
 
 def _threads(text: Any) -> int:
     if not 1 <= (found := integer(str(text), "--threads")) <= MAX_THREADS:
-        raise _wrong(f"--threads is {found}", f"give 1 to {MAX_THREADS} threads of the host")
+        raise _usage_error(f"--threads is {found}", f"give 1 to {MAX_THREADS} threads of the host")
     return found
 
 
@@ -64,37 +64,37 @@ def _split_k(text: Any) -> int:
     found = integer(str(text), "--split-k")
     if found < 1 or found & (found - 1):
         near = 1 << max(found, 1).bit_length() - 1
-        raise _wrong(
+        raise _usage_error(
             f"--split-k is {found}, which is no power of two", f"write for instance --split-k {min(near, 1024)}"
         )
     return found
 
 
-def address(text: str, what: str) -> int:
+def parse_address(text: str, what: str) -> int:
     """An address in C's spelling: decimal or 0x. Errors: PL0801; `what` begins the message."""
     try:
         found = int(text, 0)
     except ValueError:
-        raise _wrong(f"{what} is '{text}', which is no address", "write it as 0x8000001000") from None
+        raise _usage_error(f"{what} is '{text}', which is no address", "write it as 0x8000001000") from None
     if not 0 <= found < 1 << _ADDRESS_BITS:
-        raise _wrong(f"{what} is {text}, which does not fit in {_ADDRESS_BITS} bits", "write it as 0x8000001000")
+        raise _usage_error(f"{what} is {text}, which does not fit in {_ADDRESS_BITS} bits", "write it as 0x8000001000")
     return found
 
 
 def _entry(text: Any) -> int:
-    return address(str(text), "--entry")
+    return parse_address(str(text), "--entry")
 
 
-def _raw(texts: Any) -> tuple[tuple[int, str], ...]:
-    return tuple(_placed(str(text)) for text in texts)
+def _raw_placements(texts: Any) -> tuple[tuple[int, str], ...]:
+    return tuple(_raw_placement(str(text)) for text in texts)
 
 
-def _placed(text: str) -> tuple[int, str]:
+def _raw_placement(text: str) -> tuple[int, str]:
     """Placement of raw bytes, ADDRESS=FILE. Errors: PL0801."""
     at, equals, path = text.partition("=")
     if not equals or not path:
-        raise _wrong(f"--raw is '{text}'", "write an address and a file: --raw 0x8000001000=FILE")
-    return address(at, "the address of --raw"), path
+        raise _usage_error(f"--raw is '{text}'", "write an address and a file: --raw 0x8000001000=FILE")
+    return parse_address(at, "the address of --raw"), path
 
 
 def _raw_files(value: Any) -> Sequence[str]:
@@ -131,7 +131,7 @@ class Options:
         default=(),
         metavar="ADDRESS=FILE",
         repeatable=True,
-        read=_raw,
+        read=_raw_placements,
         files=_raw_files,
     )
     entry: int | None = option(

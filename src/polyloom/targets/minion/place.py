@@ -40,27 +40,27 @@ class Place:
         return -(-self.minions // MINIONS_PER_SHIRE)
 
 
-def place(text: str) -> Place:
+def parse_place(text: str) -> Place:
     """Reader of a place: `[MEMBER or FILE.toml][:N]`, or `N`. Errors: PL0302 to PL0306, PL1300 to PL1302."""
     name, _, last = text.rpartition(":")
     if _NUMBER.fullmatch(last):
         machine, count = load(name or DEFAULT), _count(last)
     else:
         machine, count = load(text or DEFAULT), MINIONS
-    _check(machine, count)
+    _check_count(machine, count)
     return Place(machine, count, text)
 
 
 def _count(text: str) -> int:
     if len(text) > _DIGITS:
-        raise _no_count(f"there are no {text[:_DIGITS]}... minions")
+        raise _count_error(f"there are no {text[:_DIGITS]}... minions")
     return int(text)
 
 
-def _check(machine: Machine, count: int) -> None:
+def _check_count(machine: Machine, count: int) -> None:
     """Errors: PL1302 for a number of minions that the machine does not have, or that is no whole number of shires."""
     if count < 1:
-        raise _no_count(f"a program cannot run on {count} minions")
+        raise _count_error(f"a program cannot run on {count} minions")
     if count > machine.minions:
         help = f"write at most minion:{machine.minions}"
         shires = f"{machine.shires} shires of {MINIONS_PER_SHIRE}" if machine.shires > 1 else "one shire"
@@ -75,6 +75,6 @@ def _check(machine: Machine, count: int) -> None:
         raise input_error("PL1302", message, help=help)
 
 
-def _no_count(message: str) -> PolyloomError:
+def _count_error(message: str) -> PolyloomError:
     help = "write 1 to 32 minions, or a multiple of 32 up to 1024, such as minion:32"
     return input_error("PL1302", message, help=help)

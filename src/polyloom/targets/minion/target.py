@@ -15,7 +15,7 @@ from polyloom.targets.minion.machine import load, members, resolve
 from polyloom.targets.minion.map.form import FORM
 from polyloom.targets.minion.map.work import Content
 from polyloom.targets.minion.options import Options
-from polyloom.targets.minion.place import Place, place
+from polyloom.targets.minion.place import Place, parse_place
 from polyloom.targets.minion.run import compiled
 from polyloom.targets.minion.run.costs import costs
 from polyloom.targets.minion.run.run_report import reports
@@ -23,7 +23,7 @@ from polyloom.targets.minion.run.simulate import simulate
 from polyloom.targets.minion.words import show
 from polyloom.targets.minion.words.assemble import assemble
 from polyloom.targets.minion.words.listing import listing
-from polyloom.targets.minion.words.show import is_own
+from polyloom.targets.minion.words.show import is_minion_file
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Program, Target
@@ -38,7 +38,7 @@ def _owns(data: bytes) -> Kind | None:
     # Compiled files have another kind in the registry, by which their signature is known.
     if compiled.owns(data):
         return compiled.KIND
-    return PROGRAM if is_own(data) else None
+    return PROGRAM if is_minion_file(data) else None
 
 
 def _compile(
@@ -81,12 +81,12 @@ TARGET: Final = Target(
     takes=(FORM,),
     kinds=(PROGRAM, compiled.KIND),
     owns=_owns,
-    place=place,
+    place=parse_place,
     signature=_signature,
     compile=_compile,
     run=_run,
     show=lambda data, _: listing(data),
-    made=lambda data: compiled.made(data) if compiled.owns(data) else {},
+    made=lambda data: compiled.compile_facts(data) if compiled.owns(data) else {},
     summary=compiled.summary,
     report=_report,
     costs=costs,
@@ -98,7 +98,7 @@ TARGET: Final = Target(
     as_json=show.as_json,
     assemble=_assemble,
     verify=lambda data, _: show.verify(data),
-    show_given=show.given,
-    verify_given=show.verify_given,
+    show_given=show.show_foreign,
+    verify_given=show.verify_foreign,
     simulate_given=simulate,
 )

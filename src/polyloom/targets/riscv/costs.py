@@ -13,7 +13,7 @@ from polyloom.ir.operations import INTEGERS, OPERATIONS, ElementType
 from polyloom.riscv import innermost
 from polyloom.riscv.names import Isa
 from polyloom.riscv.source_lines import Lines
-from polyloom.targets.costs import Costs, Units, executing, of_words
+from polyloom.targets.costs import Costs, Units, operation_rates, listing_lines
 from polyloom.targets.target import Execution
 
 _WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a-z]*(?:\.[sd])?")
@@ -23,19 +23,19 @@ _STEPS: Final = re.compile(r"(?:c\.)?addi.*")
 
 def costs(isa: Isa, listing: str, places: Lines, execution: Execution) -> Costs:
     """Costs of a program of `isa` that ran; `places` are those of its words."""
-    loop = innermost.heaviest(listing, _weight, (0, 0))
+    loop = innermost.heaviest_loop(listing, _weight, (0, 0))
     return Costs(
         issued=execution.operations,
         issues="instructions",
-        units=(Units("hart", 1, executing((o.name for o in OPERATIONS), _types(isa))),),
+        units=(Units("hart", 1, operation_rates((o.name for o in OPERATIONS), _computed_types(isa))),),
         moved=cast("int | None", execution.detail),
         boundary="loads and stores, as instructions execute them",
         code_bytes=cast("int | None", execution.facts.get("code_bytes")),
-        loop=tuple(of_words(loop, places)),
+        loop=tuple(listing_lines(loop, places)),
     )
 
 
-def _types(isa: Isa) -> Iterator[ElementType]:
+def _computed_types(isa: Isa) -> Iterator[ElementType]:
     """Element types that instructions of the set compute with."""
     yield from INTEGERS
     yield "bool"

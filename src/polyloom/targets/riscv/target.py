@@ -17,7 +17,7 @@ import numpy as np
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Signature
-from polyloom.ir.ssa import with_distinct_arrays
+from polyloom.ir.ssa import assume_distinct_arrays
 from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import foreign, source_lines, symbols
 from polyloom.riscv import note as notes
@@ -25,11 +25,11 @@ from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend import abi
 from polyloom.riscv.backend.compile import PASSES, compile_function
 from polyloom.riscv.backend.data import BASE
-from polyloom.riscv.backend.link import assembled, program
+from polyloom.riscv.backend.link import assembly_executable, segments_executable
 from polyloom.riscv.backend.run import call
 from polyloom.riscv.disassemble import addresses, listing
-from polyloom.riscv.image import MAGIC, elf, is_riscv, raw
-from polyloom.riscv.names import Isa, parse
+from polyloom.riscv.image import MAGIC, elf_image, is_riscv, raw_image
+from polyloom.riscv.names import Isa, parse_isa
 from polyloom.riscv.source_lines import Lines
 from polyloom.targets.forms import function
 from polyloom.targets.forms.image import IMAGE
@@ -59,12 +59,12 @@ class Place:
         return str(self.isa)
 
 
-def _described(name: str) -> str:
+def _describe_isa(name: str) -> str:
     """Instruction set as TOML. Errors: PL0901."""
-    isa = parse(name, "the machine")
+    isa = parse_isa(name, "the machine")
     # Single letters come first, as in the names of instruction sets (RISC-V unprivileged manual, naming conventions).
     extensions = ", ".join(f'"{found}"' for found in sorted(isa.extensions, key=lambda found: (len(found), found)))
-    rows = [f'name = "{isa}"', f"xlen = {isa.xlen}", f"extensions = [{extensions}]", f'abi = "{abi.name(isa)}"']
+    rows = [f'name = "{isa}"', f"xlen = {isa.xlen}", f"extensions = [{extensions}]", f'abi = "{abi.abi_name(isa)}"']
     return "\n".join([*rows, f"short_branches = {str(isa.short_branches).lower()}\n"])
 
 
@@ -75,25 +75,25 @@ def _model(place: Place, options: Options) -> function.Model:
 
 
 def _owns(data: bytes) -> Kind | None:
-    return _PROGRAM if data.startswith(MAGIC) and is_riscv(data) and notes.decode(data) is not None else None
+    return _PROGRAM if data.startswith(MAGIC) and is_riscv(data) and notes.decode_note(data) is not None else None
 
 
-def _isa(data: bytes, place: Place | None) -> Isa:
+def _file_isa(data: bytes, place: Place | None) -> Isa:
     """Instruction set of a file: the one that was asked for; else that of the note; else everything that is
     modelled.
     """
-    found = notes.decode(data)
+    found = notes.decode_note(data)
     if place is not None:
         return place.isa
-    return parse(found.member if found else _largest(data))
+    return parse_isa(found.member if found else _largest_isa(data))
 
 
-def _largest(data: bytes) -> str:
+def _largest_isa(data: bytes) -> str:
     return f"{'rv64' if data[4:5] == _WIDE else 'rv32'}{_ALL}"
 
 
 def _signature(data: bytes) -> Signature:
-    found = notes.decode(data)
+    found = notes.decode_note(data)
     return found.signature if found else Signature("program", (), (), (), is_open=True)
 
 
@@ -106,28 +106,28 @@ def _compile(
         progress("compiling", 0.0)
     # Images are programs already; compiling them only links them.
     if subject.form == "image":
-        return _placed(cast("tuple[Given, ...]", subject.content), place.isa)
+        return _link_images(cast("tuple[Given, ...]", subject.content), place.isa)
     content = cast(function.Content, subject.content)
     note = notes.Note(str(place), subject.signature)
     # Arrays of a Python kernel never overlap, which C cannot say; loads may move past stores then.
-    program = with_distinct_arrays(content.function) if content.distinct else content.function
+    program = assume_distinct_arrays(content.function) if content.distinct else content.function
     made = compile_function(
-        program, place.isa, lambda places: notes.encode(note, source_lines.encode(places)), subject.watch
+        program, place.isa, lambda places: notes.encode_note(note, source_lines.encode_lines(places)), subject.watch
     )
     return made.elf
 
 
-def _placed(images: Sequence[Given], isa: Isa) -> bytes:
+def _link_images(images: Sequence[Given], isa: Isa) -> bytes:
     """Executable of all images, which starts where the first one does. Errors: PL0910."""
     if len(images) == 1 and images[0].is_elf:
-        elf(images[0].data, isa)
+        elf_image(images[0].data, isa)
         return images[0].data
     for image in images:
         if not image.is_elf and image.address is None:
             help = f"write {image.path}@0x1000 for raw words at that address"
             raise input_error("PL0910", f"'{image.path}' is no ELF file, and has no address", help=help)
-    loaded = [elf(i.data, isa) if i.is_elf else raw(i.data, isa, i.address or 0) for i in images]
-    return program([s for image in loaded for s in image.segments], loaded[0].entry, isa)
+    loaded = [elf_image(i.data, isa) if i.is_elf else raw_image(i.data, isa, i.address or 0) for i in images]
+    return segments_executable([s for image in loaded for s in image.segments], loaded[0].entry, isa)
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
@@ -136,26 +136,26 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     made = assemble(text, place.isa, BASE, name)
     if not made.data:
         raise input_error("PL0910", f"{name} has no instruction", help="write at least one, such as `ebreak`")
-    return assembled(made, place.isa)
+    return assembly_executable(made, place.isa)
 
 
 def _run(data: bytes, job: Job) -> Execution:
     """Run of a file: a function of ours is called, another program starts at its entry."""
-    options, isa = cast(Options, job.options), _isa(data, cast("Place | None", job.place))
+    options, isa = cast(Options, job.options), _file_isa(data, cast("Place | None", job.place))
     limit = options.max_instructions
     watch = _watch(job.progress, limit)
     # Addresses are recorded only for a trace: recording takes time and memory for each instruction.
-    found, record = notes.decode(data), LONGEST if job.trace else 0
+    found, record = notes.decode_note(data), LONGEST if job.trace else 0
     if found is None:
-        done = foreign.execute(data, isa, job.inputs, job.wanted, limit, watch, record)
+        done = foreign.run_program(data, isa, job.inputs, job.wanted, limit, watch, record)
         text = done.output.decode("utf-8", "replace")
-        facts: dict[str, Json] = {**_code(data, isa), "exit_code": done.exit_code, "standard_output": text}
+        facts: dict[str, Json] = {**_code_size(data, isa), "exit_code": done.exit_code, "standard_output": text}
         made = trace(data, isa, done.executed, done.instructions)
         return Execution(done.outputs, None, done.instructions, {"instructions": done.instructions, **facts}, made)
-    return _call(data, isa, found.signature, job, limit, watch, record)
+    return _call_function(data, isa, found.signature, job, limit, watch, record)
 
 
-def _call(
+def _call_function(
     data: bytes, isa: Isa, signature: Signature, job: Job, limit: int, watch: Callable[[int], None] | None, record: int
 ) -> Execution:
     """Call of the function of a file of ours, which the calling convention gives its arguments (RISC-V psABI). Errors:
@@ -163,22 +163,22 @@ def _call(
     """
     # Copies, because the function writes its outputs into the arrays that it is given.
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
-    passed: list[Argument] = [function.plain(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    passed: list[Argument] = [function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
     # Types as the calling convention needs them: which register an argument is in depends on them.
-    declared = notes.declaration(signature)
+    declared = notes.function_declaration(signature)
     try:
         done = call(data, isa, declared, passed, limit, watch, record)
     except PolyloomError as error:
-        raise _endless(error, signature.name, limit) from None
+        raise _limit_error(error, signature.name, limit) from None
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
     if (result := signature.argument(RESULT)) is not None and declared.result is not None and done.result is not None:
         outputs = {RESULT: function.as_result(done.result, result.dtype, declared.result), **outputs}
-    facts = {"instructions": done.instructions, **_code(data, isa), "abi": abi.name(isa), "elf_bytes": len(data)}
+    facts = {"instructions": done.instructions, **_code_size(data, isa), "abi": abi.abi_name(isa), "elf_bytes": len(data)}
     made = trace(data, isa, done.executed, done.instructions)
     return Execution(outputs, None, done.instructions, facts, made, done.moved)
 
 
-def _endless(error: PolyloomError, name: str, limit: int) -> PolyloomError:
+def _limit_error(error: PolyloomError, name: str, limit: int) -> PolyloomError:
     """Error of a function that exceeds the limit of instructions, in terms of the function."""
     if error.code != "PL0914":
         return error
@@ -187,8 +187,8 @@ def _endless(error: PolyloomError, name: str, limit: int) -> PolyloomError:
     return PolyloomError(replace(error.diagnostics[0], message=message, help=help))
 
 
-def _code(data: bytes, isa: Isa) -> dict[str, Json]:
-    return {"code_bytes": sum(len(segment.data) for segment in elf(data, isa).segments if segment.is_code)}
+def _code_size(data: bytes, isa: Isa) -> dict[str, Json]:
+    return {"code_bytes": sum(len(segment.data) for segment in elf_image(data, isa).segments if segment.is_code)}
 
 
 def _watch(progress: Progress | None, limit: int) -> Callable[[int], None]:
@@ -196,26 +196,26 @@ def _watch(progress: Progress | None, limit: int) -> Callable[[int], None]:
     return lambda n: None if progress is None else progress("running", n / limit)
 
 
-def _listed(code: bytes, isa: Isa, start: int, names: Mapping[int, str], lines: Lines) -> Iterator[tuple[int, str]]:
+def _code_lines(code: bytes, isa: Isa, start: int, names: Mapping[int, str], lines: Lines) -> Iterator[tuple[int, str]]:
     """Lines of a listing with their addresses: instructions, each with its line in the source where one is known, and
     names above them.
     """
     for address, line in zip(addresses(code, start), listing(code, isa, start), strict=True):
         if address in names:
             yield address, f"{names[address]}:"
-        yield address, lines.beside(address, line)
+        yield address, lines.annotate(address, line)
 
 
 def _inspect(data: bytes) -> dict[str, Json]:
     """Inspection of any executable, disassembled with all modelled extensions; other words are `illegal`."""
-    isa = parse(_largest(data))
-    image = elf(data, isa)
-    tables, known = symbols.read(data), source_lines.decode(data)
+    isa = parse_isa(_largest_isa(data))
+    image = elf_image(data, isa)
+    tables, known = symbols.read_tables(data), source_lines.decode_lines(data)
     illegal: list[Json] = []
     lines = [f"# entry {image.entry:#x}"]
     lines += [f"# {s.size} bytes of data at {s.address:#x}" for s in image.segments if not s.is_code]
     for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
-        for address, line in _listed(code, isa, start, tables.names, known):
+        for address, line in _code_lines(code, isa, start, tables.names, known):
             lines.append(line)
             # The listing shows a word that is no instruction as data, `.word` or `.half`.
             illegal += [address] if "  ." in line else []
@@ -246,7 +246,7 @@ TARGET: Final = Target(
     takes=(function.form(_model), IMAGE),
     kinds=(_PROGRAM,),
     owns=_owns,
-    place=lambda text: Place(parse(text or _DEFAULT, "--on")),
+    place=lambda text: Place(parse_isa(text or _DEFAULT, "--on")),
     signature=_signature,
     compile=_compile,
     run=_run,
@@ -255,14 +255,14 @@ TARGET: Final = Target(
     made=lambda data: {"elf_bytes": len(data)},
     summary=_summary,
     costs=lambda program, execution: costs(
-        _isa(program.data, cast("Place | None", program.place)),
+        _file_isa(program.data, cast("Place | None", program.place)),
         str(_inspect(program.data)["listing"]),
-        source_lines.decode(program.data),
+        source_lines.decode_lines(program.data),
         execution,
     ),
     as_json=_inspect,
     members=lambda: _MEMBERS,
-    describe=_described,
+    describe=_describe_isa,
     assemble=_assemble,
     verify=_verify,
     passes=(*SSA_PASSES, *PASSES),

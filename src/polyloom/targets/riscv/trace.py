@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.riscv import source_lines, symbols
-from polyloom.riscv.disassemble import text_of
-from polyloom.riscv.encode import decode, expand
-from polyloom.riscv.image import Image, elf
+from polyloom.riscv.disassemble import instruction_text
+from polyloom.riscv.encode import decode, expand_compressed
+from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.names import Isa
 from polyloom.targets.activity import Columns, Group
 from polyloom.targets.trace import Deferred, Span, Trace
@@ -52,7 +52,7 @@ class _Place:
     arguments: tuple[tuple[str, str], ...]
 
 
-def kind_of(mnemonic: str) -> str:
+def instruction_class(mnemonic: str) -> str:
     """The class of an instruction that is not compressed."""
     return next((kind for kind, names in _KINDS if names.fullmatch(mnemonic)), CLASSES[0])
 
@@ -65,9 +65,9 @@ def trace(data: bytes, isa: Isa, executed: NDArray[np.uint64], instructions: int
         return Trace()
     # Each instruction is decoded once, however often it was executed.
     addresses, inverse = np.unique(executed, return_inverse=True)
-    places = _places(data, isa, [int(address) for address in addresses])
+    places = _executed_places(data, isa, [int(address) for address in addresses])
     functions = dict.fromkeys(place.function for place in places)
-    groups = tuple(Group(name, _lanes(name, places)) for name in functions)
+    groups = tuple(Group(name, _function_classes(name, places)) for name in functions)
     first, at = dict[tuple[str, str], int](), 0
     for group in groups:
         for lane in group.lanes:
@@ -88,7 +88,7 @@ def _notice(executed: NDArray[np.uint64], instructions: int) -> str:
     return "" if kept == instructions else f"the trace has the first {kept:,} of {instructions:,} instructions"
 
 
-def _lanes(function: str, places: Sequence[_Place]) -> tuple[str, ...]:
+def _function_classes(function: str, places: Sequence[_Place]) -> tuple[str, ...]:
     """The classes that a function executes."""
     found = {place.kind for place in places if place.function == function}
     return tuple(kind for kind in CLASSES if kind in found)
@@ -100,13 +100,13 @@ def _spans(places: Sequence[_Place], numbers: Sequence[int] | NDArray[np.int64])
         yield Span(place.function, place.kind, place.text, step, 1, place.arguments)
 
 
-def _places(data: bytes, isa: Isa, addresses: Sequence[int]) -> list[_Place]:
+def _executed_places(data: bytes, isa: Isa, addresses: Sequence[int]) -> list[_Place]:
     """Places of the instructions at these addresses, which rise."""
-    image, lines, names = elf(data, isa), source_lines.decode(data), _functions(symbols.read(data).names)
+    image, lines, names = elf_image(data, isa), source_lines.decode_lines(data), _distinct_functions(symbols.read_tables(data).names)
     starts = sorted(names)
     found = list[_Place]()
     for address in addresses:
-        instruction = decode(_word(image, address), isa)
+        instruction = decode(_read_word(image, address), isa)
         assert instruction is not None, "it was executed"
         number = bisect_right(starts, address) - 1
         function = names[starts[number]] if number >= 0 else "code"
@@ -114,12 +114,12 @@ def _places(data: bytes, isa: Isa, addresses: Sequence[int]) -> list[_Place]:
         arguments = [("pc", f"{address:#x}")]
         arguments += [("source", f"{here.shown_file}:{here.line}")] if here is not None and here.line else []
         arguments += [("reason", here.reason)] if here is not None and here.reason else []
-        kind = kind_of(expand(instruction, isa).row.mnemonic)
-        found.append(_Place(function, kind, text_of(instruction), tuple(arguments)))
+        kind = instruction_class(expand_compressed(instruction, isa).row.mnemonic)
+        found.append(_Place(function, kind, instruction_text(instruction), tuple(arguments)))
     return found
 
 
-def _functions(names: Mapping[int, str]) -> dict[int, str]:
+def _distinct_functions(names: Mapping[int, str]) -> dict[int, str]:
     """Names of functions; those of one name, as files that are linked may have them, are told apart by their
     addresses.
     """
@@ -127,7 +127,7 @@ def _functions(names: Mapping[int, str]) -> dict[int, str]:
     return {at: name if taken.count(name) == 1 else f"{name} at {at:#x}" for at, name in names.items()}
 
 
-def _word(image: Image, address: int) -> int:
+def _read_word(image: Image, address: int) -> int:
     """Word of code, up to four bytes."""
     segment = next(s for s in image.segments if s.is_code and s.address <= address < s.address + s.size)
     at = address - segment.address

@@ -26,7 +26,7 @@ from polyloom.targets.subject import Progress, silent
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map import lifetimes, mapping, pass_forms, symbolic_tables
-from polyloom.targets.tcpa.map.allocate import allocations, orders
+from polyloom.targets.tcpa.map.allocate import list_allocations, list_scan_orders
 from polyloom.targets.tcpa.map.balance import balance_units
 from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
 from polyloom.targets.tcpa.map.demand import check_demand, check_outputs
@@ -35,9 +35,9 @@ from polyloom.targets.tcpa.map.mapping import UserMapping, parse_mapping
 from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
 from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
 from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
-from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, recheck_schedule, schedules
-from polyloom.targets.tcpa.words.limits import limits
-from polyloom.targets.tcpa.words.origins import origins
+from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, recheck_schedule, list_schedules
+from polyloom.targets.tcpa.words.limits import extract_limits
+from polyloom.targets.tcpa.words.origins import collect_origins
 from polyloom.targets.tcpa.words.symbolic import Candidate, Symbolic
 
 __all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
@@ -69,19 +69,19 @@ def compile_program(
     tell = progress or silent
     changed: set[str] = set()
 
-    def noted(name: str, change: Change[T], given: T) -> T:
+    def record_change(name: str, change: Change[T], given: T) -> T:
         made = change(given)
         changed.update([name] if made is not given else [])
         return made
 
-    def mapped(relays: Change[Program], balance: Change[Graph]) -> Symbolic:
-        changes = partial(noted, "relays", relays), partial(noted, "balance", balance)
+    def run_mapping(relays: Change[Program], balance: Change[Graph]) -> Symbolic:
+        changes = partial(record_change, "relays", relays), partial(record_change, "balance", balance)
         return run_passes(program, _passes(machine, mapping, candidates, tell, *changes), watch)
 
     # A mapping of the user's names the equations that there are.
     usual = _identity if mapping is not None else partial(insert_relays_if_short, machine=machine)
     try:
-        symbolic = mapped(usual, partial(balance_units, machine=machine))
+        symbolic = run_mapping(usual, partial(balance_units, machine=machine))
     except PolyloomError as error:
         if error.exit_code != INFEASIBLE:
             raise
@@ -90,12 +90,12 @@ def compile_program(
         others += [usual] if "balance" in changed else []
         # Operations that exclude each other share the registers of a distance only if they read at the same time.
         others += [partial(insert_relays, machine=machine)] if mapping is None and "relays" not in changed else []
-        symbolic = _first_fitting([partial(mapped, relays, _identity) for relays in others], error)
+        symbolic = _try_attempts([partial(run_mapping, relays, _identity) for relays in others], error)
     # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
 
 
-def _first_fitting(attempts: Iterable[Callable[[], Symbolic]], error: PolyloomError) -> Symbolic:
+def _try_attempts(attempts: Iterable[Callable[[], Symbolic]], error: PolyloomError) -> Symbolic:
     """Result of the first attempt that fits; `error`, which is that of an earlier one, if none does."""
     for attempt in attempts:
         try:
@@ -170,18 +170,18 @@ def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: 
     tell("schedules", 0.1)
     # Section 5.1 and 5.2: which dimensions are mapped, and in which orders a tile may be scanned, are independent
     # choices.
-    spaces, scans = allocations(len(graph.program.dimensions)), orders(graph)
+    spaces, scans = list_allocations(len(graph.program.dimensions)), list_scan_orders(graph)
     fixed = None
     if given is not None:
-        spaces = mapping.allowed_allocations(given, graph, spaces)
-        scans = mapping.allowed_orders(given, graph, scans)
-        fixed = mapping.given_schedule(given, graph, machine, scans)
+        spaces = mapping.restrict_allocations(given, graph, spaces)
+        scans = mapping.restrict_orders(given, graph, scans)
+        fixed = mapping.read_schedule(given, graph, machine, scans)
     # A schedule depends on the innermost dimension alone (`schedule.py`), so that there are few problems for many scan
     # orders.
     if fixed is not None:
         return Choices(graph, machine, spaces, scans, (fixed,))
     innermost = frozenset(o.order[0] for o in scans)
-    found = schedules(graph, machine, innermost)
+    found = list_schedules(graph, machine, innermost)
     have = machine.feedback_registers
     if have is not None and all(feedback_demand(graph, s.schedule) > have for s in found):
         graph, found = _shorten_lifetimes(graph, machine, found)
@@ -230,12 +230,12 @@ def _assemble(of: Mapped, machine: Machine) -> Symbolic:
     graph, candidates, scheduled = of.graph, of.candidates, of.schedules
     # Schedules that no candidate uses are not written; candidates are renumbered accordingly.
     used = sorted({c.schedule for c in candidates})
-    tables = symbolic_tables.tables(graph)
+    tables = symbolic_tables.build_tables(graph)
     return Symbolic(
         kernel=graph.program.name,
         machine=machine.name,
         machine_hash=machine_file.fingerprint(machine),
-        limits=limits(machine),
+        limits=extract_limits(machine),
         parameters=graph.program.parameters,
         dimensions=graph.program.dimensions,
         assumptions=tables.assumptions,
@@ -251,5 +251,5 @@ def _assemble(of: Mapped, machine: Machine) -> Symbolic:
         candidates=tuple(replace(c, schedule=used.index(c.schedule)) for c in candidates),
         node_names=tuple(e.name for e in graph.equations),
         bottlenecks=tuple(scheduled[n].bottleneck for n in used),
-        origins=origins(graph.equations),
+        origins=collect_origins(graph.equations),
     )

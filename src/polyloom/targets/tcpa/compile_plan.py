@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import partial
 
 from polyloom.ir.pla import Array, Program
-from polyloom.ir.plan import Phase, Plan, of_program
-from polyloom.ir.steps import Steps, Tree, numbered
+from polyloom.ir.plan import Phase, Plan, single_phase_plan
+from polyloom.ir.steps import Steps, Tree, number_leaves
 from polyloom.passes import Watch
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import machine_file
@@ -45,7 +45,7 @@ def compile_plan(
     for n, (phase, own) in enumerate(zip(plan.phases, given, strict=True), 1):
         chosen, tell = None if own is None else parse_mapping(*own), progress_of_phase(progress, n, count)
 
-        def compiled(
+        def compile_part(
             part: Phase, reason: str, chosen: UserMapping | None = chosen, tell: Progress | None = tell
         ) -> bytes:
             symbolic = compile_program(part.program, machine, mapping=chosen, progress=tell, watch=watch)
@@ -53,7 +53,7 @@ def compile_plan(
 
         # A mapping of the user's is of the whole phase.
         most = 1 if own is not None else PARTS
-        made[n], kept = locate_error(n, count, partial(fit_phase, phase, counters, names, compiled, most, short))
+        made[n], kept = locate_error(n, count, partial(fit_phase, phase, counters, names, compile_part, most, short))
         plan = replace(plan, intermediates=(*plan.intermediates, *kept))
     parts = [part for n in made for part in made[n]]
     if len(parts) > count:
@@ -78,12 +78,12 @@ def _explain_part(symbolic: Symbolic, reason: str) -> Symbolic:
 def _is_program(plan: Plan) -> bool:
     """Whether the plan says nothing that its only program does not say."""
 
-    def said(p: Plan) -> tuple[object, ...]:
+    def comparable_fields(p: Plan) -> tuple[object, ...]:
         arrays = [[(a.name, a.dtype, a.shape) for a in group] for group in (p.inputs, p.outputs, p.intermediates)]
         return p.name, p.parameters, p.assumptions, arrays, [(phase.inputs, phase.outputs) for phase in p.phases]
 
     # Such a plan needs no file of phases: the file of its program says all of it.
-    return len(plan.phases) == 1 and not plan.loops and said(plan) == said(of_program(plan.phases[0].program))
+    return len(plan.phases) == 1 and not plan.loops and comparable_fields(plan) == comparable_fields(single_phase_plan(plan.phases[0].program))
 
 
 def _phases_of_plan(plan: Plan, files: Iterable[bytes]) -> Phased:
@@ -111,7 +111,7 @@ def _phases_of_plan(plan: Plan, files: Iterable[bytes]) -> Phased:
         stages,
         tuple(p.value for p in plan.parametric),
         counters,
-        _strip_spans(numbered(plan.body)) if counters else (),
+        _strip_spans(number_leaves(plan.body)) if counters else (),
     )
     # For its checks: types of arrays and parameters of phases are compared at compile time.
     named_stages(phased)

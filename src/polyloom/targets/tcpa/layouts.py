@@ -121,7 +121,7 @@ def _check_disjoint(arrays: Mapping[str, tuple[Place, tuple[int, ...]]]) -> None
     """Aliasing check: no two elements of one memory share a word. Errors: PL0522."""
     seen: dict[str, Any] = {}
     for name, (place, shape) in arrays.items():
-        own = addresses(place, shape)
+        own = word_addresses(place, shape)
         if len(np.unique(own)) < len(own):
             raise _shared_word_error(f"two elements of `{name}`")
         for other, words in seen.items():
@@ -130,10 +130,10 @@ def _check_disjoint(arrays: Mapping[str, tuple[Place, tuple[int, ...]]]) -> None
         seen[name] = own
 
 
-def addresses(place: Place, shape: tuple[int, ...]) -> Any:
+def word_addresses(place: Place, shape: tuple[int, ...]) -> Any:
     """Word address of every element, row by row, as a flat array of int64."""
     strides, base, _ = place
-    memory.require(16 * prod(shape), "the list of an array's words", "use smaller loop bounds")
+    memory.require_memory(16 * prod(shape), "the list of an array's words", "use smaller loop bounds")
     words = np.full((1,) * len(shape), base, np.int64)
     for m, (stride, extent) in enumerate(zip(strides, shape, strict=True)):
         words = words + stride * np.arange(extent).reshape([-1 if k == m else 1 for k in range(len(shape))])

@@ -66,6 +66,6 @@ class Machine:
     columns: int | None = None
     """The largest array that can be asked for."""
 
-    def units_for(self, operation: str, dtype: ElementType) -> tuple[int, ...]:
+    def find_units(self, operation: str, dtype: ElementType) -> tuple[int, ...]:
         """Indices of the units that can execute `operation` on `dtype`."""
         return tuple(n for n, unit in enumerate(self.units) if (operation, dtype) in unit.latencies)

@@ -115,7 +115,7 @@ def fingerprint(machine: Machine) -> int:
 def _name(table: Table, key: str) -> str:
     name = table.text(key)
     if not _NAME.fullmatch(name):
-        raise _bad(
+        raise _value_error(
             table, f"'{name}' is not a name", "start with a letter; go on with letters, digits, `_` and `-`", key
         )
     return name
@@ -124,10 +124,10 @@ def _name(table: Table, key: str) -> str:
 def _units(table: Table) -> tuple[FunctionalUnit, ...]:
     units: dict[str, FunctionalUnit] = {}
     for section in table.tables("unit"):
-        section.only(_UNIT_KEYS)
+        section.reject_unknown(_UNIT_KEYS)
         for unit in _copies(section):
             if unit.name in units:
-                raise _bad(
+                raise _value_error(
                     section,
                     f"two units are named '{unit.name}'",
                     "give each unit its own name, or one section a `count`",
@@ -153,10 +153,10 @@ def _copies(section: Table) -> Iterator[FunctionalUnit]:
 def _operations(section: Table) -> tuple[str, ...]:
     operations = section.texts("operations")
     if not operations:
-        raise _bad(section, "the unit has no operation", f"name at least one of {', '.join(_BY_NAME)}", "operations")
+        raise _value_error(section, "the unit has no operation", f"name at least one of {', '.join(_BY_NAME)}", "operations")
     for number, operation in enumerate(operations):
         if operation not in _BY_NAME:
-            raise _bad(
+            raise _value_error(
                 section,
                 f"there is no operation '{operation}'",
                 nearest(operation, _BY_NAME, "operation"),
@@ -164,7 +164,7 @@ def _operations(section: Table) -> tuple[str, ...]:
                 number,
             )
         if operation in operations[:number]:
-            raise _bad(section, f"the operation '{operation}' is listed twice", "list it once", "operations", number)
+            raise _value_error(section, f"the operation '{operation}' is listed twice", "list it once", "operations", number)
     return operations
 
 
@@ -176,7 +176,7 @@ def _types(section: Table) -> tuple[str, ...]:
     for number, dtype in enumerate(types):
         if dtype not in ELEMENT_TYPES:
             help = nearest(dtype, ELEMENT_TYPES, "element type")
-            raise _bad(section, f"there is no element type '{dtype}'", help, "types", number)
+            raise _value_error(section, f"there is no element type '{dtype}'", help, "types", number)
     return types
 
 
@@ -189,23 +189,23 @@ def _latencies(section: Table, operations: tuple[str, ...]) -> Latencies:
             dict.fromkeys(result, section.integer("latency", *_LATENCIES)) if "latency" in section.content else result
         )
     table = section.table("latency")
-    table.only(operations)
+    table.reject_unknown(operations)
     for operation in table.content:
         for dtype in _BY_NAME[operation].types:
             # A table of types also says which types the unit knows: those that it leaves out are not executed.
             del result[operation, dtype]
-        result |= _latencies_of(table, operation)
+        result |= _operation_latencies(table, operation)
     return result
 
 
-def _latencies_of(table: Table, operation: str) -> Latencies:
+def _operation_latencies(table: Table, operation: str) -> Latencies:
     types = _BY_NAME[operation].types
     if not isinstance(table.content[operation], dict):
         return dict.fromkeys(((operation, t) for t in types), table.integer(operation, *_LATENCIES))
     by_type = table.table(operation)
-    by_type.only(types)
+    by_type.reject_unknown(types)
     if not by_type.content:
-        raise _bad(
+        raise _value_error(
             table,
             f"the unit knows no element type for '{operation}'",
             f"name at least one of {', '.join(types)}",
@@ -218,7 +218,7 @@ def _mnemonics(section: Table, operations: tuple[str, ...]) -> dict[str, str]:
     if "mnemonics" not in section.content:
         return {}
     table = section.table("mnemonics")
-    table.only(operations)
+    table.reject_unknown(operations)
     return {operation: _name(table, operation) for operation in table.content}
 
 
@@ -232,7 +232,7 @@ def _adjacency(
         return None
     pairs = cast("list[object]", value) if isinstance(value, list) else None
     if pairs is None:
-        raise table.wrong_type("adjacency", f'"{_EVERY_PAIR}" or an array of [source, sink] pairs')
+        raise table.type_error("adjacency", f'"{_EVERY_PAIR}" or an array of [source, sink] pairs')
     # Seen from the wrapper, the element's output registers are sources and its input registers sinks (section 3.1).
     limits = ({"pe": outputs}, {"pe": inputs})
     return tuple(_pair(table, number, pair, channels, limits) for number, pair in enumerate(pairs))
@@ -243,18 +243,18 @@ def _pair(
 ) -> tuple[str, str]:
     ports = cast("list[object]", pair) if isinstance(pair, list) else []
     if len(ports) != 2:
-        raise _bad(table, "an adjacency is a pair of ports", 'write for instance ["west0", "pe0"]', "adjacency", number)
+        raise _value_error(table, "an adjacency is a pair of ports", 'write for instance ["west0", "pe0"]', "adjacency", number)
     for position, (port, limit) in enumerate(zip(ports, limits, strict=True)):
         match = _PORT.fullmatch(port) if isinstance(port, str) else None
         # Sides have as many ports as channels; only the element's own ports have a number of their own.
         bound = limit.get(match[1], channels) if match else None
         if match is None or (bound is not None and int(match[2]) >= bound):
             help = 'write for instance ["west0", "pe0"], within the channels and registers of the machine'
-            raise _bad(table, f"{json.dumps(port)} is not a port of this machine", help, "adjacency", number, position)
+            raise _value_error(table, f"{json.dumps(port)} is not a port of this machine", help, "adjacency", number, position)
     return cast("tuple[str, str]", tuple(ports))
 
 
-def _bad(table: Table, message: str, help: str, key: str, *inner: int) -> PolyloomError:
+def _value_error(table: Table, message: str, help: str, key: str, *inner: int) -> PolyloomError:
     return input_error("PL0307", message, span=table.value_span(key, *inner), help=help)
 
 

@@ -37,7 +37,7 @@ class Place:
         return self.rows, self.columns
 
 
-def place(text: str) -> Place:
+def parse_place(text: str) -> Place:
     """Place from `[MEMBER or FILE.toml][:RxC]`; a part that begins like a number is a region. Errors: PL0805, PL0806
     and those of `machine_file.load`.
     """

@@ -25,7 +25,7 @@ from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
 from polyloom.targets.tcpa.layouts import read_layouts
 from polyloom.targets.tcpa.options import Options, positions
-from polyloom.targets.tcpa.place import REGION, Place, place, region
+from polyloom.targets.tcpa.place import REGION, Place, parse_place, region
 from polyloom.targets.tcpa.run import equivalence
 from polyloom.targets.tcpa.run.costs import costs
 from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execution, time_prediction
@@ -130,7 +130,7 @@ def _check_place(data: bytes, options: Options) -> None:
     if options.at is None and options.array is None:
         return
     at = _position(options)
-    array = region(options.array) if options.array is not None else placement.least_array([(data, at)])
+    array = region(options.array) if options.array is not None else placement.enclosing_array([(data, at)])
     placement.check_place(data, at, array)
 
 
@@ -141,7 +141,7 @@ def _run(data: bytes, job: Job) -> Execution:
     return Execution(found.outputs, found.cycles, found.operations, trace=found.trace, detail=found)
 
 
-def _run_together(runs: Sequence[tuple[bytes, Job]]) -> Sequence[Execution]:
+def _run_side_by_side(runs: Sequence[tuple[bytes, Job]]) -> Sequence[Execution]:
     """Each at the position that its options say. Errors: PL0604, PL0629, and those of a run."""
     options = [cast(Options, job.options) for _, job in runs]
     arrays = {region(o.array) for o in options if o.array is not None}
@@ -150,7 +150,7 @@ def _run_together(runs: Sequence[tuple[bytes, Job]]) -> Sequence[Execution]:
     at = [_position(o) for o in options]
     placed = [placement.Placed(data, job.inputs, own) for (data, job), own in zip(runs, at, strict=True)]
     place = cast("Place | None", runs[0][1].place)
-    found = placement.run_together(placed, place.member if place else None, next(iter(arrays), None), runs[0][1].trace)
+    found = placement.run_side_by_side(placed, place.member if place else None, next(iter(arrays), None), runs[0][1].trace)
     return [Execution(f.outputs, f.cycles, f.operations, trace=f.trace, detail=f) for f in found]
 
 
@@ -179,7 +179,7 @@ def _signature(data: bytes) -> Signature:
     found = stages.read_phases(data)
     given, results = {a.name for a in found.inputs}, {a.name for a in found.outputs}
     arrays = {a.name: a for a in (*found.inputs, *found.outputs)}
-    arguments = (signatures.of_array(a, is_input=n in given, is_output=n in results) for n, a in arrays.items())
+    arguments = (signatures.array_argument(a, is_input=n in given, is_output=n in results) for n, a in arrays.items())
     # A concrete configuration has no parameters any more; its extents are numbers.
     sizes = plan_execution.parameters(data) if cast(Kind, _owns(data)).symbolic else ()
     return Signature(found.name, sizes, sizes, tuple(arguments), found.assumptions)
@@ -187,16 +187,16 @@ def _signature(data: bytes) -> Signature:
 
 def _report(program: Program, execution: Execution) -> Sequence[Report]:
     del execution
-    return descriptions.reports(program.symbolic, program.data)
+    return descriptions.list_reports(program.symbolic, program.data)
 
 
 def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
     # Malformed files are errors, not findings: they are refused before the rules look at them.
-    stages.check(data)
+    stages.check_file(data)
     return descriptions.verify(data, where.member if where else None)
 
 
-def _against(data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]) -> Proof:
+def _prove_equivalence(data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]) -> Proof:
     concrete = data
     if cast(Kind, _owns(data)).symbolic:
         concrete = plan_execution.instantiate(data, values, _asked_region(where, options), options.candidate)
@@ -212,11 +212,11 @@ TARGET: Final = Target(
     takes=(loops.PLAN,),
     kinds=(SYMBOLIC, CONCRETE),
     owns=_owns,
-    place=place,
+    place=parse_place,
     signature=_signature,
     compile=_compile,
     run=_run,
-    run_together=_run_together,
+    run_together=_run_side_by_side,
     show=lambda data, _: descriptions.show(data),
     options=Options,
     instantiate=_instantiate,
@@ -233,6 +233,6 @@ TARGET: Final = Target(
     costs=costs,
     as_json=descriptions.as_json,
     verify=_verify,
-    against=_against,
+    against=_prove_equivalence,
     passes=(*transform.PASSES, *PASSES),
 )

@@ -14,13 +14,13 @@ from polyloom.ir.signature import Signature
 from polyloom.ir.ssa import Function
 from polyloom.passes import Watch
 from polyloom.targets.target import Execution, Job, Json
-from polyloom.targets.tensix.kernel_form import Kernel, signature_of
+from polyloom.targets.tensix.kernel_form import Kernel, open_signature
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.run import events, machine
-from polyloom.targets.tensix.run.machine import Ran
+from polyloom.targets.tensix.run.machine import KernelRun
 from polyloom.targets.tensix.run.reference import BITS
 from polyloom.targets.tensix.source import note as notes
-from polyloom.targets.tensix.source.executable import Part, build
+from polyloom.targets.tensix.source.executable import Part, build_executable
 from polyloom.targets.tensix.source.note import Note
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.targets.trace import Trace
@@ -39,7 +39,7 @@ def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, 
         raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="write --dest 32, or leave --spill out"))
     # The initializing function is lowered by the same options, as it shares constant registers with the kernel.
     init = None if kernel.init is None else lower(kernel, kernel.init, member, options, watch)
-    return build(name, lower(kernel, kernel.function, member, options, watch), init, member, dest, options.per)
+    return build_executable(name, lower(kernel, kernel.function, member, options, watch), init, member, dest, options.per)
 
 
 def lower(kernel: Kernel, function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
@@ -54,7 +54,7 @@ def lower(kernel: Kernel, function: Function, member: Member, options: Options, 
     return Part(found.function, reasons, found.spills)
 
 
-def note_of(data: bytes) -> Note:
+def read_note(data: bytes) -> Note:
     """Note of a vector kernel's executable. Errors: PL0810 for a file that is none of ours."""
     found = notes.decode(data)
     if found is None:
@@ -64,15 +64,15 @@ def note_of(data: bytes) -> Note:
 
 def signature(data: bytes) -> Signature:
     """Signature of an executable: its run-time arguments; Dst is open."""
-    note = note_of(data)
-    return signature_of(note.kernel, tuple(note.arguments))
+    note = read_note(data)
+    return open_signature(note.kernel, tuple(note.arguments))
 
 
 def execute(data: bytes, job: Job) -> Execution:
     """Execution of a kernel on a tile; outputs are those that are asked for and, for comparison, all of Dst."""
     options: Options = job.options
-    note = note_of(data)
-    if (wrong := machine.only_kernel(job.inputs, note)) is not None:
+    note = read_note(data)
+    if (wrong := machine.check_inputs(job.inputs, note)) is not None:
         raise wrong
     inputs = {name: np.asarray(array) for name, array in job.inputs.items()}
     ran = machine.run(
@@ -84,14 +84,14 @@ def execute(data: bytes, job: Job) -> Execution:
         max_cycles=options.max_cycles,
         tracing=job.trace,
     )
-    outputs = machine.outputs(ran, inputs, job.wanted, note.dest)
+    outputs = machine.read_outputs(ran, inputs, job.wanted, note.dest)
     # The comparison is of all of Dst, so that a store to a wrong row is noticed, too.
     outputs[BITS] = ran.tile.dst.copy()
     trace = events.trace(ran.tile, note.lines) if job.trace else Trace()
-    return Execution(outputs, ran.outcome.cycles, ran.vector, facts(note, ran), trace)
+    return Execution(outputs, ran.outcome.cycles, ran.vector, run_facts(note, ran), trace)
 
 
-def facts(note: Note, ran: Ran) -> dict[str, Json]:
+def run_facts(note: Note, ran: KernelRun) -> dict[str, Json]:
     """Facts of a run, with those of the program."""
     return {
         **program_facts(note),

@@ -17,19 +17,19 @@ import numpy as np
 
 from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
-from polyloom.frontend.included import included
+from polyloom.frontend.included import source_dependencies
 from polyloom.frontend.source import Options as Reading
 from polyloom.ir.signature import Argument, Signature
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa import Place as SourcePlace
 from polyloom.ir.ssa_read import read
-from polyloom.targets.forms.places import relocated
+from polyloom.targets.forms.places import relocate
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.run.reference import Reference
 from polyloom.targets.tensix.source import locate
-from polyloom.targets.tensix.source.language.file import apart, is_vector_file, load, wanted
+from polyloom.targets.tensix.source.language.file import split_path, is_vector_file, load_kernel, parse_kernel_name
 from polyloom.targets.tensix.source.language.kernel import VectorKernel
 from polyloom.targets.tensix.source.verify import verify
 from polyloom.targets.tensix.words.isa import Member
@@ -59,11 +59,11 @@ def _accepts(written: Written) -> bool:
 def _load(written: Written, place: Place, options: Options) -> Subject:
     """Subject of a vector kernel: its form, its oracle and the findings of the verifier."""
     start = perf_counter()
-    kernel = kernel_of(written, place, options)
-    reference = reference_of(kernel, place.member, options)
+    kernel = read_kernel(written, place, options)
+    reference = kernel_reference(kernel, place.member, options)
     oracle = Oracle("interpreter", "the interpreter of SSA form", reference.outputs, reference.bounds)
     seconds = perf_counter() - start
-    signature = signature_of(kernel.function.name, parameters_of(kernel))
+    signature = open_signature(kernel.function.name, runtime_parameters(kernel))
     # Verified here, and not only when it is compiled, so that every verb that loads a kernel gives the warnings.
     warnings = tuple(
         found for part in (kernel.init, kernel.function) if part is not None for found in verify(part, place.member)
@@ -83,32 +83,32 @@ def _load(written: Written, place: Place, options: Options) -> Subject:
 
 def _texts(place: SourcePlace) -> tuple[tuple[str, str], ...]:
     """The file of a function, if it can be read."""
-    text = locate.text_of(place.file)
+    text = locate.source_text(place.file)
     return () if text is None else ((place.shown_file, text),)
 
 
-def reference_of(kernel: Kernel, member: Member, options: Options) -> Reference:
+def kernel_reference(kernel: Kernel, member: Member, options: Options) -> Reference:
     """Oracle of a kernel: the interpreter, with the options that change its meaning."""
     dest, contract = options.dest or 16, not options.no_contract
     return Reference(kernel.function, kernel.init, member, dest, options.per, options.tiles, contract, options.spill)
 
 
-def kernel_of(written: Written, place: Place, options: Options) -> Kernel:
+def read_kernel(written: Written, place: Place, options: Options) -> Kernel:
     """Reader of a kernel, by the ending of the name or the type of a value. Errors: those of the reader."""
     if isinstance(written.value, VectorKernel):
-        return of_python(written.value, {}, place.member)
-    path, name = apart(str(written.path))
+        return trace_kernel(written.value, {}, place.member)
+    path, name = split_path(str(written.path))
     if path.endswith(".py"):
-        found = _of_file(path, written.options.function or name, place.member)
-        init = None if options.init is None else _of_file(path, options.init, place.member).function
+        found = _trace_file(path, written.options.function or name, place.member)
+        init = None if options.init is None else _trace_file(path, options.init, place.member).function
         return replace(found, init=init)
     if path.endswith(TEXT):
-        return confined(Kernel(read(files.read(path).decode("utf-8", "replace"), path)), ())
-    found = of_source(path, written.options.function, options.init, written.options, place.member)
-    return confined(found, (Path(path).resolve(), *included(path, written.options.includes)))
+        return confine_places(Kernel(read(files.read(path).decode("utf-8", "replace"), path)), ())
+    found = compile_source(path, written.options.function, options.init, written.options, place.member)
+    return confine_places(found, (Path(path).resolve(), *source_dependencies(path, written.options.includes)))
 
 
-def confined(kernel: Kernel, sources: Collection[Path]) -> Kernel:
+def confine_places(kernel: Kernel, sources: Collection[Path]) -> Kernel:
     """Places confined to the `sources`: any other file becomes a label that is never opened. Text of SSA form and
     `#line` can name any file, and a listing would print it.
     """
@@ -117,42 +117,42 @@ def confined(kernel: Kernel, sources: Collection[Path]) -> Kernel:
         # A NUL makes Path.resolve fail; such a name is no source in any case.
         if not of.file or ("\0" not in of.file and Path(of.file).resolve() in sources):
             return of
-        return replace(of, file=locate.label(of.shown_file))
+        return replace(of, file=locate.file_label(of.shown_file))
 
-    init = None if kernel.init is None else relocated(kernel.init, place)
-    return replace(kernel, function=relocated(kernel.function, place), init=init)
+    init = None if kernel.init is None else relocate(kernel.init, place)
+    return replace(kernel, function=relocate(kernel.function, place), init=init)
 
 
-def of_python(kernel: VectorKernel, constants: Mapping[str, object], member: Member) -> Kernel:
+def trace_kernel(kernel: VectorKernel, constants: Mapping[str, object], member: Member) -> Kernel:
     """Trace of a Python kernel. Errors: PL1250 to PL1254."""
     found = kernel.traced(member, constants)
     return Kernel(found.function, None, found.variables)
 
 
-def _of_file(path: str, text: str | None, member: Member) -> Kernel:
-    named = wanted(text)
-    kernel = load(path, named.name)
-    return of_python(kernel, named.constants(kernel), member)
+def _trace_file(path: str, text: str | None, member: Member) -> Kernel:
+    named = parse_kernel_name(text)
+    kernel = load_kernel(path, named.name)
+    return trace_kernel(kernel, named.constants(kernel), member)
 
 
-def of_source(path: str, name: str | None, init: str | None, reading: Reading, member: Member) -> Kernel:
+def compile_source(path: str, name: str | None, init: str | None, reading: Reading, member: Member) -> Kernel:
     """Kernel of a C++ file, through clang. Errors: PL0801 without the name of a function, PL0150, PL1260 to PL1269."""
     from polyloom.targets.tensix.source.cpp import source
 
     if name is None:
         help = "write for instance --function 'calculate_tanh<false, 8>'"
         raise PolyloomError(Diagnostic("PL0801", f"'{path}' is C++, and no function is named", USAGE, help=help))
-    found = source.load(path, name, init, reading.defines, reading.includes, member)
+    found = source.load_kernel(path, name, init, reading.defines, reading.includes, member)
     return Kernel(replace(found.function, name=name), found.init, found.variables)
 
 
-def parameters_of(kernel: Kernel) -> tuple[str, ...]:
+def runtime_parameters(kernel: Kernel) -> tuple[str, ...]:
     """Run-time parameters of the kernel and of its initializing function; one name is one value."""
     parts = [part for part in (kernel.init, kernel.function) if part is not None]
     return tuple(dict.fromkeys(p.name for part in parts for p in part.parameters))
 
 
-def signature_of(name: str, parameters: tuple[str, ...]) -> Signature:
+def open_signature(name: str, parameters: tuple[str, ...]) -> Signature:
     """Open signature: parameters alone, since Dst and its formats are no arguments."""
     arguments = tuple(Argument(p, np.dtype(np.int64), ()) for p in parameters)
     return Signature(name, parameters, (), arguments, is_open=True)
@@ -161,7 +161,7 @@ def signature_of(name: str, parameters: tuple[str, ...]) -> Signature:
 KERNEL: Final = Form("kernel", "a vector kernel (.h, .hpp, .cpp with --function, .py)", _accepts, _load)
 
 
-def content(subject: Subject) -> Kernel:
+def kernel_content(subject: Subject) -> Kernel:
     """Of a subject of this form."""
     made: Any = subject.content
     assert isinstance(made, Kernel)

@@ -38,7 +38,7 @@ MAX_TILES, MAX_ROWS = 16, 512
 _KERNELS: Final = ("run", "compile", "show", "sweep")
 
 
-def _form(text: Any) -> Form:
+def _parse_form(text: Any) -> Form:
     found: Form | None = next((form for form in FORMS if form == text), None)
     if found is None:
         message = f"--form is '{text}', which is no form of words"
@@ -46,91 +46,91 @@ def _form(text: Any) -> Form:
     return found
 
 
-def _wrong(message: str, help: str) -> PolyloomError:
+def _usage_error(message: str, help: str) -> PolyloomError:
     return PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
 
 
-def _hazards(text: Any) -> Hazards:
+def _parse_hazards(text: Any) -> Hazards:
     found: Hazards | None = next((known for known in POLICIES if known == text), None)
     if found is None:
-        raise _wrong(f"--hazards is '{text}'", nearest(text, POLICIES, "value"))
+        raise _usage_error(f"--hazards is '{text}'", nearest(text, POLICIES, "value"))
     return found
 
 
-def _thread(text: Any) -> str:
+def _parse_thread(text: Any) -> str:
     if text not in THREADS:
-        raise _wrong(f"--thread is '{text}', which is no thread", nearest(text, THREADS, "thread"))
+        raise _usage_error(f"--thread is '{text}', which is no thread", nearest(text, THREADS, "thread"))
     return str(text)
 
 
-def _cores(texts: Any) -> tuple[tuple[str, str], ...]:
+def _parse_cores(texts: Any) -> tuple[tuple[str, str], ...]:
     found: list[tuple[str, str]] = []
     for text in texts:
         core, equals, path = str(text).partition("=")
         if core not in CORES or not equals or not path:
-            raise _wrong(f"--core is '{text}'", f"write --core t1=program.elf; the cores are {', '.join(CORES)}")
+            raise _usage_error(f"--core is '{text}'", f"write --core t1=program.elf; the cores are {', '.join(CORES)}")
         found.append((core, path))
     return tuple(found)
 
 
-def _mmio(text: Any) -> str:
+def _parse_mmio(text: Any) -> str:
     if text != "ignore":
-        raise _wrong(f"--mmio is '{text}'", "write --mmio ignore, or leave it out")
+        raise _usage_error(f"--mmio is '{text}'", "write --mmio ignore, or leave it out")
     return str(text)
 
 
-def _cycles(text: Any) -> int:
+def _parse_cycles(text: Any) -> int:
     if (found := integer(str(text), "--max-cycles")) < 1:
-        raise _wrong("--max-cycles is less than 1", "give a positive integer")
+        raise _usage_error("--max-cycles is less than 1", "give a positive integer")
     # The native model counts cycles in signed 64 bits.
     if found >= 1 << 63:
-        raise _wrong("--max-cycles is 2^63 or more", f"leave it out for {MAX_CYCLES}")
+        raise _usage_error("--max-cycles is 2^63 or more", f"leave it out for {MAX_CYCLES}")
     return found
 
 
-def _format(text: Any) -> Name:
+def _parse_format(text: Any) -> Name:
     found: Name | None = next((name for name in NAMES if name == text), None)
     if found is None:
-        raise _wrong(f"--format is '{text}'", nearest(text, NAMES, "format"))
+        raise _usage_error(f"--format is '{text}'", nearest(text, NAMES, "format"))
     return found
 
 
-def _fidelity(text: Any) -> int:
+def _parse_fidelity(text: Any) -> int:
     if (found := integer(str(text), "--fidelity")) not in (1, 2, 3, 4):
-        raise _wrong(f"--fidelity is {found}", "write 1, 2, 3 or 4: the phases in which mantissas are multiplied")
+        raise _usage_error(f"--fidelity is {found}", "write 1, 2, 3 or 4: the phases in which mantissas are multiplied")
     return found
 
 
-def _dest(text: Any) -> Dest:
+def _parse_dest(text: Any) -> Dest:
     if text not in ("16", "32"):
-        raise _wrong(f"--dest is '{text}'", "write --dest 16 or --dest 32, the bits of a datum in Dst")
+        raise _usage_error(f"--dest is '{text}'", "write --dest 16 or --dest 32, the bits of a datum in Dst")
     return 16 if text == "16" else 32
 
 
-def _per(text: Any) -> Per:
+def _parse_call_unit(text: Any) -> Per:
     found: Per | None = next((known for known in PERS if known == text), None)
     if found is None:
-        raise _wrong(f"--per is '{text}'", "write --per face, or --per tile for a kernel that does a whole tile")
+        raise _usage_error(f"--per is '{text}'", "write --per face, or --per tile for a kernel that does a whole tile")
     return found
 
 
-def _tiles(text: Any) -> int:
+def _parse_tiles(text: Any) -> int:
     if not 1 <= (found := integer(str(text), "--tiles")) <= MAX_TILES:
-        raise _wrong(f"--tiles is {found}", f"give 1 to {MAX_TILES}: Dst holds so many tiles, of 32 bits half as many")
+        raise _usage_error(f"--tiles is {found}", f"give 1 to {MAX_TILES}: Dst holds so many tiles, of 32 bits half as many")
     return found
 
 
-def _without(texts: Any) -> tuple[str, ...]:
+def _parse_omitted_passes(texts: Any) -> tuple[str, ...]:
     for text in texts:
         if text not in SWITCHES:
-            raise _wrong(f"--without is '{text}', which cannot be left out", nearest(text, SWITCHES, "step"))
+            raise _usage_error(f"--without is '{text}', which cannot be left out", nearest(text, SWITCHES, "step"))
     return tuple(sorted(set(texts)))
 
 
-def _spill(text: Any) -> tuple[int, int]:
+def _parse_spill(text: Any) -> tuple[int, int]:
     first, colon, last = str(text).partition(":")
     if not colon or not first.isdecimal() or not last.isdecimal() or not int(first) < int(last) <= MAX_ROWS:
-        raise _wrong(f"--spill is '{text}'", f"write --spill 256:320: rows of a 32-bit Dst, at most {MAX_ROWS}")
+        raise _usage_error(f"--spill is '{text}'", f"write --spill 256:320: rows of a 32-bit Dst, at most {MAX_ROWS}")
     return int(first), int(last)
 
 
@@ -146,46 +146,46 @@ class Options:
         *("asm", "show", "verify", "simulate"),
         default="tensix",
         metavar="tensix|riscv",
-        read=_form,
+        read=_parse_form,
     )
-    thread: str | None = option("push words into a thread: t0, t1 or t2", "simulate", metavar="THREAD", read=_thread)
+    thread: str | None = option("push words into a thread: t0, t1 or t2", "simulate", metavar="THREAD", read=_parse_thread)
     core: tuple[tuple[str, str], ...] = option(
         "the program of a core: b, t0, t1, t2 or nc",
         "simulate",
         default=(),
         metavar="CORE=FILE",
         repeatable=True,
-        read=_cores,
+        read=_parse_cores,
     )
     hazards: Hazards = option(
         "what a hazard does: error ends the run (the default), report, off",
         *("run", "simulate"),
         default="error",
         metavar="POLICY",
-        read=_hazards,
+        read=_parse_hazards,
     )
     mmio: str | None = option(
-        "`ignore`: registers that are not modelled read 0 and swallow writes", "simulate", metavar="ignore", read=_mmio
+        "`ignore`: registers that are not modelled read 0 and swallow writes", "simulate", metavar="ignore", read=_parse_mmio
     )
     max_cycles: int = option(
         f"give up after so many cycles ({MAX_CYCLES})",
         *("run", "simulate"),
         default=MAX_CYCLES,
         metavar="N",
-        read=_cycles,
+        read=_parse_cycles,
     )
     init: str | None = option(
         "vector kernels: the function that initializes, such as 'ns::g<false>'", *_KERNELS, metavar="NAME"
     )
     dest: Dest | None = option(
-        "bits of a datum in Dst (16 for vector kernels, 32 for loops)", *_KERNELS, metavar="16|32", read=_dest
+        "bits of a datum in Dst (16 for vector kernels, 32 for loops)", *_KERNELS, metavar="16|32", read=_parse_dest
     )
     per: Per = option(
         "vector kernels: one call per face (the default), or per tile",
         *_KERNELS,
         default="face",
         metavar="face|tile",
-        read=_per,
+        read=_parse_call_unit,
     )
     tiles: int = option(
         "vector kernels: on how many tiles, one behind the other (1)",
@@ -193,7 +193,7 @@ class Options:
         "simulate",
         default=1,
         metavar="N",
-        read=_tiles,
+        read=_parse_tiles,
     )
     without: tuple[str, ...] = option(
         f"vector kernels: leave out a pass: {', '.join(SWITCHES)}; may be repeated",
@@ -201,7 +201,7 @@ class Options:
         default=(),
         metavar="PASS",
         repeatable=True,
-        read=_without,
+        read=_parse_omitted_passes,
     )
     no_contract: bool = option(
         "vector kernels: a product and a sum stay two operations, here and in what they are compared with",
@@ -212,18 +212,18 @@ class Options:
         "vector kernels: rows of a 32-bit Dst into which registers may be spilled",
         *_KERNELS,
         metavar="ROW:ROW",
-        read=_spill,
+        read=_parse_spill,
     )
     format: Name | None = option(
         "operands of a product: tf32 (for f32), bf16, fp16, i8 (for i32)",
         *("run", "compile"),
         metavar="tf32|bf16|fp16|i8",
-        read=_format,
+        read=_parse_format,
     )
     fidelity: int = option(
         "of a product: in how many phases mantissas are multiplied (4)",
         *("run", "compile"),
         default=4,
         metavar="1..4",
-        read=_fidelity,
+        read=_parse_fidelity,
     )

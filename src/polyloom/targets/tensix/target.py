@@ -16,7 +16,7 @@ from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Given, Job, Json, Kind, Program, Target
 from polyloom.targets.tensix import kernel
 from polyloom.targets.tensix import stages as loops
-from polyloom.targets.tensix.kernel_form import KERNEL, content
+from polyloom.targets.tensix.kernel_form import KERNEL, kernel_content
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
 from polyloom.targets.tensix.run.costs import costs
@@ -59,7 +59,7 @@ def _compile(
         progress("compiling", 0.0)
     if subject.form == loops.FORM.name:
         return loops.compile_subject(subject, place.member, values)
-    return kernel.compile_kernel(content(subject), subject.signature.name, place.member, options, subject.watch)
+    return kernel.compile_kernel(kernel_content(subject), subject.signature.name, place.member, options, subject.watch)
 
 
 def _run(data: bytes, job: Job) -> Execution:
@@ -76,31 +76,31 @@ def _owns(data: bytes) -> Kind | None:
     return _KERNEL if data.startswith(MAGIC) and notes.decode(data) is not None else None
 
 
-def _show_own(data: bytes, options: Any) -> str:
+def _show_executable(data: bytes, options: Any) -> str:
     # A program of three threads is listed as an ELF file; a kernel's listing knows its source.
     if loops.owns(data):
         return program.listing(program.read(Given("loops.elf", data, Place("wormhole"), options)), "wormhole")
     return listing(data)
 
 
-def _verify_own(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
+def _verify_executable(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
     """Static findings for the member that the file names."""
     member = _member(data) if place is None else place.member
     return _verify(Given("program.elf", data, Place(member), Options()))
 
 
 def _member(data: bytes) -> Member:
-    return "wormhole" if loops.owns(data) else kernel.note_of(data).member
+    return "wormhole" if loops.owns(data) else kernel.read_note(data).member
 
 
 def _facts(given: Program, execution: Execution | None) -> Mapping[str, Json]:
     """What a run tells stands in the execution."""
     # Facts of a run stand in the execution already.
-    return _made(given.data) if execution is None else {}
+    return _program_facts(given.data) if execution is None else {}
 
 
-def _made(data: bytes) -> Mapping[str, Json]:
-    return {} if loops.owns(data) else kernel.program_facts(kernel.note_of(data))
+def _program_facts(data: bytes) -> Mapping[str, Json]:
+    return {} if loops.owns(data) else kernel.program_facts(kernel.read_note(data))
 
 
 def _summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
@@ -120,12 +120,12 @@ TARGET: Final = Target(
     signature=_signature,
     compile=_compile,
     run=_run,
-    show=_show_own,
+    show=_show_executable,
     facts=_facts,
-    made=_made,
+    made=_program_facts,
     summary=_summary,
     costs=lambda made, execution: costs(made, execution, _member(made.data)),
-    verify=_verify_own,
+    verify=_verify_executable,
     options=Options,
     # Loops of a tile are compiled for numbers: tile counts stand in its programs.
     per_size=True,

@@ -14,10 +14,10 @@ from __future__ import annotations
 from math import prod
 
 from polyloom.ir.nest import Nest, Storage
-from polyloom.ir.ssa import Access, Function, Operand, Return, Value, integer
+from polyloom.ir.ssa import Access, Function, Operand, Return, Value, integer_constant
 from polyloom.ir.ssa_types import ADDRESSES, I32, PTR, SIZE
 from polyloom.transform.library import written_out
-from polyloom.transform.nest_to_ssa.control import Control, place
+from polyloom.transform.nest_to_ssa.control import Control, span_place
 from polyloom.transform.nest_to_ssa.domains import Domain
 from polyloom.transform.nest_to_ssa.forms import Forms, Level
 from polyloom.transform.nest_to_ssa.operations import TYPES
@@ -34,17 +34,17 @@ _UNSIGNED = ("u8", "u16", "bool")
 
 def nest_to_ssa(nest: Nest, pointers: int = 64) -> Function:
     """Function of a checked nest for a machine with pointers of 32 or 64 bits."""
-    return in_values(in_memory(nest, pointers))
+    return promote_locals(lower_in_memory(nest, pointers))
 
 
-def in_values(function: Function) -> Function:
+def promote_locals(function: Function) -> Function:
     """Promotion of local scalars to values, each computed once on every path (mem2reg, then common subexpressions and
     dead code).
     """
     return merge_blocks(dce(common(construct(function))))
 
 
-def in_memory(nest: Nest, pointers: int) -> Function:
+def lower_in_memory(nest: Nest, pointers: int) -> Function:
     """Function with local scalars in memory, before they are promoted."""
     # Elements in local scalars are values after the promotion, so that inner loops keep them in registers.
     nest = replace_scalars(written_out(nest))
@@ -54,7 +54,7 @@ def in_memory(nest: Nest, pointers: int) -> Function:
     passed = {s.name: Value(s.name, TYPES[s.dtype] if is_by_value(s) else PTR) for s in arguments}
     parameters = (*sizes.values(), *passed.values())
     writer = Writer("entry.0", parameters)
-    writer.place = place(nest.span)
+    writer.place = span_place(nest.span)
     writer.target = writer.current.prologue
     # Sizes are extended once, at the entry: every address and bound is computed in this width.
     known = {n: v if v.type == address else writer.put("sext", address, v, name=n) for n, v in sizes.items()}
@@ -71,27 +71,27 @@ def in_memory(nest: Nest, pointers: int) -> Function:
     values = Values(nest, writer, forms, bases)
     for storage in nest.storage:
         if storage.role == "local":
-            bases[storage.name] = _allocated(writer, forms, storage)
+            bases[storage.name] = _allocate_local(writer, forms, storage)
     Control(writer, forms, values, Domain(nest)).nodes(nest.body)
-    writer.end(Return(place=place(nest.span)))
+    writer.end(Return(place=span_place(nest.span)))
     return Function(
         nest.name,
         None,
         writer.blocks(),
         unsigned=frozenset(k for k, s in enumerate(arguments, len(sizes)) if is_by_value(s) and s.dtype in _UNSIGNED),
         pointers=pointers,
-        place=place(nest.span),
+        place=span_place(nest.span),
         # Arrays of a kernel never overlap, which later passes rely on to move loads (as `restrict` in C11 6.7.3.1).
         restricted=frozenset(k for k, parameter in enumerate(parameters) if parameter.type == PTR),
     )
 
 
-def _allocated(writer: Writer, forms: Forms, storage: Storage) -> Operand:
+def _allocate_local(writer: Writer, forms: Forms, storage: Storage) -> Operand:
     """Stack allocation of a local array or scalar: its address."""
     size = SIZE[TYPES[storage.dtype]]
     known = size * prod(extent.constant for extent in storage.shape if extent.is_constant)
     others = tuple([extent for extent in storage.shape if not extent.is_constant])
-    bytes = integer(forms.address, known)
+    bytes = integer_constant(forms.address, known)
     if others:
         bytes = writer.times(forms.product(others), known)
     return writer.emit("alloca", PTR, bytes, access=Access(size), name=storage.name)

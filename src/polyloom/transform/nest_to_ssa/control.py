@@ -14,7 +14,7 @@ from typing import Final
 from polyloom.diagnostics import Span
 from polyloom.ir.nest import Assign, Expression, If, Loop, Node, negate
 from polyloom.ir.pla import Reference
-from polyloom.ir.ssa import NOWHERE, Branch, Jump, Operand, Place, Value, integer
+from polyloom.ir.ssa import NOWHERE, Branch, Jump, Operand, Place, Value, integer_constant
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.transform.nest_to_ssa.domains import Domain
 from polyloom.transform.nest_to_ssa.forms import Forms
@@ -31,7 +31,7 @@ class Control:
     def nodes(self, nodes: Iterable[Node]) -> None:
         """Nodes in their order; those without a place have that of the node before."""
         for node in nodes:
-            self.writer.place = place(node.span) if node.span is not None else self.writer.place
+            self.writer.place = span_place(node.span) if node.span is not None else self.writer.place
             match node:
                 case Assign(target=target, value=value):
                     self.assign(target, value)
@@ -59,23 +59,23 @@ class Control:
             writer.end(Branch(writer.compare("slt", lower, upper), writer.jump(enter), writer.jump(leave), here))
         writer.begin(enter)
         with self.forms.entered():
-            self.rotated(loop, lower, upper, body, leave)
+            self.write_rotated_loop(loop, lower, upper, body, leave)
         writer.begin(leave)
 
-    def rotated(self, loop: Loop, lower: Operand, upper: Operand, body: str, leave: str) -> None:
+    def write_rotated_loop(self, loop: Loop, lower: Operand, upper: Operand, body: str, leave: str) -> None:
         """Loop from the block that enters it to the test behind its body."""
         writer, here, type = self.writer, self.writer.place, self.forms.address
         first, end = lower, upper
         # Falling counters run from upper - 1 to lower, and end when they reach lower - 1.
         if loop.step < 0:
-            first, end = (writer.put("add", type, bound, integer(type, -1)) for bound in (upper, lower))
+            first, end = (writer.put("add", type, bound, integer_constant(type, -1)) for bound in (upper, lower))
         writer.end(Jump(writer.jump(body, first), here))
         counter = Value(writer.fresh(loop.name), type)
         writer.begin(body, counter)
         with self.forms.within(loop.name, counter), self.domain.within(loop):
             self.nodes(loop.body)
         writer.place = here
-        following = writer.put("add", type, counter, integer(type, loop.step), name=loop.name)
+        following = writer.put("add", type, counter, integer_constant(type, loop.step), name=loop.name)
         # Steps are 1 or -1 and the loop was entered, so that the counter meets its end exactly.
         again = writer.compare("ne", following, end)
         writer.end(Branch(again, writer.jump(body, following), writer.jump(leave), here))
@@ -109,7 +109,7 @@ class Control:
         block: to `then` where one of the pieces holds.
         """
         writer = self.writer
-        pieces = _tests(condition)
+        pieces = _normalize_condition(condition)
         for n, tests in enumerate(pieces):
             other = orelse if n == len(pieces) - 1 else writer.fresh("or")
             for k, test in enumerate(tests):
@@ -142,7 +142,7 @@ Test = tuple[str, Affine]
 """A relation, and the form of which it holds to 0."""
 
 
-def _tests(condition: Condition) -> list[list[Test]]:
+def _normalize_condition(condition: Condition) -> list[list[Test]]:
     """Pieces, of which one must hold, as tests, all of which must: two opposite inequalities are an equality, two
     pieces around a value are "not equal" to it.
     """
@@ -164,5 +164,5 @@ def _conjunction(constraints: Sequence[Affine]) -> list[Test]:
     return [(relation, form) for form, relation in found.items()]
 
 
-def place(span: Span | None) -> Place:
+def span_place(span: Span | None) -> Place:
     return NOWHERE if span is None else Place(span.source.name, span.line)

@@ -18,7 +18,7 @@ from functools import partial
 from math import prod
 
 from polyloom.ir.nest import Storage
-from polyloom.ir.ssa import Constant, Instruction, Operand, integer
+from polyloom.ir.ssa import Constant, Instruction, Operand, integer_constant
 from polyloom.ir.ssa_types import Type
 from polyloom.sets import Affine
 from polyloom.transform.nest_to_ssa.writer import Writer
@@ -66,7 +66,7 @@ class Forms:
 
     def affine(self, form: Affine) -> Operand:
         """Value of an affine form, level by level from the outermost one."""
-        total: Operand = integer(self.address, 0)
+        total: Operand = integer_constant(self.address, 0)
         # The key is the sum so far, so that forms with the same outer part share it.
         so_far = Affine()
         for level in self.levels:
@@ -77,7 +77,7 @@ class Forms:
         for name, factor in form.terms:
             if not any(name in level.symbols for level in self.levels):
                 total = self._plus(total, self.scalar(name), factor)
-        return self.writer.put("add", self.address, total, integer(self.address, form.constant))
+        return self.writer.put("add", self.address, total, integer_constant(self.address, form.constant))
 
     def once(self, level: Level, key: Hashable, compute: Callable[[], Operand]) -> Operand:
         """Hoisting: what is computed once at the beginning of a level, by its key."""
@@ -100,7 +100,7 @@ class Forms:
 
     def pointer(self, base: Operand, storage: Storage, size: int, index: Sequence[Affine]) -> Operand:
         """Address of an element of `size` bytes, row-major."""
-        terms, constants = _products(storage, size, index)
+        terms, constants = _stride_factors(storage, size, index)
         fixed = {stride: factor for stride, factor in constants.items() if stride}
         # The part of the index that is constant per stride depends on no loop: it is added to the base at the entry.
         found, key = base, (storage.name, *fixed.items())
@@ -109,14 +109,14 @@ class Forms:
         for level in self.levels:
             for name in (name for name in terms if name in level.symbols):
                 key = (*key, name, *terms[name].items())
-                found = self.once(level, key, partial(self._moved, found, level.symbols[name], terms[name]))
+                found = self.once(level, key, partial(self._advance_pointer, found, level.symbols[name], terms[name]))
         for name, factors in terms.items():
             if not any(name in level.symbols for level in self.levels):
-                found = self._moved(found, self.scalar(name), factors)
+                found = self._advance_pointer(found, self.scalar(name), factors)
         # The constant comes last: elements that differ by it share all the rest, and machines have it as an immediate.
-        return self.writer.offset(found, integer(self.address, constants.get((), 0)))
+        return self.writer.offset(found, integer_constant(self.address, constants.get((), 0)))
 
-    def _moved(self, pointer: Operand, symbol: Operand, factors: Mapping[Stride, int]) -> Operand:
+    def _advance_pointer(self, pointer: Operand, symbol: Operand, factors: Mapping[Stride, int]) -> Operand:
         """Pointer plus a multiple of a symbol."""
         by = self._stride(factors)
         is_known = isinstance(by, Constant)
@@ -125,26 +125,26 @@ class Forms:
 
     def _stride(self, factors: Mapping[Stride, int]) -> Operand:
         """Sum of multiples of products of extents, computed at the entry."""
-        return self.once(self.levels[0], ("stride", *factors.items()), partial(self._summed, factors))
+        return self.once(self.levels[0], ("stride", *factors.items()), partial(self._sum_strides, factors))
 
-    def _summed(self, factors: Mapping[Stride, int]) -> Operand:
-        total: Operand = integer(self.address, 0)
+    def _sum_strides(self, factors: Mapping[Stride, int]) -> Operand:
+        total: Operand = integer_constant(self.address, 0)
         for stride, factor in factors.items():
-            total = self._plus(total, self.product(stride) if stride else integer(self.address, 1), factor)
+            total = self._plus(total, self.product(stride) if stride else integer_constant(self.address, 1), factor)
         return total
 
     def product(self, stride: Stride) -> Operand:
         """Product of extents, computed at the entry."""
-        return self.once(self.levels[0], ("product", stride), lambda: self._multiplied(stride))
+        return self.once(self.levels[0], ("product", stride), lambda: self._multiply_extents(stride))
 
-    def _multiplied(self, stride: Stride) -> Operand:
-        total: Operand = integer(self.address, 1)
+    def _multiply_extents(self, stride: Stride) -> Operand:
+        total: Operand = integer_constant(self.address, 1)
         for extent in stride:
             total = self.writer.put("mul", self.address, total, self.affine(extent))
         return total
 
 
-def _products(
+def _stride_factors(
     storage: Storage, size: int, index: Sequence[Affine]
 ) -> tuple[dict[str, dict[Stride, int]], dict[Stride, int]]:
     """Factors of strides in bytes by symbol, and those that are constant."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from polyloom.ir.numbers import WIDTH, limits
+from polyloom.ir.numbers import WIDTH, type_limits
 from polyloom.ir.operations import BY_NAME, FLOATS, UNSIGNED, ElementType
-from polyloom.ir.ssa import Constant, Operand, floating, integer
+from polyloom.ir.ssa import Constant, Operand, float_constant, integer_constant
 from polyloom.ir.ssa_types import F32, F64, I8, I16, I32, I64, Type
 from polyloom.transform.nest_to_ssa import halves
 from polyloom.transform.nest_to_ssa.writer import Writer
@@ -36,8 +36,8 @@ _NEAREST: Final[dict[Type, float]] = {F32: 2.0**23, F64: 2.0**52}
 def constant(value: float, dtype: ElementType) -> Constant:
     """Constant of an element type."""
     if dtype == "f16":
-        return halves.constant(value)
-    return floating(TYPES[dtype], float(value)) if dtype in FLOATS else integer(TYPES[dtype], int(value))
+        return halves.f16_bits(value)
+    return float_constant(TYPES[dtype], float(value)) if dtype in FLOATS else integer_constant(TYPES[dtype], int(value))
 
 
 def relation(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
@@ -48,9 +48,9 @@ def relation(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: 
     return writer.compare(table.get(operation, operation), a, b)
 
 
-def is_set(writer: Writer, value: Operand) -> Operand:
+def is_nonzero(writer: Writer, value: Operand) -> Operand:
     """Whether an integer is not 0."""
-    return writer.compare("ne", value, integer(value.type, 0))
+    return writer.compare("ne", value, integer_constant(value.type, 0))
 
 
 def operate(writer: Writer, operation: str, dtype: ElementType, operands: tuple[Operand, ...]) -> Operand:
@@ -61,7 +61,7 @@ def operate(writer: Writer, operation: str, dtype: ElementType, operands: tuple[
     if operation in _SAME:
         return writer.put(f"f{operation}" if is_float else operation, type, *operands)
     if operation in _SHIFTS:
-        return _shifted(writer, operation, dtype, *operands)
+        return _shift(writer, operation, dtype, *operands)
     if operation in ("min", "max"):
         prefix = "u" if dtype in UNSIGNED else "s"
         # Minima and maxima of floats ignore a NaN (IEEE 754-2019, minimumNumber).
@@ -78,21 +78,21 @@ def convert(writer: Writer, operation: str, dtype: ElementType, value: Operand) 
         case "bits_i32" | "bits_f32":
             return writer.put("bitcast", TYPES[result], value)
         case "round_i32":
-            return _rounded(writer, value)
+            return _nearest_i32(writer, value)
         case "sat8" | "satu8":
-            return _clipped(writer, value, result)
+            return _clip_integer(writer, value, result)
         case _:
-            return _converted(writer, value, dtype, result)
+            return _convert_element(writer, value, dtype, result)
 
 
-def _shifted(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
+def _shift(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
     """Shift whose amount counts modulo the width; that of `ir.ssa` is undefined from the width on."""
-    amount = writer.put("and", b.type, b, integer(b.type, WIDTH[dtype] - 1))
+    amount = writer.put("and", b.type, b, integer_constant(b.type, WIDTH[dtype] - 1))
     name = "shl" if operation == "shl" else "lshr" if dtype in UNSIGNED else "ashr"
     return writer.put(name, a.type, a, amount)
 
 
-def _divided(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
+def _divide(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: Operand) -> Operand:
     """Division: truncated or floored quotients and remainders (Leijen 2001); the least number divided by -1 wraps."""
     type = TYPES[dtype]
     if dtype in UNSIGNED:
@@ -101,11 +101,11 @@ def _divided(writer: Writer, operation: str, dtype: ElementType, a: Operand, b: 
     # 10).
     if isinstance(b, Constant) and operation in ("floordiv", "mod") and _is_power(b.value):
         if operation == "mod":
-            return writer.put("and", type, a, integer(type, b.value - 1))
-        return writer.put("ashr", type, a, integer(type, b.value.bit_length() - 1))
+            return writer.put("and", type, a, integer_constant(type, b.value - 1))
+        return writer.put("ashr", type, a, integer_constant(type, b.value.bit_length() - 1))
     # In more bits no quotient is beyond the range; a constant other than -1 gives none either.
     wide = type if isinstance(b, Constant) and b.value != -1 else I32 if type != I32 else I64
-    x, y = (_extended(writer, each, wide) for each in (a, b))
+    x, y = (_sign_extend(writer, each, wide) for each in (a, b))
     found = _quotient(writer, operation, wide, x, y)
     return found if wide == type else writer.put("trunc", type, found)
 
@@ -116,7 +116,7 @@ def _quotient(writer: Writer, operation: str, type: Type, a: Operand, b: Operand
     """
     if operation in ("div", "rem"):
         return writer.put("sdiv" if operation == "div" else "srem", type, a, b)
-    zero = integer(type, 0)
+    zero = integer_constant(type, 0)
     rest = writer.put("srem", type, a, b)
     if isinstance(b, Constant):  # the sign of the remainder is that of the dividend
         differs = writer.compare("slt" if b.value > 0 else "sgt", rest, zero)
@@ -132,7 +132,7 @@ def _is_power(number: int) -> bool:
     return number > 0 and number & (number - 1) == 0
 
 
-def _extended(writer: Writer, value: Operand, type: Type) -> Operand:
+def _sign_extend(writer: Writer, value: Operand, type: Type) -> Operand:
     return value if value.type == type else writer.put("sext", type, value)
 
 
@@ -146,11 +146,11 @@ def _multiply_add(writer: Writer, dtype: ElementType, operands: tuple[Operand, .
 
 
 _INTEGERS: Final[dict[str, Callable[[Writer, ElementType, tuple[Operand, ...]], Operand]]] = {
-    "div": lambda writer, dtype, given: _divided(writer, "div", dtype, *given),
-    "rem": lambda writer, dtype, given: _divided(writer, "rem", dtype, *given),
-    "floordiv": lambda writer, dtype, given: _divided(writer, "floordiv", dtype, *given),
-    "mod": lambda writer, dtype, given: _divided(writer, "mod", dtype, *given),
-    "neg": lambda writer, dtype, given: writer.put("sub", TYPES[dtype], integer(TYPES[dtype], 0), *given),
+    "div": lambda writer, dtype, given: _divide(writer, "div", dtype, *given),
+    "rem": lambda writer, dtype, given: _divide(writer, "rem", dtype, *given),
+    "floordiv": lambda writer, dtype, given: _divide(writer, "floordiv", dtype, *given),
+    "mod": lambda writer, dtype, given: _divide(writer, "mod", dtype, *given),
+    "neg": lambda writer, dtype, given: writer.put("sub", TYPES[dtype], integer_constant(TYPES[dtype], 0), *given),
     "abs": _absolute,
     "madd": _multiply_add,
 }
@@ -163,13 +163,13 @@ _FLOATS: Final[dict[str, Callable[[Writer, Type, tuple[Operand, ...]], Operand]]
 }
 
 
-def _converted(writer: Writer, value: Operand, source: ElementType, to: ElementType) -> Operand:
+def _convert_element(writer: Writer, value: Operand, source: ElementType, to: ElementType) -> Operand:
     """Conversion between element types; halves pass through a single."""
     if to == "f16":
         return halves.from_number(writer, value, source)
     if source == "f16":
         single = halves.to_single(writer, value)
-        return single if to == "f32" else _converted(writer, single, "f32", to)
+        return single if to == "f32" else _convert_element(writer, single, "f32", to)
     if to == "bool":
         zero = constant(0, source)
         return writer.put("zext", I8, relation(writer, "ne", source, value, zero))
@@ -177,10 +177,10 @@ def _converted(writer: Writer, value: Operand, source: ElementType, to: ElementT
         return writer.put("fpext" if to == "f64" else "fptrunc", TYPES[to], value)
     if to in FLOATS:
         return writer.put("uitofp" if source in (*UNSIGNED, "bool") else "sitofp", TYPES[to], value)
-    return _saturated(writer, value, to) if source in FLOATS else _resized(writer, value, source, to)
+    return _saturate_float(writer, value, to) if source in FLOATS else _resize_integer(writer, value, source, to)
 
 
-def _resized(writer: Writer, value: Operand, source: ElementType, to: ElementType) -> Operand:
+def _resize_integer(writer: Writer, value: Operand, source: ElementType, to: ElementType) -> Operand:
     """Integer of another width: cut, or extended by the sign of its own type."""
     type = TYPES[to]
     if type.bits == value.type.bits:
@@ -190,42 +190,42 @@ def _resized(writer: Writer, value: Operand, source: ElementType, to: ElementTyp
     return writer.put("zext" if source in (*UNSIGNED, "bool") else "sext", type, value)
 
 
-def _saturated(writer: Writer, value: Operand, to: ElementType) -> Operand:
+def _saturate_float(writer: Writer, value: Operand, to: ElementType) -> Operand:
     """Float as an integer, toward zero; beyond the range its end, of a NaN 0."""
-    least, most = limits(to) or (0, 0)
+    least, most = type_limits(to) or (0, 0)
     # Its result is undefined beyond the range, and the selections below replace it there.
     inside = "fptoui" if to == "u32" else "fptosi"
-    found = _between(writer, value, writer.put(inside, I32, value), (float(least), least), (float(most + 1), most))
-    found = writer.select(writer.compare("funo", value, value), integer(I32, 0), found)
+    found = _clamp_result(writer, value, writer.put(inside, I32, value), (float(least), least), (float(most + 1), most))
+    found = writer.select(writer.compare("funo", value, value), integer_constant(I32, 0), found)
     return found if TYPES[to] == I32 else writer.put("trunc", TYPES[to], found)
 
 
-def _between(
+def _clamp_result(
     writer: Writer, value: Operand, found: Operand, least: tuple[float, int], most: tuple[float, int]
 ) -> Operand:
     """Result, but for values below the first and from the second number on, where it is an end of the range."""
-    low = writer.compare("folt", value, floating(value.type, least[0]))
-    found = writer.select(low, integer(I32, least[1]), found)
-    high = writer.compare("foge", value, floating(value.type, most[0]))
-    return writer.select(high, integer(I32, most[1]), found)
+    low = writer.compare("folt", value, float_constant(value.type, least[0]))
+    found = writer.select(low, integer_constant(I32, least[1]), found)
+    high = writer.compare("foge", value, float_constant(value.type, most[0]))
+    return writer.select(high, integer_constant(I32, most[1]), found)
 
 
-def _rounded(writer: Writer, value: Operand) -> Operand:
+def _nearest_i32(writer: Writer, value: Operand) -> Operand:
     """Rounding to the nearest i32, ties to even; of a NaN the greatest. What is added leaves no place for a fraction
     (Muller et al., Handbook of Floating-Point Arithmetic, 2018).
     """
-    type, large = value.type, floating(value.type, _NEAREST[value.type])
+    type, large = value.type, float_constant(value.type, _NEAREST[value.type])
     size = writer.call("fabs", type, value)
     near = writer.put("fsub", type, writer.put("fadd", type, size, large), large)
     near = writer.select(writer.compare("folt", size, large), near, size)
     # Magnitudes are rounded, because ties to even are the same on both sides of 0; -0 keeps its sign.
     near = writer.call("copysign", type, near, value)
     least, most = -(2**31), 2**31 - 1
-    found = _between(writer, near, writer.put("fptosi", I32, near), (float(least), least), (float(most + 1), most))
-    return writer.select(writer.compare("funo", value, value), integer(I32, most), found)
+    found = _clamp_result(writer, near, writer.put("fptosi", I32, near), (float(least), least), (float(most + 1), most))
+    return writer.select(writer.compare("funo", value, value), integer_constant(I32, most), found)
 
 
-def _clipped(writer: Writer, value: Operand, to: ElementType) -> Operand:
-    least, most = limits(to) or (0, 0)
-    low = writer.call("smax", I32, value, integer(I32, least))
-    return writer.put("trunc", TYPES[to], writer.call("smin", I32, low, integer(I32, most)))
+def _clip_integer(writer: Writer, value: Operand, to: ElementType) -> Operand:
+    least, most = type_limits(to) or (0, 0)
+    low = writer.call("smax", I32, value, integer_constant(I32, least))
+    return writer.put("trunc", TYPES[to], writer.call("smin", I32, low, integer_constant(I32, most)))

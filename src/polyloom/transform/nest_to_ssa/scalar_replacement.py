@@ -27,13 +27,13 @@ from polyloom.ir.nest import (
     Storage,
     accesses,
     assignments,
-    data,
+    data_symbols,
     loops,
     names,
     negate,
 )
 from polyloom.ir.pla import Reference
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Condition, Polyhedron
 from polyloom.sets.isl import is_empty, to_set
 from polyloom.sets.normal import conjunction
@@ -73,7 +73,7 @@ class _Replacer:
         self.nest, self.domain, self.storage = nest, Domain(nest), list[Storage]()
         self.taken = {*names(nest), *(assign.name for assign in assignments(nest.body))}
         self.arrays = {s.name for s in nest.storage if s.shape}
-        self.data = data(nest)
+        self.data = data_symbols(nest)
         self.entered = dict[str, bool]()
 
     def region(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -107,7 +107,7 @@ class _Replacer:
         with self.domain.within(loop):
             found = (*before, replace(loop, body=self.region(body)), *after)
         guarded = before and not self.is_entered(loop)
-        return (If(_not_empty(loop), found, span=loop.span),) if guarded else found
+        return (If(_nonempty_condition(loop), found, span=loop.span),) if guarded else found
 
     def held(
         self, nodes: tuple[Node, ...], *, enters: bool = False
@@ -123,7 +123,7 @@ class _Replacer:
             if len(before) == _MOST or not self.is_held(reference, found, varying):
                 continue
             scalar = self.scalar(reference)
-            nodes = tuple(_with(node, reference, scalar) for node in nodes)
+            nodes = tuple(_substitute_scalar(node, reference, scalar) for node in nodes)
             before.append(Assign(self.statement(), scalar, replace(reference, span=scalar.span), scalar.span))
             if any(access.is_write and access.reference == reference for access in found):
                 after.append(Assign(self.statement(), replace(reference, span=scalar.span), scalar, scalar.span))
@@ -184,40 +184,40 @@ class _Replacer:
 
     def scalar(self, reference: Reference) -> Reference:
         """A new local scalar for an element."""
-        name = fresh(reference.name, self.taken)
+        name = fresh_name(reference.name, self.taken)
         self.storage.append(Storage(name, self.nest[reference.name].dtype, (), "local"))
         return Reference(name, ())
 
     def statement(self) -> str:
-        return fresh("held", self.taken)
+        return fresh_name("held", self.taken)
 
 
-def _not_empty(loop: Loop) -> Condition:
+def _nonempty_condition(loop: Loop) -> Condition:
     return Condition((Polyhedron(tuple([high - low - 1 for low in loop.lower for high in loop.upper])),))
 
 
-def _with(node: Node, reference: Reference, scalar: Reference) -> Node:
+def _substitute_scalar(node: Node, reference: Reference, scalar: Reference) -> Node:
     """Node with a scalar in the place of an element."""
     match node:
         case Assign(target=target, value=value):
-            return replace(node, target=_replaced(target, reference, scalar), value=_value(value, reference, scalar))
+            return replace(node, target=_substitute_reference(target, reference, scalar), value=_substitute_value(value, reference, scalar))
         case Loop(body=body):
-            return replace(node, body=tuple([_with(inner, reference, scalar) for inner in body]))
+            return replace(node, body=tuple([_substitute_scalar(inner, reference, scalar) for inner in body]))
         case If(body=body, orelse=orelse):
-            inner = tuple([_with(each, reference, scalar) for each in body])
-            return replace(node, body=inner, orelse=tuple([_with(each, reference, scalar) for each in orelse]))
+            inner = tuple([_substitute_scalar(each, reference, scalar) for each in body])
+            return replace(node, body=inner, orelse=tuple([_substitute_scalar(each, reference, scalar) for each in orelse]))
 
 
-def _value(value: Expression, reference: Reference, scalar: Reference) -> Expression:
+def _substitute_value(value: Expression, reference: Reference, scalar: Reference) -> Expression:
     """Expression with a scalar in the place of an element."""
     match value:
         case Reference():
-            return _replaced(value, reference, scalar)
+            return _substitute_reference(value, reference, scalar)
         case Apply(operands=operands):
-            return replace(value, operands=tuple([_value(o, reference, scalar) for o in operands]))
+            return replace(value, operands=tuple([_substitute_value(o, reference, scalar) for o in operands]))
         case _:
             return value
 
 
-def _replaced(found: Reference, reference: Reference, scalar: Reference) -> Reference:
+def _substitute_reference(found: Reference, reference: Reference, scalar: Reference) -> Reference:
     return replace(scalar, span=found.span) if replace(found, span=None) == reference else found

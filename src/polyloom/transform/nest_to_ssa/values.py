@@ -14,17 +14,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from polyloom.ir.nest import Apply, Expression, Index, Nest, Storage, accesses, dtype_of
+from polyloom.ir.nest import Apply, Expression, Index, Nest, Storage, accesses, expression_type
 from polyloom.ir.operations import BY_NAME, FLOATS, UNSIGNED, ElementType
 from polyloom.ir.pla import Constant, Reference
-from polyloom.ir.ssa import Access, Branch, Jump, Operand, Value, integer
+from polyloom.ir.ssa import Access, Branch, Jump, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import I1, I32, SIZE
 from polyloom.transform.nest_to_ssa.forms import Forms
 from polyloom.transform.nest_to_ssa.operations import (
     TYPES,
     constant,
     convert,
-    is_set,
+    is_nonzero,
     operate,
     relation,
 )
@@ -79,7 +79,7 @@ class Values:
             case Apply(operation="to_i32" | "to_bool", operands=(operand,)) if self.is_truth(operand):
                 return self.truth(operand)
             case _:
-                return is_set(self.writer, self.value(expression))
+                return is_nonzero(self.writer, self.value(expression))
 
     def relation(self, operation: str, dtype: ElementType, a: Expression, b: Expression) -> Operand:
         """Comparison; that of a truth with 0 is the truth itself or its contrary."""
@@ -88,7 +88,7 @@ class Values:
         other = (b, a)[zero] if zero is not None else None
         if operation in ("eq", "ne") and other is not None and self.is_truth(other):
             found = self.truth(other)
-            return found if operation == "ne" else self.writer.put("xor", I1, found, integer(I1, 1))
+            return found if operation == "ne" else self.writer.put("xor", I1, found, integer_constant(I1, 1))
         return relation(self.writer, operation, dtype, self.value(a), self.value(b))
 
     def is_truth(self, expression: Expression) -> bool:
@@ -131,35 +131,35 @@ class Values:
         """Selection of one of two values, by `select` or by a branch."""
         test, *arms = expression.operands
         condition = self.truth(test)
-        if not self.is_decided(condition) and any(map(self.is_long, arms)):
+        if not self.is_constant_operand(condition) and any(map(self.is_long, arms)):
             return self.branched(condition, arms[0], arms[1])
         return self.writer.select(condition, self.value(arms[0]), self.value(arms[1]))
 
-    def is_decided(self, condition: Operand) -> bool:
+    def is_constant_operand(self, condition: Operand) -> bool:
         return not isinstance(condition, Value)
 
     def is_long(self, arm: Expression) -> bool:
         """Whether an arm is better not evaluated where the other one is chosen."""
         # A load that the source does not execute may be outside of its array.
         loads = (r for r in accesses(arm) if r.index and replace(r, span=None) not in self.loaded)
-        return any(True for _ in loads) or _operations(arm) > _SHORT
+        return any(True for _ in loads) or _count_operations(arm) > _SHORT
 
     def branched(self, condition: Operand, a: Expression, b: Expression) -> Operand:
         """Selection by blocks, whose join has the value as its parameter."""
         writer = self.writer
         then, orelse, join = writer.fresh("then"), writer.fresh("else"), writer.fresh("join")
-        result = Value(writer.fresh("chosen"), TYPES[dtype_of(a, self.nest)])
+        result = Value(writer.fresh("chosen"), TYPES[expression_type(a, self.nest)])
         writer.end(Branch(condition, writer.jump(then), writer.jump(orelse), writer.place))
         for name, arm in ((then, a), (orelse, b)):
             writer.begin(name)
-            with self.aside():
+            with self.scoped_loads():
                 found = self.value(arm)
             writer.end(Jump(writer.jump(join, found), writer.place))
         writer.begin(join, result)
         return result
 
     @contextmanager
-    def aside(self) -> Generator[None]:
+    def scoped_loads(self) -> Generator[None]:
         """Scope of an arm: what is loaded there is not known behind, where the other arm may have been executed."""
         known = dict(self.loaded)
         yield
@@ -178,9 +178,9 @@ def access(storage: Storage) -> Access:
     return Access(SIZE[TYPES[storage.dtype]])
 
 
-def _operations(expression: Expression) -> int:
+def _count_operations(expression: Expression) -> int:
     """Operations of an expression; a long one counts as more than an arm may have."""
     if not isinstance(expression, Apply):
         return 0
     own = _SHORT + 1 if expression.operation in _LONG else 1
-    return own + sum(map(_operations, expression.operands))
+    return own + sum(map(_count_operations, expression.operands))

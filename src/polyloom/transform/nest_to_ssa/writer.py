@@ -26,9 +26,9 @@ from polyloom.ir.ssa import (
     Terminator,
     Unreachable,
     Value,
-    integer,
+    integer_constant,
 )
-from polyloom.ir.ssa_semantics import Undefined, arithmetic, cast, compare
+from polyloom.ir.ssa_semantics import Undefined, arithmetic, convert_value, compare
 from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
 
 # Only for operations that are exact on integers; float identities would lose a sign of zero or a NaN.
@@ -86,7 +86,7 @@ class Writer:
 
     def put(self, operation: str, type: Type, *operands: Operand, callee: str = "", name: str = "t") -> Operand:
         """Result of an operation, which may be known already."""
-        known = folded(operation, type, operands)
+        known = fold_constants(operation, type, operands)
         return known if known is not None else self.emit(operation, type, *operands, callee=callee, name=name)
 
     def emit(
@@ -120,8 +120,8 @@ class Writer:
         """Product of an integer and a constant."""
         # Later passes fold a shift into addressing; a multiplication they would have to recognize.
         if factor > 0 and factor & (factor - 1) == 0:
-            return self.put("shl", value.type, value, integer(value.type, factor.bit_length() - 1))
-        return self.put("mul", value.type, value, integer(value.type, factor))
+            return self.put("shl", value.type, value, integer_constant(value.type, factor.bit_length() - 1))
+        return self.put("mul", value.type, value, integer_constant(value.type, factor))
 
     def offset(self, pointer: Operand, distance: Operand) -> Operand:
         return self.put("offset", PTR, pointer, distance, name="at")
@@ -130,7 +130,7 @@ class Writer:
         return Edge(block, arguments)
 
 
-def folded(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand | None:
+def fold_constants(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand | None:
     """Constant folding and algebraic simplification: the result of an operation on integers where it is a constant or
     an operand (Muchnick 1997, sections 12.1 and 12.3).
     """
@@ -143,19 +143,19 @@ def folded(operation: str, type: Type, operands: tuple[Operand, ...]) -> Operand
         case "offset", (pointer, Constant(value=0)):
             return pointer
         case _, (Constant() as a, Constant() as b) if operation in (*ARITHMETIC, *COMPARISONS):
-            return _computed(operation, type, a, b)
+            return _evaluate_constants(operation, type, a, b)
         case _, (Constant() as a,) if operation in _CASTS:
-            return integer(type, int(cast(operation, a.type, type, a.value)))
+            return integer_constant(type, int(convert_value(operation, a.type, type, a.value)))
         case _, (a, Constant() as b) if operation in ARITHMETIC:
-            return _simplified(operation, a, b)
+            return _simplify_identity(operation, a, b)
         # One table of right operands serves both sides.
         case _, (Constant() as a, b) if operation in _COMMUTES:
-            return _simplified(operation, b, a)
+            return _simplify_identity(operation, b, a)
         case _:
             return None
 
 
-def _computed(operation: str, type: Type, a: Constant, b: Constant) -> Operand | None:
+def _evaluate_constants(operation: str, type: Type, a: Constant, b: Constant) -> Operand | None:
     """Constant of an operation on constants; None where the semantics leaves it undefined, which stays for the run to
     report.
     """
@@ -169,10 +169,10 @@ def _computed(operation: str, type: Type, a: Constant, b: Constant) -> Operand |
         return None
 
 
-def _simplified(operation: str, a: Operand, b: Constant) -> Operand | None:
+def _simplify_identity(operation: str, a: Operand, b: Constant) -> Operand | None:
     """Algebraic identity with a constant: x + 0, x * 1, x * 0, x & -1."""
     if b.value == _NEUTRAL_RIGHT.get(operation):
         return a
     if operation in ("mul", "and") and b.value == 0:
         return b
-    return a if operation == "and" and b == integer(b.type, -1) else None
+    return a if operation == "and" and b == integer_constant(b.type, -1) else None

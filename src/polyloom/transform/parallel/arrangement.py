@@ -22,7 +22,7 @@ from polyloom.transform.parallel.machine import Machine
 from polyloom.transform.parallel.parallel_reductions import parallelize_reductions
 
 
-def passes(machine: Machine, *, reassociate: bool) -> tuple[Pass[Any, Any], ...]:
+def arrangement_passes(machine: Machine, *, reassociate: bool) -> tuple[Pass[Any, Any], ...]:
     """Passes of the arrangement; `reassociate` allows sums of floats in another order, hence with another rounding."""
     reduce = partial(parallelize_reductions, machine=machine, reassociate=reassociate)
     # Expansion goes first, because a temporary's dependences would hide that a loop only reduces, or could be split.
@@ -37,5 +37,5 @@ def passes(machine: Machine, *, reassociate: bool) -> tuple[Pass[Any, Any], ...]
 
 def arrange_loops(nest: Nest, machine: Machine, *, reassociate: bool = False, watch: Watch | None = None) -> Nest:
     """Nest without parameters in the order of the code: the result of all passes."""
-    made: Nest = run_passes(nest, passes(machine, reassociate=reassociate), watch)
+    made: Nest = run_passes(nest, arrangement_passes(machine, reassociate=reassociate), watch)
     return made

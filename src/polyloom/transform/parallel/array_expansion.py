@@ -25,7 +25,7 @@ from polyloom.analysis.privatizable import privatizable
 from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Statement, Storage, accesses, assignments, taken_names
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.pla import Reference
-from polyloom.names import dotted, fresh, hidden
+from polyloom.names import dotted_name, fresh_name, hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
 from polyloom.transform.pieces import named
@@ -121,7 +121,7 @@ class _Expansion(Rewriter):
         """Whether each iteration of the loop, which has constant bounds, writes all of the array."""
         if constant_bounds(loop) is None:
             return False
-        at = tuple(hidden(n) for n in range(len(self.nest[name].shape)))
+        at = tuple(hidden_name(n) for n in range(len(self.nest[name].shape)))
         # Hidden dimensions stand for the element, so that sets of different writers can be united.
         places = (loop.name, *at)
         found = isl.Set.empty(to_set(Condition((Polyhedron(),)), places, ()).get_space())
@@ -141,22 +141,22 @@ class _Expansion(Rewriter):
     def expand(self, loop: Loop, names: tuple[str, ...]) -> Iterator[Node]:
         """Loop on the copies, and behind it the last iteration's values of arrays that are live."""
         low, high = self.known[loop.name]
-        copies = {name: fresh(name, self.taken, dotted) for name in names}
+        copies = {name: fresh_name(name, self.taken, dotted_name) for name in names}
         for name, copy in copies.items():
             of = self.nest[name]
             self.storage.append(Storage(copy, of.dtype, (Affine((), high - low + 1), *of.shape), "local"))
         own = Affine.symbol(loop.name) - low
-        yield replace(loop, body=_Expanded(copies, own).nodes(loop.body))
+        yield replace(loop, body=_CopyReferences(copies, own).nodes(loop.body))
         last = Affine((), high - low if loop.step > 0 else 0)
         for name, copy in copies.items():
             if self.is_live(name, loop):
-                yield self.copy_out(name, copy, last, loop)
+                yield self.copy_last_value(name, copy, last, loop)
 
-    def copy_out(self, name: str, copy: str, last: Affine, loop: Loop) -> Node:
+    def copy_last_value(self, name: str, copy: str, last: Affine, loop: Loop) -> Node:
         """Loops that copy what the last iteration has left."""
-        dims = [fresh(f"{loop.name}_{name}", self.taken, dotted) for _ in self.nest[name].shape]
+        dims = [fresh_name(f"{loop.name}_{name}", self.taken, dotted_name) for _ in self.nest[name].shape]
         at = tuple(map(Affine.symbol, dims))
-        own = fresh(f"{name}.last", self.taken, dotted)
+        own = fresh_name(f"{name}.last", self.taken, dotted_name)
         node: Node = Assign(own, Reference(name, at), Reference(copy, (last, *at)), loop.span)
         for dim, extent in reversed(list(zip(dims, self.nest[name].shape, strict=True))):
             node = Loop(dim, (Affine((), 0),), (extent,), (node,), span=loop.span)
@@ -172,7 +172,7 @@ def _equality(one: Affine, other: Affine) -> list[Affine]:
     return [one - other, other - one]
 
 
-class _Expanded(Rewriter):
+class _CopyReferences(Rewriter):
     """Rewriter of references to the copies of arrays, at the element of the iteration."""
 
     def __init__(self, copies: Mapping[str, str], iteration: Affine) -> None:

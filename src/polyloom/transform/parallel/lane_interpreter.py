@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from polyloom.analysis.loop_dependences import LoopDependences
 from polyloom.analysis.privatizable import privatizable
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node
-from polyloom.ir.nest_interpret import compiled
+from polyloom.ir.nest_interpret import compile_nest
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import ElementType, divides
+from polyloom.ir.operations import ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.python_source import Scope
-from polyloom.ir.semantics import division_by_zero, function
+from polyloom.ir.semantics import division_by_zero, operation_function
 from polyloom.sets import Affine, Condition
 
 Function = Callable[..., Any]
@@ -48,7 +48,7 @@ class _Lanes:
 
 
 def interpret_lanes(
-    nest: Nest, arrays: Mapping[str, Array], functions: Functions = function, scope: type[Scope] = Scope
+    nest: Nest, arrays: Mapping[str, Array], functions: Functions = operation_function, scope: type[Scope] = Scope
 ) -> dict[str, Array]:
     """Interpreter of a nest without parameters: all arguments after it; `arrays` are those before. `functions` compute
     lanes, those of `scope` single values. Errors: PL0233.
@@ -61,7 +61,7 @@ def interpret_lanes(
             if run.has_parallel(node, ()):
                 run.nodes((node,), _Lanes(1, {}, {}), ())
             else:
-                compiled(replace(nest, body=(node,)), scope())({}, run.arrays)
+                compile_nest(replace(nest, body=(node,)), scope())({}, run.arrays)
     return run.arrays
 
 
@@ -155,7 +155,7 @@ class _Run:
                 return self.form(form, lanes).astype(NUMPY[dtype])
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 read = [self.value(operand, lanes, node) for operand in operands]
-                if divides(operation, dtype) and not read[1].all():
+                if may_divide_by_zero(operation, dtype) and not read[1].all():
                     # The source's order of iterations decides which division is reported.
                     at = {name: values[np.flatnonzero(read[1] == 0)[0]] for name, values in lanes.loops.items()}
                     raise division_by_zero(node.name, ", ".join(f"{n} = {v}" for n, v in at.items()), node.span)

@@ -42,7 +42,7 @@ from polyloom.ir.nest import (
 from polyloom.ir.nest_rewrite import Copy
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
-from polyloom.names import dotted, fresh
+from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.transform.parallel.machine import Machine
 
@@ -101,7 +101,7 @@ class _Reductions:
         found: dict[Cell, _Sum] = {}
         own, inside = privatizable(self.nest, [loop]), {loop.name, *loops(loop.body)}
         for assign in assignments(loop.body):
-            each = _sum(assign)
+            each = _match_reduction(assign)
             if each is None or each.target.name in own or any(i.symbols & inside for i in each.target.index):
                 continue
             if not self.may_reorder(each) or found.setdefault(cell(each.target), each) != each:
@@ -128,10 +128,10 @@ class _Reductions:
         """Loops of a split reduction: partial results start at the neutral element, take their rounds, and are combined
         in order.
         """
-        worker, lane, again = (fresh(f"{loop.name}_{what}", self.taken, dotted) for what in ("block", "lane", "block"))
+        worker, lane, again = (fresh_name(f"{loop.name}_{what}", self.taken, dotted_name) for what in ("block", "lane", "block"))
         lanes, parts = self.machine.lanes, {name: self.part(each, workers) for name, each in sums.items()}
         mine = {name: Reference(part, (Affine.symbol(worker), Affine.symbol(lane))) for name, part in parts.items()}
-        inner = [self.assign(parts[name], mine[name], _identity(each), loop) for name, each in sums.items()]
+        inner = [self.assign(parts[name], mine[name], _neutral_element(each), loop) for name, each in sums.items()]
         found = _inner_loop(loop)
         along = _Rounds(self.taken, bounds, lanes * workers, worker, lane, lanes)
         if found is not None:
@@ -159,20 +159,20 @@ class _Reductions:
 
     def part(self, each: _Sum, workers: int) -> str:
         """Array of partial results, in which those of a worker have a line to themselves: no false sharing."""
-        name = fresh(f"{each.target.name}_part", self.taken, dotted)
+        name = fresh_name(f"{each.target.name}_part", self.taken, dotted_name)
         width = max(self.machine.lanes, self.machine.line // _WORD)
         self.partial.append(Storage(name, each.dtype, (Affine((), workers), Affine((), width)), "local"))
         return name
 
     def assign(self, part: str, target: Reference, value: Apply | Constant, loop: Loop) -> Node:
-        return Assign(fresh(f"{part}.0", self.taken, dotted), target, value, loop.span)
+        return Assign(fresh_name(f"{part}.0", self.taken, dotted_name), target, value, loop.span)
 
 
 def _combine(each: _Sum, other: Reference) -> Apply:
     return Apply("add" if each.operation == "madd" else each.operation, each.dtype, (each.target, other))
 
 
-def _sum(assign: Assign) -> _Sum | None:
+def _match_reduction(assign: Assign) -> _Sum | None:
     """Reduction that a statement is, None where it is none: its target is exactly one operand, of a `madd` the
     addend.
     """
@@ -185,7 +185,7 @@ def _sum(assign: Assign) -> _Sum | None:
     return _Sum(replace(target, span=None), value.operation, value.dtype)
 
 
-def _identity(each: _Sum) -> Constant:
+def _neutral_element(each: _Sum) -> Constant:
     """Neutral element of an operation on a type; of minima and maxima the extreme value."""
     if each.operation in _WHOLE:
         return Constant(_WHOLE[each.operation] if each.dtype != "f32" else float(_WHOLE[each.operation]), each.dtype)
@@ -246,7 +246,7 @@ class _Rounds:
         """Whole rounds, and what is left over."""
         (low, high), lanes = self.bounds, self.lanes
         count = (high - low) // self.width
-        name, rest = fresh(f"{like.name}_round", self.taken, dotted), low + count * self.width
+        name, rest = fresh_name(f"{like.name}_round", self.taken, dotted_name), low + count * self.width
         # Blocks of consecutive rounds per worker keep a worker's lines together.
         terms = {name: lanes, self.lane: 1, self.worker: lanes * count}
         made = [_Round(_form(terms, low), name, count, high, like)] if count else []

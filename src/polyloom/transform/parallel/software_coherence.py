@@ -21,7 +21,7 @@ from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
 from polyloom.transform.parallel.cache_lines import CacheLines, Relation
 from polyloom.transform.parallel.machine import Machine
-from polyloom.transform.parallel.work_sharing import Item, Replicated, Work, works
+from polyloom.transform.parallel.work_sharing import Item, Replicated, Work, walk_works
 
 FIRST, LAST = "@first", "@last"
 """The ends of a worker's block, in the forms of extents."""
@@ -34,7 +34,7 @@ class Coherence:
     """Coherence of the works of a nest without parameters: which can come after which, and what they have to evict."""
 
     def __init__(self, items: Sequence[Item], nest: Nest, machine: Machine) -> None:
-        self.all = list(works(items))
+        self.all = list(walk_works(items))
         self.lines = CacheLines(nest, machine)
         self.after: dict[Work, list[Work]] = {}
         self.behind: dict[Work, list[Work]] = {}
@@ -44,19 +44,19 @@ class Coherence:
     def _follow(self, items: list[Item], later: list[Work]) -> None:
         """Successors of each work, in program order; inside of a loop its works also come after themselves."""
         for n, item in enumerate(items):
-            rest = [*works(items[n + 1 :]), *later]
+            rest = [*walk_works(items[n + 1 :]), *later]
             if isinstance(item, Work):
                 self.after[item] = rest
                 self.behind[item] = [other for other in items[n + 1 :] if isinstance(other, Work)]
             else:
-                again = list(works([item])) if isinstance(item.node, Loop) else []
+                again = list(walk_works([item])) if isinstance(item.node, Loop) else []
                 self._follow(list(item.body), [*again, *rest])
                 self._follow(list(item.orelse), [*again, *rest])
 
     def evictions(self, work: Work) -> frozenset[str]:
         """Arrays whose lines the workers of a work do not keep."""
         return frozenset(
-            n for n in self._candidates(work) if self._needs_eviction(work, n) and not self._evicts_later(work, n)
+            n for n in self._candidates(work) if self._needs_eviction(work, n) and not self._has_later_eviction(work, n)
         )
 
     def _candidates(self, work: Work) -> frozenset[str]:
@@ -97,7 +97,7 @@ class Coherence:
             if name in last.touched_arrays()
         )
 
-    def _evicts_later(self, work: Work, name: str) -> bool:
+    def _has_later_eviction(self, work: Work, name: str) -> bool:
         """Whether each worker evicts the same lines behind another work of the same body, before anyone else asks. Then
         an eviction here would only empty the cache for that work.
         """
@@ -147,7 +147,7 @@ def has_one_owner(one: Work, other: Work, name: str) -> bool:
     return any(len(set(along)) == 1 and along[0].symbols == {FIRST} for along in zip(*indices, strict=True))
 
 
-def conflict(one: Work, other: Work) -> bool:
+def is_conflict(one: Work, other: Work) -> bool:
     """Race: whether workers may not go on to one work while others are at the other."""
     shared = one.written_arrays() & other.touched_arrays() | other.written_arrays() & one.touched_arrays()
     return any(not has_one_owner(one, other, name) for name in shared)
@@ -163,7 +163,7 @@ class Extent:
     last: Affine
 
 
-def extents(
+def touched_extents(
     work: Work, names: frozenset[str], nest: Nest, address: Callable[[Reference], Affine], known: Mapping[str, Range]
 ) -> list[Extent]:
     """Extents of arrays, those that overlap or nearly do joined; `address` is that of an element in bytes."""
@@ -189,33 +189,33 @@ def _extent(work: Work, address: Affine, known: Mapping[str, Range]) -> tuple[Af
     return outer + ends[0], outer + ends[1], form_range(Affine.from_terms(rest, address.constant), known)
 
 
-def barriers(items: Sequence[Item]) -> frozenset[Item | tuple[Replicated, str]]:
+def place_barriers(items: Sequence[Item]) -> frozenset[Item | tuple[Replicated, str]]:
     """Barrier placement: in front of which items workers wait for each other; (loop, "end"): behind each of its
     iterations.
     """
     made: set[Item | tuple[Replicated, str]] = set()
-    _waits(items, [], made)
+    _pending_works(items, [], made)
     return frozenset(made)
 
 
-def _waits(items: Sequence[Item], pending: list[Work], made: set[Item | tuple[Replicated, str]]) -> list[Work]:
+def _pending_works(items: Sequence[Item], pending: list[Work], made: set[Item | tuple[Replicated, str]]) -> list[Work]:
     """Works that are not behind a barrier, after `items`; barriers are added to `made`."""
     for item in items:
-        inside = [item] if isinstance(item, Work) else list(works([item]))
-        if any(conflict(one, other) for one in pending for other in inside):
+        inside = [item] if isinstance(item, Work) else list(walk_works([item]))
+        if any(is_conflict(one, other) for one in pending for other in inside):
             made.add(item)
             pending = []
         if isinstance(item, Work):
             pending = [*pending, item]
         elif isinstance(item.node, Loop):
-            left = _waits(item.body, list(pending), made)
+            left = _pending_works(item.body, list(pending), made)
             # The end of an iteration is followed by the next one, which all works inside belong to.
-            if any(conflict(one, other) for one in left for other in inside):
+            if any(is_conflict(one, other) for one in left for other in inside):
                 made.add((item, "end"))
                 left = []
             pending = [*pending, *(work for work in left if work not in pending)]
         else:
-            branches = [_waits(branch, list(pending), made) for branch in (item.body, item.orelse)]
+            branches = [_pending_works(branch, list(pending), made) for branch in (item.body, item.orelse)]
             # Which branch was taken is not known here, so both count.
             pending = list(dict.fromkeys([*branches[0], *branches[1]]))
     return pending

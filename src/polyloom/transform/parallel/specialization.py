@@ -11,7 +11,7 @@ from typing import Any
 
 from polyloom.ir.nest import Expression, If, Index, Loop, Nest, Node
 from polyloom.ir.nest_rewrite import Substitution
-from polyloom.ir.numbers import element
+from polyloom.ir.numbers import make_element
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -28,11 +28,11 @@ class _Specialization(Substitution):
     """Rewriter that substitutes numbers for parameters and folds what becomes constant."""
 
     def loop(self, node: Loop) -> Iterable[Node]:
-        lower, upper = _extreme(self.forms(node.lower), max), _extreme(self.forms(node.upper), min)
+        lower, upper = _merge_constant_ends(self.forms(node.lower), max), _merge_constant_ends(self.forms(node.upper), min)
         return (replace(node, lower=lower, upper=upper, body=self.nodes(node.body)),)
 
     def branch(self, node: If) -> Iterable[Node]:
-        pieces = (_simplify(self.forms(piece.constraints)) for piece in node.condition.pieces)
+        pieces = (_simplify_constraints(self.forms(piece.constraints)) for piece in node.condition.pieces)
         condition = Condition(tuple(piece for piece in pieces if piece is not None))
         return (replace(node, condition=condition, body=self.nodes(node.body), orelse=self.nodes(node.orelse)),)
 
@@ -41,18 +41,18 @@ class _Specialization(Substitution):
         made = super().value(value)
         if not isinstance(made, Index) or not made.value.is_constant:
             return made
-        number: Any = element(made.value.constant, made.dtype).item()
+        number: Any = make_element(made.value.constant, made.dtype).item()
         return Constant(number, made.dtype, made.span)
 
 
-def _extreme(ends: tuple[Affine, ...], choose: Callable[[list[int]], int]) -> tuple[Affine, ...]:
+def _merge_constant_ends(ends: tuple[Affine, ...], choose: Callable[[list[int]], int]) -> tuple[Affine, ...]:
     """Bounds of a loop, of which all constants but the one that decides are dropped."""
     constants = [end.constant for end in ends if end.is_constant]
     rest = tuple(dict.fromkeys(end for end in ends if not end.is_constant))
     return (*rest, Affine((), choose(constants))) if constants else rest
 
 
-def _simplify(constraints: Sequence[Affine]) -> Polyhedron | None:
+def _simplify_constraints(constraints: Sequence[Affine]) -> Polyhedron | None:
     """Constraints without those that always hold; None where one never does."""
     if any(c.is_constant and c.constant < 0 for c in constraints):
         return None

@@ -16,7 +16,7 @@ from math import prod
 from polyloom.analysis.loop_dependences import LoopDependences
 from polyloom.analysis.loop_ranges import Range, trip_count
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Node, loop_nodes
-from polyloom.ir.operations import divides
+from polyloom.ir.operations import may_divide_by_zero
 from polyloom.ir.pla import Reference
 from polyloom.transform.parallel.machine import Machine
 
@@ -39,7 +39,7 @@ class VectorLoops:
         storage = dependences.nest.storage
         self.types = {s.name: s.dtype for s in storage}
         self.scalars = {s.name for s in storage if not s.shape and s.role == "local"}
-        self.strides = {s.name: _strides(tuple(e.constant for e in s.shape)) for s in storage}
+        self.strides = {s.name: _row_major_strides(tuple(e.constant for e in s.shape)) for s in storage}
 
     def choose(self, nodes: Sequence[Node], path: tuple[Loop | If, ...], lane: str | None = None) -> Choice:
         """Cheapest choice for nodes in a row, inside the loops of `path`; `lane` is the vectorized loop around them."""
@@ -101,7 +101,7 @@ class VectorLoops:
             case Reference():
                 return self._access(value, lane)
             case Apply(operation=operation, dtype=dtype, operands=operands):
-                is_long = divides(operation, dtype)
+                is_long = may_divide_by_zero(operation, dtype)
                 own = self.costs.integer_division if is_long else self.costs.operations.get(operation, 1)
                 return own + sum(self._value(operand, lane) for operand in operands)
             case Index():
@@ -110,7 +110,7 @@ class VectorLoops:
                 return 0
 
 
-def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+def _row_major_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(prod(shape[n + 1 :]) for n in range(len(shape)))
 
 

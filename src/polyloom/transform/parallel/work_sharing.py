@@ -80,13 +80,13 @@ def share_work(nest: Nest, machine: Machine) -> SharedWork:
     return _Sharing(nest, machine).share()
 
 
-def works(items: Sequence[Item]) -> Iterator[Work]:
+def walk_works(items: Sequence[Item]) -> Iterator[Work]:
     """Works of items, in the order of the text."""
     for item in items:
         if isinstance(item, Work):
             yield item
         else:
-            yield from works((*item.body, *item.orelse))
+            yield from walk_works((*item.body, *item.orelse))
 
 
 class _Sharing:
@@ -131,7 +131,7 @@ class _Sharing:
                 return self.parallel_work(node, path) or self.replicated_loop(node, path)
 
     def shares(self, items: Sequence[Item]) -> bool:
-        return any(work.blocks is not None for work in works(items))
+        return any(work.blocks is not None for work in walk_works(items))
 
     def parallel_work(self, loop: Loop, path: tuple[Loop | If, ...]) -> Work | None:
         """Work of a parallel loop; None, with a reason, where a dependence or a cache line keeps its iterations
@@ -162,7 +162,7 @@ class _Sharing:
             return None
         alone = self.vectors.choose(loop.body, (*path, loop)).cost
         # Each work inside may end with a barrier, in each iteration.
-        together = sum(self.cost(work) + self.machine.barrier for work in works(body))
+        together = sum(self.cost(work) + self.machine.barrier for work in walk_works(body))
         if alone <= together:
             why = self.reasons.get(loop.name, f"iterations of `{loop.name}` are few")
             self.reasons[loop.name] = f"{why}, and are too short for barriers between them"

@@ -29,7 +29,7 @@ from polyloom.analysis.superblocks import (
     with_preheader,
     with_superblock,
 )
-from polyloom.ir.ssa import Function, Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR
 from polyloom.transform.ssa.editing import names, throughout
 from polyloom.transform.ssa.materialize import materialize
@@ -96,7 +96,7 @@ class _Selection:
         for variable, first, step in self.added:
             grown = Value(self.fresh(variable.name), variable.type)
             operation = "offset" if variable.type == PTR else "add"
-            self.line.append(Instruction(operation, (variable, integer(address, step)), (grown,)))
+            self.line.append(Instruction(operation, (variable, integer_constant(address, step)), (grown,)))
             loop = replace(loop, parameters=(*loop.parameters, variable), following=(*loop.following, grown))
             begun.append(first)
         changed = with_preheader(self.source, self.loop, self.head, begun)
@@ -131,14 +131,14 @@ class _Selection:
         if index is not None and (index.type == PTR or base.type != PTR):
             if scale != 1:
                 return None
-            is_zero = base == integer(address, 0)
+            is_zero = base == integer_constant(address, 0)
             base, index = index, None if is_zero else base
         if index is not None and scale != 1:
-            index = self._compute("shl", index, integer(address, scale.bit_length() - 1))
+            index = self._compute("shl", index, integer_constant(address, scale.bit_length() - 1))
         if base.type != PTR:
             base = self._compute("inttoptr", base, base)
         found = base if index is None else self._compute("offset", base, index)
-        return self._compute("offset", found, integer(address, low)) if low else found
+        return self._compute("offset", found, integer_constant(address, low)) if low else found
 
     def _compute(self, operation: str, a: Operand, b: Operand) -> Value:
         """In the loop; what is there already is taken."""

@@ -20,10 +20,10 @@ from polyloom.ir.ssa import (
     Operand,
     Undef,
     Value,
-    edges_of,
-    integer,
-    with_edges,
-    wrapped,
+    successor_edges,
+    integer_constant,
+    replace_edges,
+    wrap_to_type,
 )
 from polyloom.ir.ssa_types import PTR
 from polyloom.ir.ssa_verify import uses
@@ -116,7 +116,7 @@ class Body:
 
     def number(self, number: int) -> Constant:
         """A constant as wide as an address."""
-        return integer(self.function.address, wrapped(self.function.address, number))
+        return integer_constant(self.function.address, wrap_to_type(self.function.address, number))
 
     def readers(self) -> Counter[str]:
         """How often each value is read by what is needed."""
@@ -136,13 +136,13 @@ def _with_argument(block: Block, target: str, argument: Operand) -> Block:
     def through(edge: Edge) -> Edge:
         return replace(edge, arguments=(*edge.arguments, argument)) if edge.block == target else edge
 
-    return replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
+    return replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))
 
 
 def entry_of(body: Body, loop: Loop, members: Sequence[int]) -> int:
     """The block that enters a loop which has a preheader."""
     header = body.blocks[loop.header].name
-    entering = (k for k, b in enumerate(body.blocks) if any(edge.block == header for edge in edges_of(b.terminator)))
+    entering = (k for k, b in enumerate(body.blocks) if any(edge.block == header for edge in successor_edges(b.terminator)))
     return next(k for k in entering if k not in members)
 
 
@@ -154,7 +154,7 @@ def place_of(body: Body, forest: LoopForest, number: int, above: Sequence[int]) 
         return None
     latch = loop.latches[0]
     header = body.blocks[loop.header].name
-    if sum(edge.block == header for edge in edges_of(body.blocks[latch].terminator)) != 1:
+    if sum(edge.block == header for edge in successor_edges(body.blocks[latch].terminator)) != 1:
         return None
     own = tuple(sorted(loop.own))
     each = tuple(sorted(_dominating(latch, loop.header, above) & set(own)))

@@ -17,7 +17,7 @@ from polyloom.analysis.aliases import Aliases, Location, is_plain_load
 from polyloom.analysis.available_values import AvailableValues, Facts
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Constant, Edge, Function, Instruction, Jump, Operand, Value, edges_of, flow_edges
+from polyloom.ir.ssa import Constant, Edge, Function, Instruction, Jump, Operand, Value, successor_edges, flow_edges
 from polyloom.transform.ssa.body import Body, Place, place_of
 from polyloom.transform.ssa.editing import throughout, with_operands
 from polyloom.transform.ssa.hoist import always_entered
@@ -77,7 +77,7 @@ class _Carrying:
         self.aliases = available.aliases
         header, enters = body.blocks[place.header], body.blocks[place.entry].terminator
         assert isinstance(enters, Jump)
-        (back,) = (e for e in edges_of(body.blocks[place.latch].terminator) if e.block == header.name)
+        (back,) = (e for e in successor_edges(body.blocks[place.latch].terminator) if e.block == header.name)
         self.first = _bound(header.parameters, enters.target)
         self.next = _bound(header.parameters, back)
         self.defined = body.scope(place.members).defined

@@ -31,12 +31,12 @@ from polyloom.ir.ssa import (
     Operand,
     Undef,
     Value,
-    edges_of,
+    successor_edges,
     flow_edges,
-    operand_of,
-    with_edges,
+    terminator_operand,
+    replace_edges,
 )
-from polyloom.ir.ssa_types import I8, PTR, Type, size_of
+from polyloom.ir.ssa_types import I8, PTR, Type, memory_size
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.editing import throughout
 
@@ -102,9 +102,9 @@ def _promotable(function: Function) -> list[_Variable]:
                 elif name in types:
                     types[name] = type
         # An address that is passed to a block may be loaded from there: it escapes.
-        for edge in edges_of(block.terminator):
+        for edge in successor_edges(block.terminator):
             _escape(types, edge.arguments)
-        _escape(types, () if (decided := operand_of(block.terminator)) is None else (decided,))
+        _escape(types, () if (decided := terminator_operand(block.terminator)) is None else (decided,))
     # A variable that nobody accesses has no type of its own.
     return [Value(name, type or I8) for name, type in types.items() if _holds(function, sizes[name], type or I8)]
 
@@ -112,7 +112,7 @@ def _promotable(function: Function) -> list[_Variable]:
 def _holds(function: Function, size: int, type: Type) -> bool:
     """Whether a value fits into the bytes. C may have a vector there as a pointer, and how wide that is says
     nothing."""
-    return bool(type.lanes) or size >= size_of(type, function.pointers)
+    return bool(type.lanes) or size >= memory_size(type, function.pointers)
 
 
 def _allocas(function: Function) -> Iterator[tuple[str, int]]:
@@ -252,7 +252,7 @@ class _Rebuilding:
     def block(self, k: int, block: Block) -> Block:
         kept = [i if (o := self.values.operands(i.operands)) is i.operands else _with(i, o) for i in self.others[k]]
         # Edges take their new arguments in the order in which the native side wrote them.
-        end = with_edges(block.terminator, self.values.operand, self._edge)
+        end = replace_edges(block.terminator, self.values.operand, self._edge)
         return Block(block.name, block.parameters + self.added[block.name], tuple(kept), end)
 
     def _edge(self, edge: Edge) -> Edge:

@@ -23,7 +23,7 @@ from polyloom.analysis.superblocks import (
     with_superblock,
 )
 from polyloom.analysis.trip_counts import equality_test, tested_variable
-from polyloom.ir.ssa import Function, Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR
 from polyloom.transform.ssa.editing import names, throughout
 from polyloom.transform.ssa.materialize import materialize
@@ -99,10 +99,10 @@ def _moved(
     head: list[Instruction] = []
     new, grown = Value(fresh(counter.name), counter.type), Value(fresh(counter.name), counter.type)
     last = materialize(Affine(0, end.terms), head, fresh, function.address)
-    advance = Instruction("add", (new, integer(counter.type, step)), (grown,))
+    advance = Instruction("add", (new, integer_constant(counter.type, step)), (grown,))
     # The test reads the next value where the loop ends one step before the counter's end.
     reads_next = end.constant == -step
-    tested = (grown, integer(counter.type, 0)) if reads_next else (new, integer(counter.type, end.constant))
+    tested = (grown, integer_constant(counter.type, 0)) if reads_next else (new, integer_constant(counter.type, end.constant))
     # What still reads the old counter is addresses, which take the sum apart, and what leaves.
     line: list[Instruction | SideExit] = [Instruction("add", (new, last), (counter,))]
     for item in loop.line:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from polyloom.ir.ssa import Constant, Edge, Instruction, Jump, Operand, Value, edges_of
+from polyloom.ir.ssa import Constant, Edge, Instruction, Jump, Operand, Value, successor_edges
 from polyloom.ir.ssa_types import Type
 from polyloom.transform.ssa.body import Body, Place, Scope
 from polyloom.transform.ssa.editing import with_operands
@@ -45,7 +45,7 @@ def _counts(body: Body, place: Place, scope: Scope, types: Collection[Type]) -> 
 
 def _back(body: Body, place: Place) -> Edge:
     name = body.blocks[place.header].name
-    return next(edge for edge in edges_of(body.blocks[place.latch].terminator) if edge.block == name)
+    return next(edge for edge in successor_edges(body.blocks[place.latch].terminator) if edge.block == name)
 
 
 def multiply(body: Body, place: Place, scope: Scope) -> None:

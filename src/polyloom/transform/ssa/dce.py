@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.analysis.effects import Externals, externals_of, stays
-from polyloom.ir.ssa import Block, Edge, Function, Operand, Value, edges_of, operand_of, with_edges
+from polyloom.ir.ssa import Block, Edge, Function, Operand, Value, successor_edges, terminator_operand, replace_edges
 from polyloom.transform.ssa.editing import reached, throughout
 
 
@@ -56,7 +56,7 @@ def _sources(function: Function) -> defaultdict[str, list[Operand]]:
         for instruction in block.instructions:
             for result in instruction.results:
                 found[result.name] += instruction.operands
-        for edge in edges_of(block.terminator):
+        for edge in successor_edges(block.terminator):
             for parameter, argument in zip(parameters[edge.block], edge.arguments, strict=True):
                 found[parameter.name].append(argument)
     return found
@@ -66,7 +66,7 @@ def _roots(block: Block, externals: Externals) -> Iterator[Operand]:
     for instruction in block.instructions:
         if stays(instruction, externals):
             yield from instruction.operands
-    if (decided := operand_of(block.terminator)) is not None:
+    if (decided := terminator_operand(block.terminator)) is not None:
         yield decided
 
 
@@ -74,7 +74,7 @@ def _without(block: Block, needed: set[str], kept: dict[str, list[int]], externa
     left = tuple(
         i for i in block.instructions if stays(i, externals) or any(result.name in needed for result in i.results)
     )
-    end = with_edges(
+    end = replace_edges(
         block.terminator,
         lambda operand: operand,
         lambda edge: Edge(edge.block, tuple(edge.arguments[k] for k in kept[edge.block])),

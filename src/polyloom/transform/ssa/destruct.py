@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Operand, Terminator, Value, edges_of, with_edges
+from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Operand, Terminator, Value, successor_edges, replace_edges
 from polyloom.transform.ssa.editing import names, throughout
 
 Copy = tuple[Value, Operand]
@@ -61,7 +61,7 @@ def sequential(copies: Sequence[Copy], fresh: Callable[[str], str]) -> list[Copy
 @throughout
 def split_critical_edges(function: Function) -> Function:
     """The function with a block on every edge from a block with several edges to one that several reach."""
-    arrivals = Counter(edge.block for block in function.blocks for edge in edges_of(block.terminator))
+    arrivals = Counter(edge.block for block in function.blocks for edge in successor_edges(block.terminator))
     several = {name for name, number in arrivals.items() if number > 1}
     fresh = names(function)
     return replace(function, blocks=tuple(part for block in function.blocks for part in _split(block, several, fresh)))
@@ -76,15 +76,15 @@ def _split(block: Block, several: set[str], fresh: Callable[[str], str]) -> Iter
         added.append(Block(fresh(edge.block), (), (), Jump(edge, block.terminator.place)))
         return Edge(added[-1].name)
 
-    many = len(edges_of(block.terminator)) > 1
-    yield replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through)) if many else block
+    many = len(successor_edges(block.terminator)) > 1
+    yield replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through)) if many else block
     yield from added
 
 
 def _block(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Callable[[str], str]) -> Iterator[Block]:
     """The block with its copies, and the blocks on its edges. What decides has been decided before the copies."""
     # The copies of an edge must happen on no other edge: at the end of the block only where it has no other successor.
-    edges = edges_of(block.terminator)
+    edges = successor_edges(block.terminator)
     if len(edges) == 1:
         yield _copying(block, edges[0], parameters, fresh)
         return
@@ -97,7 +97,7 @@ def _block(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Callab
         added.append(_copying(Block(name, (), (), Jump(edge, block.terminator.place)), edge, parameters, fresh))
         return Edge(name)
 
-    yield replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
+    yield replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))
     yield from added
 
 
@@ -105,6 +105,6 @@ def _copying(block: Block, edge: Edge, parameters: dict[str, tuple[Value, ...]],
     """A block with one successor, which ends in the copies of the edge to it."""
     place = block.terminator.place
     copies = sequential(tuple(zip(parameters[edge.block], edge.arguments, strict=True)), fresh)
-    terminator: Terminator = with_edges(block.terminator, lambda operand: operand, lambda edge: Edge(edge.block))
+    terminator: Terminator = replace_edges(block.terminator, lambda operand: operand, lambda edge: Edge(edge.block))
     made = tuple(Instruction("copy", (operand,), (target,), place=place) for target, operand in copies)
     return replace(block, instructions=(*block.instructions, *made), terminator=terminator)

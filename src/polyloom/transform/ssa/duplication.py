@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from polyloom.ir.ssa import Access, Block, Edge, Function, Instruction, Operand, Value, integer, with_edges
-from polyloom.ir.ssa_types import PTR, Type, size_of
+from polyloom.ir.ssa import Access, Block, Edge, Function, Instruction, Operand, Value, integer_constant, replace_edges
+from polyloom.ir.ssa_types import PTR, Type, memory_size
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.editing import names, with_operands
@@ -38,7 +38,7 @@ def copy_blocks(
             for i in block.instructions
         )
         parameters = tuple(values[p.name] for p in block.parameters)
-        made.append(Block(named[block.name], parameters, instructions, with_edges(block.terminator, operand, edge)))
+        made.append(Block(named[block.name], parameters, instructions, replace_edges(block.terminator, operand, edge)))
     return made, named, values
 
 
@@ -75,7 +75,7 @@ def repair(function: Function, copies: Mapping[str, Sequence[Value]]) -> Functio
 
 
 def _reserved(function: Function, name: str, type: Type) -> Instruction:
-    size = integer(function.address, size_of(type, function.pointers))
+    size = integer_constant(function.address, memory_size(type, function.pointers))
     return Instruction("alloca", (size,), (Value(name, PTR),), access=Access())
 
 

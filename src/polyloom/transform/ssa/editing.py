@@ -16,7 +16,7 @@ from functools import wraps
 from itertools import count
 from typing import Concatenate, ParamSpec
 
-from polyloom.ir.ssa import Block, Edge, Function, Jump, Operand, Value, edges_of, with_edges
+from polyloom.ir.ssa import Block, Edge, Function, Jump, Operand, Value, successor_edges, replace_edges
 from polyloom.ir.ssa_verify import definitions
 
 P = ParamSpec("P")
@@ -55,7 +55,7 @@ def with_operands(block: Block, operand: Callable[[Operand], Operand]) -> Block:
         replace(i, operands=new) if (new := tuple(map(operand, i.operands))) != i.operands else i
         for i in block.instructions
     ]
-    end = with_edges(block.terminator, operand, lambda edge: Edge(edge.block, tuple(map(operand, edge.arguments))))
+    end = replace_edges(block.terminator, operand, lambda edge: Edge(edge.block, tuple(map(operand, edge.arguments))))
     return replace(block, instructions=tuple(made), terminator=end)
 
 
@@ -67,7 +67,7 @@ def postorder(function: Function) -> list[str]:
     first = function.blocks[0].name
     # An explicit path of iterators, as in `analysis.components`: functions are deeper than Python's stack.
     seen, found = {first}, list[str]()
-    path: list[tuple[str, Iterator[Edge]]] = [(first, iter(edges_of(ends[first])))]
+    path: list[tuple[str, Iterator[Edge]]] = [(first, iter(successor_edges(ends[first])))]
     while path:
         rest = path[-1][1]
         edge = next((edge for edge in rest if edge.block not in seen), None)
@@ -75,7 +75,7 @@ def postorder(function: Function) -> list[str]:
             found.append(path.pop()[0])
         else:
             seen.add(edge.block)
-            path.append((edge.block, iter(edges_of(ends[edge.block]))))
+            path.append((edge.block, iter(successor_edges(ends[edge.block]))))
     return found
 
 
@@ -91,7 +91,7 @@ class Editing:
     def __init__(self, function: Function) -> None:
         self.source, self.fresh = function, names(function)
         self.blocks = {block.name: block for block in function.blocks}
-        self.arrivals = Counter(edge.block for block in function.blocks for edge in edges_of(block.terminator))
+        self.arrivals = Counter(edge.block for block in function.blocks for edge in successor_edges(block.terminator))
         self.known: dict[str, Operand] = {}
 
     def operand(self, operand: Operand) -> Operand:

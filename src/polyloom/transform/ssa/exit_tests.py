@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.analysis.value_ranges import ValueRanges
-from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Operand, Value, edges_of
+from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Operand, Value, successor_edges
 from polyloom.transform.ssa.editing import reached, throughout
 
 _AGAIN: Final = {1: "slt", -1: "sgt"}
@@ -58,7 +58,7 @@ def _counts(function: Function, ranges: ValueRanges, header: int, latch: int, te
         backs = [
             (k, edge.arguments[n])
             for k in dict.fromkeys(ranges.arrivals[home.name])
-            for edge in edges_of(function.blocks[k].terminator)
+            for edge in successor_edges(function.blocks[k].terminator)
             if edge.block == home.name and ranges.dominates(header, k)
         ]
         # A value whose block the header does not dominate is made outside of the loop.

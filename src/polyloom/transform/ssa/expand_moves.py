@@ -17,7 +17,7 @@ from polyloom.ir.ssa import (
     Instruction,
     Operand,
     Value,
-    integer,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import I1, I8, I32, PTR, Type
 from polyloom.transform.ssa.editing import names, throughout
@@ -56,18 +56,18 @@ def _moving(call: Instruction, after: str, fresh: Fresh) -> list[Block]:
     body, place = fresh("move"), call.place
     counted = size.type
     some = Value(fresh("some"), I1)
-    test = Instruction("ne", (size, integer(counted, 0)), (some,), place=place)
+    test = Instruction("ne", (size, integer_constant(counted, 0)), (some,), place=place)
     forward = _loop(call, body, after, fresh, backward=False)
     # Areas of memcpy do not overlap (C17 7.24.2.1), so that one direction suffices.
     if call.callee != "memmove":
         return [
-            Block("", (), (test,), Branch(some, Edge(body, (integer(counted, 0),)), Edge(after), place)),
+            Block("", (), (test,), Branch(some, Edge(body, (integer_constant(counted, 0),)), Edge(after), place)),
             forward,
         ]
     back, choose = fresh("back"), fresh("choose")
     below = Value(fresh("below"), I1)
     compare = Instruction("ule", (target, source), (below,), place=place)
-    ways = Branch(below, Edge(body, (integer(counted, 0),)), Edge(back, (size,)), place)
+    ways = Branch(below, Edge(body, (integer_constant(counted, 0),)), Edge(back, (size,)), place)
     return [
         Block("", (), (test,), Branch(some, Edge(choose), Edge(after), place)),
         Block(choose, (), (compare,), ways),
@@ -89,14 +89,14 @@ def _loop(call: Instruction, name: str, after: str, fresh: Fresh, backward: bool
     index = Value(fresh("k"), counted)
     # Backwards by bytes: the end of an area need not be aligned.
     step = _step(size, call.callee == "memset") if not backward else 1
-    at: Operand = make("sub", counted, index, integer(counted, 1)) if backward else index
+    at: Operand = make("sub", counted, index, integer_constant(counted, 1)) if backward else index
     value: Operand = source
     if call.callee != "memset":
         value = make("load", I32 if step == 4 else I8, make("offset", PTR, source, at), access=Access(1))
     to = make("offset", PTR, target, at)
     made.append(Instruction("store", (value, to), access=Access(1), place=place))
-    following = at if backward else make("add", counted, index, integer(counted, step))
-    ends = make("eq", I1, following, integer(counted, 0) if backward else size)
+    following = at if backward else make("add", counted, index, integer_constant(counted, step))
+    ends = make("eq", I1, following, integer_constant(counted, 0) if backward else size)
     return Block(name, (index,), tuple(made), Branch(ends, Edge(after), Edge(name, (following,)), place))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, wrapped
+from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, wrap_to_type
 from polyloom.ir.ssa_types import I1, I32, I64, Type
 from polyloom.transform.ssa.editing import names, throughout
 
@@ -66,7 +66,7 @@ class _Expansion:
 
     def number(self, value: int, type: Type | None = None) -> Constant:
         type = type or self.i.results[0].type
-        return Constant(type, wrapped(type, value))
+        return Constant(type, wrap_to_type(type, value))
 
     def expand(self) -> bool:
         """Whether there is an expansion."""

@@ -21,9 +21,9 @@ from polyloom.ir.ssa import (
     Operand,
     Undef,
     Value,
-    integer,
+    integer_constant,
 )
-from polyloom.ir.ssa_semantics import Undefined, arithmetic, cast, compare, unsigned
+from polyloom.ir.ssa_semantics import Undefined, arithmetic, convert_value, compare, unsigned
 from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
 from polyloom.transform.ssa.folding_comparisons import NEGATED, Makers, simplify_comparison
 
@@ -46,7 +46,7 @@ def fold_constants(instruction: Instruction) -> Constant | None:
             case operation if operation in COMPARISONS and first in (*INTEGERS, PTR):
                 return Constant(type, compare(operation, first, values[0], values[1]))
             case operation if operation in CASTS and first in INTEGERS and type in INTEGERS:
-                return integer(type, int(cast(operation, first, type, values[0])))
+                return integer_constant(type, int(convert_value(operation, first, type, values[0])))
             case _:
                 return None
     except Undefined:
@@ -91,7 +91,7 @@ def _ring(instruction: Instruction, type: Type, makers: Makers) -> Operand | Ins
     found = _canonical(instruction)
     a, b = found.operands
     if found.operation == "sub" and a == b and not isinstance(a, Undef):
-        return integer(type, 0)
+        return integer_constant(type, 0)
     if not isinstance(b, Constant):
         return _changed(instruction, found)
     number = b.value
@@ -100,14 +100,14 @@ def _ring(instruction: Instruction, type: Type, makers: Makers) -> Operand | Ins
             return a
         case "sub":
             # One form for both, so that sums are found to be alike.
-            return Instruction("add", (a, integer(type, -number)), found.results, place=found.place)
+            return Instruction("add", (a, integer_constant(type, -number)), found.results, place=found.place)
         # In I1 this is also a conjunction with true.
         case "mul" if number == 1:
             return a
         case "mul" if number == 0:
             return b
         case "mul" if (bits := unsigned(type, number)) & (bits - 1) == 0 and type != I1:
-            shift = integer(type, bits.bit_length() - 1)
+            shift = integer_constant(type, bits.bit_length() - 1)
             return replace(found, operation="shl", operands=(a, shift), flags=())
         case _:
             return _merged(found, type, makers) or _changed(instruction, found)
@@ -133,10 +133,10 @@ def _bitwise(instruction: Instruction, type: Type, makers: Makers) -> Operand | 
     found = _canonical(instruction)
     a, b = found.operands
     if a == b and not isinstance(a, Undef):
-        return integer(type, 0) if found.operation == "xor" else a
+        return integer_constant(type, 0) if found.operation == "xor" else a
     if not isinstance(b, Constant):
         return _changed(instruction, found)
-    every = integer(type, -1)
+    every = integer_constant(type, -1)
     if (found.operation in ("or", "xor") and b.value == 0) or (found.operation == "and" and b == every):
         return a
     if (found.operation == "and" and b.value == 0) or (found.operation == "or" and b == every):
@@ -163,7 +163,7 @@ def _shift(instruction: Instruction, type: Type, makers: Makers) -> Operand | In
     # Beyond the width each shift alone is undefined, and the sum would be as well.
     if max(sum, known.value, b.value) >= type.bits or min(known.value, b.value) < 0:
         return None
-    return replace(instruction, operands=(inner.operands[0], integer(type, sum)), flags=())
+    return replace(instruction, operands=(inner.operands[0], integer_constant(type, sum)), flags=())
 
 
 def _cast(instruction: Instruction, type: Type, makers: Makers) -> Operand | Instruction | None:
@@ -209,7 +209,7 @@ def _offset(instruction: Instruction, makers: Makers) -> Operand | Instruction |
     if inner is None or inner.operation != "offset" or not isinstance(known := inner.operands[1], Constant):
         return None
     return replace(
-        instruction, operands=(inner.operands[0], integer(distance.type, known.value + distance.value)), flags=()
+        instruction, operands=(inner.operands[0], integer_constant(distance.type, known.value + distance.value)), flags=()
     )
 
 

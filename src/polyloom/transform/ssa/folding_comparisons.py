@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from polyloom.ir.ssa import Constant, Instruction, Operand, Undef, Value, integer
+from polyloom.ir.ssa import Constant, Instruction, Operand, Undef, Value, integer_constant
 from polyloom.ir.ssa_semantics import unsigned
 from polyloom.ir.ssa_types import I1, INTEGERS
 
@@ -49,7 +49,7 @@ def simplify_comparison(instruction: Instruction, makers: Makers) -> Operand | I
     if inner.operation == "zext" and inner.operands[0].type == I1:
         if instruction.operation == "ne":
             return inner.operands[0]
-        return Instruction("xor", (inner.operands[0], integer(I1, 1)), instruction.results, place=instruction.place)
+        return Instruction("xor", (inner.operands[0], integer_constant(I1, 1)), instruction.results, place=instruction.place)
     return None
 
 
@@ -59,7 +59,7 @@ def _strict(instruction: Instruction) -> Instruction | None:
     if not isinstance(b, Constant) or operation[1:] not in ("ge", "le") or b.type not in INTEGERS or b.type == I1:
         return None
     moved = b.value + (1 if operation.endswith("le") else -1)
-    bound = integer(b.type, moved)
+    bound = integer_constant(b.type, moved)
     view = unsigned(b.type, b.value) + moved - b.value if operation[0] == "u" else moved
     known = unsigned(b.type, moved) if operation[0] == "u" else bound.value
     # Where c - 1 or c + 1 wraps around there is no strict form: the comparison is always true.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.ir.ssa import Constant, Function, Operand, Undef, with_edges
+from polyloom.ir.ssa import Constant, Function, Operand, Undef, replace_edges
 from polyloom.transform.ssa.editing import throughout, with_operands
 
 
@@ -21,5 +21,5 @@ def freeze_undefined(function: Function) -> Function:
     blocks = tuple(with_operands(block, operand) for block in function.blocks)
     return replace(
         function,
-        blocks=tuple(replace(b, terminator=with_edges(b.terminator, operand, lambda edge: edge)) for b in blocks),
+        blocks=tuple(replace(b, terminator=replace_edges(b.terminator, operand, lambda edge: edge)) for b in blocks),
     )

@@ -24,7 +24,7 @@ from polyloom.ir.ssa import (
     Function,
     Instruction,
     Value,
-    edges_of,
+    successor_edges,
     flow_edges,
 )
 from polyloom.transform.ssa.body import Body, entry_of
@@ -138,7 +138,7 @@ def always_entered(blocks: Sequence[Block], header: int, members: Sequence[int])
     inside, found, k = set(members), list[int](), header
     while k in inside and k not in found:
         found.append(k)
-        targets = {position[edge.block] for edge in edges_of(blocks[k].terminator)}
+        targets = {position[edge.block] for edge in successor_edges(blocks[k].terminator)}
         if len(targets) != 1:
             break
         (k,) = targets

@@ -36,7 +36,7 @@ from polyloom.ir.ssa import (
     Place,
     Undef,
     Value,
-    edges_of,
+    successor_edges,
     flow_edges,
 )
 from polyloom.ir.ssa_types import I1
@@ -91,7 +91,7 @@ def topological_order(blocks: Mapping[str, Block], header: str) -> tuple[str, ..
     """
     found: list[str] = []
     seen = {header}
-    path = [(header, iter(edges_of(blocks[header].terminator)[::-1]))]
+    path = [(header, iter(successor_edges(blocks[header].terminator)[::-1]))]
     while path:
         name, rest = path[-1]
         edge = next((e for e in rest if e.block in blocks and e.block not in seen), None)
@@ -100,7 +100,7 @@ def topological_order(blocks: Mapping[str, Block], header: str) -> tuple[str, ..
             path.pop()
         else:
             seen.add(edge.block)
-            path.append((edge.block, iter(edges_of(blocks[edge.block].terminator)[::-1])))
+            path.append((edge.block, iter(successor_edges(blocks[edge.block].terminator)[::-1])))
     return tuple(reversed(found))
 
 
@@ -168,7 +168,7 @@ class _Conversion:
 
     def _targets(self, name: str) -> list[str]:
         """Where the edges lead that stay in the loop; those to the header go to the end."""
-        targets = [edge.block for edge in edges_of(self.blocks[name].terminator)]
+        targets = [edge.block for edge in successor_edges(self.blocks[name].terminator)]
         return [END if target == self.order[0] else target for target in targets if target in self.blocks]
 
     def _dominators(self) -> tuple[dict[str, str], dict[str, set[str]]]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from polyloom.analysis.components import components
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Block, Edge, Function, Jump, Return, flow_edges, mentioned
+from polyloom.ir.ssa import Block, Edge, Function, Jump, Return, flow_edges, mentioned_addresses
 from polyloom.transform.ssa.duplication import copy_blocks
 from polyloom.transform.ssa.editing import names
 
@@ -42,7 +42,7 @@ def inline(function: Function, costs: InlineCosts | None = None) -> Function:
     order = list(members)
     position = {name: k for k, name in enumerate(order)}
     groups = components({position[a]: [position[b] for b in calls[a]] for a in order})
-    addressed = {address.name for member in members.values() for address in mentioned(member)}
+    addressed = {address.name for member in members.values() for address in mentioned_addresses(member)}
     addressed |= {address.name for datum in function.data for _, address in datum.addresses}
     done: dict[str, Function] = {}
     ready: dict[str, Function] = {}
@@ -70,7 +70,7 @@ def _referred(first: Function, done: Mapping[str, Function], program: Function) 
     found, work = set[str](), [first]
     while work:
         function = work.pop()
-        names = [*_called(function), *(address.name for address in mentioned(function))]
+        names = [*_called(function), *(address.name for address in mentioned_addresses(function))]
         while names:
             name = names.pop()
             if name in found:

@@ -20,7 +20,7 @@ from polyloom.ir.ssa import (
     Instruction,
     Operand,
     Value,
-    integer,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, Type
 from polyloom.transform.ssa.editing import names
@@ -155,7 +155,7 @@ class _Maker:
         for name, swapped, inverted in _SHAPES[i.operation]:
             given = i.operands[::-1] if swapped else i.operands
             found.append(
-                self.emit("eq" if inverted else "ne", I1, self.call(f"{form}_{name}", I32, given), integer(I32, 0))
+                self.emit("eq" if inverted else "ne", I1, self.call(f"{form}_{name}", I32, given), integer_constant(I32, 0))
             )
         if len(found) == 1:
             self.emit("copy", I1, found[0], to=result)
@@ -168,7 +168,7 @@ class _Maker:
             case "fneg":
                 bits = self.emit("bitcast", _bits(type), source)
                 # Negation is one bit, also of NaNs and zeros (IEEE 754, section 5.5.1).
-                self._to(result, self.emit("xor", _bits(type), bits, integer(_bits(type), 1 << (type.bits - 1))))
+                self._to(result, self.emit("xor", _bits(type), bits, integer_constant(_bits(type), 1 << (type.bits - 1))))
             case "fpext" | "fptrunc":
                 self._to(result, self.call(f"{_name(source.type)}_{_name(type)}", type, [source]))
             case "sitofp" | "uitofp":
@@ -188,9 +188,9 @@ class _Maker:
             self._to(result, self.call(f"{_name(type)}_{i.callee.removesuffix('num')}", type, i.operands))
         elif i.callee in ("fabs", "copysign"):
             bits = [self.emit("bitcast", integers, o) for o in i.operands]
-            size = self.emit("and", integers, bits[0], integer(integers, high - 1))
+            size = self.emit("and", integers, bits[0], integer_constant(integers, high - 1))
             if i.callee == "copysign":
-                sign = self.emit("and", integers, bits[1], integer(integers, high))
+                sign = self.emit("and", integers, bits[1], integer_constant(integers, high))
                 size = self.emit("or", integers, size, sign)
             self._to(result, size)
         else:

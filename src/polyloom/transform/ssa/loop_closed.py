@@ -21,7 +21,7 @@ from polyloom.ir.ssa import (
     Jump,
     Operand,
     Value,
-    integer,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import I32, PTR
 from polyloom.ir.ssa_verify import definitions, uses
@@ -63,7 +63,7 @@ def _closed(function: Function, loop: Superblock, fresh: Fresh) -> Function:
         exits.append(replace(e, edge=Edge(landing.name, tuple(own[name] for name in given))))
     function = with_superblock(function, replace(loop, exits=tuple(exits)), fresh)
     blocks = [b if b.name in loop.blocks else _loaded(b, slots, own, fresh) for b in function.blocks]
-    allocas = tuple(Instruction("alloca", (integer(I32, 8),), (slot,), access=Access(8)) for slot in slots.values())
+    allocas = tuple(Instruction("alloca", (integer_constant(I32, 8),), (slot,), access=Access(8)) for slot in slots.values())
     blocks[0] = replace(blocks[0], instructions=(*allocas, *blocks[0].instructions))
     return replace(function, blocks=(*blocks, *landings))
 

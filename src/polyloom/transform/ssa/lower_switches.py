@@ -16,8 +16,8 @@ from polyloom.ir.ssa import (
     Switch,
     Unreachable,
     Value,
-    edges_of,
-    integer,
+    successor_edges,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import I1
 from polyloom.transform.ssa.editing import names, reached, throughout
@@ -46,7 +46,7 @@ def _chain(block: Block, fresh: Fresh) -> list[Block]:
     made: list[Block] = []
     for k, (case, edge) in enumerate(end.cases):
         equal = Value(fresh("is"), I1)
-        test = Instruction("eq", (end.value, integer(end.value.type, case)), (equal,), place=end.place)
+        test = Instruction("eq", (end.value, integer_constant(end.value.type, case)), (equal,), place=end.place)
         orelse = Edge(others[k]) if k < len(others) else end.default
         base = replace(block) if k == 0 else Block(others[k - 1], (), (), end)
         branch = Branch(equal, edge, orelse, end.place)
@@ -61,7 +61,7 @@ def _never(function: Function) -> Function:
     def end(block: Block) -> Block:
         if not isinstance(branch := block.terminator, Branch):
             return block
-        ways = [edge for edge in edges_of(branch) if edge.block not in never]
+        ways = [edge for edge in successor_edges(branch) if edge.block not in never]
         # Reaching it is undefined behaviour, so that the other way may be taken for granted.
         return replace(block, terminator=Jump(ways[0], branch.place)) if len(ways) == 1 else block
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polyloom.analysis.affine import Affine, Atom
-from polyloom.ir.ssa import Address, Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Address, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR, Type
 
 Fresh = Callable[[str], str]
@@ -32,8 +32,8 @@ def materialize(form: Affine, to: list[Instruction], fresh: Fresh, address: Type
         if size == 1:
             return whole
         if size & (size - 1) == 0:
-            return emit("shl", whole, integer(address, size.bit_length() - 1))
-        return emit("mul", whole, integer(address, size))
+            return emit("shl", whole, integer_constant(address, size.bit_length() - 1))
+        return emit("mul", whole, integer_constant(address, size))
 
     total: Operand | None = root
 
@@ -52,8 +52,8 @@ def materialize(form: Affine, to: list[Instruction], fresh: Fresh, address: Type
         else:
             total = plus(found)
     if form.constant or total is None:
-        total = plus(integer(address, form.constant))
+        total = plus(integer_constant(address, form.constant))
     for by in negative:
-        less = emit("sub", integer(address, 0), by) if total.type == PTR else by
+        less = emit("sub", integer_constant(address, 0), by) if total.type == PTR else by
         total = plus(less) if total.type == PTR else emit("sub", total, less)
     return total

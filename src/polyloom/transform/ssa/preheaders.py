@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Block, Edge, Function, Jump, Value, edges_of, flow_edges, with_edges
+from polyloom.ir.ssa import Block, Edge, Function, Jump, Value, successor_edges, flow_edges, replace_edges
 from polyloom.transform.ssa.editing import names, reached
 
 
@@ -32,13 +32,13 @@ def _entered(function: Function, header: Block, inside: set[str]) -> tuple[Block
     entering = [
         block
         for block in function.blocks
-        if block.name not in inside and any(edge.block == header.name for edge in edges_of(block.terminator))
+        if block.name not in inside and any(edge.block == header.name for edge in successor_edges(block.terminator))
     ]
     if len(entering) == 1 and isinstance(entering[0].terminator, Jump):
         return function.blocks
     fresh = names(function)
     before = fresh("enter")
-    edges = [edge for block in entering for edge in edges_of(block.terminator) if edge.block == header.name]
+    edges = [edge for block in entering for edge in successor_edges(block.terminator) if edge.block == header.name]
     # The arguments of a single edge stand where they are used, so that constants are seen to be such.
     alone = len(edges) == 1
     passed = () if alone else tuple(Value(fresh(p.name), p.type) for p in header.parameters)
@@ -49,7 +49,7 @@ def _entered(function: Function, header: Block, inside: set[str]) -> tuple[Block
     blocks = tuple(
         block
         if block.name in inside
-        else replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
+        else replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))
         for block in function.blocks
     )
     return (*blocks, Block(before, passed, (), Jump(Edge(header.name, edges[0].arguments if alone else passed))))

@@ -13,7 +13,7 @@ from typing import Final
 
 from polyloom.analysis.effects import externals_of, is_copyable
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Block, Branch, Edge, Function, Jump, Value, edges_of, flow_edges, with_edges
+from polyloom.ir.ssa import Block, Branch, Edge, Function, Jump, Value, successor_edges, flow_edges, replace_edges
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.duplication import copy_blocks, read_elsewhere, repair
 from polyloom.transform.ssa.editing import names, reached, throughout
@@ -80,23 +80,23 @@ class _Rotation:
             return None
         if not all(is_copyable(i, self.externals) for i in block.instructions):
             return None
-        inside = [edge for edge in edges_of(block.terminator) if edge.block in members]
+        inside = [edge for edge in successor_edges(block.terminator) if edge.block in members]
         latches = [
-            self.blocks[m] for m in members if any(e.block == block.name for e in edges_of(self.blocks[m].terminator))
+            self.blocks[m] for m in members if any(e.block == block.name for e in successor_edges(self.blocks[m].terminator))
         ]
         # A loop that ends by a test of its own has one jump per iteration already.
         is_open = all(isinstance(latch.terminator, Jump) for latch in latches)
         return inside[0] if len(inside) == 1 and inside[0].block != block.name and is_open else None
 
     def _arrivals(self, name: str) -> int:
-        return sum(e.block == name for b in self.blocks.values() for e in edges_of(b.terminator))
+        return sum(e.block == name for b in self.blocks.values() for e in successor_edges(b.terminator))
 
     def _split(self, header: str, edge: Edge) -> Edge:
         """The edge through a block of its own: the body's beginning may be another loop's."""
         name = self.fresh("body")
         self.blocks[name] = Block(name, (), (), Jump(edge))
         block = self.blocks[header]
-        end = with_edges(block.terminator, lambda o: o, lambda e: Edge(name) if e == edge else e)
+        end = replace_edges(block.terminator, lambda o: o, lambda e: Edge(name) if e == edge else e)
         self.blocks[header] = replace(block, terminator=end)
         return Edge(name)
 
@@ -105,6 +105,6 @@ def _redirected(block: Block, old: str, new: str) -> Block:
     def through(edge: Edge) -> Edge:
         return replace(edge, block=new) if edge.block == old else edge
 
-    if all(edge.block != old for edge in edges_of(block.terminator)):
+    if all(edge.block != old for edge in successor_edges(block.terminator)):
         return block
-    return replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
+    return replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))

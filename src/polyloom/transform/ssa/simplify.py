@@ -25,8 +25,8 @@ from polyloom.ir.ssa import (
     Terminator,
     Undef,
     Value,
-    edges_of,
-    with_edges,
+    successor_edges,
+    replace_edges,
 )
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
@@ -75,7 +75,7 @@ class _Walk:
         """A parameter that gets the same operand along all edges is that one."""
         given: defaultdict[str, list[tuple[Operand, ...]]] = defaultdict(list)
         for block in self.source.blocks:
-            for edge in edges_of(block.terminator):
+            for edge in successor_edges(block.terminator):
                 given[edge.block].append(edge.arguments)
         for block in self.source.blocks[1:]:
             for k, parameter in enumerate(block.parameters):
@@ -147,14 +147,14 @@ def skip_empty_blocks(function: Function) -> Function:
             def operand(old: Operand, given: dict[Value, Operand] = given) -> Operand:
                 return given.get(old, old) if isinstance(old, Value) else old
 
-            end = _taken(with_edges(block.terminator, operand, lambda edge: edge))
+            end = _taken(replace_edges(block.terminator, operand, lambda edge: edge))
             if not isinstance(end, Jump):
                 break
             edge = Edge(end.target.block, tuple(map(operand, end.target.arguments)))
         return edge
 
     blocks = tuple(
-        replace(block, terminator=with_edges(block.terminator, lambda operand: operand, through))
+        replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))
         for block in function.blocks
     )
     return reached(replace(function, blocks=blocks))

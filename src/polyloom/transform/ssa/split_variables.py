@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from polyloom.analysis.affine import Affine, atom_form
 from polyloom.analysis.aliases import Aliases
-from polyloom.ir.ssa import Access, Constant, Function, Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Access, Constant, Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR, Type
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.editing import names, throughout
@@ -46,7 +46,7 @@ def split_variables(function: Function) -> Function:
     )
     first = blocks[0]
     reserved = tuple(
-        Instruction("alloca", (integer(function.address, size),), (value,), access=Access(size))
+        Instruction("alloca", (integer_constant(function.address, size),), (value,), access=Access(size))
         for value, size in parts.values()
     )
     entry = replace(first, instructions=(*reserved, *first.instructions))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from polyloom.analysis.aliases import Aliases, is_plain_store
 from polyloom.analysis.loops import LoopForest, loop_forest
-from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Value, edges_of, flow_edges, with_edges
+from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Value, successor_edges, flow_edges, replace_edges
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.editing import names, reached, throughout
 
@@ -69,7 +69,7 @@ def _sinkable(
         return
     latch = loop.latches[0]
     inside = {blocks[k].name for k in members}
-    exits = [(k, e) for k in members for e in edges_of(blocks[k].terminator) if e.block not in inside]
+    exits = [(k, e) for k in members for e in successor_edges(blocks[k].terminator) if e.block not in inside]
     if len(exits) != 1 or exits[0][0] != latch:
         return
     defined = {v.name for k in members for v in definitions(blocks[k])}
@@ -91,10 +91,10 @@ def _move(
     block = blocks[latch]
     inside = {blocks[k].name for k in members}
     kept = tuple(i for i in block.instructions if i is not store)
-    (leaves,) = (e for e in edges_of(block.terminator) if e.block not in inside)
+    (leaves,) = (e for e in successor_edges(block.terminator) if e.block not in inside)
     if latch not in behind:
         name = str(fresh("behind"))
-        end = with_edges(block.terminator, lambda o: o, lambda e: Edge(name) if e == leaves else e)
+        end = replace_edges(block.terminator, lambda o: o, lambda e: Edge(name) if e == leaves else e)
         blocks.append(Block(name, (), (store,), Jump(leaves, store.place)))
         blocks[latch], behind[latch] = replace(block, instructions=kept, terminator=end), name
         return

@@ -25,7 +25,7 @@ from polyloom.ir.ssa import (
     Operand,
     Terminator,
     Value,
-    edges_of,
+    successor_edges,
     flow_edges,
 )
 from polyloom.ir.ssa_verify import definitions
@@ -97,7 +97,7 @@ def _trips(function: Function, forest: LoopForest, number: int, costs: UnrollCos
         edge.arguments
         for k, block in enumerate(function.blocks)
         if k not in loop.own
-        for edge in edges_of(block.terminator)
+        for edge in successor_edges(block.terminator)
         if edge.block == header.name
     ]
     end = latch.terminator
@@ -167,7 +167,7 @@ def _unroll(
 
 def _onward(end: Terminator, own: str, following: str) -> Terminator:
     """The end of a block whose way back leads to the next iteration, and behind the loop in the last one."""
-    if not any(edge.block == own for edge in edges_of(end)):
+    if not any(edge.block == own for edge in successor_edges(end)):
         return end
     assert isinstance(end, Branch)
     again, leaves = (end.then, end.orelse) if end.then.block == own else (end.orelse, end.then)

@@ -20,7 +20,7 @@ from typing import Final
 
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, edges_of, flow_edges, wrapped
+from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, successor_edges, flow_edges, wrap_to_type
 from polyloom.ir.ssa_types import I32, I64
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.body import Body, Place, Scope, place_of
@@ -99,7 +99,7 @@ class _Loop:
             # Another index of the same base and terms, whose first access shows the distance.
             anchor = anchors.get(key)
             if anchor is not None and self._serves_below(index, anchor.at):
-                distance = wrapped(I32, sum.sum.constant - self.found[anchor.index].sum.constant)
+                distance = wrap_to_type(I32, sum.sum.constant - self.found[anchor.index].sum.constant)
                 made[index] = made[anchor.index].plus(distance)
             elif access.at[0] in self.chain:
                 anchors.setdefault(key, access)
@@ -130,7 +130,7 @@ class _Loop:
             return self.scope.at_leaves(leaves, {})
         header = self.body.blocks[k]
         ends = [self.body.blocks[m].terminator for m in self.place.own]
-        (edge,) = [edge for end in ends for edge in edges_of(end) if edge.block == header.name]
+        (edge,) = [edge for end in ends for edge in successor_edges(end) if edge.block == header.name]
         pairs = zip(header.parameters, edge.arguments, strict=True)
         return self.scope.at_leaves(leaves, {p.name: Instruction("copy", (a,), (p,)) for p, a in pairs})
 
@@ -170,7 +170,7 @@ class _Loop:
         """The parameters that get the value at the end of a block; none where the next iteration gets it, or where
         something else depends on it."""
         blocks = {block.name: block for block in self.body.blocks}
-        edges = [edge for edge in edges_of(self.body.blocks[k].terminator) if value in edge.arguments]
+        edges = [edge for edge in successor_edges(self.body.blocks[k].terminator) if value in edge.arguments]
         if any(edge.block == self.body.blocks[self.place.header].name for edge in edges):
             return ()
         pairs = (zip(blocks[edge.block].parameters, edge.arguments, strict=True) for edge in edges)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.ir.ssa import Block, Constant, Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Block, Constant, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import I32, I64, Type
 from polyloom.transform.ssa.body import Body, Place
 from polyloom.transform.ssa.counters import Count
@@ -32,13 +32,13 @@ class Wide:
 def widened(body: Body, place: Place, counts: Mapping[Operand, Count], found: Extended, products: Products) -> Wide:
     """The sum in 64 bits: what it needs is computed in front of the loop."""
     writer = _Writer(body, place.entry)
-    first, step = integer(I32, found.sum.constant), integer(I32, 0)
+    first, step = integer_constant(I32, found.sum.constant), integer_constant(I32, 0)
     start: Operand = first
     by: Operand = step
     for value, factor in found.sum.terms:
         counter, stays = products.get(value, (value, None))
         count = counts.get(counter)
-        parts = (value, integer(I32, 0)) if count is None else (count.first, count.step)
+        parts = (value, integer_constant(I32, 0)) if count is None else (count.first, count.step)
         scaled = [writer.times(writer.low(part), factor) for part in parts]
         if stays is not None:
             scaled = [writer.product(part, writer.low(stays)) for part in scaled]
@@ -53,7 +53,7 @@ def widened(body: Body, place: Place, counts: Mapping[Operand, Count], found: Ex
     body.add_variable(place, variable, origin, following)
     where = body.blocks[place.latch].terminator.place
     body.append(place.latch, Instruction("add", (variable, writer.sign_extend(by)), (following,), place=where))
-    return Wide(variable, integer(I64, 0), 0, 0, found.shift)
+    return Wide(variable, integer_constant(I64, 0), 0, 0, found.shift)
 
 
 def _multiple(number: Operand, step: Operand) -> int | None:
@@ -73,7 +73,7 @@ def rewritten(body: Body, block: Block, made: Mapping[Value, Wide]) -> Block:
             continue
         writer = _Writer(body, None, kept, instruction)
         total = writer.sum(wide.origin, writer.times(wide.counter, wide.factor))
-        total = writer.times(writer.sum(total, integer(I64, wide.constant)), 1 << wide.shift)
+        total = writer.times(writer.sum(total, integer_constant(I64, wide.constant)), 1 << wide.shift)
         # The old name stays for those who read it, at no cost.
         kept.append(Instruction("copy", (total,), instruction.results, place=instruction.place))
     return replace(block, instructions=tuple(kept))
@@ -98,17 +98,17 @@ class _Writer:
 
     def sum(self, a: Operand, b: Operand) -> Operand:
         if isinstance(a, Constant) and isinstance(b, Constant):
-            return integer(a.type, a.value + b.value)
+            return integer_constant(a.type, a.value + b.value)
         a, b = (b, a) if isinstance(a, Constant) else (a, b)
         return a if isinstance(b, Constant) and b.value == 0 else self.put("add", a.type, a, b)
 
     def times(self, value: Operand, factor: int) -> Operand:
         if isinstance(value, Constant) or factor == 0:
-            return integer(value.type, value.value * factor if isinstance(value, Constant) else 0)
+            return integer_constant(value.type, value.value * factor if isinstance(value, Constant) else 0)
         if factor == 1:
             return value
         is_power = factor > 0 and factor & (factor - 1) == 0
-        by = integer(value.type, factor.bit_length() - 1 if is_power else factor)
+        by = integer_constant(value.type, factor.bit_length() - 1 if is_power else factor)
         return self.put("shl" if is_power else "mul", value.type, value, by)
 
     def product(self, a: Operand, b: Operand) -> Operand:
@@ -120,8 +120,8 @@ class _Writer:
     def low(self, value: Operand) -> Operand:
         """Modulo two to the 32."""
         if isinstance(value, Constant):
-            return integer(I32, value.value)
+            return integer_constant(I32, value.value)
         return value if value.type == I32 else self.put("trunc", I32, value)
 
     def sign_extend(self, value: Operand) -> Operand:
-        return integer(I64, value.value) if isinstance(value, Constant) else self.put("sext", I64, value)
+        return integer_constant(I64, value.value) if isinstance(value, Constant) else self.put("sext", I64, value)

@@ -22,8 +22,8 @@ from polyloom.ir.ssa import (
     Operand,
     Place,
     Value,
-    integer,
-    with_edges,
+    integer_constant,
+    replace_edges,
 )
 from polyloom.ir.ssa_types import I32, I64
 from polyloom.transform.ssa.editing import names, reached, throughout, with_operands
@@ -112,7 +112,7 @@ class _Widening:
         made: list[Instruction] = []
         for instruction in block.instructions:
             made.append(self._instruction(instruction, k, made))
-        end = with_edges(
+        end = replace_edges(
             block.terminator, lambda operand: operand, lambda edge: self._edge(edge, k, made, block.terminator.place)
         )
         parameters = tuple(self.counters[p.name][0] if p.name in self.counters else p for p in block.parameters)
@@ -144,7 +144,7 @@ class _Widening:
         maker = self.ranges.makers.get(argument.name) if isinstance(argument, Value) else None
         is_step = isinstance(argument, Value) and argument.name in self.steps
         if is_step and maker is not None and maker.operands[0] == parameter:
-            return self._put("add", (wide, integer(I64, step)), made, place)
+            return self._put("add", (wide, integer_constant(I64, step)), made, place)
         return self._extension(argument, k, made, place)
 
     def _instruction(self, instruction: Instruction, k: int, made: list[Instruction]) -> Instruction:
@@ -169,7 +169,7 @@ class _Widening:
     def _exactly(self, operand: Operand, k: int, made: list[Instruction], place: Place, depth: int) -> Operand | None:
         """The extension as a computation of extended operands, for counters and sums that do not wrap around."""
         if isinstance(operand, Constant):
-            return integer(I64, operand.value)
+            return integer_constant(I64, operand.value)
         if not isinstance(operand, Value) or depth == 0:
             return None
         if operand.name in self.wide:

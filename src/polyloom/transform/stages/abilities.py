@@ -27,7 +27,7 @@ class Abilities:
 def fits(term: Term, can: Abilities) -> bool:
     """Whether a formula reads no more than a machine's may."""
     scalars = {leaf.array for leaf in leaves(term) if not leaf.index}
-    return (not can.arrays or len(_elements(term)) <= can.arrays) and (not can.scalars or len(scalars) <= can.scalars)
+    return (not can.arrays or len(_array_leaves(term)) <= can.arrays) and (not can.scalars or len(scalars) <= can.scalars)
 
 
 def largest_part(term: Term, can: Abilities) -> Term | None:
@@ -35,15 +35,15 @@ def largest_part(term: Term, can: Abilities) -> Term | None:
     if fits(term, can):
         return None
     # A comparison gives no element that an array could hold.
-    parts = [p for p in list(subterms(term))[1:] if isinstance(p, Apply) and not _compares(p)]
+    parts = [p for p in list(subterms(term))[1:] if isinstance(p, Apply) and not _is_comparison(p)]
     # A part that reads one array would not make the formula smaller.
-    parts = [p for p in parts if fits(p, can) and len(_elements(p)) > 1]
-    return max(parts, key=lambda p: len(_elements(p)), default=None)
+    parts = [p for p in parts if fits(p, can) and len(_array_leaves(p)) > 1]
+    return max(parts, key=lambda p: len(_array_leaves(p)), default=None)
 
 
-def _compares(term: Apply) -> bool:
+def _is_comparison(term: Apply) -> bool:
     return term.operation in ("lt", "le", "eq", "ne", "ge", "gt")
 
 
-def _elements(term: Term) -> set[Leaf]:
+def _array_leaves(term: Term) -> set[Leaf]:
     return {leaf for leaf in leaves(term) if leaf.index}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from polyloom.analysis.contraction import Contraction, Matrix, contraction_of
 from polyloom.analysis.dataflow import refuse
-from polyloom.ir.formula import Apply, Leaf, Number, Term, leaves, loop_of
+from polyloom.ir.formula import Apply, Leaf, Number, Term, leaves, index_dimension
 from polyloom.ir.stage import Formula, Product, Program, Stage
 
 _Flat = tuple[tuple[int, ...], tuple[int, ...], bool]
@@ -50,63 +50,63 @@ _KEEPS_ZERO = frozenset(("move", "add", "sub", "neg", "abs", "min", "max", "and"
 """Operations that give 0 where all operands are 0."""
 
 
-def arrange(program: Program) -> tuple[Arranged, ...]:
+def assign_layouts(program: Program) -> tuple[Arranged, ...]:
     """Layouts of all stages. Raises `Unlike` where no choice suits them."""
     for each in program.stages:
-        _check_spread(each, program)
-    found = _search(program, 0, {})
+        _check_broadcast(each, program)
+    found = _search_layouts(program, 0, {})
     if found is None:
         refuse("no order of rows and columns suits all stages that read what others made")
     _check_padding(program)
     return found
 
 
-def axes_of(leaf: Leaf, dims: Sequence[str]) -> tuple[int, ...]:
+def leaf_axes(leaf: Leaf, dims: Sequence[str]) -> tuple[int, ...]:
     """Positions of `dims` among the leaf's own ones, -1 where it has not got one."""
-    own = [loop_of(at) for at in leaf.index]
+    own = [index_dimension(at) for at in leaf.index]
     return tuple(own.index(d) if d in own else -1 for d in dims)
 
 
-def _check_spread(stage: Stage, program: Program) -> None:
+def _check_broadcast(stage: Stage, program: Program) -> None:
     """Raises `Unlike` where a computed array would have to be broadcast: the host lays arguments out as often as they
     are needed, but not what a stage computes.
     """
     if isinstance(stage, Product):
         return
     for leaf in leaves(stage.term):
-        if leaf.array in program.computed and {*map(loop_of, leaf.index)} != {*stage.dims}:
-            label = program.label_of(leaf.array)
+        if leaf.array in program.computed and {*map(index_dimension, leaf.index)} != {*stage.dims}:
+            label = program.array_label(leaf.array)
             message = f"`{label}` is computed, and would have to be spread over the elements of `{stage.label}`"
             refuse(message, stage.span)
 
 
-def _search(program: Program, number: int, known: Mapping[str, _Flat]) -> tuple[Arranged, ...] | None:
+def _search_layouts(program: Program, number: int, known: Mapping[str, _Flat]) -> tuple[Arranged, ...] | None:
     """Depth-first search over the layouts of the stages from `number` on, with those of the arrays before."""
     if number == len(program.stages):
         return ()
     stage = program.stages[number]
-    for made in _products(stage, known) if isinstance(stage, Product) else _formulas(stage, program, known):
+    for made in _product_layouts(stage, known) if isinstance(stage, Product) else _formula_layouts(stage, program, known):
         # Only the layout of the result matters to later stages.
         flat = made.result.rows, made.result.columns, isinstance(made, Applied) and made.wrapped
-        rest = _search(program, number + 1, {**known, stage.result: flat})
+        rest = _search_layouts(program, number + 1, {**known, stage.result: flat})
         if rest is not None:
             return made, *rest
     return None
 
 
-def _products(stage: Product, known: Mapping[str, _Flat]) -> Iterator[Multiplied]:
+def _product_layouts(stage: Product, known: Mapping[str, _Flat]) -> Iterator[Multiplied]:
     """Layouts of a product: C = A B, and C' = B' A'."""
     c = contraction_of(stage)
     for each in (c, replace(c, left=_transpose(c.right), right=_transpose(c.left), result=_transpose(c.result))):
         left, right = each.left, each.right
-        as_it_is, as_transpose = _flat(right), _flat(_transpose(right))
+        as_it_is, as_transpose = _matrix_layout(right), _matrix_layout(_transpose(right))
         found = known.get(right.array, as_it_is)
         # Only the right factor can be read as its transpose.
-        if known.get(left.array, _flat(left)) == _flat(left) and found in (as_it_is, as_transpose):
+        if known.get(left.array, _matrix_layout(left)) == _matrix_layout(left) and found in (as_it_is, as_transpose):
             yield Multiplied(stage, each, found != as_it_is)
 
 
-def _flat(matrix: Matrix) -> _Flat:
+def _matrix_layout(matrix: Matrix) -> _Flat:
     return matrix.rows, matrix.columns, False
 
 
@@ -114,22 +114,22 @@ def _transpose(matrix: Matrix) -> Matrix:
     return replace(matrix, rows=matrix.columns, columns=matrix.rows)
 
 
-def _formulas(stage: Formula, program: Program, known: Mapping[str, _Flat]) -> Iterator[Applied]:
+def _formula_layouts(stage: Formula, program: Program, known: Mapping[str, _Flat]) -> Iterator[Applied]:
     """Layouts of a formula: that of the computed arrays it reads, or any that may suit others."""
     found = dict[_Flat, None]()
     for leaf in leaves(stage.term):
         if leaf.array in known:
-            axes = axes_of(leaf, stage.dims)
+            axes = leaf_axes(leaf, stage.dims)
             rows, columns, wrapped = known[leaf.array]
             found[tuple(map(axes.index, rows)), tuple(map(axes.index, columns)), wrapped] = None
     # Elements with the same index must lie at the same place of each array.
     if len(found) > 1:
         return
-    for rows, columns, wrapped in found or _wanted(program, len(stage.dims)):
+    for rows, columns, wrapped in found or _candidate_layouts(program, len(stage.dims)):
         yield Applied(stage, Matrix(stage.result, rows, columns), wrapped)
 
 
-def _wanted(program: Program, rank: int) -> Sequence[_Flat]:
+def _candidate_layouts(program: Program, rank: int) -> Sequence[_Flat]:
     """Candidate layouts: all but the last dimension as rows, vectors wrapped, and what products have of arrays of so
     many dimensions.
     """
@@ -141,7 +141,7 @@ def _wanted(program: Program, rank: int) -> Sequence[_Flat]:
         c = contraction_of(stage) if isinstance(stage, Product) else None
         for m in (c.left, c.right) if c is not None else ():
             if len(m.rows) + len(m.columns) == rank:
-                found |= {_flat(m): None, _flat(_transpose(m)): None}
+                found |= {_matrix_layout(m): None, _matrix_layout(_transpose(m)): None}
     return [*found]
 
 

@@ -27,31 +27,31 @@ from polyloom.ir.formula import (
     Sum,
     Term,
     has_sum,
-    loop_of,
+    index_dimension,
     result_element,
-    rewrite,
+    rewrite_term,
 )
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Product, Program, Stage
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.passes import Form
 from polyloom.sets import Affine
 from polyloom.transform.stages.abilities import Abilities, largest_part
-from polyloom.transform.stages.factors import Scope, gather, split_factors, unwiden
+from polyloom.transform.stages.factors import Scope, merge_outer_factors, split_factors, unwiden
 from polyloom.transform.stages.terms import (
-    accumulate,
+    add_signed,
     addends,
-    factors_of,
+    product_factors,
     inline_definitions,
-    product_of,
+    multiply_factors,
     split_sum,
 )
 
-STAGES: Final = Form(stage_text.text, stage_verify.verify)
+STAGES: Final = Form(stage_text.print_stages, stage_verify.verify)
 """What passes that cut leave."""
 
 
-def cut(formulas: Formulas, can: Abilities, *, exact: bool = False) -> Program:
+def cut_stages(formulas: Formulas, can: Abilities, *, exact: bool = False) -> Program:
     """Program of stages of formulas. `exact`: with the bits of the source where that is possible, also where others
     take less time. Raises `Unlike`.
     """
@@ -81,7 +81,7 @@ class _Cutter:
         if whole is not None and self.can.accumulates:
             self.chain(whole, begins, d.name, is_less=is_less)
         else:
-            found = self.without_sums(d.term, d.name)
+            found = self.replace_sums(d.term, d.name)
             if found != result_element(d.name, d.dims):
                 self.formula(found, d.dims, d.name)
 
@@ -105,7 +105,7 @@ class _Cutter:
         # it.
         follows = bool(widened) and (is_less or bool(outer) or (is_integer and begins is not None))
         if outer and not follows:
-            factors = gather(sides, outer, self.scope)
+            factors = merge_outer_factors(sides, outer, self.scope)
         # The negation of a factor is exact, so that subtracting a product adds the product of the negated one.
         if is_less and not follows:
             factors = Apply("neg", (factors[0],)), factors[1]
@@ -114,10 +114,10 @@ class _Cutter:
         is_ordered = is_integer or (is_ordered and is_alone and not widened)
         made = self.product(left, right, over, self.fresh() if follows else name, widened, start, is_ordered=is_ordered)
         if follows:
-            summed = product_of([*outer, made])
-            self.formula(accumulate(begins, summed, is_less=is_less), self.d.dims, name)
+            summed = multiply_factors([*outer, made])
+            self.formula(add_signed(begins, summed, is_less=is_less), self.d.dims, name)
 
-    def without_sums(self, term: Term, name: str = "") -> Term:
+    def replace_sums(self, term: Term, name: str = "") -> Term:
         """Term with arrays, which products compute, in the place of sums; `name` is for a sum that is all of it."""
         if not self.can.fuses and has_sum(term):
             refuse(f"`{self.d.label}` has a sum inside a formula", self.d.span)
@@ -125,7 +125,7 @@ class _Cutter:
         def change(part: Term) -> Term | None:
             return self.total(part, name if part is term else "") if isinstance(part, Sum) else None
 
-        return rewrite(term, change)
+        return rewrite_term(term, change)
 
     def total(self, whole: Sum, name: str) -> Term:
         """Products of what is summed, and what does not change along the sum, times them (distributive law)."""
@@ -135,11 +135,11 @@ class _Cutter:
             self.summed.append(self.d.extents[whole.dimension])
             is_all = parts == [(whole.term, False)] and not outer
             # Each further term and factor rounds once more than one product of two does.
-            roundings = len(parts) + len(factors_of(part)) - 3
+            roundings = len(parts) + len(product_factors(part)) - 3
             over = whole.dimension
             sides = self.factor(left, over), self.factor(right, over)
             made = self.product(*sides, over, name if is_all else "", roundings=roundings)
-            total = accumulate(total, product_of([*outer, made]), is_less=is_less)
+            total = add_signed(total, multiply_factors([*outer, made]), is_less=is_less)
         assert total is not None, "a sum has terms"
         return total
 
@@ -159,7 +159,7 @@ class _Cutter:
         batch of products.
         """
         d = self.d
-        rows, columns = (tuple(map(loop_of, leaf.index)) for leaf in (left, right))
+        rows, columns = (tuple(map(index_dimension, leaf.index)) for leaf in (left, right))
         if shared := sorted(({*rows} & {*columns}) - {over}):
             refuse(f"both factors have {shared[0]}, which is not summed: these are many products, not one", d.span)
         out = tuple(name for name in dict.fromkeys((*d.dims, *d.extents)) if name in {*rows, *columns} - {over})
@@ -175,33 +175,33 @@ class _Cutter:
 
     def factor(self, term: Term, over: str) -> Leaf:
         """Factor as an array that has each of the term's dimensions in one place, and all of it."""
-        if isinstance(term, Leaf) and self.is_whole(term):
+        if isinstance(term, Leaf) and self.is_whole_array(term):
             return term
         before, self.summed = self.summed, []
-        made = self.formula(self.without_sums(term), self.scope.dims(term), self.fresh())
+        made = self.formula(self.replace_sums(term), self.scope.dims(term), self.fresh())
         self.summed = before
         return made
 
     def array(self, term: Term) -> str:
         """Array of a term, with the result's dimensions."""
-        if isinstance(term, Leaf) and self.is_whole(term) and term == result_element(term.array, self.d.dims):
+        if isinstance(term, Leaf) and self.is_whole_array(term) and term == result_element(term.array, self.d.dims):
             return term.array
         return self.formula(term, self.d.dims, self.fresh()).array
 
-    def is_whole(self, leaf: Leaf) -> bool:
+    def is_whole_array(self, leaf: Leaf) -> bool:
         """Whether a leaf reads its whole array, each dimension by one loop, without padding."""
-        names = tuple(map(loop_of, leaf.index))
+        names = tuple(map(index_dimension, leaf.index))
         is_plain = len({*names}) == len(names) and {*names} <= {*self.d.extents} and not leaf.padded
         return is_plain and tuple(self.d.extents[n] for n in names) == self.shapes[leaf.array]
 
     def formula(self, term: Term, dims: tuple[str, ...], name: str) -> Leaf:
         """Array of a formula; of one that is too large, its largest parts are formulas before it."""
         d = self.d
-        term = self.without_sums(term)
+        term = self.replace_sums(term)
         while (part := largest_part(term, self.can)) is not None:
             leaf = self.formula(part, dims, self.fresh())
-            term = rewrite(term, partial(_substitute, part, leaf))
-        dtype = self.scope.type_of(term) or d.dtype
+            term = rewrite_term(term, partial(_substitute, part, leaf))
+        dtype = self.scope.element_type(term) or d.dtype
         return self.add(Formula(name, dims, term, d.label, tuple(self.summed), d.span), dtype)
 
     def add(self, stage: Stage, dtype: ElementType) -> Leaf:
@@ -211,7 +211,7 @@ class _Cutter:
         return result_element(stage.result, stage.dims)
 
     def fresh(self) -> str:
-        return fresh(self.d.label, self.taken)
+        return fresh_name(self.d.label, self.taken)
 
 
 def _substitute(part: Term, leaf: Leaf, found: Term) -> Term | None:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from polyloom.analysis.contraction import narrow
 from polyloom.analysis.dataflow import refuse
-from polyloom.ir.formula import Apply, Definition, Leaf, Term, leaves, type_of
+from polyloom.ir.formula import Apply, Definition, Leaf, Term, leaves, term_type
 from polyloom.ir.operations import ElementType
 from polyloom.transform.stages.abilities import Abilities
-from polyloom.transform.stages.terms import factors_of, product_of, unconverted
+from polyloom.transform.stages.terms import product_factors, multiply_factors, strip_conversion
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Scope:
         d = self.definition
         return tuple(name for name in dict.fromkeys((*d.dims, *d.extents)) if name in found)
 
-    def type_of(self, term: Term) -> ElementType | None:
+    def element_type(self, term: Term) -> ElementType | None:
         """Element type of a term; None of a number alone, which has the type of what it meets."""
-        return type_of(term, self.types)
+        return term_type(term, self.types)
 
 
 def unwiden(sides: tuple[Term, Term], scope: Scope) -> tuple[tuple[Term, ...], str]:
@@ -50,7 +50,7 @@ def unwiden(sides: tuple[Term, Term], scope: Scope) -> tuple[tuple[Term, ...], s
         return bare.operands, widened
     d, can = scope.definition, scope.can
     if is_integer and d.dtype not in can.factors:
-        kinds = [str(scope.type_of(unconverted(side))) for side in sides]
+        kinds = [str(scope.element_type(strip_conversion(side))) for side in sides]
         kind = next((kind for kind in kinds if kind not in can.factors), d.dtype)
         refuse(f"{can.unit} multiplies {', '.join(sorted(can.factors))}, and factors of `{d.label}` are {kind}", d.span)
     return sides, ""
@@ -60,7 +60,7 @@ def split_factors(term: Term, over: str, scope: Scope) -> tuple[tuple[Term, Term
     """Both factors of a term, those without the dimension of the sum, and whether the source multiplies in this order.
     Raises `Unlike`.
     """
-    factors = factors_of(term)
+    factors = product_factors(term)
     outer = [f for f in factors if over not in scope.dims(f)]
     if scope.can.accumulates:
         if not isinstance(term, Apply) or term.operation != "mul":
@@ -68,24 +68,24 @@ def split_factors(term: Term, over: str, scope: Scope) -> tuple[tuple[Term, Term
         first, second = term.operands
         # Only if the two operands share no other dimension is the source's own product one of matrices.
         is_ordered = {*scope.dims(first)} & {*scope.dims(second)} == {over}
-        if is_ordered and not (outer and _hoists(first, second, factors, scope)):
+        if is_ordered and not (outer and _hoists_factor(first, second, factors, scope)):
             return (first, second), [], True
-    groups = _groups([f for f in factors if over in scope.dims(f)], over, scope)
-    return (product_of(groups[0]), product_of(groups[1])), outer, False
+    groups = _group_factors([f for f in factors if over in scope.dims(f)], over, scope)
+    return (multiply_factors(groups[0]), multiply_factors(groups[1])), outer, False
 
 
-def _hoists(first: Term, second: Term, factors: Sequence[Term], scope: Scope) -> bool:
+def _hoists_factor(first: Term, second: Term, factors: Sequence[Term], scope: Scope) -> bool:
     """Whether what is the same for all terms had better not be multiplied with the factor beside it: bytes and halves
     have to stay what they are, and a vector is multiplied sooner than a matrix. Of floats, that changes bits.
     """
     if scope.definition.dtype != "f32":
         return True
-    has_halves = any(scope.type_of(unconverted(factor)) == "f16" for factor in factors)
+    has_halves = any(scope.element_type(strip_conversion(factor)) == "f16" for factor in factors)
     sizes = sorted((len(scope.dims(first)), len(scope.dims(second))))
     return not scope.exact and (has_halves or sizes == [1, 2])
 
 
-def _groups(factors: Sequence[Term], over: str, scope: Scope) -> list[list[Term]]:
+def _group_factors(factors: Sequence[Term], over: str, scope: Scope) -> list[list[Term]]:
     """Connected components of factors by shared dimensions; those with no other one go to the first of the rest. Raises
     `Unlike` unless there are two.
     """
@@ -108,7 +108,7 @@ def _groups(factors: Sequence[Term], over: str, scope: Scope) -> list[list[Term]
     return [group for _, group in found]
 
 
-def gather(sides: tuple[Term, Term], outer: Sequence[Term], scope: Scope) -> tuple[Term, Term]:
+def merge_outer_factors(sides: tuple[Term, Term], outer: Sequence[Term], scope: Scope) -> tuple[Term, Term]:
     """Factors with those that are the same for all terms, each where its dimensions are. Raises `Unlike`."""
     made = [*sides]
     for factor in outer:

@@ -54,7 +54,7 @@ def sums_products(nest: Nest) -> bool:
     of its loops.
     """
     return any(
-        any(_is_element(s.assign.target, read) for read in accesses(s.assign.value))
+        any(_is_same_element(s.assign.target, read) for read in accesses(s.assign.value))
         # Some loop does not choose the element: the statement adds to it in each of its iterations.
         and len({name for index in s.assign.target.index for name in index.symbols} & {*s.loops}) < len(s.loops)
         and _has_product(s.assign.value)
@@ -62,7 +62,7 @@ def sums_products(nest: Nest) -> bool:
     )
 
 
-def _is_element(target: Reference, read: Reference) -> bool:
+def _is_same_element(target: Reference, read: Reference) -> bool:
     return (target.name, target.index) == (read.name, read.index)
 
 

@@ -17,7 +17,7 @@ from polyloom.ir.formula import (
     Term,
     leaves,
     result_element,
-    rewrite,
+    rewrite_term,
 )
 from polyloom.ir.stage import Formula, Product, Program, Stage
 from polyloom.sets import Affine
@@ -28,27 +28,27 @@ T = TypeVar("T")
 def align_dimensions(formulas: Formulas) -> Formulas:
     """Formulas with the dimensions of each definition that is all of an output in the output's order."""
     # Reversed, so that of several outputs of one definition the first decides; the others are copies.
-    orders = {o.definition: at for o in reversed(formulas.outputs) if (at := _order(o)) is not None}
+    orders = {o.definition: at for o in reversed(formulas.outputs) if (at := _dimension_order(o)) is not None}
 
     def change(term: Term) -> Term | None:
         if not isinstance(term, Leaf) or term.array not in orders:
             return None
-        return replace(term, index=_sorted(term.index, orders[term.array]))
+        return replace(term, index=_permute(term.index, orders[term.array]))
 
     def align(d: Definition) -> Definition:
-        return replace(d, dims=_sorted(d.dims, orders.get(d.name, range(len(d.dims)))), term=rewrite(d.term, change))
+        return replace(d, dims=_permute(d.dims, orders.get(d.name, range(len(d.dims)))), term=rewrite_term(d.term, change))
 
-    outputs = tuple(replace(o, at=_sorted(o.at, orders.get(o.definition, range(len(o.at))))) for o in formulas.outputs)
+    outputs = tuple(replace(o, at=_permute(o.at, orders.get(o.definition, range(len(o.at))))) for o in formulas.outputs)
     return replace(formulas, definitions=tuple(map(align, formulas.definitions)), outputs=outputs)
 
 
-def _order(output: Output) -> tuple[int, ...] | None:
+def _dimension_order(output: Output) -> tuple[int, ...] | None:
     """Order of an output's dimensions; None where some dimension is fixed."""
     at = tuple(n for n in output.at if isinstance(n, int))
     return at if len(at) == len(output.at) else None
 
 
-def _sorted(items: Sequence[T], order: Sequence[int]) -> tuple[T, ...]:
+def _permute(items: Sequence[T], order: Sequence[int]) -> tuple[T, ...]:
     """Permutation: each item at the place that `order` names."""
     return tuple(item for _, item in sorted(zip(order, items, strict=True), key=lambda pair: pair[0]))
 
@@ -58,11 +58,11 @@ def store_outputs(program: Program) -> Program:
     stages, names = list(program.stages), dict[str, str]()
     for output in program.outputs:
         at = next(n for n, stage in enumerate(stages) if stage.result == output.definition)
-        is_whole = _order(output) is not None and output.definition not in names
+        is_whole = _dimension_order(output) is not None and output.definition not in names
         if is_whole and all(_may_overwrite(stages[n], output.array, own=n == at) for n in range(at, len(stages))):
             names[output.definition] = output.array
     renamed = tuple(_rename(stage, names) for stage in stages)
-    copies = tuple(_copy(renamed, o, names) for o in program.outputs if names.get(o.definition) != o.array)
+    copies = tuple(_copy_stage(renamed, o, names) for o in program.outputs if names.get(o.definition) != o.array)
     whole = tuple(Output(o.array, o.array, tuple(range(len(program.shapes[o.array])))) for o in program.outputs)
     kept = {name for s in (*renamed, *copies) for name in (s.result, *s.reads)}
     return replace(
@@ -93,12 +93,12 @@ def _rename(stage: Stage, names: Mapping[str, str]) -> Stage:
 
     result = names.get(stage.result, stage.result)
     if isinstance(stage, Formula):
-        return replace(stage, result=result, term=rewrite(stage.term, change))
+        return replace(stage, result=result, term=rewrite_term(stage.term, change))
     left, right = (replace(leaf, array=names.get(leaf.array, leaf.array)) for leaf in (stage.left, stage.right))
     return replace(stage, result=result, left=left, right=right, begins=names.get(stage.begins, stage.begins))
 
 
-def _copy(stages: Sequence[Stage], output: Output, names: Mapping[str, str]) -> Formula:
+def _copy_stage(stages: Sequence[Stage], output: Output, names: Mapping[str, str]) -> Formula:
     """Formula that copies a result to its output."""
     source = names.get(output.definition, output.definition)
     made = next(stage for stage in stages if stage.result == source)

@@ -11,11 +11,11 @@ from polyloom.analysis.calls import calls
 from polyloom.analysis.contraction import check_extents, dimensions_of, product, results
 from polyloom.analysis.dataflow import refuse
 from polyloom.ir import pla
-from polyloom.ir.formula import Leaf, Output, Term, leaves, rewrite
+from polyloom.ir.formula import Leaf, Output, Term, leaves, rewrite_term
 from polyloom.ir.operations import ElementType
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.stage import Formula, Program, Stage
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.transform.stages.abilities import Abilities, fits
 
 
@@ -26,7 +26,7 @@ def recognize_stage(plan: Plan, can: Abilities) -> Program:
     (phase,) = plan.phases
     if phase.parametric:
         refuse(f"`{phase.parametric[0].name}` is a number that parameters determine")
-    return _bind(phase, product(phase.program) or _formula(phase.program, can))
+    return _bind_arrays(phase, product(phase.program) or _formula(phase.program, can))
 
 
 def _formula(program: pla.Program, can: Abilities) -> Formula:
@@ -48,20 +48,20 @@ def _formula(program: pla.Program, can: Abilities) -> Formula:
     return Formula(name, dims, term, name, (), equation.span)
 
 
-def _bind(phase: Phase, stage: Stage) -> Program:
+def _bind_arrays(phase: Phase, stage: Stage) -> Program:
     """Stage with the names of the plan's arrays, and a result of its own."""
     names = dict(phase.inputs)
     output = dict(phase.outputs)[stage.result]
     arrays = {names[a.name]: a for a in phase.program.inputs}
     arrays[output] = next(a for a in phase.program.outputs if a.name == stage.result)
     # The result has a name of its own, so that a formula may read the output's old elements.
-    result = fresh(output, {*arrays})
+    result = fresh_name(output, {*arrays})
 
     def change(term: Term) -> Term | None:
         return replace(term, array=names[term.array]) if isinstance(term, Leaf) else None
 
     if isinstance(stage, Formula):
-        stage = replace(stage, result=result, label=output, term=rewrite(stage.term, change))
+        stage = replace(stage, result=result, label=output, term=rewrite_term(stage.term, change))
     else:
         left, right = (replace(leaf, array=names[leaf.array]) for leaf in (stage.left, stage.right))
         stage = replace(stage, result=result, label=output, left=left, right=right)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Sum, Term, leaves, rewrite
-from polyloom.names import dotted, fresh
+from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Sum, Term, leaves, rewrite_term
+from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine
 
 
@@ -34,21 +34,21 @@ def addends(term: Term, *, is_less: bool = False) -> list[tuple[Term, bool]]:
     return [(term, is_less)]
 
 
-def accumulate(total: Term | None, addend: Term, *, is_less: bool) -> Term:
+def add_signed(total: Term | None, addend: Term, *, is_less: bool) -> Term:
     """Sum of `total` and + or - an addend; None is nothing."""
     if total is None:
         return Apply("neg", (addend,)) if is_less else addend
     return Apply("sub" if is_less else "add", (total, addend))
 
 
-def factors_of(term: Term) -> list[Term]:
+def product_factors(term: Term) -> list[Term]:
     """Factors of a product, which nested products give as one list."""
     if isinstance(term, Apply) and term.operation == "mul":
-        return [factor for operand in term.operands for factor in factors_of(operand)]
+        return [factor for operand in term.operands for factor in product_factors(operand)]
     return [term]
 
 
-def product_of(factors: Sequence[Term]) -> Term:
+def multiply_factors(factors: Sequence[Term]) -> Term:
     """Product of factors from left to right."""
     made = factors[0]
     for factor in factors[1:]:
@@ -56,7 +56,7 @@ def product_of(factors: Sequence[Term]) -> Term:
     return made
 
 
-def unconverted(term: Term) -> Term:
+def strip_conversion(term: Term) -> Term:
     """A term without a conversion around it."""
     return term.operands[0] if isinstance(term, Apply) and term.operation.startswith("to_") else term
 
@@ -70,12 +70,12 @@ def inline_definitions(formulas: Formulas) -> Formulas:
     made: dict[str, Definition] = {}
     names = {name for d in formulas.definitions for name in d.extents}
     for definition in formulas.definitions:
-        made[definition.name] = _inline_into(definition, made, uses, kept, names)
+        made[definition.name] = _inline_reads(definition, made, uses, kept, names)
     needed = kept | {leaf.array for d in made.values() for leaf in leaves(d.term)}
     return replace(formulas, definitions=tuple(d for d in made.values() if d.name in needed))
 
 
-def _inline_into(
+def _inline_reads(
     definition: Definition, made: dict[str, Definition], uses: Counter[str], kept: set[str], names: set[str]
 ) -> Definition:
     """Definition with its only reads of others replaced by their terms. Inside of a sum nothing is inlined: it would be
@@ -90,11 +90,11 @@ def _inline_into(
             return None
         other = made.pop(term.array)
         # Dimensions of sums get new names, because the reader may have the same ones.
-        summed = {d: fresh(d, names, dotted) for d in other.extents if d not in other.dims}
+        summed = {d: fresh_name(d, names, dotted_name) for d in other.extents if d not in other.dims}
         extents.update({new: other.extents[d] for d, new in summed.items()})
         return _at_index(other.term, summed, dict(zip(other.dims, term.index, strict=True)))
 
-    return replace(definition, term=rewrite(definition.term, change), extents=extents)
+    return replace(definition, term=rewrite_term(definition.term, change), extents=extents)
 
 
 def _at_index(term: Term, summed: Mapping[str, str], index: Mapping[str, Affine]) -> Term:
@@ -105,7 +105,7 @@ def _at_index(term: Term, summed: Mapping[str, str], index: Mapping[str, Affine]
         if isinstance(part, Leaf):
             return replace(part, index=tuple(at.substitute(values) for at in part.index))
         if isinstance(part, Sum):
-            return replace(part, term=rewrite(part.term, change), dimension=summed.get(part.dimension, part.dimension))
+            return replace(part, term=rewrite_term(part.term, change), dimension=summed.get(part.dimension, part.dimension))
         return None
 
-    return rewrite(term, change)
+    return rewrite_term(term, change)

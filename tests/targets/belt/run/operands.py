@@ -8,7 +8,7 @@ from typing import Final
 
 from polyloom._native import belt
 from polyloom.targets.belt.isa import NUMBERS
-from polyloom.targets.belt.run.model import lanes_of
+from polyloom.targets.belt.run.model import operand_lanes
 from polyloom.targets.belt.words.meaning import Lane, Lanes, NaR
 
 WIDTHS: Final = (8, 16, 32, 64, 128)
@@ -36,7 +36,7 @@ def operate(
     width = -1 if stated is None else WIDTHS.index(stated)
     given = [operand(bits, of) for bits, of in operands]
     found = belt.operate(NUMBERS[name], width, lanes.bit_length() - 1, given, immediate, 7)
-    return [(WIDTHS[result[0]] if result[0] >= 0 else 0, lanes_of(result)) for result in found]
+    return [(WIDTHS[result[0]] if result[0] >= 0 else 0, operand_lanes(result)) for result in found]
 
 
 def number(random: Random, bits: int) -> int:

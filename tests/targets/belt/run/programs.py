@@ -11,7 +11,7 @@ from tests.targets.belt.run.twin import BASE
 
 from polyloom.ir.signature import Signature
 from polyloom.ir.ssa import Data
-from polyloom.targets.belt.isa import MANY, OPS, predicates
+from polyloom.targets.belt.isa import MANY, OPS, predicate_count
 from polyloom.targets.belt.machine import Machine, Slot
 from polyloom.targets.belt.value_types import Type
 from polyloom.targets.belt.words import belt_file
@@ -114,7 +114,7 @@ class Draw:
         issues += [self.issue("store", 5)] if self.random.random() < 0.1 else []
         if calls and self.calls and self.random.random() < (0.1 if in_loop else 0.3):
             name = self.random.choice(("call", "calltr"))
-            operands = self.list(3 + predicates(OPS[name]))
+            operands = self.list(3 + predicate_count(OPS[name]))
             issues.append(Issue(name, Slot("F", 6), operands, callee="other"))
         return Bundle(tuple(issues), 0)
 

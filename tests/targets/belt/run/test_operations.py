@@ -14,9 +14,9 @@ from tests.targets.belt.run.operands import NAR, WIDTHS, lane, operate
 
 from polyloom._native import belt
 from polyloom.targets.belt.isa import OPS, ROWS, Op
-from polyloom.targets.belt.words.meaning import Lanes, NaR, compute, computes
+from polyloom.targets.belt.words.meaning import Lanes, NaR, compute, is_computation
 
-COMPUTED: Final = tuple(op.name for op in ROWS if computes(op.name))
+COMPUTED: Final = tuple(op.name for op in ROWS if is_computation(op.name))
 _FLOATS: Final = (32, 64)
 _MOST: Final = 128
 _DRAWS: Final = 60

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from polyloom._native import belt
-from polyloom.targets.belt.isa import LANED, MANY, ROWS, predicates, states_width
+from polyloom.targets.belt.isa import LANED, MANY, ROWS, predicate_count, states_width
 
 
 def test_rows_are_those_of_isa() -> None:
@@ -12,8 +12,8 @@ def test_rows_are_those_of_isa() -> None:
         (
             op.name,
             op.phase,
-            predicates(op) if op.operands[1] == MANY else op.operands[0],
-            predicates(op) if op.operands[1] == MANY else op.operands[1],
+            predicate_count(op) if op.operands[1] == MANY else op.operands[0],
+            predicate_count(op) if op.operands[1] == MANY else op.operands[1],
             op.operands[1] == MANY,
             0 if op.results == MANY else op.results,
             op.immediate,

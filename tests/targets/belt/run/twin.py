@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.targets.belt.isa import OPS, predicates
+from polyloom.targets.belt.isa import OPS, predicate_count
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.value_types import BYTES, Width
 from polyloom.targets.belt.words.meaning import Lane, Lanes, NaR, compute
-from polyloom.targets.belt.words.program import NONE, Bundle, Immediate, Issue, Operand, Program, Routine, in_order
+from polyloom.targets.belt.words.program import NONE, Bundle, Immediate, Issue, Operand, Program, Routine, sort_by_slot
 
 BASE: Final = 1 << 16
 _WIDTHS: Final[dict[int, Width]] = {8: "b", 16: "h", 32: "w", 64: "d", 128: "q"}
@@ -130,7 +130,7 @@ class _Step:
         self.twin, self.frame, self.at, self.depth = twin, frame, at, depth
         self.scope = frame.scopes[-1]
         self.machine, self.bundle = twin.machine, frame.routine.bundles[at]
-        self.issues = in_order(self.bundle)[0]
+        self.issues = sort_by_slot(self.bundle)[0]
         self.dropped, self.stopped = 0, False
 
     def run(self) -> tuple[Issue | None, list[Value]]:
@@ -260,7 +260,7 @@ class _Step:
             if self.happens(issue):
                 if self.depth == 256:
                     raise self.fail("PL1055", issue)
-                arguments = [self.operand(issue, o) for o in issue.operands[predicates(OPS[issue.name]) :]]
+                arguments = [self.operand(issue, o) for o in issue.operands[predicate_count(OPS[issue.name]) :]]
                 values = self.twin.call(callee, arguments, self.depth + 1)
                 if values is None:
                     self.stopped = True
@@ -303,7 +303,7 @@ class _Step:
             if transfer is None and self.happens(issue):
                 transfer = issue
         listing = transfer or next((i for i in issues if i.name == "conform"), None)
-        operands = listing.operands[predicates(OPS[listing.name]) :] if listing else ()
+        operands = listing.operands[predicate_count(OPS[listing.name]) :] if listing else ()
         values = [self.operand(listing, o) for o in operands] if listing else []
         if not self.machine.phasing:
             self.arrive(0)
@@ -314,7 +314,7 @@ class _Step:
         return transfer, values
 
     def happens(self, issue: Issue) -> bool:
-        if not predicates(OPS[issue.name]):
+        if not predicate_count(OPS[issue.name]):
             return True
         (lane, *_) = self.operand(issue, issue.operands[0]).lanes
         if isinstance(lane, NaR):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.belt.source.branch_counts import with_counts
+from polyloom.targets.belt.source.branch_counts import annotate_branches
 from polyloom.targets.belt.source.genasm import print_genasm
 from polyloom.targets.belt.source.genasm_read import read_genasm
 from polyloom.targets.belt.source.interpret import interpret
@@ -141,7 +141,7 @@ def test_counts_of_a_run_give_branches_their_sense() -> None:
     module = read_genasm((Path(__file__).parent / "search.genasm").read_text(encoding="utf-8"))
     outcome = interpret(module, [4, 1, 2, np.array([9, 9, 1, 0], np.int32)])
     assert outcome.counts["search", "body"] == 3
-    entry = with_counts(module, outcome.counts).functions[0].blocks[0]
+    entry = annotate_branches(module, outcome.counts).functions[0].blocks[0]
     assert isinstance(entry, Block)
     assert isinstance(entry.terminator, Branch)
     assert entry.terminator.likely is True

@@ -35,6 +35,6 @@ def test_a_file_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "two.c"
     path.write_text(SOURCE, encoding="utf-8")
     for _ in range(2):
-        assert hexagon_code.emitted(path)["dot"].kernels
-        assert hexagon_code.refused(path) == {5}
+        assert hexagon_code.emitted_code(path)["dot"].kernels
+        assert hexagon_code.refused_lines(path) == {5}
     assert len(calls) == 1

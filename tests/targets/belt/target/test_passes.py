@@ -68,7 +68,7 @@ def test_a_pass_that_breaks_the_form_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_program_that_does_not_verify_is_the_schedulers_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = specializer._program  # pyright: ignore[reportPrivateUsage]: it is what is sabotaged
+    made = specializer._schedule_module  # pyright: ignore[reportPrivateUsage]: it is what is sabotaged
 
     def late(*given: object, **named: object) -> Program:
         program: Program = made(*given, **named)  # pyright: ignore[reportArgumentType]: passed on as it is
@@ -77,6 +77,6 @@ def test_a_program_that_does_not_verify_is_the_schedulers_fault(monkeypatch: pyt
         more = replace(routine, bundles=(replace(first, drops=first.drops + 1), *rest))
         return replace(program, routines=(more,))
 
-    monkeypatch.setattr(specializer, "_program", late)
+    monkeypatch.setattr(specializer, "_schedule_module", late)
     with pytest.raises(PolyloomError, match="the pass schedule leaves what is not well formed"):
         api.compile("dot.c", "belt:silver")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from polyloom import api
-from polyloom.cli.bench.belt import ratio
-from polyloom.cli.bench.hexagon import compiled
+from polyloom.cli.bench.belt import interval_ratio
+from polyloom.cli.bench.hexagon import compiled_facts
 from polyloom.cli.bench.loops import loops
 
 FIR5 = """#include <stdint.h>
@@ -36,7 +36,7 @@ def test_fir5(tmp_path: Any) -> None:
 def test_the_better_one_is_kept(member: str) -> None:
     for loop in tuple(loops())[::4]:
         found = [
-            [f["initiation_interval"] for f in compiled(loop, f"belt:{member}", solver=solver)["loops"]]
+            [f["initiation_interval"] for f in compiled_facts(loop, f"belt:{member}", solver=solver)["loops"]]
             for solver in ("best", "exact", "torus")
         ]
         for best, exact, torus in zip(*found, strict=True):
@@ -45,12 +45,12 @@ def test_the_better_one_is_kept(member: str) -> None:
 
 @pytest.mark.parametrize(("member", "most"), [("gold", 1.03), ("silver", 1.06)])
 def test_the_mean_interval_over_its_bound(member: str, most: float) -> None:
-    facts = [f for loop in loops() for f in compiled(loop, f"belt:{member}")["loops"] if f["pipelined"]]
+    facts = [f for loop in loops() for f in compiled_facts(loop, f"belt:{member}")["loops"] if f["pipelined"]]
     assert len(facts) >= 60
-    assert fmean(map(ratio, facts)) <= most
+    assert fmean(map(interval_ratio, facts)) <= most
 
 
 def test_nested_choices_share_no_predicate() -> None:
     """Five grades in one sum: as predicates of a hyperblock they took an iteration every 5 cycles."""
     grades = next(loop for loop in loops() if loop.name == "grades")
-    assert compiled(grades, "belt:silver")["initiation_interval"] <= 4
+    assert compiled_facts(grades, "belt:silver")["initiation_interval"] <= 4

@@ -9,12 +9,12 @@ import numpy as np
 
 from polyloom.ir.signature import RESULT, Argument, Extent, Signature
 from polyloom.ir.ssa import NOWHERE, Data, Place
-from polyloom.targets.belt.isa import LANED, MANY, OPS, predicates, states_width
+from polyloom.targets.belt.isa import LANED, MANY, OPS, predicate_count, states_width
 from polyloom.targets.belt.machine import KINDS, Slot, member, members
 from polyloom.targets.belt.value_types import BYTES, Type, Width
 from polyloom.targets.belt.words.fields import layout
 from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Note, Operand, Program, Routine
-from polyloom.targets.belt.words.told import as_json
+from polyloom.targets.belt.words.told import facts_to_json
 
 _LETTERS = 'ab9_.$%@"\\ ;|(),->é\n\x1f'
 _WIDTHS: tuple[Width, ...] = tuple(BYTES)
@@ -37,7 +37,7 @@ def program(seed: int) -> Program:
         for name in _names(rng, 0, 2)
     )
     made = tuple(_routine(rng, name, names) for name in names)
-    told = rng.choice(("{}", as_json((), {name: {_name(rng): 0} for name in names})))
+    told = rng.choice(("{}", facts_to_json((), {name: {_name(rng): 0} for name in names})))
     return Program(machine.name, machine.phasing, machine.description, made, data, told)
 
 
@@ -103,7 +103,7 @@ def _issue(rng: Random, slot: Slot, routines: tuple[str, ...]) -> Issue:
 
 def _operands(rng: Random, name: str) -> tuple[Operand, ...]:
     op = OPS[name]
-    plain: list[Operand] = [Belt(rng.randint(0, 62)) for _ in range(predicates(op))]
+    plain: list[Operand] = [Belt(rng.randint(0, 62)) for _ in range(predicate_count(op))]
     if op.operands[1] == MANY:
         return (*plain, *(_item(rng) for _ in range(rng.randint(0, 20))))
     found: list[Operand] = [Belt(rng.randint(0, 62)) for _ in range(rng.randint(*op.operands))]

@@ -36,7 +36,7 @@ def test_members_are_those_of_the_page(name: str) -> None:
     m = member(name)
     kinds = [slot.kind for slot, _ in m.slots]
     counts = tuple(kinds.count(kind) for kind in "RPW")
-    assert (m.belt, m.scratch, m.vector, *counts, len(m.slots_for("ls")), m.stations, m.load) == TABLE[name]
+    assert (m.belt, m.scratch, m.vector, *counts, len(m.unit_slots("ls")), m.stations, m.load) == TABLE[name]
 
 
 def test_there_is_no_other_member() -> None:
@@ -69,11 +69,11 @@ def test_without_phases_every_result_takes_a_bundle() -> None:
 
 def test_slots_of_a_counted_loop_take_its_three_operations_alone() -> None:
     hex4 = member("hex4")
-    takers = {slot: {op.name for op in isa.ROWS if slot in hex4.slots_of(op)} for slot in LOOP_SLOTS}
+    takers = {slot: {op.name for op in isa.ROWS if slot in hex4.issue_slots(op)} for slot in LOOP_SLOTS}
     assert takers[LOOP_SLOTS[0]] == {"add", "sub"}
     assert takers[LOOP_SLOTS[2]] == {"leave", "leavetr", "leavefl"}
     assert all(isa.OPS[name].latency == "compare" for name in takers[LOOP_SLOTS[1]])
-    assert not any(slot in member("gold").slots_of(op) for slot in LOOP_SLOTS for op in isa.ROWS)
+    assert not any(slot in member("gold").issue_slots(op) for slot in LOOP_SLOTS for op in isa.ROWS)
 
 
 BASE = 'name = "mine"\nbased_on = "silver"\n'

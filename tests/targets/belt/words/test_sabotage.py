@@ -19,14 +19,14 @@ from polyloom.targets.belt.compile import specialize
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.map.import_ssa import Options, import_function
 from polyloom.targets.belt.run import model
-from polyloom.targets.belt.run.timeline import entered
+from polyloom.targets.belt.run.timeline import entry_state
 from polyloom.targets.belt.source.interpret import interpret
 from polyloom.targets.belt.source.ir import Module
 from polyloom.targets.belt.words import belt_file
 from polyloom.targets.belt.words.program import Belt, Program
 from polyloom.targets.belt.words.shapes import Item
 from polyloom.targets.belt.words.verify import verify
-from polyloom.targets.belt.words.walk import Seen, walker
+from polyloom.targets.belt.words.walk import Seen, make_walker
 
 PROGRAMS = [
     *(("clipped", "silver"), ("dot", "silver"), ("fir4", "silver"), ("iir", "silver"), ("search", "silver")),
@@ -106,9 +106,9 @@ def _origin(program: Program, made: Program, place: Place, loop: tuple[int, int]
     r, b, n, k = place
     routine, machine = made.routines[r], machines.read(made.description, made.member)
     first, size = loop
-    state = entered(made, routine, machine, first)
+    state = entry_state(made, routine, machine, first)
     assert state is not None
-    steps, at, sources = walker(made, routine, machine, 200, tags=True), first, dict[Item, Item]()
+    steps, at, sources = make_walker(made, routine, machine, 200, tags=True), first, dict[Item, Item]()
     for _ in range(100 * size):
         seen = steps.step(at, state)
         if at == b and state.passes == 99:

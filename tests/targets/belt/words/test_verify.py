@@ -26,7 +26,7 @@ from polyloom.targets.belt.words.decode import decode
 from polyloom.targets.belt.words.encode import encode
 from polyloom.targets.belt.words.listing import listing
 from polyloom.targets.belt.words.program import Program
-from polyloom.targets.belt.words.verify import check, verify
+from polyloom.targets.belt.words.verify import check_routine, verify
 
 SUM = (Path(__file__).parent / "sum.conasm").read_text(encoding="utf-8")
 HEAD = "member silver\n"
@@ -51,7 +51,7 @@ def test_nothing_in_a_right_program() -> None:
 
 def test_the_belt_fills_up_in_the_passes_of_a_loop() -> None:
     program = read(SUM)
-    facts = check(program, program.routines[0], machine.member("silver"))[1]
+    facts = check_routine(program, program.routines[0], machine.member("silver"))[1]
     assert facts.lengths == {0: 2, 1: 3, 2: 3, 3: 16, 4: 16, 5: 4}
     assert facts.stations == {0: 0, 1: 0, 2: 0, 3: 2, 4: 1, 5: 0}
 

@@ -47,11 +47,11 @@ def csr(number: int, value: int, x31: int | None = None) -> str:
 
 
 def load(start: int, rows: int, address: int, stride: int = 64, load_id: int = 0, **fields: object) -> str:
-    return csr(0x83F, words.load(start, rows, address, **fields), words.x31(stride, load_id))  # pyright: ignore[reportArgumentType]
+    return csr(0x83F, words.load(start, rows, address, **fields), words.load_second_word(stride, load_id))  # pyright: ignore[reportArgumentType]
 
 
 def load_b(rows: int, address: int, stride: int = 64) -> str:
-    return csr(0x83F, words.load_b(rows, address), words.x31(stride, 1))
+    return csr(0x83F, words.load_b(rows, address), words.load_second_word(stride, 1))
 
 
 def wait(event: int) -> str:

@@ -111,7 +111,7 @@ def test_a_member_that_never_loads_holds_the_group() -> None:
 @pytest.mark.parametrize("thread", [0, 1])
 def test_both_harts_load_to_the_shires_scratchpad(thread: int, functional: bool) -> None:
     text = f"csrr s0, mhartid\nli t1, {thread}\nbne s0, t1, end\n" + START
-    text += csr(0x85F, words.load_l2(5, 16, ARRAYS), words.x31(64, 1)) + wait(3)
+    text += csr(0x85F, words.load_l2(5, 16, ARRAYS), words.load_second_word(64, 1)) + wait(3)
     array = np.arange(256, dtype=np.uint32)
     done = run(text, {ARRAYS: array}, functional=functional)
     assert done.result["stop"] == "passed"

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 
 from polyloom.riscv.image import MAGIC
-from polyloom.targets.minion.place import place
+from polyloom.targets.minion.place import parse_place
 from polyloom.targets.minion.run import model
 from polyloom.targets.minion.run.model import Outcome, Setup
 from polyloom.targets.minion.words.program import load
@@ -47,6 +47,6 @@ def without(data: bytes, at: int) -> bytes:
 
 def outcome(data: bytes, minions: int, functional: bool = True) -> Outcome:
     """Of a run with zeros for its arrays: hazards do not depend on data."""
-    where = place(str(minions))
+    where = parse_place(str(minions))
     program = load([Loaded("k.elf", data, None)], [], None, where.machine)
     return model.run(program, [], Setup(where, "report", functional)).outcome

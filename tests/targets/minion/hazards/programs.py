@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyloom.targets.minion.place import place
+from polyloom.targets.minion.place import parse_place
 from polyloom.targets.minion.run import model
 from polyloom.targets.minion.run.model import Hazards, Outcome, Setup
 from polyloom.targets.minion.words import tensor_words
@@ -131,7 +131,7 @@ def run(
 ) -> Outcome:
     """Of programs for harts 0, 1, 2 and so on."""
     data = source(harts)
-    where = place(str((len(harts) + 1) // 2))
+    where = parse_place(str((len(harts) + 1) // 2))
     program = load_program([Loaded("k.elf", data, None)], [], None, where.machine)
     setup = Setup(where, hazards, functional, 1, 10**6, errata, False)
     return model.run(program, [], setup).outcome
@@ -141,7 +141,7 @@ def bytes_of(
     harts: Sequence[Sequence[Step]], address: int, size: int, hazards: Hazards, functional: bool = False
 ) -> bytes:
     """Memory after a run."""
-    where = place(str((len(harts) + 1) // 2))
+    where = parse_place(str((len(harts) + 1) // 2))
     program = load_program([Loaded("k.elf", source(harts), None)], [], None, where.machine)
     return model.run(program, [], Setup(where, hazards, functional)).read(address, size)
 

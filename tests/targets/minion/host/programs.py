@@ -11,11 +11,11 @@ from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable
-from polyloom.riscv.names import parse
-from polyloom.riscv.source_lines import encode
+from polyloom.riscv.names import parse_isa
+from polyloom.riscv.source_lines import encode_lines
 from polyloom.targets.minion.words.assemble import TARGET
 
-ISA = parse("rv64imfc")
+ISA = parse_isa("rv64imfc")
 CODE = 0x80_0000_1000
 PASS, FAIL = 0x1FEED000, 0x50BAD000
 END = f"li t0, {PASS:#x}\ncsrrw x0, 0x8d0, t0\n.word 0x10500073\n"
@@ -29,7 +29,7 @@ def made(
     found = assemble(text, ISA, CODE, "k.s")
     starts = {name: address - CODE for name, address in found.labels.items()}
     written = {CODE + offset: Place(*place) for offset, place in (lines or {}).items()}
-    note = notes.text({"version": 1, "target": TARGET, "kind": "assembly", "lines": encode(written)})
+    note = notes.note_text({"version": 1, "target": TARGET, "kind": "assembly", "lines": encode_lines(written)})
     return executable(b"", CODE, found.data, ISA, {**starts, **(symbols or {})}, note=note)
 
 

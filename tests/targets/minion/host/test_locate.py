@@ -9,7 +9,7 @@ from tests.targets.minion.host.programs import CODE, Elf, made
 
 from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
-from polyloom.riscv.source_lines import Lines, decode, encode
+from polyloom.riscv.source_lines import Lines, decode_lines, encode_lines
 from polyloom.targets.minion.words.locate import Locator, Where
 
 TEXT = "start:\naddi x1, x0, 1\naddi x2, x0, 2\nloop:\naddi x3, x0, 3\naddi x4, x0, 4\n"
@@ -45,8 +45,8 @@ LINES = st.dictionaries(st.integers(0, 200), st.tuples(st.sampled_from(["a.s", "
 def test_lines_are_read_back(lines: dict[int, tuple[str, int]]) -> None:
     """For every address, the last line at or before it."""
     places = {at: Place(*place) for at, place in lines.items()}
-    text = notes.text({"version": 1, "target": "minion", "lines": encode(places)})
-    found = decode(_noted(text))
+    text = notes.note_text({"version": 1, "target": "minion", "lines": encode_lines(places)})
+    found = decode_lines(_noted(text))
     for address in range(202):
         last = max((at for at in lines if at <= address), default=None)
         place = None if last is None or not lines[last][1] else Place(*lines[last])
@@ -62,6 +62,6 @@ def _noted(text: bytes) -> bytes:
 
 
 def test_notes_with_other_lines_have_none() -> None:
-    assert decode(_noted(notes.text({"version": 1, "target": "minion", "lines": {"k.s": [[0, 1, "x", 2]]}}))) == Lines()
-    assert decode(_noted(notes.text({"version": 1, "target": "minion"}))) == Lines()
-    assert decode(_noted(notes.text({"version": 1, "target": "minion", "lines": [1]}))) == Lines()
+    assert decode_lines(_noted(notes.note_text({"version": 1, "target": "minion", "lines": {"k.s": [[0, 1, "x", 2]]}}))) == Lines()
+    assert decode_lines(_noted(notes.note_text({"version": 1, "target": "minion"}))) == Lines()
+    assert decode_lines(_noted(notes.note_text({"version": 1, "target": "minion", "lines": [1]}))) == Lines()

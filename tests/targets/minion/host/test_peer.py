@@ -9,11 +9,11 @@ import pytest
 from tests.targets.minion.host.programs import CODE, Elf, Load
 
 from polyloom.cli import main
-from polyloom.cli.bench.minion import emulated
+from polyloom.cli.bench.minion import emulator_row
 from polyloom.diagnostics import PolyloomError
-from polyloom.riscv.image import elf
+from polyloom.riscv.image import elf_image
 from polyloom.targets.minion.machine import load as machine
-from polyloom.targets.minion.place import place
+from polyloom.targets.minion.place import parse_place
 from polyloom.targets.minion.run import peer
 from polyloom.targets.minion.words.isa import ISA
 from polyloom.targets.minion.words.program import Program, load
@@ -38,7 +38,7 @@ def script(folder: Path, body: str) -> str:
 
 def test_inputs_are_in_the_file(program: Program) -> None:
     """They replace data, also zeros behind them, and stand alone elsewhere."""
-    image = elf(peer.joined(program, [(DATA + 4, b"xy"), (FREE, b"far"), (FREE + 64, b"")]), ISA)
+    image = elf_image(peer.merge_inputs(program, [(DATA + 4, b"xy"), (FREE, b"far"), (FREE + 64, b"")]), ISA)
     found = {s.address: s.data for s in image.segments}
     assert found == {CODE: Load(CODE).data, DATA: b"ab\0\0xy", FREE: b"far"}
     assert image.entry == CODE
@@ -46,7 +46,7 @@ def test_inputs_are_in_the_file(program: Program) -> None:
 
 def test_what_the_emulator_is_told(program: Program, tmp_path: Path) -> None:
     path = script(tmp_path, f'echo "$@" > {tmp_path}/told; for last; do :; done; test -s "$last"\n')
-    found = peer.compare(path, program, [], place("64"), 0.5)
+    found = peer.compare(path, program, [], parse_place("64"), 0.5)
     told = (tmp_path / "told").read_text(encoding="utf-8").split()
     assert told[:7] == ["-sp_dis", "-reset_pc", "0x8000001000", "-minions", "0xffffffff", "-shires", "0x3"]
     assert told[-2] == "-elf_load"
@@ -56,9 +56,9 @@ def test_what_the_emulator_is_told(program: Program, tmp_path: Path) -> None:
 def test_a_row_of_bench(tmp_path: Path) -> None:
     """The compiled product is what the emulator gets, its operands included."""
     path = script(tmp_path, f'for last; do :; done; cp "$last" {tmp_path}/got.elf\n')
-    row = emulated(path, 16, 1)
+    row = emulator_row(path, 16, 1)
     assert isinstance(row["model"], float) and row["unit"] == "times our seconds"
-    image = elf((tmp_path / "got.elf").read_bytes(), ISA)
+    image = elf_image((tmp_path / "got.elf").read_bytes(), ISA)
     assert sum(any(s.data) and not s.is_code for s in image.segments) == 2
 
 
@@ -70,13 +70,13 @@ def test_a_table_without_a_peer_refuses_one(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_minions_of_one_shire() -> None:
-    assert peer.arguments("k.elf", CODE, place("5"))[3:7] == ["-minions", "0x1f", "-shires", "0x1"]
+    assert peer.arguments("k.elf", CODE, parse_place("5"))[3:7] == ["-minions", "0x1f", "-shires", "0x1"]
 
 
 def test_an_emulator_that_fails(program: Program, tmp_path: Path) -> None:
     path = script(tmp_path, "echo one; echo two; echo three; echo no such thing; exit 3\n")
     with pytest.raises(PolyloomError) as caught:
-        peer.compare(path, program, [], place(""), 1)
+        peer.compare(path, program, [], parse_place(""), 1)
     first = caught.value.diagnostics[0]
     assert (first.code, first.message) == ("PL1313", "the emulator ended with 3")
     assert first.notes == ("two", "three", "no such thing")

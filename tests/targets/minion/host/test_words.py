@@ -15,11 +15,11 @@ import pytest
 from polyloom.riscv.image import Segment
 from polyloom.targets.minion.memory_map import RESET
 from polyloom.targets.minion.options import POLICIES, Hazards
-from polyloom.targets.minion.place import place
+from polyloom.targets.minion.place import parse_place
 from polyloom.targets.minion.run import events, findings, model, report
 from polyloom.targets.minion.run.model import Setup
 from polyloom.targets.minion.words.assemble import assemble_lines
-from polyloom.targets.minion.words.isa import CSRS, packed
+from polyloom.targets.minion.words.isa import CSRS, extension_rows
 from polyloom.targets.minion.words.locate import Locator
 from polyloom.targets.minion.words.program import Part, Program
 
@@ -72,7 +72,7 @@ def word(draw: random.Random) -> int:
         form = draw.choice([1, 2, 3, 5, 6, 7])
         return csr << 20 | draw.getrandbits(5) << 15 | form << 12 | draw.getrandbits(5) << 7 | 0x73
     if kind < 0.7:
-        row = draw.choice(packed())
+        row = draw.choice(extension_rows())
         return draw.getrandbits(32) & ~row.mask | row.match
     return draw.getrandbits(25) << 7 | draw.choice(MAJOR)
 
@@ -86,14 +86,14 @@ def program(draw: random.Random) -> Program:
 def setup(draw: random.Random, threads: int) -> Setup:
     hazards: Hazards = draw.choice(POLICIES)
     minions, functional, errata, trace = (draw.choice(options) for options in ("123", (0, 1), (0, 1), (0, 0, 1)))
-    return Setup(place(str(minions)), hazards, bool(functional), threads, MOST, bool(errata), bool(trace))
+    return Setup(parse_place(str(minions)), hazards, bool(functional), threads, MOST, bool(errata), bool(trace))
 
 
 def told(run: model.Run, how: Setup) -> str:
     """All that is said of a run."""
     outcome, locator = run.outcome, Locator()
     parts = [findings.lines(outcome, locator), findings.as_json(outcome, locator), events.trace(outcome, locator)]
-    ended = report.ended(outcome, locator, MOST, how.functional)
+    ended = report.end_diagnostic(outcome, locator, MOST, how.functional)
     if outcome.stop == "deadlock":
         ended = findings.deadlock(outcome, locator)
     return f"{outcome.stop} {outcome.cycles} {outcome.instructions} {parts} {ended}"

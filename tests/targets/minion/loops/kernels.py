@@ -200,7 +200,7 @@ ALL = (
 def without_eviction(monkeypatch: pytest.MonkeyPatch, left_out: int | None) -> Callable[[], int]:
     """Programs lack the eviction of this number; the function tells how many the last one has."""
     counts: list[int] = []
-    parts = works.parts
+    parts = works.program_parts
 
     def changed(*given: object, **named: object) -> Sequence[Part]:
         number, made = 0, list[Part]()
@@ -216,5 +216,5 @@ def without_eviction(monkeypatch: pytest.MonkeyPatch, left_out: int | None) -> C
         counts.append(number)
         return made
 
-    monkeypatch.setattr(works, "parts", changed)
+    monkeypatch.setattr(works, "program_parts", changed)
     return lambda: counts[-1]

@@ -32,7 +32,7 @@ def _check(seed: int, tmp_path: Path) -> None:
 @pytest.fixture
 def nests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole nests, also where a phase is a product."""
-    monkeypatch.setattr(form, "_source", _no_plan)
+    monkeypatch.setattr(form, "_planned_source", _no_plan)
 
 
 def _no_plan(*given: object) -> None:

@@ -11,11 +11,11 @@ from tests.conftest import Golden
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Place
 from polyloom.riscv import source_lines, symbols
-from polyloom.riscv.image import elf
+from polyloom.riscv.image import elf_image
 from polyloom.targets.minion.words import isa
 from polyloom.targets.minion.words.assemble import assemble, assemble_lines
 from polyloom.targets.minion.words.listing import listing
-from polyloom.targets.minion.words.tensor_words import fma, load, load_b, store, x31
+from polyloom.targets.minion.words.tensor_words import fma, load, load_b, store, load_second_word
 
 TEXT = """\
 # a comment with "quotes"
@@ -60,14 +60,14 @@ WRONG = {
 
 def test_program() -> None:
     data = assemble(TEXT, "k.s")
-    image = elf(data, isa.ISA)
+    image = elf_image(data, isa.ISA)
     code, words = (next(s for s in image.segments if s.is_code is kind) for kind in (True, False))
     assert image.entry == code.address + 4
     assert words.address % 4096 == 0
     assert words.data[:8] == struct.pack("<ff", 1, -2.5)
     assert words.data[8:24] == struct.pack("<QQ", 7, words.address)
     assert words.data[24:] == b"a # b\n\0"
-    named = symbols.objects(data)
+    named = symbols.symbol_extents(data)
     assert named["vector"] == (words.address, 24)
     assert named["text"] == (words.address + 24, 7)
     assert named["_start"] == (code.address + 4, len(code.data) - 4)
@@ -75,7 +75,7 @@ def test_program() -> None:
 
 def test_source_lines() -> None:
     data = assemble(TEXT, "k.s")
-    found, start = source_lines.decode(data), elf(data, isa.ISA).entry
+    found, start = source_lines.decode_lines(data), elf_image(data, isa.ISA).entry
     assert [found.at(start + offset) for offset in (0, 4, 8, 12)] == [Place("k.s", n) for n in (4, 5, 5, 6)]
 
 
@@ -91,7 +91,7 @@ def test_local_labels() -> None:
 
 def test_listing_reads_back() -> None:
     data = assemble(TEXT, "k.s")
-    code = next(s for s in elf(data, isa.ISA).segments if s.is_code)
+    code = next(s for s in elf_image(data, isa.ISA).segments if s.is_code)
     text = "\n".join(line.split("  ", 1)[1] for line in isa.listing(code.data, code.address))
     assert assemble_lines(text, code.address).data == code.data
 
@@ -114,13 +114,13 @@ TENSOR = {
         f"li t5, {fma('fp32', first=True)}\ncsrw tensor_fma, t5"
     ),
     "tensor_load scp[2..17] interleave8 from=a0 stride=256 id=1": (
-        f"li t5, {load(2, transform='interleave8')}\nadd t5, t5, a0\nli t6, {x31(256, 1)}\ncsrw tensor_load, t5"
+        f"li t5, {load(2, transform='interleave8')}\nadd t5, t5, a0\nli t6, {load_second_word(256, 1)}\ncsrw tensor_load, t5"
     ),
     "tensor_store 16x64B f0 to=0x8000001000 stride=a1": (
         f"li t5, {store(address=0x8000001000)}\nli t6, 0\nadd t6, t6, a1\ncsrw tensor_store, t5"
     ),
     "here: tensor_load_b TenB[0..3] from=here stride=64": (
-        f"here: li t5, {load_b(4)}\nla t6, here\nadd t5, t5, t6\nli t6, {x31(64)}\ncsrw tensor_load, t5"
+        f"here: li t5, {load_b(4)}\nla t6, here\nadd t5, t5, t6\nli t6, {load_second_word(64)}\ncsrw tensor_load, t5"
     ),
 }
 

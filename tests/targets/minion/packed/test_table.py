@@ -13,8 +13,8 @@ import pytest
 from tests.targets.minion.packed.test_twin import values
 
 from polyloom.riscv.encode import encode
-from polyloom.riscv.isa import Instruction, Row, table
-from polyloom.riscv.names import parse
+from polyloom.riscv.isa import Instruction, Row, instruction_table
+from polyloom.riscv.names import parse_isa
 from polyloom.targets.minion.words import isa
 from polyloom.targets.minion.words.assemble import assemble_lines
 from polyloom.targets.minion.words.header import header
@@ -55,19 +55,19 @@ def test_word_by_hand(text: str) -> None:
     assert assemble_lines(text).data == BY_HAND[text].to_bytes(4, "little")
 
 
-@pytest.mark.parametrize("row", isa.packed(), ids=lambda row: row.mnemonic)
+@pytest.mark.parametrize("row", isa.extension_rows(), ids=lambda row: row.mnemonic)
 def test_text_and_word(row: Row) -> None:
     r = random.Random(row.mnemonic)
     for _ in range(20):
         instruction = Instruction(row, tuple(values(row, r).values()))
         word = encode(instruction)
         assert isa.decode(word) == instruction
-        assert assemble_lines(isa.text_of(instruction)).data == word.to_bytes(4, "little")
+        assert assemble_lines(isa.instruction_text(instruction)).data == word.to_bytes(4, "little")
 
 
 def test_rows_are_apart() -> None:
-    standard = [row for row in table() if row.size == 4 and row.is_in(parse("rv64imfc"))]
-    own = isa.packed()
+    standard = [row for row in instruction_table() if row.size == 4 and row.is_in_isa(parse_isa("rv64imfc"))]
+    own = isa.extension_rows()
     pairs = [*combinations(own, 2), *((a, b) for a in own for b in standard)]
     assert [(a.mnemonic, b.mnemonic) for a, b in pairs if not (a.match ^ b.match) & a.mask & b.mask] == []
 
@@ -79,8 +79,8 @@ def test_standard_atomics_are_illegal() -> None:
 def test_native_table_has_every_instruction() -> None:
     """A row each, the one with more fixed bits first; the files of the registers of two are told by hand."""
     rows = re.findall(r"^    \{(0x\w+), (0x\w+), Packed::(\w+), (.*)\},  // (\S+)$", header(), re.MULTILINE)
-    assert sorted(row[4] for row in rows) == sorted(row.mnemonic for row in isa.packed())
-    assert {row[2] for row in rows} == {row.mnemonic.upper().replace(".", "_") for row in isa.packed()}
+    assert sorted(row[4] for row in rows) == sorted(row.mnemonic for row in isa.extension_rows())
+    assert {row[2] for row in rows} == {row.mnemonic.upper().replace(".", "_") for row in isa.extension_rows()}
     counts = [int(row[1], 16).bit_count() for row in rows]
     assert counts == sorted(counts, reverse=True)
     files = {row[4]: row[3].replace("File::", "") for row in rows}

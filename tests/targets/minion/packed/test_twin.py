@@ -16,7 +16,7 @@ from tests.targets.minion.packed.twin import State, Trap, execute
 from polyloom._native import minion
 from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Row
-from polyloom.targets.minion.words.isa import packed
+from polyloom.targets.minion.words.isa import extension_rows
 
 BASE: Final = 0x80_0000_0000
 SIZE: Final = 256
@@ -121,7 +121,7 @@ def agree(row: Row, v: dict[str, int], s: State) -> int:
     return cause
 
 
-@pytest.mark.parametrize("row", packed(), ids=lambda row: row.mnemonic)
+@pytest.mark.parametrize("row", extension_rows(), ids=lambda row: row.mnemonic)
 def test_row(row: Row) -> None:
     r = random.Random(row.mnemonic)
     for _ in range(24):
@@ -138,7 +138,7 @@ HARD: Final = {
 
 
 def only(row_name: str, **v: int) -> tuple[Row, dict[str, int]]:
-    row = next(row for row in packed() if row.mnemonic == row_name)
+    row = next(row for row in extension_rows() if row.mnemonic == row_name)
     return row, {field.name: v.get(field.name, 0) for field in row.fields}
 
 
@@ -236,7 +236,7 @@ def test_a_signalling_nan_makes_a_lane_atomic_a_nan(name: str) -> None:
     assert (made, s.flags.bits) == ([0x7FC00000, 0x7FC00000, 0x40000000, 0x3F800000], 0)
 
 
-ARITHMETIC: Final = tuple(row for row in packed() if row.mnemonic.endswith(".ps") and row.operands.endswith(";rm"))
+ARITHMETIC: Final = tuple(row for row in extension_rows() if row.mnemonic.endswith(".ps") and row.operands.endswith(";rm"))
 
 
 @pytest.mark.parametrize("wide", [True, False])

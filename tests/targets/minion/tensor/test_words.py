@@ -57,7 +57,7 @@ def test_fma_is_written_with_what_it_multiplies(value: int, written: str) -> Non
 
 
 def test_others_are_written_short() -> None:
-    load = Word(0x83F, words.load(0, address=0x8000001000, transform="interleave8"), words.x31(256, 1))
+    load = Word(0x83F, words.load(0, address=0x8000001000, transform="interleave8"), words.load_second_word(256, 1))
     assert text(load) == "tensor_load scp[0..15] interleave8 from=0x8000001000 stride=256 id=1"
     assert text(Word(0x83F, words.load_b())) == "tensor_load_b TenB[0..15] from=0x0"
     quant = words.quant(("i32_to_f32", "mul_col", "f32_to_i32", "sat8", "pack"), start=40)

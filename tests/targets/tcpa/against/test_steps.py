@@ -11,7 +11,7 @@ import pytest
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.steps import Steps, Tree
-from polyloom.targets.forms.loops import source_of
+from polyloom.targets.forms.loops import load_source
 from polyloom.targets.tcpa.run import equivalence
 from polyloom.targets.tcpa.words.phases import phase_file, steps_file
 from polyloom.targets.tcpa.words.phases.phase_file import SYMBOLIC, Phased
@@ -29,7 +29,7 @@ def mixed(d: pl.f32[N, N], v: pl.f32[N]) -> None:
             v[i] = v[i] * d[k, k] + d[i, k]
 
 
-SOURCE = source_of(mixed)
+SOURCE = load_source(mixed)
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import pytest
 
 from polyloom import memory
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import BY_NAME, OPERATIONS, ElementType, divides
+from polyloom.ir.operations import BY_NAME, OPERATIONS, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Array
 from polyloom.ir.semantics import apply
 from polyloom.ir.terms import Input, Operated, Terms, Value
-from polyloom.ir.terms_text import difference, print_term
+from polyloom.ir.terms_text import find_difference, print_term
 from polyloom.sets import Affine
 
 POINTS = 64
@@ -48,12 +48,12 @@ def test_equal_numbers_are_equal_values(seed: int) -> None:
         for _ in range(12000):
             operation, dtype = BY_NAME[rng.choice(NAMES)], rng.choice(TYPES)
             result = operation.result(dtype)
-            if not operation.works_on(dtype) or result not in TYPES:
+            if not operation.accepts_type(dtype) or result not in TYPES:
                 continue
             kinds = ("i32", dtype, dtype) if operation.name == "select" else (dtype,) * operation.arity
             chosen = [rng.choice(known[k][-12:] + known[k][:5]) for k in kinds]
             # What a division by zero gives is not said.
-            if divides(operation.name, dtype) and (np.asarray(chosen[1][1]) == 0).any():
+            if may_divide_by_zero(operation.name, dtype) and (np.asarray(chosen[1][1]) == 0).any():
                 continue
             number = int(terms.apply(operation.name, dtype, [c[0] for c in chosen]))
             value = np.asarray(apply(operation.name, dtype, [c[1] for c in chosen]))
@@ -152,7 +152,7 @@ def test_parts_and_text() -> None:
     assert print_term(whole, terms, names) == "sqrt((x + to_f32.i8(y)))"
     assert print_term(whole, terms, names, 1) == "sqrt(...)"
     other = terms.apply("sqrt", "f32", (terms.apply("add", "f32", (x, x)),))
-    assert difference(whole, other, terms) == (converted, x)
+    assert find_difference(whole, other, terms) == (converted, x)
 
 
 def test_differences_are_the_smallest_ones() -> None:
@@ -170,15 +170,15 @@ def test_differences_are_the_smallest_ones() -> None:
         return apply("select", apply(compare, *pair), limit, shifted)
 
     one, other = clamped(7, "gt"), clamped(6, "lt")
-    assert [print_term(n, terms, [("a", (3,))]) for n in difference(one, other, terms)] == [
+    assert [print_term(n, terms, [("a", (3,))]) for n in find_difference(one, other, terms)] == [
         "(a[0] * a[1]) shr 7",
         "(a[0] * a[1]) shr 6",
     ]
     products = [apply("mul", a, b), apply("mul", b, c), apply("mul", c, c)]
     left = apply("add", apply("add", products[0], products[1]), c)
     right = apply("sub", c, apply("sub", apply("neg", products[2]), products[0]))
-    assert difference(left, right, terms) == (b, c)
-    assert difference(apply("add", a, b), apply("add", a, apply("add", b, c)), terms) == (
+    assert find_difference(left, right, terms) == (b, c)
+    assert find_difference(apply("add", a, b), apply("add", a, apply("add", b, c)), terms) == (
         apply("add", a, b),
         apply("add", a, apply("add", b, c)),
     )

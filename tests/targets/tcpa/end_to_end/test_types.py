@@ -15,7 +15,7 @@ from tests.targets.tcpa.end_to_end import typed
 import polyloom as pl
 from polyloom.frontend.pla import parse
 from polyloom.ir.interpret import interpret
-from polyloom.ir.numbers import NUMPY, limits
+from polyloom.ir.numbers import NUMPY, type_limits
 from polyloom.ir.operations import ELEMENT_TYPES, ElementType
 
 COUNT = 12
@@ -23,7 +23,7 @@ FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 127.5, -129.0, 3e9, -3e9, np.inf, -np.inf, 
 
 
 def values(dtype: ElementType, rng: np.random.Generator) -> npt.NDArray[Any]:
-    bounds = limits(dtype)
+    bounds = type_limits(dtype)
     if bounds is None:
         return np.concatenate([rng.choice(FLOATS, COUNT // 2), rng.normal(0, 300, COUNT - COUNT // 2)]).astype(
             NUMPY[dtype]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.ir.numbers import NUMPY, WIDTH, limits
+from polyloom.ir.numbers import NUMPY, WIDTH, type_limits
 from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, FLOATS, OPERATIONS, STORED, ElementType
 
 Number = Any
@@ -135,7 +135,7 @@ def _computed(table: dict[str, Callable[[Number, Number], Any]], operation: str,
 
 
 def _wrapped(value: int, dtype: ElementType) -> int:
-    least, most = limits(dtype) or (0, 0)
+    least, most = type_limits(dtype) or (0, 0)
     return (value - least) % (most - least + 1) + least
 
 
@@ -150,7 +150,7 @@ def _converted(value: Number, dtype: ElementType) -> Number:
 
 
 def _saturated(value: float, to_integer: Callable[[float], int], dtype: ElementType) -> int:
-    least, most = limits(dtype) or (0, 0)
+    least, most = type_limits(dtype) or (0, 0)
     if math.isnan(value):
         return most
     return (most if value > 0 else least) if math.isinf(value) else max(least, min(most, to_integer(value)))

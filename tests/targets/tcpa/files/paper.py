@@ -26,7 +26,7 @@ from polyloom.targets.tcpa.words.isa import (
     Instruction,
     Next,
     Register,
-    opcode,
+    encode_opcode,
 )
 from polyloom.targets.tcpa.words.symbolic import (
     Access,
@@ -53,7 +53,7 @@ from polyloom.targets.tcpa.words.symbolic import (
     Writer,
 )
 
-MOVE, SHR, AND = opcode("move", "i32"), opcode("shr", "i32"), opcode("and", "i32")
+MOVE, SHR, AND = encode_opcode("move", "i32"), encode_opcode("shr", "i32"), encode_opcode("and", "i32")
 FIRST, LATER, ALL, EARLIER = range(4)
 
 LIMITS = Limits(

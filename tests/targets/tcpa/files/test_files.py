@@ -16,7 +16,7 @@ from tests.conftest import Golden
 from tests.targets.tcpa.files.generated import concretes, instructions, symbolics
 from tests.targets.tcpa.files.paper import CONCRETE, SYMBOLIC
 
-from polyloom.binary import CHECKED, fletcher64, remembered
+from polyloom.binary import CHECKED, fletcher64, cache_decoder
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa.words import concrete_file, encoding, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Concrete
@@ -77,7 +77,7 @@ def test_what_is_remembered_was_checked() -> None:
             raise ValueError(data)
         return len(data)
 
-    again = remembered(decode)
+    again = cache_decoder(decode)
     assert [again(b"good"), again(bytes([*b"good"]))] == [4, 4] and len(seen) == 1
     for _ in range(2):
         with pytest.raises(ValueError, match="bad"):

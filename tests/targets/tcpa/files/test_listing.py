@@ -16,8 +16,8 @@ from tests.targets.tcpa.files.paper import CONCRETE, OD0, RD0, SYMBOLIC
 from polyloom.sets import Affine
 from polyloom.targets.tcpa.words import notation
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.isa import Goto, If, Immediate, Instruction, opcode
-from polyloom.targets.tcpa.words.latency import Polynomial, timing
+from polyloom.targets.tcpa.words.isa import Goto, If, Immediate, Instruction, encode_opcode
+from polyloom.targets.tcpa.words.latency import Polynomial, derive_timing
 from polyloom.targets.tcpa.words.listing import as_json, show_concrete, show_symbolic
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
@@ -32,7 +32,7 @@ def test_the_running_example_is_listed_as_in_the_paper(golden: Golden) -> None:
 def test_the_schedule_of_the_running_example_is_the_paper_s() -> None:
     """Section 5.2: lambda = (pi, pi * p); the corrected reading of section 6: lambda_J = 2 and lambda_K = 12 for p =
     6."""
-    times = timing(SYMBOLIC, SYMBOLIC.candidates[0])
+    times = derive_timing(SYMBOLIC, SYMBOLIC.candidates[0])
     assert [str(factor) for factor in times.lambda_j] == ["2"]
     assert [(theta, [str(bound) for bound in bounds]) for theta, bounds in times.skew] == [((0, 1), ["2*p0"])]
     assert str(times.tile) == "2*p0 + 1"
@@ -43,7 +43,7 @@ def test_a_schedule_that_small_tiles_break_says_so() -> None:
     """With y ready two cycles later, the recurrence through fd0 needs pi >= 4, and pi is 2."""
     (schedule,) = SYMBOLIC.schedules
     late = replace(SYMBOLIC, schedules=(replace(schedule, latency=(1, 1, 3, 1)),))
-    assert [str(value) for value in timing(late, late.candidates[0]).valid] == ["-2"]
+    assert [str(value) for value in derive_timing(late, late.candidates[0]).valid] == ["-2"]
 
 
 def test_polynomials_are_rings() -> None:
@@ -55,12 +55,12 @@ def test_polynomials_are_rings() -> None:
 
 
 def test_instructions_read_as_in_section_6_3() -> None:
-    assert notation.instruction(Instruction(opcode("and", "i32"), (OD0,), (RD0, Immediate(1)))) == "andi od0 rd0 1"
+    assert notation.instruction(Instruction(encode_opcode("and", "i32"), (OD0,), (RD0, Immediate(1)))) == "andi od0 rd0 1"
     assert (
-        notation.instruction(Instruction(opcode("add", "f32"), (RD0, OD0), (RD0, Immediate(0x3FC00000))))
+        notation.instruction(Instruction(encode_opcode("add", "f32"), (RD0, OD0), (RD0, Immediate(0x3FC00000))))
         == "addi.f32 rd0,od0 rd0 1.5"
     )
-    assert notation.instruction(Instruction(opcode("add", "i32"), (), (RD0, Immediate(0xFFFFFFFF)))) == "addi - rd0 -1"
+    assert notation.instruction(Instruction(encode_opcode("add", "i32"), (), (RD0, Immediate(0xFFFFFFFF)))) == "addi - rd0 -1"
     assert notation.branch(If((0, 2), (1, 2, 3, 4)), "q{}".format) == "if ic0, ic2 jmp q4, q3, q2, q1"
     assert notation.branch(Goto(7), "q{}".format) == "goto q7"
 

@@ -69,7 +69,7 @@ class _Machine:
         for g in c.generators:
             assert g.delay >= 0 and g.domain
             for s in range(steps):
-                if scan_sets.contains(g.domain, scan_sets.digits_of(s, c.extents)):
+                if scan_sets.contains(g.domain, scan_sets.mixed_radix_digits(s, c.extents)):
                     due[g.delay + s * c.initiation_interval].append((g, s))
         pending = sum(map(len, due.values()))
         cycle = 0
@@ -121,7 +121,7 @@ class _Machine:
                     case Goto(target):
                         at[element, u] = target
                     case If(signals, targets):
-                        step = scan_sets.digits_of((cycle - starts[element, u]) // c.initiation_interval, c.extents)
+                        step = scan_sets.mixed_radix_digits((cycle - starts[element, u]) // c.initiation_interval, c.extents)
                         at[element, u] = targets[
                             sum(scan_sets.contains(control.signals[s], step) << b for b, s in enumerate(signals))
                         ]
@@ -137,7 +137,7 @@ class _Machine:
 
     def _index(self, g: Generator, step: int) -> tuple[str, tuple[int, ...]]:
         array = self.c.arrays[g.array]
-        digits = scan_sets.digits_of(step, self.c.extents)
+        digits = scan_sets.mixed_radix_digits(step, self.c.extents)
         word = g.base + sum(a * x for a, x in zip(g.coefficients, digits, strict=True))
         assert 0 <= word < prod(array.shape), "outside of the array"
         index: list[int] = []

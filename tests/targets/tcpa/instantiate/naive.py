@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
-from polyloom.targets.tcpa.words.isa import opcode, operation_of
+from polyloom.targets.tcpa.words.isa import encode_opcode, decode_opcode
 from polyloom.targets.tcpa.words.symbolic import (
     Access,
     ArrayInfo,
@@ -182,7 +182,7 @@ def symbolic(
         if e.index is not None:
             output = len(outputs)
             outputs.append(OutputUse(v, Access(names.index(e.target), tuple(row(x, program) for x in e.index))))
-        nodes.append(Node(opcode(e.operation, "i32"), condition(spaces[v]), tuple(operands), output))
+        nodes.append(Node(encode_opcode(e.operation, "i32"), condition(spaces[v]), tuple(operands), output))
     tau = _offsets(equations, variables, uses, latency)
     schedule = Schedule(
         interval,
@@ -265,7 +265,7 @@ def _offsets(equations: list[Equation], variables: list[str], uses: list[Use], l
 
 
 def execute(code: int, operands: list[int]) -> int:
-    name, _ = operation_of(code)
+    name, _ = decode_opcode(code)
     a = operands
     results: dict[str, Callable[[], int]] = {
         "move": lambda: a[0],
@@ -299,7 +299,7 @@ def reference(program: Program, values: Mapping[str, int], data: Cells) -> Cells
         return apply(e, point)
 
     def apply(e: Equation, point: tuple[int, ...]) -> int:
-        return execute(opcode(e.operation, "i32"), [operand(o, point) for o in e.operands])
+        return execute(encode_opcode(e.operation, "i32"), [operand(o, point) for o in e.operands])
 
     def operand(text: str, point: tuple[int, ...]) -> int:
         call = _CALL.match(text)

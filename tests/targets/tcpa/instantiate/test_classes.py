@@ -10,7 +10,7 @@ from tests.targets.tcpa.instantiate.naive import symbolic
 from tests.targets.tcpa.instantiate.oracle import instantiate
 
 from polyloom.targets.tcpa.words.concrete import ConvexSet
-from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Halt, If, Instruction, Next, Register, operation_of
+from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Halt, If, Instruction, Next, Register, decode_opcode
 
 
 def test_bits_as_printed_in_the_paper() -> None:
@@ -48,7 +48,7 @@ def _line(instruction: Instruction) -> str:
             ("rd", "fd", "id")[s.file] + str(s.index) if isinstance(s, Register) else str(s.bits)
             for s in instruction.sources
         ]
-        text = " ".join([operation_of(instruction.opcode)[0], *written, *read])
+        text = " ".join([decode_opcode(instruction.opcode)[0], *written, *read])
     match instruction.branch:
         case Next():
             return text

@@ -103,7 +103,7 @@ def test_intersection_complement_and_meeting(data: st.DataObject) -> None:
     n = len(extents)
     common = union_of(a, n).intersect(union_of(b, n))
     assert union_of((s for x in a for y in b if (s := scan_sets.intersect(x, y)) is not None), n).is_equal(common)
-    assert scan_sets.meets(a, b) == (not common.is_empty())
+    assert scan_sets.intersects(a, b) == (not common.is_empty())
     for s in a:
         for h in s.half_spaces:
             box = isl_set(s.lower, s.upper, ())
@@ -178,8 +178,8 @@ def test_order_of_the_scan(data: st.DataObject) -> None:
     names = ", ".join(f"x{g}" for g in range(len(extents)))
     bounds = " and ".join(f"0 <= x{g} <= {t}" for g, t in enumerate(top))
     wanted = isl.Set("{ [" + names + "] : " + bounds + " and (" + later + ") }")
-    assert union_of(scan_sets.digits_after(last, zero, top), len(extents)).is_equal(wanted)
-    assert scan_sets.digits_of(scan_sets.step_of(last, extents), extents) == last
+    assert union_of(scan_sets.list_successors(last, zero, top), len(extents)).is_equal(wanted)
+    assert scan_sets.mixed_radix_digits(scan_sets.linearize_digits(last, extents), extents) == last
 
 
 @given(st.data())
@@ -190,7 +190,7 @@ def test_counting_and_membership(data: st.DataObject) -> None:
     wanted = union_of(domain, len(extents))
     steps = stepping.steps_in(domain, extents)
     assert len(steps) == int(wanted.count_val().to_python())
-    assert all(scan_sets.contains(domain, scan_sets.digits_of(int(s), extents)) for s in steps)
+    assert all(scan_sets.contains(domain, scan_sets.mixed_radix_digits(int(s), extents)) for s in steps)
     point = tuple(data.draw(st.integers(0, e - 1)) for e in extents)
     assert scan_sets.contains(domain, point) == (not wanted.intersect(isl_set(point, point, ())).is_empty())
 

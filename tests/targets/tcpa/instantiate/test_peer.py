@@ -23,7 +23,7 @@ SLOW = ("conv", "syrk", "lu")
 CASES = [
     (kernel, region)
     for kernel in (*EXTENTS, *TRIANGULAR)
-    for region in instantiation.chosen(kernel)
+    for region in instantiation.regions_of_kernel(kernel)
     if region != LARGE[-1]
 ]
 QUICK = [(kernel, region) for kernel, region in CASES if kernel not in SLOW and region not in LARGE] + [

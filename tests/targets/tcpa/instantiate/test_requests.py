@@ -37,16 +37,16 @@ def checked_first(data: bytes, values: Mapping[str, Any], region: tuple[int, int
         raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
     known = check_parameters(signature(symbolic), values)
     check_region(symbolic, *region)
-    made = instantiation.request(data, known, *region, candidate)
-    instantiation.file_of(symbolic, made)
-    return concrete_file.append_made_of(made.file, MadeOf(made.candidate, tuple(known), data))
+    made = instantiation.call_library(data, known, *region, candidate)
+    instantiation.checked_file(symbolic, made)
+    return concrete_file.append_origin(made.file, MadeOf(made.candidate, tuple(known), data))
 
 
 def in_phases(data: bytes, values: Mapping[str, Any], region: tuple[int, int], candidate: int | None) -> bytes:
     phased = phase_file.decode(phase_file.SYMBOLIC, data)
     known = arguments.check_parameters(phased, values)
     made = checked_first(phased.stages[0].data, known, region, candidate)
-    return phase_file.concrete_phases(phase_file.concrete_form(phased), known, [made])
+    return phase_file.fill_template(phase_file.make_template(phased), known, [made])
 
 
 @cache
@@ -66,7 +66,7 @@ def outcome(make: Callable[..., bytes], *request: Any) -> object:
 def test_of_equations(complete: bool, values: dict[str, Any], region: tuple[int, int], candidate: int | None) -> None:
     request = ({"N": 8, "M": 6, "K": 5, **values} if complete else values, region, candidate)
     data = compiled("matmul.pla")
-    assert not stages.is_phased(data)
+    assert not stages.has_phases(data)
     assert outcome(program.instantiate, data, *request) == outcome(checked_first, data, *request)
 
 

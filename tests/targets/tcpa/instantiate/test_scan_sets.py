@@ -89,9 +89,9 @@ def test_shift_moves_every_iteration_along_the_scan(data: st.DataObject) -> None
         return
     shifted = list(stepping.shift((s,), steps, extents))
     moved = {
-        scan_sets.digits_of(scan_sets.step_of(x, extents) + steps, extents)
+        scan_sets.mixed_radix_digits(scan_sets.linearize_digits(x, extents) + steps, extents)
         for x in points(s)
-        if scan_sets.step_of(x, extents) + steps >= 0
+        if scan_sets.linearize_digits(x, extents) + steps >= 0
     }
     found = [x for t in shifted for x in points(t)]
     assert sorted(found) == sorted(moved)
@@ -125,7 +125,7 @@ def test_window_is_the_exact_maximum(data: st.DataObject) -> None:
     lower, upper, _ = data.draw(raw_sets(extents, 0))
     s = ConvexSet(tuple(lower), tuple(upper))
     total = prod(extents)
-    marks = [int(scan_sets.contains((s,), scan_sets.digits_of(i, extents))) for i in range(total)]
+    marks = [int(scan_sets.contains((s,), scan_sets.mixed_radix_digits(i, extents))) for i in range(total)]
     steps = data.draw(st.integers(0, total + 2))
     assert stepping.window(s, steps, extents) == max(sum(marks[i : i + steps]) for i in range(total))
 
@@ -134,10 +134,10 @@ def test_window_is_the_exact_maximum(data: st.DataObject) -> None:
 @settings(max_examples=100, deadline=None)
 def test_after_is_everything_later(data: st.DataObject) -> None:
     extents = data.draw(extents_strategy)
-    last = scan_sets.digits_of(data.draw(st.integers(0, prod(extents) - 1)), extents)
+    last = scan_sets.mixed_radix_digits(data.draw(st.integers(0, prod(extents) - 1)), extents)
     later = [
-        x for s in scan_sets.digits_after(last, (0,) * len(extents), tuple(e - 1 for e in extents)) for x in points(s)
+        x for s in scan_sets.list_successors(last, (0,) * len(extents), tuple(e - 1 for e in extents)) for x in points(s)
     ]
-    assert sorted(scan_sets.step_of(x, extents) for x in later) == list(
-        range(scan_sets.step_of(last, extents) + 1, prod(extents))
+    assert sorted(scan_sets.linearize_digits(x, extents) for x in later) == list(
+        range(scan_sets.linearize_digits(last, extents) + 1, prod(extents))
     )

@@ -75,12 +75,12 @@ def test_reads_back_what_it_resolves(machine: Machine) -> None:
 def test_every_operation_has_a_unit_where_the_member_promises_it() -> None:
     for name in ("generic", "unit", "wide", "ideal"):
         machine = load(name)
-        assert all(machine.units_for(*pair) for pair in PAIRS)
+        assert all(machine.find_units(*pair) for pair in PAIRS)
     converting, paper = {o.name for o in CONVERSIONS}, load("paper")
-    assert {pair for pair in PAIRS if paper.units_for(*pair)} == {
+    assert {pair for pair in PAIRS if paper.find_units(*pair)} == {
         (name, t) for name, t in PAIRS if t in ("i8", "i16", "i32", "f32") and name not in converting
     }
-    assert {o for o in BY_NAME if load("fau").units_for(o, "i32")} == {
+    assert {o for o in BY_NAME if load("fau").find_units(o, "i32")} == {
         "add",
         "sub",
         "neg",
@@ -97,7 +97,7 @@ def test_every_operation_has_a_unit_where_the_member_promises_it() -> None:
 
 def test_latencies_of_wide() -> None:
     wide = load("wide")
-    latency = {(o, t): wide.units[wide.units_for(o, t)[0]].latencies[o, t] for o, t in PAIRS}
+    latency = {(o, t): wide.units[wide.find_units(o, t)[0]].latencies[o, t] for o, t in PAIRS}
     longer = {("add", "f32"): 3, ("sub", "f32"): 3, ("sqrt", "f32"): 16, ("sqrt", "f64"): 16}
     longer |= {("add", "f64"): 4, ("sub", "f64"): 4, ("mul", "f64"): 5, ("madd", "f64"): 6}
     by_operation = {"mul": 3, "madd": 4} | dict.fromkeys(DIVISIONS, 12)

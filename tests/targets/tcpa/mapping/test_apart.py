@@ -14,7 +14,7 @@ from tests.targets.tcpa.instantiate.oracle import instantiate as reference
 from polyloom import api
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.map.rare_operations import collide
+from polyloom.targets.tcpa.map.rare_operations import has_collision
 from polyloom.targets.tcpa.run import instantiation
 from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
@@ -115,6 +115,6 @@ def test_every_meeting_is_found() -> None:
         step = (1, sizes[0]) if order == (0, 1) else (sizes[1], 1)
         starts = [interval * sum(i * s for s in step) for i in range(min(sizes))]
         meets = any(0 < abs(a - b) < 12 for a, b in product(starts, repeat=2))
-        assert collide(Schedule(interval, (0,), (0,), (12,), (diagonal,)), order, (1, 1), sizes, ()) == meets
+        assert has_collision(Schedule(interval, (0,), (0,), (12,), (diagonal,)), order, (1, 1), sizes, ()) == meets
         found.add(meets)
     assert found == {True, False}

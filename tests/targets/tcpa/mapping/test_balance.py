@@ -12,7 +12,7 @@ from polyloom.modulo.guarded.bounds import resource_minimum
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.map.balance import balance_units
 from polyloom.targets.tcpa.map.dependence_graph import build_graph
-from polyloom.targets.tcpa.map.schedule import problem, safe_distance
+from polyloom.targets.tcpa.map.schedule import build_problem, safe_distance
 
 TEXT = """parameter N >= 1
 input a[N]: i32, b[N]: i32
@@ -44,8 +44,8 @@ def _named(graph: Graph, names: list[str]) -> list[Equation]:
 def test_one_addition_moves() -> None:
     graph, machine = build_graph(parse(TEXT, "sums.pla")), machine_file.load("wide")
     after = balance_units(graph, machine)
-    assert resource_minimum(problem(graph, machine, safe_distance)).value == 2
-    assert resource_minimum(problem(after, machine, safe_distance)).value == 1
+    assert resource_minimum(build_problem(graph, machine, safe_distance)).value == 2
+    assert resource_minimum(build_problem(after, machine, safe_distance)).value == 1
     assert moved(TEXT, "wide") == ["R.1"]
 
 

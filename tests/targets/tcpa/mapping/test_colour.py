@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.map.colour import Interval, check_colours, colour, colour_graph
+from polyloom.targets.tcpa.map.colour import Interval, check_colours, colour_intervals, colour_graph
 
 
 def fewest(n: int, edges: list[tuple[int, int]]) -> int:
@@ -41,7 +41,7 @@ def test_arcs_take_the_fewest_registers(instance: tuple[tuple[Interval, ...], in
         for pair in combinations(range(len(values)), 2)
         if alive[pair[0]] & alive[pair[1]] and pair not in compatible
     ]
-    colours, bound = colour(values, period, compatible)
+    colours, bound = colour_intervals(values, period, compatible)
     assert all(colours[i] != colours[j] for i, j in edges)
     assert len(set(colours)) == bound == fewest(len(values), edges)
 
@@ -70,17 +70,17 @@ def test_a_graph_without_triangles_that_needs_four_colours() -> None:
 
 
 def test_three_arcs_that_meet_pairwise_but_never_all() -> None:
-    assert colour((Interval(0, 2), Interval(2, 4), Interval(4, 6)), 6) == ((0, 1, 2), 3)
+    assert colour_intervals((Interval(0, 2), Interval(2, 4), Interval(4, 6)), 6) == ((0, 1, 2), 3)
 
 
 def test_colours_are_numbered_by_first_appearance() -> None:
-    assert colour((Interval(0, 0), Interval(1, 1), Interval(1, 2)), 3)[0] == (0, 0, 1)
+    assert colour_intervals((Interval(0, 0), Interval(1, 1), Interval(1, 2)), 3)[0] == (0, 0, 1)
 
 
 def test_impossible_intervals_are_refused() -> None:
     for wrong in (Interval(0, 3), Interval(2, 1)):
         with pytest.raises(ValueError, match="empty or longer"):
-            colour((wrong,), 3)
+            colour_intervals((wrong,), 3)
 
 
 def test_the_checker_notices_a_shared_register() -> None:

@@ -28,7 +28,7 @@ from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.map import lifetimes, schedule
 from polyloom.targets.tcpa.map.allocate import Allocation
-from polyloom.targets.tcpa.map.demand import demand, distant_reads, greatest_demand
+from polyloom.targets.tcpa.map.demand import compute_demand, distant_reads, greatest_demand
 from polyloom.targets.tcpa.map.dependence_graph import build_graph
 from polyloom.targets.tcpa.map.relay import insert_relays
 from polyloom.targets.tcpa.words.symbolic import Kind
@@ -70,7 +70,7 @@ def test_a_chain_of_borders_runs_in_one_phase(sizes: tuple[int, int]) -> None:
 def test_demand_is_a_lower_bound(name: str) -> None:
     program = example(name)
     for candidate in compile_program(program, WIDE).candidates:
-        found = demand(set(distant_reads(program)), 0, Allocation(candidate.rows, candidate.columns))
+        found = compute_demand(set(distant_reads(program)), 0, Allocation(candidate.rows, candidate.columns))
         feedback = {link.register for links in candidate.links for link in links if link.kind is Kind.FEEDBACK}
         assert found.by_variable.total() <= len(feedback)
         assert found.sent.total() <= len(candidate.routes)
@@ -103,16 +103,16 @@ def test_copies_cut_lifetimes() -> None:
         f"  x[i] = a[i] * 3.0\n  z[i] = {chain}\n  y[i] = z[i] * x[i]\n"
     )
     graph = build_graph(program)
-    fastest = schedule.schedules(graph, WIDE, frozenset({0}))[-1]
+    fastest = schedule.list_schedules(graph, WIDE, frozenset({0}))[-1]
     made = lifetimes.insert_copies(graph, WIDE, fastest.schedule)
     assert made is not None
     copied, new = made
     assert [v.name for v in copied.program.variables if ".held" in v.name]
     assert lifetimes.insert_copies(copied, WIDE, new) is None, "no life is long any more"
     solution = Solution(new.initiation_interval, new.tau, new.unit, 1, False, "")
-    assert not violations(schedule.problem(copied, WIDE, schedule.safe_distance), solution)
+    assert not violations(schedule.build_problem(copied, WIDE, schedule.safe_distance), solution)
     late = replace(solution, start=(*new.tau[:-1], new.tau[-1] + 100))
-    assert violations(schedule.problem(copied, WIDE, schedule.safe_distance), late)
+    assert violations(schedule.build_problem(copied, WIDE, schedule.safe_distance), late)
     arrays = {"a": np.arange(7, dtype=np.float32)}
     assert (
         interpret(copied.program, {"N": 7}, arrays)["y"].tolist() == interpret(program, {"N": 7}, arrays)["y"].tolist()
@@ -124,7 +124,7 @@ def test_what_cannot_fit_is_refused_before_anything_is_solved(weighted: str, mon
         raise AssertionError("solved")
 
     monkeypatch.setattr(schedule, "solve", solve)
-    plan = api.source_of(weighted).plan
+    plan = api.load_source(weighted).plan
     assert plan is not None
     with pytest.raises(PolyloomError) as refused:
         compile_program(plan.phases[0].program, WIDE)

@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 from tests.targets.tcpa.mapping.programs import example
 
-from polyloom.ir.rdg import Graph, show
-from polyloom.targets.tcpa.map.dependence_graph import build_graph, destinations, limit_destinations
+from polyloom.ir.rdg import Graph, print_graph
+from polyloom.targets.tcpa.map.dependence_graph import build_graph, count_destinations, limit_destinations
 
 SMALL = {
     "bits": ({"N": 0}, {"N": 1}, {"N": 4}),
@@ -69,7 +69,7 @@ def test_exclusive_equations_never_meet(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_no_value_has_more_destinations_than_allowed(name: str, limit: int) -> None:
     graph = limit_destinations(build_graph(example(name)), limit)
-    assert all(destinations(graph, v.name) <= limit for v in graph.program.variables)
+    assert all(count_destinations(graph, v.name) <= limit for v in graph.program.variables)
     for values in SMALL[name]:
         assert max((len(s) for s in destination_sets(graph, values).values()), default=0) <= limit
 
@@ -80,7 +80,7 @@ def test_the_running_example_needs_no_copies() -> None:
 
 
 def test_the_running_example_is_figure_3() -> None:
-    lines = show(build_graph(example("bits"))).splitlines()
+    lines = print_graph(build_graph(example("bits"))).splitlines()
     assert [line.split(" {")[0] for line in lines] == [
         "S1: x [move]",
         "S2: x [move]",

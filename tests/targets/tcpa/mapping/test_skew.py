@@ -6,7 +6,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyloom.targets.tcpa.map.skew import skew
+from polyloom.targets.tcpa.map.skew import minimize_skew
 
 THETA = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
 BOUNDS = st.lists(st.tuples(st.sampled_from(THETA), st.integers(-9, 9)).map(lambda b: (*b[0], b[1])), max_size=8)
@@ -25,7 +25,7 @@ def brute(bounds: list[tuple[int, int, int]], rows: int, columns: int) -> int | 
 @settings(max_examples=300, deadline=None)
 @given(BOUNDS, st.integers(1, 5), st.integers(1, 5))
 def test_skew_is_optimal(bounds: list[tuple[int, int, int]], rows: int, columns: int) -> None:
-    found = skew(bounds, rows, columns)
+    found = minimize_skew(bounds, rows, columns)
     expected = brute(bounds, rows, columns)
     assert (found is None) == (expected is None)
     if found is None:
@@ -37,8 +37,8 @@ def test_skew_is_optimal(bounds: list[tuple[int, int, int]], rows: int, columns:
 
 def test_product_skew() -> None:
     # 20 x 20 x 20 product on 4 x 4, tiles of 5 x 5 x 20, pi = 1, order i, j, k: (5, 21).
-    assert skew([(1, 0, 5), (0, 1, 21)], 4, 4) == (5, 21)
+    assert minimize_skew([(1, 0, 5), (0, 1, 21)], 4, 4) == (5, 21)
 
 
 def test_parity_gap_is_infeasible() -> None:
-    assert skew([(1, 1, 1), (-1, -1, -1), (1, -1, 0), (-1, 1, 0)], 2, 2) is None
+    assert minimize_skew([(1, 1, 1), (-1, -1, -1), (1, -1, 0), (-1, 1, 0)], 2, 2) is None

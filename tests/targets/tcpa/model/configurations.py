@@ -22,10 +22,10 @@ from polyloom.targets.tcpa.words.concrete import (
     ElementProgram,
     Generator,
 )
-from polyloom.targets.tcpa.words.isa import File, Halt, If, Immediate, Instruction, Register, opcode
+from polyloom.targets.tcpa.words.isa import File, Halt, If, Immediate, Instruction, Register, encode_opcode
 
 MACHINE = machine_file.load("paper")
-MOVE, SHR, AND = opcode("move", "i32"), opcode("shr", "i32"), opcode("and", "i32")
+MOVE, SHR, AND = encode_opcode("move", "i32"), encode_opcode("shr", "i32"), encode_opcode("and", "i32")
 RD0, FD0, ID0, OD0, OD1 = (
     Register(File.RD, 0),
     Register(File.FD, 0),

@@ -63,14 +63,14 @@ def test_together_as_alone() -> None:
     placements = [
         model.Placement(DATA, row, 3 * column, _inputs(7 * row + column)) for row in range(2) for column in range(2)
     ]
-    for placement, result in zip(placements, model.run_together(placements, MACHINE, 2, 6), strict=True):
+    for placement, result in zip(placements, model.run_side_by_side(placements, MACHINE, 2, 6), strict=True):
         alone = model.run(DATA, MACHINE, placement.inputs)
         assert result.outputs["bits"].tolist() == alone.outputs["bits"].tolist()
         assert replace(result, outputs={}) == replace(alone, outputs={})
 
 
 def _together(row: int, column: int) -> object:
-    return model.run_together(
+    return model.run_side_by_side(
         [model.Placement(DATA, 0, 0, _inputs()), model.Placement(DATA, row, column, _inputs())], MACHINE, 2, 5
     )
 

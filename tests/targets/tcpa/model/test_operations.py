@@ -13,13 +13,13 @@ from tests.targets.tcpa.model.configurations import box
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir import semantics
-from polyloom.ir.numbers import NUMPY, limits
-from polyloom.ir.operations import BY_NAME, DIVISIONS, OPERATIONS, STORED, ElementType, Operation, divides
+from polyloom.ir.numbers import NUMPY, type_limits
+from polyloom.ir.operations import BY_NAME, DIVISIONS, OPERATIONS, STORED, ElementType, Operation, may_divide_by_zero
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Controller, ElementProgram, Generator
-from polyloom.targets.tcpa.words.isa import File, Halt, If, Instruction, Register, opcode
+from polyloom.targets.tcpa.words.isa import File, Halt, If, Instruction, Register, encode_opcode
 
 MACHINE = machine_file.load("generic")
 CASES = [(o, t) for o in OPERATIONS for t in o.types if o.gives not in STORED]
@@ -43,7 +43,7 @@ WIDE_EDGES = [4294967295.5, 2.0**32, -2147483648.5, 1e308, 5e-324, 1 + 2.0**-30,
 def _streaming(operation: Operation, types: tuple[ElementType, ...], result: ElementType, count: int) -> bytes:
     """One element that applies `operation` to `count` triples of inputs; its latency is 1 and pi is 1."""
     sources = tuple(Register(File.IO, n) for n in range(operation.arity))
-    step = (opcode(operation.name, types[-1]), (Register(File.IO, 0),), sources)
+    step = (encode_opcode(operation.name, types[-1]), (Register(File.IO, 0),), sources)
     program = (Instruction(*step, If((0,), (0, 1))), Instruction(*step, Halt()))
     inputs = tuple(ArrayLayout(f"x{n}", t, (count,), (1,), False) for n, t in enumerate(types))
     every = box(0, count - 1)
@@ -72,7 +72,7 @@ def _streaming(operation: Operation, types: tuple[ElementType, ...], result: Ele
 
 def _values(dtype: ElementType, arity: int) -> list[npt.NDArray[Any]]:
     rng = np.random.default_rng(arity)
-    bounds = limits(dtype)
+    bounds = type_limits(dtype)
     if bounds is None:
         listed = [*SPECIAL, *EDGES, *(WIDE_EDGES if dtype == "f64" else [])]
         pool = np.concatenate([listed, rng.standard_normal(10) * 1000]).astype(NUMPY[dtype])
@@ -93,7 +93,7 @@ def test_every_operation(operation: Operation, dtype: ElementType) -> None:
     types: tuple[ElementType, ...] = (dtype,) * operation.arity
     if operation.name == "select":
         operands[0], types = (np.arange(operands[0].size) % 3).astype(np.int32), ("i32", dtype, dtype)
-    if divides(operation.name, dtype):
+    if may_divide_by_zero(operation.name, dtype):
         operands = [x[operands[1] != 0] for x in operands]
     with np.errstate(all="ignore"):
         wanted = np.asarray(semantics.apply(operation.name, dtype, operands))

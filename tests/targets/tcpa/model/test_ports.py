@@ -17,7 +17,7 @@ from polyloom.cli.bench import regions
 from polyloom.targets.tcpa.run.verify import bank_ports, generator_kinds
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator, bank_route, route_end
-from polyloom.targets.tcpa.words.generator_table import outline
+from polyloom.targets.tcpa.words.generator_table import decode_outline
 
 CASES = (("matmul", (4, 4)), ("fir", (4, 4)), ("matmul", (5, 3)), ("conv", (3, 4)))
 SOME_PAIRS = frozenset(
@@ -56,9 +56,9 @@ def test_misplaced_banks_are_those_of_the_rules(seed: int) -> None:
         random.shuffle(generators)
     changed = replace(concrete, generators=tuple(generators))
     assert all(route_end(changed, g) == bank_route(changed, g)[-1] for g in generators)
-    read = outline(concrete_file.encode(changed))
+    read = decode_outline(concrete_file.encode(changed))
     for adjacent in (None, SOME_PAIRS):
-        assert generator_kinds.are_banks_in_place(read, adjacent) == (
+        assert generator_kinds.has_correct_banks(read, adjacent) == (
             not any(True for _ in bank_ports.misplaced_banks(changed, adjacent))
         )
         assert list(bank_ports.misplaced_banks(changed, adjacent)) == list(naive_ports.misplaced(changed, adjacent))

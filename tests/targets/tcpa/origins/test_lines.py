@@ -31,8 +31,8 @@ _FILES = [KERNELS / f"{name}.{LANGUAGES[n % 2]}" for n, name in enumerate(MINI)]
 
 def of_words(data: bytes) -> Iterator[Place | None]:
     """Of an ELF file, word by word."""
-    known = source_lines.decode(data)
-    for start, code in symbols.read(data).code:
+    known = source_lines.decode_lines(data)
+    for start, code in symbols.read_tables(data).code:
         yield from map(known.at, addresses(code, start))
 
 
@@ -113,8 +113,8 @@ def test_instructions_have_the_line_of_the_sum(name: str) -> None:
 def test_lines_hold_until_the_next() -> None:
     lines = source_lines.Lines((16, 24), (Place("a.c", 3, 0, "waits"), NOWHERE))
     assert [lines.at(n) for n in (15, 16, 23, 24)] == [None, Place("a.c", 3, 0, "waits"), lines.places[0], None]
-    assert lines.beside(16, "nop").endswith("# a.c:3  (waits)")
-    assert lines.without(16, lines.beside(16, "nop")) == "nop"
+    assert lines.annotate(16, "nop").endswith("# a.c:3  (waits)")
+    assert lines.without(16, lines.annotate(16, "nop")) == "nop"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from polyloom import api, files
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.belt.words import belt_file
-from polyloom.targets.provenance import Provenance, matched_texts
+from polyloom.targets.provenance import Provenance, match_texts
 
 SECRET = "BEGIN PRIVATE KEY"
 PATCHED = ("ir.ssa", "targets.provenance", "riscv.source_lines", "targets.tensix.source.note")
@@ -195,11 +195,11 @@ def test_load_takes_sources(folder: Path) -> None:
 
 def test_texts_by_names_alone() -> None:
     """Where nothing is known of a program's lines."""
-    assert matched_texts([], [("a/k.c", "x")]) == {"k.c": "x"}
+    assert match_texts([], [("a/k.c", "x")]) == {"k.c": "x"}
     place = Provenance("b/k.c", 2, 0, 0, "")
-    assert matched_texts([place], [("a/k.c", "x\ny")]) == {"b/k.c": "x\ny"}
+    assert match_texts([place], [("a/k.c", "x\ny")]) == {"b/k.c": "x\ny"}
     with pytest.raises(PolyloomError, match="it has other lines"):
-        matched_texts([place], [("a/k.c", "x")])
+        match_texts([place], [("a/k.c", "x")])
 
 
 @pytest.mark.parametrize("suffix", [".h", ".ssa"])

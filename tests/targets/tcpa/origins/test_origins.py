@@ -37,9 +37,9 @@ def test_rule_refuses_an_equation_without_origin() -> None:
     program = frontend.load(str(FIR)).plan.phases[0].program
     first, *others = program.equations
     changed = replace(program, equations=(replace(first, span=None, reason=""), *others))
-    pla_verify.explain(program)
+    pla_verify.check_origins(program)
     with pytest.raises(PolyloomError, match=f"nothing tells what the equation `{first.name}` is for"):
-        pla_verify.explain(changed)
+        pla_verify.check_origins(changed)
 
 
 def test_place_in_a_text() -> None:

@@ -78,7 +78,7 @@ def test_concrete_files_have_one_form(value: Phased, values: dict[str, int], dat
     scalars = tuple(Affine((), v.evaluate(values)) for v in value.values)
     made = tuple(replace(stage, data=file) for stage, file in zip(value.stages, files, strict=True))
     whole = Phased(value.name, (), Condition(), arrays, value.roles, made, scalars)
-    assert phase_file.concrete_phases(phase_file.concrete_form(value), values, files) == phase_file.encode(
+    assert phase_file.fill_template(phase_file.make_template(value), values, files) == phase_file.encode(
         CONCRETE, whole
     )
 
@@ -101,7 +101,7 @@ def repaired(data: bytes) -> bytes:
 
 def code_of(data: bytes) -> str | None:
     try:
-        stages.check(data)
+        stages.check_file(data)
     except PolyloomError as error:
         assert error.exit_code in (1, 3)
         return error.diagnostics[0].code

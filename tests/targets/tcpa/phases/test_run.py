@@ -17,7 +17,7 @@ import polyloom as pl
 from polyloom import api, frontend
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.nest import Nest
-from polyloom.ir.plan import Phase, Plan, of_program
+from polyloom.ir.plan import Phase, Plan, single_phase_plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.run import execute
 from polyloom.sets import Condition
@@ -110,7 +110,7 @@ def test_phases_add_up(name: str, compiled: Callable[[str], api.Compiled]) -> No
 
 
 def test_a_plan_that_is_a_program_has_the_program_s_file() -> None:
-    direct, planned = pl.compile(SQUARE), pl.compile(of_program(SQUARE))
+    direct, planned = pl.compile(SQUARE), pl.compile(single_phase_plan(SQUARE))
     assert direct.data == planned.data == symbolic_file.encode(compile_program(SQUARE, machine_file.load("wide")))
     assert direct.instantiate(N=9).data == planned.instantiate(N=9).data
 
@@ -174,7 +174,7 @@ def test_a_changed_order_is_compared_roughly(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(loops, "interpret", equal)
     source = replace(
-        frontend.of_plan(SQUARE), nest=Nest("f", (), Condition(), (), ()), exact=False, reference=reference
+        frontend.plan_source(SQUARE), nest=Nest("f", (), Condition(), (), ()), exact=False, reference=reference
     )
     for last, count in ((1.009, 0), (1.011, 1), (np.inf, 1), (np.nan, 1)):
         got = {"to": np.array([1000, np.inf, np.nan, last], np.float32)}
@@ -183,7 +183,7 @@ def test_a_changed_order_is_compared_roughly(monkeypatch: pytest.MonkeyPatch) ->
 
 def differences(source: Source, got: Arrays) -> list[object]:
     """Of outputs from every oracle of a source."""
-    found = execute.judged(loops.subject(source), {}, {}, got, silent)
+    found = execute.compare_oracles(loops.loop_subject(source), {}, {}, got, silent)
     return [compared.difference for compared, _ in found if compared.difference is not None]
 
 

@@ -51,7 +51,7 @@ def halves(phase: Phase, counters: frozenset[str], names: set[str]) -> tuple[lis
 
 
 def plan_of(path: str, function: str | None = None) -> Plan:
-    source: Source = api.source_of(path, Options(function=function))
+    source: Source = api.load_source(path, Options(function=function))
     assert source.plan is not None
     return source.plan
 
@@ -144,4 +144,4 @@ def test_little_work_of_one_iteration_stays(tmp_path: Path) -> None:
     (tmp_path / "chain.pla").write_text(chain(4), encoding="utf-8")
     made = api.compile(str(tmp_path / "chain.pla"), on="tcpa:wide")
     assert made.instantiate({"N": 9}, pes=(1, 1)).run(fill="random").verified
-    assert not stages.is_phased(made.data)
+    assert not stages.has_phases(made.data)

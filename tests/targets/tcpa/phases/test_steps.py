@@ -23,7 +23,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Source
 from polyloom.ir import nest_interpret, plan_interpret, plan_verify
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.steps import Steps, Tree, leaves, walk
+from polyloom.ir.steps import Steps, Tree, leaves, walk_steps
 from polyloom.sets import Affine
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.run.phases.step_sequence import run
@@ -53,7 +53,7 @@ def solved(r: pl.i32[N], y: pl.i32[N]) -> None:
 
 
 def source_of(kernel: Any) -> Source:
-    return frontend.of_nest(kernel.nest, kernel.reference, kernel.path)
+    return frontend.nest_source(kernel.nest, kernel.reference, kernel.path)
 
 
 SOURCES = {kernel.name: source_of(kernel) for kernel in (paths, solved)}
@@ -291,6 +291,6 @@ def test_hundreds_of_nests_of_steps(block: int, tmp_path: Path) -> None:
 def test_walking_gives_the_values_of_the_counters() -> None:
     inner = Steps("j", (Affine.symbol("i"),), (Affine((), 3), Affine.symbol("N")), ("x",), -1)
     outer = Steps("i", (Affine((), 0), Affine((), -4)), (Affine.symbol("N"),), (inner, "y"))
-    found = [(leaf, *(v for n, v in sorted(values.items()) if n != "N")) for leaf, values in walk((outer,), {"N": 2})]
+    found = [(leaf, *(v for n, v in sorted(values.items()) if n != "N")) for leaf, values in walk_steps((outer,), {"N": 2})]
     assert found == [("x", 0, 1), ("x", 0, 0), ("y", 0), ("x", 1, 1), ("y", 1)]
     assert [leaf for leaf, _ in leaves((outer,))] == ["x", "y"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.frontend import of_plan
+from polyloom.frontend import plan_source
 from polyloom.frontend.pla import parse
 from polyloom.frontend.source import Source
-from polyloom.ir.plan import of_program
+from polyloom.ir.plan import single_phase_plan
 
 
 def source(text: str) -> Source:
-    return of_plan(of_program(parse(text, "test.pla")), "test.pla")
+    return plan_source(single_phase_plan(parse(text, "test.pla")), "test.pla")
 
 
 def product(element: str = "f32", body: str = "") -> str:

@@ -19,9 +19,9 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.subject import Written
 from polyloom.targets.tensix.map.loops import form
 from polyloom.targets.tensix.map.oracle import arithmetic
-from polyloom.targets.tensix.map.oracle.bound import bound, distance
+from polyloom.targets.tensix.map.oracle.bound import product_bound, ulp_distance
 from polyloom.targets.tensix.options import Dest, Name, Options
-from polyloom.targets.tensix.words.arrays.formats import FORMATS, result_of
+from polyloom.targets.tensix.words.arrays.formats import FORMATS, dst_result_format
 
 Array = NDArray[Any]
 FLOATS: tuple[twin.Style, ...] = ("tf32", "bf16", "fp16")
@@ -34,10 +34,10 @@ def spread(rng: np.random.Generator, shape: tuple[int, int], decades: float) -> 
 
 
 def errors(left: Array, right: Array, name: Name, dest: Dest, fidelity: int) -> tuple[Array, Array]:
-    f, packed = FORMATS[name], result_of(name, dest)
-    got = packed.decode(arithmetic.product(f.encode(left), f.encode(right), f, dest, fidelity))
+    f, packed = FORMATS[name], dst_result_format(name, dest)
+    got = packed.decode(arithmetic.multiply_tiles(f.encode(left), f.encode(right), f, dest, fidelity))
     exact = left.astype(np.float64) @ right.astype(np.float64)
-    return np.abs(got - exact), bound(left, right, f, dest, fidelity)
+    return np.abs(got - exact), product_bound(left, right, f, dest, fidelity)
 
 
 @given(
@@ -69,7 +69,7 @@ def test_the_bound_is_within_a_hundred_of_real_errors(name: Name, fidelity: int)
 def test_higher_fidelity_has_a_smaller_bound() -> None:
     a = np.ones((1, 32), np.float32)
     for name in FLOATS:
-        bounds = [bound(a, a.T, FORMATS[name], 32, fidelity).item() for fidelity in (1, 2, 3, 4)]
+        bounds = [product_bound(a, a.T, FORMATS[name], 32, fidelity).item() for fidelity in (1, 2, 3, 4)]
         assert bounds == sorted(bounds, reverse=True) and bounds[0] > 4 * bounds[3]
 
 
@@ -81,7 +81,7 @@ def test_arithmetic_is_that_of_the_matrix_units_twin(name: twin.Style, dest: Des
     rng = np.random.default_rng(1)
     f = FORMATS[name]
     left, right = f.encode(spread(rng, (32, 16), 4)), f.encode(spread(rng, (16, 32), 4))
-    got = arithmetic.product(left, right, f, dest, 1)
+    got = arithmetic.multiply_tiles(left, right, f, dest, 1)
     mode = twin.Mode(name, dest == 32)
 
     def src(datums: Array) -> twin.Source:
@@ -136,7 +136,7 @@ def test_an_error_above_the_bound_is_exit_4(golden: Golden) -> None:
 def test_distances_count_values_of_the_format() -> None:
     def ulp(a: float, b: float, name: Name, dest: Dest) -> int:
         x, y = np.array([a], np.float32), np.array([b], np.float32)
-        return int(distance(x, y, result_of(name, dest))[0])
+        return int(ulp_distance(x, y, dst_result_format(name, dest))[0])
 
     assert ulp(1, 1 + 2**-23, "tf32", 32) == 1 and ulp(1, 1 + 2**-7, "bf16", 16) == 1
     assert ulp(1, 1 + 2**-10, "fp16", 16) == 1

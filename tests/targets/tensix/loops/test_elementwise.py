@@ -18,7 +18,7 @@ import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.stage import Formula
-from polyloom.targets.forms.loops import source_of
+from polyloom.targets.forms.loops import load_source
 from polyloom.targets.tensix.map.loops.form import TILE
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.steps import Pointwise, Spread, Step
@@ -69,7 +69,7 @@ def constant(y: pl.f32[N]) -> None:
 
 
 def test_axpy_is_one_mad_of_two_arrays_and_a_scalar() -> None:
-    program = recognize_stage(source_of(str(EXAMPLES / "axpy.pla")).plan, TILE)
+    program = recognize_stage(load_source(str(EXAMPLES / "axpy.pla")).plan, TILE)
     (stage,) = program.stages
     assert isinstance(stage, Formula)
     found = select_operations(stage, program)

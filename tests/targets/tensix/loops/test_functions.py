@@ -20,11 +20,11 @@ from polyloom.analysis.contraction import results
 from polyloom.analysis.dataflow import Apply, Leaf, Number, Term
 from polyloom.diagnostics import PolyloomError
 from polyloom.riscv import symbols
-from polyloom.targets.forms.loops import source_of
+from polyloom.targets.forms.loops import load_source
 from polyloom.targets.tensix.map.loops import functions
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, LARGEST_ANGLE, function
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, LARGEST_ANGLE, library_function
 from polyloom.targets.tensix.map.loops.lanes import Computed
-from polyloom.targets.tensix.map.oracle.function_errors import LEAST, MISSED, REDUCED, missed
+from polyloom.targets.tensix.map.oracle.function_errors import LEAST, MISSED, REDUCED, function_error
 
 N, M, K = pl.sizes("N M K")
 EXACT: dict[str, Any] = {name: getattr(np, name) for name in FUNCTIONS}
@@ -121,7 +121,7 @@ def test_errors_over_all_numbers_by_a_stride(name: str) -> None:
     patterns = [*range(0, 2**32, 50021), *near, *(bits | 1 << 31 for bits in near)]
     bits = np.resize(np.array(patterns, np.uint32), (-(-len(patterns) // 32), 32))
     with np.errstate(all="ignore"):
-        got = function(Computed(bits.shape), name, bits).view(np.float32).astype(np.float64)
+        got = library_function(Computed(bits.shape), name, bits).view(np.float32).astype(np.float64)
         x = bits.view(np.float32)
         want = EXACT[name](x.astype(np.float64))
         rounded = want.astype(np.float32)
@@ -188,7 +188,7 @@ def test_errors_of_operands_are_followed(name: str) -> None:
     x = rng.normal(0, 30, 20000)
     d = np.abs(x) * 2.0 ** rng.uniform(-30, 2, x.size)
     with np.errstate(all="ignore"):
-        value, error = missed(name, x, d)
+        value, error = function_error(name, x, d)
         np.testing.assert_array_equal(value, EXACT[name](x))
         ends = [EXACT[name](x - d), EXACT[name](x + d)]
         furthest = np.max(np.abs(np.array(ends) - value), axis=0)
@@ -251,12 +251,12 @@ def test_programs_longer_than_a_branch_reaches_and_than_8_kib(tmp_path: Path) ->
 
     assert pl.compile(program(12), on="tensix").run(N=2500).verified
     compiled = pl.compile(program(24), on="tensix")
-    assert sum(len(code) for _, code in symbols.read(compiled.prepare_instance({"N": 10}).data).code) > 8192
+    assert sum(len(code) for _, code in symbols.read_tables(compiled.prepare_instance({"N": 10}).data).code) > 8192
     assert compiled.run(N=10).verified
 
 
 def term_of(kernel: Any) -> Term:
-    ((_, term),) = results(source_of(kernel).plan.phases[0].program)
+    ((_, term),) = results(load_source(kernel).plan.phases[0].program)
     return term
 
 

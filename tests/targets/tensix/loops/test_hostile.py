@@ -46,7 +46,7 @@ VALUES = st.recursive(
 
 def changed(data: bytes, change: dict[str, Any]) -> bytes:
     """The file with another note of the same length, filled with spaces; itself where that is too long."""
-    text = symbols.note(data)
+    text = symbols.read_note(data)
     assert text is not None
     made = json.dumps({**json.loads(text), **change}, separators=(",", ":")).encode()
     return data.replace(text, made.ljust(len(text))) if len(made) <= len(text) else data
@@ -56,9 +56,9 @@ def changed(data: bytes, change: dict[str, Any]) -> bytes:
 def test_our_own_notes_read_back(data: bytes) -> None:
     found = note.decode(changed(data, {}))
     assert found is not None
-    lines = source_lines.decode(data)
+    lines = source_lines.decode_lines(data)
     places = dict(zip(lines.addresses, lines.places, strict=True))
-    assert note.encode(found, places) == symbols.note(data)
+    assert note.encode(found, places) == symbols.read_note(data)
 
 
 @pytest.mark.parametrize("form", ["product", "elementwise", "stages"])

@@ -17,7 +17,7 @@ from tests.targets.tensix.loops.programs import product, source
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.map.loops.product_unpack import chunk
+from polyloom.targets.tensix.map.loops.product_unpack import mop_chunk
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 N, M, K = pl.sizes("N M K")
@@ -84,7 +84,7 @@ def test_nothing_to_do(sizes: tuple[int, int, int]) -> None:
 
 
 def test_long_sums_take_several_mops() -> None:
-    assert [chunk(n) for n in (1, 127, 128, 131, 254)] == [1, 127, 64, 1, 127]
+    assert [mop_chunk(n) for n in (1, 127, 128, 131, 254)] == [1, 127, 64, 1, 127]
     assert run("f32", 4, 4, 130 * 32, format="bf16").verified
 
 
@@ -170,12 +170,12 @@ def test_a_trace_has_spans_of_all_units() -> None:
 def test_a_difference_from_the_arithmetic_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from polyloom.targets.tensix.map.oracle import arithmetic
 
-    exact = arithmetic.product
+    exact = arithmetic.multiply_tiles
 
     def wrong(*of: Any) -> Any:
         return exact(*of) ^ 1
 
-    monkeypatch.setattr(arithmetic, "product", wrong)
+    monkeypatch.setattr(arithmetic, "multiply_tiles", wrong)
     with pytest.raises(PolyloomError) as error:
         run("f32", 8, 8, 8)
     assert (error.value.code, error.value.exit_code) == ("PL0812", 4)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from polyloom.targets.tensix.words.assemble import assemble
 from polyloom.targets.tensix.words.configuration import constants, settings
 from polyloom.targets.tensix.words.decode import decode
-from polyloom.targets.tensix.words.disassemble import disassemble, macro
-from polyloom.targets.tensix.words.encode import PUSHED, encode, restored, rotated, to_bytes, to_words
+from polyloom.targets.tensix.words.disassemble import disassemble, macro_spelling
+from polyloom.targets.tensix.words.encode import PUSHED, encode, unrotate_word, rotate_word, to_bytes, to_words
 from polyloom.targets.tensix.words.isa import MEMBERS, Instruction, Member, table
 
 FETCHED = {
@@ -53,19 +53,19 @@ def instructions(draw: st.DrawFn) -> tuple[Member, Instruction, dict[str, int]]:
 @pytest.mark.parametrize("text", FETCHED)
 def test_words_of_the_vendors_assembler(text: str) -> None:
     (word,) = assemble(text).words
-    assert rotated(word) == FETCHED[text]
+    assert rotate_word(word) == FETCHED[text]
     assert disassemble(word) == text
 
 
 @given(words)
 def test_rotation_is_inverse(word: int) -> None:
-    assert restored(rotated(word)) == rotated(restored(word)) == word
+    assert unrotate_word(rotate_word(word)) == rotate_word(unrotate_word(word)) == word
 
 
 @given(words, members)
 def test_text_of_a_random_word_is_that_word(word: int, member: Member) -> None:
     assert assemble(disassemble(word, member), member=member).words == (word,)
-    assert assemble(macro(word, member), member=member).words == (word,)
+    assert assemble(macro_spelling(word, member), member=member).words == (word,)
 
 
 @given(instructions())
@@ -77,7 +77,7 @@ def test_every_instruction_returns(drawn: tuple[Member, Instruction, dict[str, i
     assert (found.row, found.values, found.stray) == (row, values, 0)
     text = disassemble(word, member)
     assert text.split(" ")[0] == row.mnemonic
-    assert assemble(text, member=member).words == assemble(macro(word, member), member=member).words == (word,)
+    assert assemble(text, member=member).words == assemble(macro_spelling(word, member), member=member).words == (word,)
 
 
 @pytest.mark.parametrize("member", MEMBERS)

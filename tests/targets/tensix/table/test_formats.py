@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import polyloom as pl
-from polyloom.targets.tensix.run.places import get, put, where
+from polyloom.targets.tensix.run.places import read_place, write_place, parse_place
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.words import numbers
 from polyloom.targets.tensix.words.numbers import DST_FORMATS, L1_FORMATS
@@ -27,9 +27,9 @@ NUMBERS: Final = {
 
 def moved(place: str, array: NDArray[Any]) -> NDArray[Any]:
     """Into a tile and out of it."""
-    tile, at = Tile("wormhole"), where(place)
-    put(tile, at, array)
-    return get(tile, at, None, array)
+    tile, at = Tile("wormhole"), parse_place(place)
+    write_place(tile, at, array)
+    return read_place(tile, at, None, array)
 
 
 def patterns(width: int) -> st.SearchStrategy[NDArray[np.uint32]]:
@@ -46,7 +46,7 @@ def test_numbers_come_back(place: str, data: st.DataObject) -> None:
     """In the type of the format, each with its value: of random patterns, those that are numbers."""
     form = place.partition(":")[2]
     bits = data.draw(patterns(32 if form == "bfp8" else L1_FORMATS[form]))
-    array = numbers.values(form, bits)
+    array = numbers.to_numbers(form, bits)
     assert array.dtype == NUMBERS[form]
     if form == "bfp8":  # sign and seven bits under a common exponent, which here is that of 1
         array = np.ldexp(np.rint(np.ldexp((bits >> 24).astype(np.float32), -1)) - 64, -6).astype(np.float32)
@@ -62,8 +62,8 @@ def test_bits_come_back(place: str, data: st.DataObject) -> None:
     form = place.partition(":")[2]
     width = L1_FORMATS[form]
     bits = data.draw(patterns(width))
-    array = numbers.values(form, bits)
-    again = numbers.bits(form, moved(place, array), place)
+    array = numbers.to_numbers(form, bits)
+    again = numbers.to_bits(form, moved(place, array), place)
     is_nan = np.isnan(array) if array.dtype.kind == "f" else np.zeros(bits.shape, np.bool_)
     is_zero = (array == 0) & (array.dtype.kind == "i")
     assert np.array_equal(np.where(is_nan | is_zero, 0, again), np.where(is_nan | is_zero, 0, bits))

@@ -13,7 +13,7 @@ from tests.targets.tensix.table.conftest import Call, link
 from polyloom.riscv.assemble import assemble as assemble_riscv
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.words.decode import decode
-from polyloom.targets.tensix.words.mop import configured, expanded
+from polyloom.targets.tensix.words.mop import attach_mop_configuration, expand_mop
 from polyloom.targets.tensix.words.program import CORE, Item
 
 NOP, REPEATED = 0x02000000, 36
@@ -56,7 +56,7 @@ def test_expansions_are_those_of_the_tile(seed: int) -> None:
     tile.mop_config[1] = config
     tile.push("t1", [0x03000000 | mask >> 16, word])
     tile.run(1_000_000)
-    words = expanded(mop, tuple(config), mask >> 16)
+    words = expand_mop(mop, tuple(config), mask >> 16)
     bug = loops and config[0] == 1 and config[1] == 0 and config[2] == NOP and config[3] != NOP
     assert words is not None
     if not bug:
@@ -70,10 +70,10 @@ def test_what_is_not_known_is_no_expansion() -> None:
     loop, unpack, long = decode(0x01800000), decode(0x01000000), decode(0x01000000 | 20 << 16)
     assert loop is not None and unpack is not None and long is not None
     known: tuple[int | None, ...] = (1, 0, NOP, NOP, NOP, NOP, NOP, NOP, NOP)
-    assert expanded(loop, known, None) == [] and expanded(loop, (None, *known[1:]), None) is None
-    assert expanded(unpack, known, None) == [NOP] and expanded(long, known, None) is None
-    assert expanded(long, known, 0) == [NOP] * 21
-    assert expanded(unpack, (*known[:3], None, *known[4:]), 0) is None
+    assert expand_mop(loop, known, None) == [] and expand_mop(loop, (None, *known[1:]), None) is None
+    assert expand_mop(unpack, known, None) == [NOP] and expand_mop(long, known, None) is None
+    assert expand_mop(long, known, 0) == [NOP] * 21
+    assert expand_mop(unpack, (*known[:3], None, *known[4:]), 0) is None
 
 
 def test_constants_reach_the_expander() -> None:
@@ -86,7 +86,7 @@ def test_constants_reach_the_expander() -> None:
         sw a1, 4(a2)
         .word 0x04000000
     """
-    (at,) = [item for item in configured(items(text), {}) if item.is_tensix]
+    (at,) = [item for item in attach_mop_configuration(items(text), {}) if item.is_tensix]
     assert at.mop == (0x02000000, None, None, None, None, 0xFFFFFFFD, None, None, None)
 
 
@@ -112,11 +112,11 @@ def test_what_a_slot_has_where_something_jumps_to() -> None:
         sw a1, 8(a0)
         back: .word 0x04000000
     """
-    found = [item.mop for item in configured(items(text), {}) if item.is_tensix]
+    found = [item.mop for item in attach_mop_configuration(items(text), {}) if item.is_tensix]
     assert [slots and slots[:3] for slots in found] == [
         (1, 2, None), (1, 2, None), (1, 2, None), (1, None, None), (1, None, None),
     ]  # fmt: skip
-    assert all(item.mop is None for item in configured(items(".word 0x04000000"), {}))
+    assert all(item.mop is None for item in attach_mop_configuration(items(".word 0x04000000"), {}))
 
 
 def test_a_hazard_in_an_expansion(call: Call, golden: Golden, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

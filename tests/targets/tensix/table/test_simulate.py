@@ -15,7 +15,7 @@ from tests.targets.tensix.table.conftest import Call, link
 
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.words.isa import table
-from polyloom.targets.tensix.words.numbers import L1_FORMATS, bits, rows_of, tiles_of, to_l1
+from polyloom.targets.tensix.words.numbers import L1_FORMATS, to_bits, to_rows, to_tiles, to_l1
 
 SQUARE = """SFPLOAD L0, {0}, {1}, 3
 SFPMUL L1, L0, L0, L9, 0
@@ -182,15 +182,15 @@ def test_tiles_in_l1_in_every_format(call: Call, form: str, shape: tuple[int, ..
     if form != "bfp8":
         assert np.array_equal(out, given)
         first = to_l1(
-            form, bits(form, given, "").reshape(-1, 16 if len(shape) == 2 and shape[1] == 16 else 32)[:1, :16]
+            form, to_bits(form, given, "").reshape(-1, 16 if len(shape) == 2 and shape[1] == 16 else 32)[:1, :16]
         )
         assert data[: len(first)].tobytes() == first
         return
     row = given.reshape(-1, shape[-1])[0, :16]
     assert int(data[0]) - 127 == int(np.log2(np.abs(row).max()))
-    rows = rows_of(given, "")
+    rows = to_rows(given, "")
     unit = 2.0 ** (np.floor(np.log2(np.abs(rows).max(1, keepdims=True))) - 6)
-    assert (np.abs(rows_of(out, "") - rows) <= unit / 2).all()
+    assert (np.abs(to_rows(out, "") - rows) <= unit / 2).all()
 
 
 def test_outputs_of_l1_are_tiles_unless_an_input_says_otherwise(call: Call) -> None:
@@ -201,8 +201,8 @@ def test_outputs_of_l1_are_tiles_unless_an_input_says_otherwise(call: Call) -> N
 
 def test_tiles_are_four_faces() -> None:
     tiles = np.arange(2048).reshape(2, 32, 32)
-    rows = rows_of(tiles, "tiles")
-    assert np.array_equal(tiles_of(rows), tiles)
+    rows = to_rows(tiles, "tiles")
+    assert np.array_equal(to_tiles(rows), tiles)
     assert np.array_equal(rows[0:16], tiles[0, :16, :16]) and np.array_equal(rows[16:32], tiles[0, :16, 16:])
     assert np.array_equal(rows[32:48], tiles[0, 16:, :16]) and np.array_equal(rows[64:80], tiles[1, :16, :16])
 

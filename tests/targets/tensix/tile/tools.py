@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from polyloom.riscv.assemble import assemble as assemble_riscv
-from polyloom.riscv.names import parse
+from polyloom.riscv.names import parse_isa
 from polyloom.targets.tensix import python as tensix
 
 RESET: Final = {"b": 0, "t0": 0x6000, "t1": 0xA000, "t2": 0xE000, "nc": 0x12000}
-_CORE: Final = parse("rv32im")
+_CORE: Final = parse_isa("rv32im")
 
 
 def words(text: str) -> list[int]:

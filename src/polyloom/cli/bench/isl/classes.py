@@ -70,7 +70,7 @@ def _operation(made: Leaves, tau: int, instruction: InstructionNode) -> Operatio
         tau,
         instruction.opcode,
         issued,
-        (*read, *(Fragment(None, leaf.fragment, _written(made, leaf, issued)) for leaf in written)),
+        (*read, *(Fragment(None, leaf.fragment, _written_domain(made, leaf, issued)) for leaf in written)),
     )
 
 
@@ -83,7 +83,7 @@ def _read(made: Leaves, leaf: Leaf) -> int:
     return made.number(frozenset(leaf.pieces), map(made.tiles.piece, leaf.pieces))
 
 
-def _written(made: Leaves, leaf: Leaf, issued: int) -> int:
+def _written_domain(made: Leaves, leaf: Leaf, issued: int) -> int:
     """Where the port drives nothing the paper's classes need a don't-care: the pattern of the nearest element that
     drives it."""
     widening = [p for p in leaf.pieces if p.widen is not None]
@@ -142,25 +142,25 @@ def specialize(made: Leaves, elements: isl.Set) -> tuple[dict[int, tuple[Operati
     tile = isl.Set.from_point(elements.sample_point())
     domains = [tile.apply(leaf).coalesce() for leaf in made.maps]
     empty = [d.is_empty() for d in domains]
-    silent: Mapping[int, bool] = {r: elements.is_disjoint(made.tiles.driven(r)) for r in _sending(made)}
+    silent: Mapping[int, bool] = {r: elements.is_disjoint(made.tiles.driven(r)) for r in _sending_registers(made)}
 
-    def kept(f: Fragment) -> bool:
+    def has_effect(f: Fragment) -> bool:
         port = f.position is None and isinstance(f.source, Register) and f.source.file is File.IO
         return not empty[f.domain] and not (
             port and isinstance(f.source, Register) and silent.get(f.source.index, False)
         )
 
-    def reduced(operations: Iterable[Operation]) -> tuple[Operation, ...]:
+    def reduce_operations(operations: Iterable[Operation]) -> tuple[Operation, ...]:
         return tuple(
-            Operation(o.tau, o.opcode, o.domain, tuple(filter(kept, o.fragments)))
+            Operation(o.tau, o.opcode, o.domain, tuple(filter(has_effect, o.fragments)))
             for o in operations
             if not empty[o.domain]
         )
 
-    return {u: operations for u, all in made.units.items() if (operations := reduced(all))}, domains
+    return {u: operations for u, all in made.units.items() if (operations := reduce_operations(all))}, domains
 
 
-def _sending(made: Leaves) -> set[int]:
+def _sending_registers(made: Leaves) -> set[int]:
     """Output registers that send to neighbours."""
     positions = (p for u in made.tiles.prepared.tree for o in u.offsets for i in o.instructions for p in i.destinations)
     return {

@@ -108,7 +108,7 @@ class Tiles:
     def piece(self, piece: Piece) -> isl.Map:
         key = piece.condition, piece.tile
         if key not in self._pieces:
-            self._pieces[key] = reduce(self._bounded, piece.tile, self._conditions[piece.condition])
+            self._pieces[key] = reduce(self._bound_tile, piece.tile, self._conditions[piece.condition])
         return self._pieces[key]
 
     def driven(self, register: int) -> isl.Set:
@@ -165,7 +165,7 @@ class Tiles:
             tiling = tiling.set_aff(m, row)
         return tiling
 
-    def _bounded(self, domain: isl.Map, b: TileBound) -> isl.Map:
+    def _bound_tile(self, domain: isl.Map, b: TileBound) -> isl.Map:
         g, p = self.prepared.candidate.order.index(b.dimension), self.sizes[b.dimension]
         match b.kind:
             case BoundKind.AT_LEAST:
@@ -186,7 +186,7 @@ class Tiles:
                 if link.kind is Kind.CHANNEL:
                     readers[link.register].append(self._reads(u, link))
         return [
-            self._before(self._elements(pieces), route.displacement)
+            self._sources(self._elements(pieces), route.displacement)
             for pieces, route in zip(readers, candidate.routes, strict=True)
         ]
 
@@ -199,7 +199,7 @@ class Tiles:
             )
         )
 
-    def _before(self, elements: isl.Set, displacement: tuple[int, int]) -> isl.Set:
+    def _sources(self, elements: isl.Set, displacement: tuple[int, int]) -> isl.Set:
         """The occupied elements at -displacement from `elements`."""
         moved = isl.MultiAff.identity(self.region.get_space().map_from_set())
         for axis, d in enumerate(displacement):

@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.frontend.c.plain.countdowns import counting_down
-from polyloom.frontend.c.plain.headers import single_headers
-from polyloom.frontend.c.plain.helpers import expanded
-from polyloom.frontend.c.plain.labels import unlabelled
-from polyloom.frontend.c.plain.structs import Fields, taken_apart
-from polyloom.frontend.c.plain.tables import filled
-from polyloom.frontend.c.plain.walks import counted
-from polyloom.frontend.loops.effects import separated
-from polyloom.frontend.loops.jumps import without_continue
-from polyloom.frontend.loops.returns import returning
+from polyloom.frontend.c.plain.countdowns import rewrite_countdowns
+from polyloom.frontend.c.plain.headers import split_headers
+from polyloom.frontend.c.plain.helpers import inline_calls
+from polyloom.frontend.c.plain.labels import remove_labels
+from polyloom.frontend.c.plain.structs import Fields, replace_aggregates
+from polyloom.frontend.c.plain.tables import expand_initializers
+from polyloom.frontend.c.plain.walks import recover_arrays
+from polyloom.frontend.loops.effects import separate_effects
+from polyloom.frontend.loops.jumps import remove_continue
+from polyloom.frontend.loops.returns import replace_returns
 from polyloom.frontend.loops.tree import Node
 
 RESULT: Final = "@return"
@@ -37,24 +37,24 @@ class File:
     records: Mapping[str, Fields] = field(default_factory=dict[str, Fields])
 
 
-def plain(function: Node, file: File) -> Node:
+def canonicalize(function: Node, file: File) -> Node:
     """Canonicalization of a function's body; what it returns is assigned to the variable `RESULT`."""
     body = function.inner[-1]
-    body = unlabelled(body)
+    body = remove_labels(body)
     # Inlining first: pointers, structures and tables of callees are then the function's own.
-    body = expanded(body, {name: _without_labels(found) for name, found in file.functions.items()})
-    body = returning(body, result(function)) or body
-    body = filled(body, file.tables)
-    body = taken_apart(body, file.records)
-    body = counting_down(body)
-    body = separated(body)
-    body = counted(body, tuple(n for n in function.inner if n.kind == "parameter"))
+    body = inline_calls(body, {name: _remove_function_labels(found) for name, found in file.functions.items()})
+    body = replace_returns(body, result_variable(function)) or body
+    body = expand_initializers(body, file.tables)
+    body = replace_aggregates(body, file.records)
+    body = rewrite_countdowns(body)
+    body = separate_effects(body)
+    body = recover_arrays(body, tuple(n for n in function.inner if n.kind == "parameter"))
     # Last: without `continue`, what a header counts may move to the end of the body.
-    body = single_headers(without_continue(body))
+    body = split_headers(remove_continue(body))
     return replace(function, inner=(*function.inner[:-1], body))
 
 
-def result(function: Node) -> Node | None:
+def result_variable(function: Node) -> Node | None:
     """Result of a function as the declaration of a variable; None for void."""
     # The type of a function is printed as `float (int)`.
     ctype = function.ctype.partition(" (")[0].partition("(")[0].strip()
@@ -71,5 +71,5 @@ def result(function: Node) -> Node | None:
     )
 
 
-def _without_labels(function: Node) -> Node:
-    return replace(function, inner=(*function.inner[:-1], unlabelled(function.inner[-1])))
+def _remove_function_labels(function: Node) -> Node:
+    return replace(function, inner=(*function.inner[:-1], remove_labels(function.inner[-1])))

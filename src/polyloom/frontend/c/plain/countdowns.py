@@ -11,25 +11,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, block, with_statements
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.shape import Statements, block, map_statements
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 
-def counting_down(body: Node) -> Node:
+def rewrite_countdowns(body: Node) -> Node:
     """Rewriting of countdown loops into loops that test first."""
-    return with_statements(body, lambda node: _inside(node, body))
+    return map_statements(body, lambda node: _rewrite_statement(node, body))
 
 
-def _inside(node: Node, function: Node) -> Statements:
-    node = with_statements(node, lambda child: _inside(child, function))
-    test = strip(node.inner[0 if node.kind == "while" else 2]) if node.kind in ("while", "for") else None
-    step = _step(test) if test is not None and test.kind else None
-    if test is None or step is None or _read_outside(node, step, function):
+def _rewrite_statement(node: Node, function: Node) -> Statements:
+    node = map_statements(node, lambda child: _rewrite_statement(child, function))
+    test = strip_casts(node.inner[0 if node.kind == "while" else 2]) if node.kind in ("while", "for") else None
+    step = _decrement(test) if test is not None and test.kind else None
+    if test is None or step is None or _is_live_at_exit(node, step, function):
         return (node,)
     # Two steps per turn: the test's and the header's; such a loop is left to be refused.
     if node.kind == "for" and node.inner[3].kind:
         return (node,)
-    variable = strip(step.inner[0])
+    variable = strip_casts(step.inner[0])
     # `i != 0` becomes `i > 0`: a negative start would count through all integers, which is no loop to map.
     positive = make.binary(">", variable, make.number(0, test), "int", test)
     turns = block((replace(step, postfix=True), node.inner[-1]), node.inner[-1])
@@ -39,24 +39,24 @@ def _inside(node: Node, function: Node) -> Statements:
     return (block((node.inner[0], made), node),)
 
 
-def _step(test: Node) -> Node | None:
+def _decrement(test: Node) -> Node | None:
     """The `i--` of `i--`, `i-- > 0` and `i-- != 0`."""
-    if test.opcode in (">", "!=") and _same(test.inner[1]).value in ("0", 0):
+    if test.opcode in (">", "!=") and _strip_integer_casts(test.inner[1]).value in ("0", 0):
         test = test.inner[0]
-    test = _same(test)
+    test = _strip_integer_casts(test)
     counts = test.kind == "unary" and test.opcode == "--" and test.postfix
-    return test if counts and strip(test.inner[0]).kind == "name" else None
+    return test if counts and strip_casts(test.inner[0]).kind == "name" else None
 
 
-def _same(node: Node) -> Node:
+def _strip_integer_casts(node: Node) -> Node:
     """Without conversions of integers."""
-    node = strip(node)
+    node = strip_casts(node)
     while node.kind == "convert" and node.opcode in ("IntegralCast", "IntegralToBoolean"):
-        node = strip(node.inner[0])
+        node = strip_casts(node.inner[0])
     return node
 
 
-def _read_outside(node: Node, step: Node, function: Node) -> bool:
+def _is_live_at_exit(node: Node, step: Node, function: Node) -> bool:
     """Liveness of the loop's variable behind the loop, by its position in the text: whether a name of it follows."""
-    name = strip(step.inner[0]).symbol
+    name = strip_casts(step.inner[0]).symbol
     return any(n.kind == "name" and n.symbol == name and n.span.start >= node.span.end for n in function)

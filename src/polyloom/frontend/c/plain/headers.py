@@ -10,47 +10,47 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.loops.shape import Statements, block, flat, with_statements
-from polyloom.frontend.loops.tree import Node, strip
+from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, map_statements
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 
-def single_headers(body: Node) -> Node:
+def split_headers(body: Node) -> Node:
     """Rewriting of loop headers into headers of one variable."""
-    return with_statements(body, _inside)
+    return map_statements(body, _rewrite_statement)
 
 
-def _inside(node: Node) -> Statements:
-    node = with_statements(node, _inside)
+def _rewrite_statement(node: Node) -> Statements:
+    node = map_statements(node, _rewrite_statement)
     if node.kind != "for" or not node.inner[2].kind or any(part.kind == "continue" for part in node.inner[4]):
         return (node,)
     compared = {n.symbol for n in node.inner[2] if n.kind == "name"}
-    first, counts = _parts(node.inner[0]), _parts(node.inner[3])
+    first, counts = _header_parts(node.inner[0]), _header_parts(node.inner[3])
     if len(first) < 2 and len(counts) < 2:
         return (node,)
     # The step that the condition depends on is the loop's; with none or several there is no such loop.
-    own = [part for part in counts if _variable(part) in compared]
-    begins = [part for part in first if own and _variable(part) == _variable(own[0])]
+    own = [part for part in counts if _part_variable(part) in compared]
+    begins = [part for part in first if own and _part_variable(part) == _part_variable(own[0])]
     if len(own) != 1 or len(begins) != 1:
         return (node,)
     others = [part for part in first if part is not begins[0]]
-    turns = block((*flat(node.inner[4]), *(part for part in counts if part is not own[0])), node.inner[4])
+    turns = block((*flatten_blocks(node.inner[4]), *(part for part in counts if part is not own[0])), node.inner[4])
     loop = replace(node, inner=(begins[0], node.inner[1], node.inner[2], own[0], turns))
     return (block((*others, loop), node),) if others else (loop,)
 
 
-def _parts(node: Node) -> list[Node]:
+def _header_parts(node: Node) -> list[Node]:
     """The assignments of a header's part, or its declarations one by one."""
     if node.kind == "declare":
         return [replace(node, inner=(declaration,)) for declaration in node.inner]
-    bare = strip(node) if node.kind else node
+    bare = strip_casts(node) if node.kind else node
     if bare.kind == "binary" and bare.opcode == ",":
-        return [part for child in bare.inner for part in _parts(child)]
+        return [part for child in bare.inner for part in _header_parts(child)]
     return [bare] if bare.kind else []
 
 
-def _variable(node: Node) -> str:
+def _part_variable(node: Node) -> str:
     """Variable that a part of a header declares or assigns, by its identity."""
     if node.kind == "declare":
         return node.inner[0].symbol
-    left = strip(node.inner[0]) if node.inner else node
+    left = strip_casts(node.inner[0]) if node.inner else node
     return left.symbol if left.kind == "name" else ""

@@ -5,18 +5,18 @@ left out (C17, section 6.8.1).
 
 from __future__ import annotations
 
-from polyloom.frontend.loops.shape import Statements, with_statements
+from polyloom.frontend.loops.shape import Statements, map_statements
 from polyloom.frontend.loops.tree import Node
 
 
-def unlabelled(body: Node) -> Node:
+def remove_labels(body: Node) -> Node:
     """Without labels, unless there is a `goto`, whose refusal then says what is the matter."""
     if any(node.kind in ("goto", "computed goto") for node in body):
         return body
-    return with_statements(body, _inside)
+    return map_statements(body, _rewrite_statement)
 
 
-def _inside(node: Node) -> Statements:
+def _rewrite_statement(node: Node) -> Statements:
     while node.kind == "label":
         node = node.inner[-1]
-    return (with_statements(node, _inside),)
+    return (map_statements(node, _rewrite_statement),)

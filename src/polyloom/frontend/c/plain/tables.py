@@ -11,36 +11,36 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, with_statements
+from polyloom.frontend.loops.shape import Statements, map_statements
 from polyloom.frontend.loops.tree import Node
 
 
-def filled(body: Node, tables: Mapping[str, Node]) -> Node:
+def expand_initializers(body: Node, tables: Mapping[str, Node]) -> Node:
     """Expansion of lists of initial values into assignments; `tables` are the file's, by identity."""
     used = {n.symbol: n for n in body if n.kind == "name" and n.symbol in tables}
     if body.kind != "block":
         return body
-    own = tuple([s for name, at in used.items() for s in _filled(_moved(tables[name], at))])
-    body = with_statements(body, _inside)
+    own = tuple([s for name, at in used.items() for s in _expand_initializer(_local_declaration(tables[name], at))])
+    body = map_statements(body, _rewrite_statement)
     return replace(body, inner=(*own, *body.inner)) if own else body
 
 
-def _moved(table: Node, at: Node) -> Node:
+def _local_declaration(table: Node, at: Node) -> Node:
     """The file's declaration as one of the function, whose text is elsewhere."""
     return replace(table, span=at.span, storage="")
 
 
-def _inside(node: Node) -> Statements:
+def _rewrite_statement(node: Node) -> Statements:
     if node.kind != "declare" or not any(_is_list(d) for d in node.inner):
-        return (with_statements(node, _inside),)
-    return tuple([s for d in node.inner for s in (_filled(d) if _is_list(d) else (replace(node, inner=(d,)),))])
+        return (map_statements(node, _rewrite_statement),)
+    return tuple([s for d in node.inner for s in (_expand_initializer(d) if _is_list(d) else (replace(node, inner=(d,)),))])
 
 
 def _is_list(declaration: Node) -> bool:
     return declaration.initial and "[" in declaration.ctype and declaration.inner[-1].kind == "list"
 
 
-def _filled(declaration: Node) -> Statements:
+def _expand_initializer(declaration: Node) -> Statements:
     """The declaration without values, and an assignment per element."""
     bare = replace(declaration, initial=False, inner=())
     statement = replace(declaration, kind="declare", ctype="", inner=(bare,))
@@ -48,23 +48,23 @@ def _filled(declaration: Node) -> Statements:
     if declaration.storage == "static" and "const" in declaration.qualified:
         bare = replace(bare, storage="")
         statement = replace(statement, inner=(bare,))
-    array = make.named(bare, declaration)
-    return (statement, *_assignments(array, declaration.inner[-1], _extents(bare.ctype), declaration))
+    array = make.variable_reference(bare, declaration)
+    return (statement, *_element_assignments(array, declaration.inner[-1], _constant_extents(bare.ctype), declaration))
 
 
-def _extents(ctype: str) -> list[int]:
+def _constant_extents(ctype: str) -> list[int]:
     parts = [part.rstrip("] ") for part in ctype.split("[")[1:]]
     return [int(part) if part.isdigit() else 0 for part in parts]
 
 
-def _assignments(array: Node, values: Node, extents: list[int], at: Node) -> Iterator[Node]:
+def _element_assignments(array: Node, values: Node, extents: list[int], at: Node) -> Iterator[Node]:
     # A list around a scalar is its value in braces, which clang has taken off except for zeros.
     if not extents:
         given = values.kind not in ("zero", "list")
-        yield make.assignment(array, values if given else make.zero(array.ctype, at), at)
+        yield make.assignment(array, values if given else make.zero_value(array.ctype, at), at)
         return
     given = values.inner if values.kind == "list" else ()
     for n in range(extents[0]):
         # Elements behind the list are zero (C17, section 6.7.9, paragraph 21).
         value = given[n] if n < len(given) else replace(values, kind="zero", inner=())
-        yield from _assignments(make.element(array, make.number(n, at), at), value, extents[1:], at)
+        yield from _element_assignments(make.element(array, make.number(n, at), at), value, extents[1:], at)

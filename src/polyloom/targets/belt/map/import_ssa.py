@@ -20,20 +20,20 @@ from typing import Any, Final
 
 from polyloom.analysis.aliases import Aliases
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
-from polyloom.ir.ssa import SPECULATED, Instruction, with_distinct_arrays
+from polyloom.ir.ssa import SPECULATED, Instruction, assume_distinct_arrays
 from polyloom.ir.ssa import Function as SsaFunction
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify as verify_ssa
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.map.select.build import build
-from polyloom.targets.belt.map.select.dead_code import without_dead
+from polyloom.targets.belt.map.select.build import select_operations
+from polyloom.targets.belt.map.select.dead_code import eliminate_dead_code
 from polyloom.targets.belt.map.select.emulate import EMULATED, emulate
-from polyloom.targets.belt.map.select.fuse import fuse
-from polyloom.targets.belt.map.select.lower import OFFSET_BITS, SCALES, selected_name, type_of, words_of_product
+from polyloom.targets.belt.map.select.fuse import fuse_additions
+from polyloom.targets.belt.map.select.lower import OFFSET_BITS, SCALES, selected_name, belt_type, product_words
 from polyloom.targets.belt.map.select.order import order_memory
-from polyloom.targets.belt.map.select.refuse import refuse
-from polyloom.targets.belt.map.select.vectors import check_vectorized, vectorizing
+from polyloom.targets.belt.map.select.refuse import refuse_unsupported
+from polyloom.targets.belt.map.select.vectors import check_vectorized, make_vectorizer
 from polyloom.targets.belt.source.ir import Function, Module
 from polyloom.targets.belt.source.ir_verify import GENASM, verify
 from polyloom.transform.ssa.address_modes import AddressMode, select_addresses
@@ -77,15 +77,15 @@ def import_function(
 ) -> Module:
     """Import a function and what it calls. Errors: PL1085 to PL1088, PL1090, and PL1091 for a loop that cannot be
     vectorized."""
-    return imported(function, machine, options or Options(), watch)[0]
+    return import_with_facts(function, machine, options or Options(), watch)[0]
 
 
-def imported(
+def import_with_facts(
     function: SsaFunction, machine: Machine, options: Options, watch: Watch | None = None
 ) -> tuple[Module, tuple[Vectorized, ...]]:
     """Imported program, and what vectorization made of each innermost loop."""
     found: list[Vectorized] = []
-    function = with_distinct_arrays(function) if options.distinct else function
+    function = assume_distinct_arrays(function) if options.distinct else function
     ready: SsaFunction = run_passes(function, _ssa_passes(machine, options, found), watch)
     module: Module = run_passes(ready, _passes(machine, options), watch)
     return verify(module), tuple(found)
@@ -117,15 +117,15 @@ def _ssa_passes(
     PL1088, PL1090, PL1091."""
     vectors = VectorMachine(machine.vector, options.reassociate, options.expect)
 
-    def vectorized(program: SsaFunction) -> SsaFunction:
+    def vectorize_loops(program: SsaFunction) -> SsaFunction:
         if options.vectorize == "never":
             return program
-        made = clean(_each_member(vectorizing(vectors, found))(program))
+        made = clean(_map_members(make_vectorizer(vectors, found))(program))
         return check_vectorized(made, found) if options.vectorize == "always" else made
 
     return (
         # Before inlining: the calls of routines are then ordinary ones, and short routines disappear.
-        Pass("emulate", partial(_emulated, machine=machine), _SSA),
+        Pass("emulate", partial(_emulate_operations, machine=machine), _SSA),
         Pass("inline", lambda f: inline(f, INLINING), _SSA),
         # After inlining: an array of a function that is inlined is one of its caller.
         Pass("arrays", static_arrays, _SSA),
@@ -139,15 +139,15 @@ def _ssa_passes(
         Pass("if-convert", lambda f: clean(if_convert(f, IF_CONVERSION, speculation=SPECULATION)), _SSA),
         Pass("hyperblocks", lambda f: form_hyperblocks(f, SPECULATION), _SSA),
         # After hyperblocks: what a branch guarded may now move, because speculation harms nothing on this machine.
-        Pass("hoist", lambda f: clean(_each_member(_hoisted)(f)), _SSA),
+        Pass("hoist", lambda f: clean(_map_members(_hoist_invariants)(f)), _SSA),
         Pass("reassociate", reassociate_recurrences, _SSA),
-        Pass("loads", lambda f: clean(_each_member(forward_loads)(f)), _SSA),
+        Pass("loads", lambda f: clean(_map_members(forward_loads)(f)), _SSA),
         # The vectorizer takes superblocks; a load that another one makes redundant would be one more stream to it.
-        Pass("vectorize", vectorized, _SSA),
+        Pass("vectorize", vectorize_loops, _SSA),
         Pass("count", lambda f: clean(count_down(f)), _SSA),
         # Late: vectorization needs plain address arithmetic to find strides.
         Pass("addresses", lambda f: clean(select_addresses(f, MODE)), _SSA),
-        Pass("legalize", lambda f: clean(expand_operations(f, *_lacking(machine))), _SSA),
+        Pass("legalize", lambda f: clean(expand_operations(f, *_legalization_rules(machine))), _SSA),
         # Last but one: every earlier pass is free to use values of loops outside of them.
         Pass("close", lambda f: dce(merge_blocks(close_loops(f))), _SSA),
         # What only an exit needs is computed there, where it takes no slot of the loop.
@@ -160,7 +160,7 @@ def clean(function: SsaFunction) -> SsaFunction:
     return simplify(common(function))
 
 
-def _hoisted(function: SsaFunction, outside: bool) -> SsaFunction:
+def _hoist_invariants(function: SsaFunction, outside: bool) -> SsaFunction:
     """Hoist loop invariants of all kinds: what moves takes no register here."""
     # No limit on values that live across the loop: an invariant is in scratch and filled near each use.
     return hoist(function, HoistCosts(0, lambda i: False, 1 << 30, SPECULATION, outside))
@@ -171,48 +171,48 @@ def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]
     # Filled by `build` and read by `order`: dependences are those of the SSA form from which operations come.
     origins: dict[str, Aliases] = {}
 
-    def built(ready: SsaFunction) -> Module:
+    def build_module(ready: SsaFunction) -> Module:
         origins.update((member.name, Aliases(member, k == 0)) for k, member in enumerate(ready.members))
-        return Module(tuple(build(member, options.expect) for member in ready.members), ready.data)
+        return Module(tuple(select_operations(member, options.expect) for member in ready.members), ready.data)
 
     return (
-        Pass("build", built, GENASM),
-        _each("fuse", lambda f: fuse(f) if machine.fuses else without_dead(f)),
+        Pass("build", build_module, GENASM),
+        _function_pass("fuse", lambda f: fuse_additions(f) if machine.fuses else eliminate_dead_code(f)),
         Pass("order", lambda module: order_memory(module, origins), GENASM),
     )
 
 
-def _each_member(change: Callable[[SsaFunction, bool], SsaFunction]) -> Callable[[SsaFunction], SsaFunction]:
+def _map_members(change: Callable[[SsaFunction, bool], SsaFunction]) -> Callable[[SsaFunction], SsaFunction]:
     """Change of a program that changes each function of it by itself; the arrays of the first one come from outside."""
 
-    def changed(program: SsaFunction) -> SsaFunction:
+    def change_program(program: SsaFunction) -> SsaFunction:
         first, *others = (change(replace(f, others=()), k == 0) for k, f in enumerate(program.members))
         # Data and externals belong to the program's first function; copies would be printed for each.
         return replace(first, others=tuple(replace(f, data=(), externals=()) for f in others))
 
-    return changed
+    return change_program
 
 
-def _each(name: str, change: Callable[[Function], Function]) -> Pass[Module, Module]:
+def _function_pass(name: str, change: Callable[[Function], Function]) -> Pass[Module, Module]:
     """Pass over each function by itself."""
     return Pass(name, lambda module: replace(module, functions=tuple(map(change, module.functions))), GENASM)
 
 
-def _lacking(machine: Machine) -> tuple[Lacks, Refusal]:
+def _legalization_rules(machine: Machine) -> tuple[Lacks, Refusal]:
     """Legalization rules of a member: whether it has no slot for an instruction, and the error where nothing stands for
     it (exit 3)."""
 
     def lacks(i: Instruction, makers: Mapping[str, Instruction]) -> bool:
         name = selected_name(i)
         # A product of two extended words is one widening multiplication, which needs no multiplier of 64 bits.
-        is_selected = not name or words_of_product(i, makers) is not None
-        return not is_selected and not machine.supports(name, type_of(i.results[0].type.scalar).width)
+        is_selected = not name or product_words(i, makers) is not None
+        return not is_selected and not machine.supports(name, belt_type(i.results[0].type.scalar).width)
 
     def refusal(i: Instruction) -> PolyloomError:
         at = f", {words}" if (words := i.place.words()) else ""
         return infeasible(
             "PL1090",
-            f"{machine.name} has no slot for `{selected_name(i)}` of {type_of(i.results[0].type)}{at}, and it has no "
+            f"{machine.name} has no slot for `{selected_name(i)}` of {belt_type(i.results[0].type)}{at}, and it has no "
             "expansion",
             help="take a member that has it, or write the computation otherwise",
         )
@@ -220,10 +220,10 @@ def _lacking(machine: Machine) -> tuple[Lacks, Refusal]:
     return lacks, refusal
 
 
-def _emulated(function: SsaFunction, machine: Machine) -> SsaFunction:
+def _emulate_operations(function: SsaFunction, machine: Machine) -> SsaFunction:
     """Check pointers and unsupported constructs, then replace operations that the member lacks. Errors: PL1085 to
     PL1088, PL1090."""
     if function.pointers != 32:
         help = "read it with pointers of 32 bits, as --target=riscv32-unknown-elf does"
         raise input_error("PL1088", f"{function.name} has pointers of {function.pointers} bits", help=help)
-    return emulate(refuse(function), machine)
+    return emulate(refuse_unsupported(function), machine)

@@ -20,7 +20,7 @@ from polyloom.targets.belt.run import facts
 from polyloom.targets.belt.run.model import Run
 from polyloom.targets.belt.value_types import BYTES, Width
 from polyloom.targets.belt.words import belt_file
-from polyloom.targets.belt.words.program import Bundle, Issue, Routine, in_order
+from polyloom.targets.belt.words.program import Bundle, Issue, Routine, sort_by_slot
 from polyloom.targets.belt.words.program import Program as Code
 from polyloom.targets.costs import Costs, Line, Units
 from polyloom.targets.target import Execution, Program
@@ -46,28 +46,28 @@ def costs(program: Program, execution: Execution) -> Costs:
     """Costs of a file that ran."""
     file = belt_file.read(program.data)
     run: Run = execution.detail
-    found = facts.loops(file.program, run)
+    found = facts.loop_objects(file.program, run)
     first = facts.main_loop(found)
     # Lanes are those of the widest element: a loop's vectors are as long as these allow.
-    size = _widest(file.signature)
-    slots = len(file.machine.slots_for("ls"))
+    size = _element_bytes(file.signature)
+    slots = len(file.machine.unit_slots("ls"))
     return Costs(
         time="cycle-exact",
         issued=execution.operations,
         issues="operations of slots",
         units=tuple(_units(file.machine, max(1, file.machine.vector // size))),
-        moved=_moved(file.program, run),
+        moved=_moved_bytes(file.program, run),
         boundary="loads and stores, as bundles issue them",
         # At most one access of a whole vector per slot and bundle.
         bandwidth=float(slots * file.machine.vector),
         code_bytes=len(belt_file.parts(program.data).code),
         bound_by=cast("str | None", first.get("bound_by")),
-        loop=tuple(_loop(file.program, first)) if first else (),
-        stated=stated.of_place(str(program.place or "")),
+        loop=tuple(_loop_lines(file.program, first)) if first else (),
+        stated=stated.read_stated(str(program.place or "")),
     )
 
 
-def _widest(signature: Signature) -> int:
+def _element_bytes(signature: Signature) -> int:
     """Bytes of the widest element of the arrays; of scalars where there is no array."""
     arrays = [a.dtype.itemsize for a in signature.arguments if not a.is_scalar]
     return max(arrays or [a.dtype.itemsize for a in signature.arguments] or [4])
@@ -75,21 +75,21 @@ def _widest(signature: Signature) -> int:
 
 def _units(machine: Machine, lanes: int) -> Iterator[Units]:
     for slot, _ in machine.slots:
-        executes = dict(_executed(machine, slot))
+        executes = dict(_slot_operations(machine, slot))
         if executes:
             yield Units(str(slot), lanes, executes)
 
 
-def _executed(machine: Machine, slot: object) -> Iterator[tuple[Class, float]]:
+def _slot_operations(machine: Machine, slot: object) -> Iterator[tuple[Class, float]]:
     """Operations and types that a slot executes, with the bundles for which it is busy."""
     for dtype in ELEMENT_TYPES:
-        for operation, name in _named(dtype).items():
+        for operation, name in _mnemonics(dtype).items():
             row, width = OPS[name], _WIDTHS[dtype]
-            if slot in machine.slots_for(row.unit) and machine.supports(name, width):
+            if slot in machine.unit_slots(row.unit) and machine.supports(name, width):
                 yield (operation, dtype), machine.busy(row, width)
 
 
-def _named(dtype: ElementType) -> dict[str, str]:
+def _mnemonics(dtype: ElementType) -> dict[str, str]:
     """Mnemonics of operations on a type."""
     if dtype in FLOATS:
         return _FLOATING
@@ -104,7 +104,7 @@ def _named(dtype: ElementType) -> dict[str, str]:
     return {**plain, **own, **compared, **rest}
 
 
-def _moved(code: Code, run: Run) -> int:
+def _moved_bytes(code: Code, run: Run) -> int:
     """Bytes moved, by how often each bundle ran. Accesses that a None kept from happening are counted: the slot was
     used."""
     return sum(
@@ -120,7 +120,7 @@ def _bytes(issue: Issue) -> int:
     return prod((BYTES[issue.width], issue.lanes))
 
 
-def _loop(code: Code, first: facts.Facts) -> Iterator[Line]:
+def _loop_lines(code: Code, first: facts.Facts) -> Iterator[Line]:
     """Lines of a pass of the loop with most passes, bundle by bundle."""
     routine: Routine = next(r for r in code.routines if r.name == first["routine"])
     start, interval = cast(int, first["first_bundle"]), cast(int, first["initiation_interval"])
@@ -130,7 +130,7 @@ def _loop(code: Code, first: facts.Facts) -> Iterator[Line]:
 
 def _issues(number: int, bundle: Bundle) -> Iterator[Line]:
     """Lines of a bundle's operations."""
-    issues, notes = in_order(bundle)
+    issues, notes = sort_by_slot(bundle)
     for n, issue in enumerate(issues):
         note = notes[n] if notes else None
         names = f"  {' '.join(note.results)}" if note is not None and note.results else ""

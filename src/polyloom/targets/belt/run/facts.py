@@ -21,11 +21,11 @@ _TOP: Final = (
 Facts = dict[str, Json]
 
 
-def loops(program: Program, run: Run | None = None) -> list[Facts]:
+def loop_objects(program: Program, run: Run | None = None) -> list[Facts]:
     """JSON object per loop of the source; `passes` is how often its first bundle ran, None without a run or where it is
     not pipelined."""
     found: list[Facts] = []
-    for loop in told.of_json(program).loops:
+    for loop in told.parse_facts(program).loops:
         first = loop["first_bundle"]
         executed = () if run is None else run.executed.get(str(loop["routine"]), ())
         found.append({**loop, "passes": executed[first] if executed and isinstance(first, int) else None})
@@ -40,10 +40,10 @@ def main_loop(found: Sequence[Facts]) -> Facts:
     return max(pipelined, key=lambda loop: cast("int | None", loop["passes"]) or 0)
 
 
-def of_program(data: bytes, run: Run | None = None) -> Facts:
+def program_facts(data: bytes, run: Run | None = None) -> Facts:
     """Keys of a file, and of a run of it."""
     program = belt_file.read(data).program
-    found = loops(program, run)
+    found = loop_objects(program, run)
     first = main_loop(found)
     bundles = sum(len(routine.bundles) for routine in program.routines)
     return {
@@ -54,25 +54,25 @@ def of_program(data: bytes, run: Run | None = None) -> Facts:
     }
 
 
-def made(data: bytes) -> Facts:
+def compile_facts(data: bytes) -> Facts:
     """Keys of `compile --json`; nothing of what is text."""
-    return of_program(data) if belt_file.owns(data) else {}
+    return program_facts(data) if belt_file.owns(data) else {}
 
 
-def of_run(program: Made, execution: Execution | None) -> Facts:
-    return of_program(program.data, execution.detail if execution is not None else None)
+def run_facts(program: Made, execution: Execution | None) -> Facts:
+    return program_facts(program.data, execution.detail if execution is not None else None)
 
 
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     """Rows of the summary: cycles, operations, a row per loop, size."""
     rows = [("cycles", str(data["cycles"])), ("operations", str(data["operations"]))]
     for loop in cast("list[Facts]", data["loops"]):
-        rows.append((f"loop, line {loop['line']}", _loop(loop)))
+        rows.append((f"loop, line {loop['line']}", _loop_text(loop)))
     rows.append(("program", f"{data['bundles']} bundles, {data['belt_bytes']} bytes"))
     return rows
 
 
-def _loop(loop: Facts) -> str:
+def _loop_text(loop: Facts) -> str:
     """Text of a loop: why it is open code, or interval, stages, lanes, spills and passes."""
     if not loop["pipelined"]:
         return f"open code: {_REASONS.get(str(loop['reason']), loop['reason'])}"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from polyloom._native import belt
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.targets.activity import Activity, Group, natural
+from polyloom.targets.activity import Activity, Group, natural_key
 from polyloom.targets.belt.words import belt_file, layout
 from polyloom.targets.belt.words.belt_file import Parts
 from polyloom.targets.belt.words.meaning import Lanes, NaR, float_bits
@@ -86,22 +86,22 @@ class Run:
 def run(data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES, trace: bool = False) -> Run:
     """Run a `.belt` file; arrays are changed in place. Errors: of the file, PL1005, PL1050 to PL1060."""
     parts = belt_file.parts(data)
-    code = decoded(parts)
-    ranges, given = _placed(parts, code.parameters, arguments)
+    code = decode_parts(parts)
+    ranges, given = _place_arguments(parts, code.parameters, arguments)
     ended = code.run(ranges, given, max_cycles, TRACED if trace else 0)
     if isinstance(ended, tuple):
-        raise _fault(parts.routines, *ended)
+        raise _fault_error(parts.routines, *ended)
     if not ended["returned"]:
         message = f"the run did not finish within {max_cycles} bundles"
         raise input_error("PL1059", message, help="give smaller inputs, or a larger --max-cycles")
-    return _run(parts.routines, ended)
+    return _make_run(parts.routines, ended)
 
 
-def decoded(parts: Parts) -> belt.Code:
+def decode_parts(parts: Parts) -> belt.Code:
     """Program as the model has it, decoded from a file's sections. Errors: PL1005."""
     head = parts.machine[:_HEAD]
     if len(head) < _HEAD:
-        raise _malformed("the section about the member is cut off")
+        raise _format_error("the section about the member is cut off")
     scratch = int.from_bytes(head[8:12], "little")
     # One byte each, as docs/formats.md lays out the section about the member.
     belt_length, vector, phasing, least, most, stations = head[:6]
@@ -109,14 +109,14 @@ def decoded(parts: Parts) -> belt.Code:
     try:
         return belt.Code(belt_length, vector, bool(phasing), least, most, stations, scratch, latencies, parts.code)
     except belt.Malformed as error:
-        raise _malformed(str(error)) from None
+        raise _format_error(str(error)) from None
 
 
-def _malformed(message: str) -> PolyloomError:
+def _format_error(message: str) -> PolyloomError:
     return input_error("PL1005", f"malformed code: {message}", help="compile the function again with this version")
 
 
-def _placed(
+def _place_arguments(
     parts: Parts, parameters: Sequence[tuple[int, int]], arguments: Sequence[Argument]
 ) -> tuple[list[tuple[int, NDArray[np.uint8], bool]], list[belt.Operand]]:
     """Memory ranges of data and arrays, and the arguments as operands. The same array twice is one range."""
@@ -131,18 +131,18 @@ def _placed(
         # By identity, so that two pointers to one array alias, as they do in C.
         if isinstance(argument, np.ndarray) and id(argument) not in known:
             known[id(argument)] = free = -(-free // layout.GAP) * layout.GAP
-            ranges.append((free, _bytes(number, argument), argument.flags.writeable))
+            ranges.append((free, _array_bytes(number, argument), argument.flags.writeable))
             free += argument.nbytes + layout.GAP
         if free > 1 << 32:
             raise _misfit("the arrays are larger than the addresses of 32 bits")
-        bits = known[id(argument)] if isinstance(argument, np.ndarray) else _bits(number, width, argument)
+        bits = known[id(argument)] if isinstance(argument, np.ndarray) else _scalar_bits(number, width, argument)
         # A scalar for a parameter with lanes is in all of them.
         data = (bits % (1 << (8 << width))).to_bytes(1 << width, "little") * lanes
         given.append((width, lanes, data, [0] * lanes, [0] * lanes))
     return ranges, given
 
 
-def _bytes(number: int, array: NDArray[Any]) -> NDArray[np.uint8]:
+def _array_bytes(number: int, array: NDArray[Any]) -> NDArray[np.uint8]:
     """Bytes of an array, in place; a read-only one is copied, since the model asks for writable memory."""
     if not array.flags.c_contiguous:
         raise _misfit(f"argument {number} is an array that is not contiguous")
@@ -150,7 +150,7 @@ def _bytes(number: int, array: NDArray[Any]) -> NDArray[np.uint8]:
     return plain.reshape(-1).view(np.uint8)
 
 
-def _bits(number: int, width: int, argument: float) -> int:
+def _scalar_bits(number: int, width: int, argument: float) -> int:
     if isinstance(argument, int | np.integer):
         return int(argument)
     if width not in (2, 3):
@@ -162,7 +162,7 @@ def _misfit(message: str) -> PolyloomError:
     return input_error("PL1060", message, help="give one argument per parameter, contiguous arrays for addresses")
 
 
-def _fault(
+def _fault_error(
     names: Sequence[str],
     number: int,
     routine: int,
@@ -183,7 +183,7 @@ def _name(names: Sequence[str], routine: int) -> str:
     return names[routine] if routine < len(names) else f"r{routine}"
 
 
-def lanes_of(operand: belt.Operand) -> Lanes:
+def operand_lanes(operand: belt.Operand) -> Lanes:
     """Lanes of a model's operand in the form of `semantics`; one without a shape is one None."""
     width, lanes, data, states, why = operand
     size = 1 << max(width, 0)
@@ -195,19 +195,19 @@ def lanes_of(operand: belt.Operand) -> Lanes:
     )
 
 
-def _run(names: Sequence[str], ended: Mapping[str, Any]) -> Run:
+def _make_run(names: Sequence[str], ended: Mapping[str, Any]) -> Run:
     """Result of a run, from the values of the native model."""
     counters = {
         key: int(ended[key]) for key in ("cycles", "operations", "high_water", "stations", "spills", "fills", "depth")
     }
     record = cast("belt.Record", ended["record"])
     return Run(
-        results=tuple(lanes_of(r) for r in cast("list[belt.Operand]", ended["results"])),
+        results=tuple(operand_lanes(r) for r in cast("list[belt.Operand]", ended["results"])),
         events=Deferred(lambda: (_event(names, record[n]) for n in range(len(record))), len(record)),
         noted=record.total,
         noted_to=record[len(record) - 1][0] if len(record) else 0,
         activity=_activity(names, record),
-        executed=_by_routine(names, ended["executed"]),
+        executed=_routine_counts(names, ended["executed"]),
         taken={
             (_name(names, r), b, s): n for r, b, s, n in cast("Iterable[tuple[int, int, str, int]]", ended["transfers"])
         },
@@ -217,14 +217,14 @@ def _run(names: Sequence[str], ended: Mapping[str, Any]) -> Run:
 
 def _event(names: Sequence[str], told: tuple[int, int, int, str, str, belt.Operand]) -> Event:
     cycle, routine, bundle, slot, op, value = told
-    return Event(cycle, _name(names, routine), bundle, slot, op, lanes_of(value))
+    return Event(cycle, _name(names, routine), bundle, slot, op, operand_lanes(value))
 
 
 def _activity(names: Sequence[str], record: belt.Record) -> Activity | None:
     """Slot activity: a group per routine, a lane per slot."""
     found = {(_name(names, r), slot): bits for r, slot, bits in record.busy()}
     lanes: dict[str, list[str]] = {}
-    for routine, slot in sorted(found, key=lambda pair: (natural(pair[0]), natural(pair[1]))):
+    for routine, slot in sorted(found, key=lambda pair: (natural_key(pair[0]), natural_key(pair[1]))):
         lanes.setdefault(routine, []).append(slot)
     # One bit per step of cycles; rows of slots that were idle at the end are shorter.
     width = -(-record.cycles // (8 * record.step))
@@ -233,5 +233,5 @@ def _activity(names: Sequence[str], record: belt.Record) -> Activity | None:
     return Activity(groups, record.cycles, b"".join(rows), record.step) if groups else None
 
 
-def _by_routine(names: Sequence[str], counts: Sequence[Sequence[int]]) -> dict[str, tuple[int, ...]]:
+def _routine_counts(names: Sequence[str], counts: Sequence[Sequence[int]]) -> dict[str, tuple[int, ...]]:
     return {_name(names, n): tuple(of) for n, of in enumerate(counts)}

@@ -11,17 +11,17 @@ import json
 from typing import Any
 
 from polyloom.diagnostics import input_error
-from polyloom.files import regular
+from polyloom.files import read_regular
 from polyloom.targets.belt.run.model import Run
 from polyloom.targets.belt.source.branch_counts import Counts
 from polyloom.targets.belt.words import told
 from polyloom.targets.belt.words.program import Program
 
 
-def written(program: Program, run: Run) -> bytes:
+def write_counts(program: Program, run: Run) -> bytes:
     """Profile of a run: of a block, how often its first bundle was executed."""
     found: dict[str, dict[str, int]] = {}
-    for routine, blocks in told.of_json(program).blocks.items():
+    for routine, blocks in told.parse_facts(program).blocks.items():
         executed = run.executed.get(routine, ())
         # A block without bundles, at the end of a routine, has no count.
         found[routine] = {name: executed[at] for name, at in blocks.items() if at < len(executed)}
@@ -31,7 +31,7 @@ def written(program: Program, run: Run) -> bytes:
 def read(path: str) -> Counts:
     """Profile of a file. Errors: PL1092."""
     try:
-        made: Any = json.loads(regular(path).decode())
+        made: Any = json.loads(read_regular(path).decode())
         return {(function, block): _count(n) for function, blocks in made.items() for block, n in blocks.items()}
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "it has no counts of blocks"

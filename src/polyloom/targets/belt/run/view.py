@@ -12,8 +12,8 @@ from polyloom.targets.belt.run import facts
 from polyloom.targets.belt.run.model import Event, Run
 from polyloom.targets.belt.words import belt_file
 from polyloom.targets.belt.words.conasm import issue_text
-from polyloom.targets.belt.words.program import Bundle, Issue, Note, Program, in_order
-from polyloom.targets.provenance import of_place
+from polyloom.targets.belt.words.program import Bundle, Issue, Note, Program, sort_by_slot
+from polyloom.targets.provenance import place_provenance
 from polyloom.targets.report import Operation, Pressure, Report, Reservation, Table
 from polyloom.targets.target import Execution
 from polyloom.targets.target import Program as Made
@@ -30,22 +30,22 @@ def report(program: Made, execution: Execution) -> Sequence[Report]:
     passes."""
     file = belt_file.read(program.data)
     run: Run = execution.detail
-    found = facts.loops(file.program, run)
+    found = facts.loop_objects(file.program, run)
     rows = tuple(tuple("–" if loop[key] is None else str(loop[key]) for key in _COLUMNS) for loop in found)
     tables = (Table("loops", tuple(c.replace("_", " ") for c in _COLUMNS), rows),)
     first = facts.main_loop(found)
     if not first:
         return (Report(tables),)
-    bundles = _bundles(file.program, first)
+    bundles = _loop_bundles(file.program, first)
     slots = tuple(str(slot) for slot, _ in file.machine.slots)
     operations = tuple(_operations(bundles))
     why = str(first["bound_by"])
     return (
-        Report(tables, tuple(_pressure(bundles, slots)), _torus(bundles, slots), bottleneck=why, operations=operations),
+        Report(tables, tuple(_pressure(bundles, slots)), _reservation_table(bundles, slots), bottleneck=why, operations=operations),
     )
 
 
-def _bundles(program: Program, loop: facts.Facts) -> tuple[Bundle, ...]:
+def _loop_bundles(program: Program, loop: facts.Facts) -> tuple[Bundle, ...]:
     """Bundles of one pass."""
     routine = next(r for r in program.routines if r.name == loop["routine"])
     first, interval = loop["first_bundle"], loop["initiation_interval"]
@@ -60,21 +60,21 @@ def _pressure(bundles: Sequence[Bundle], slots: Sequence[str]) -> Iterator[Press
             yield Pressure(slot, used[slot], len(bundles))
 
 
-def _torus(bundles: Sequence[Bundle], slots: Sequence[str]) -> Reservation:
+def _reservation_table(bundles: Sequence[Bundle], slots: Sequence[str]) -> Reservation:
     """Reservation table: rows of the slice by slots."""
     used = [slot for slot in slots if any(str(i.slot) == slot for b in bundles for i in b.issues)]
-    return Reservation(tuple(used), tuple(tuple(_in(bundle, slot) for slot in used) for bundle in bundles))
+    return Reservation(tuple(used), tuple(tuple(_cell_text(bundle, slot) for slot in used) for bundle in bundles))
 
 
-def _in(bundle: Bundle, slot: str) -> str:
-    issues, notes = in_order(bundle)
+def _cell_text(bundle: Bundle, slot: str) -> str:
+    issues, notes = sort_by_slot(bundle)
     for n, issue in enumerate(issues):
         if str(issue.slot) == slot:
-            return _shown(issue, notes[n] if notes else Note())
+            return _issue_label(issue, notes[n] if notes else Note())
     return ""
 
 
-def _shown(issue: Issue, note: Note) -> str:
+def _issue_label(issue: Issue, note: Note) -> str:
     named = f" {' '.join(note.results)}" if note.results else ""
     return issue.name + named + ("" if note.stage is None else f" [{note.stage}]")
 
@@ -82,13 +82,13 @@ def _shown(issue: Issue, note: Note) -> str:
 def _operations(bundles: Sequence[Bundle]) -> Iterator[Operation]:
     """Operations of a pass, named as the torus shows them."""
     for row, bundle in enumerate(bundles):
-        for issue, note in _noted(bundle):
-            found = of_place(note.place)
-            yield Operation(_shown(issue, note), str(issue.slot), row, issue_text(issue, note), found)
+        for issue, note in _annotated_issues(bundle):
+            found = place_provenance(note.place)
+            yield Operation(_issue_label(issue, note), str(issue.slot), row, issue_text(issue, note), found)
 
 
-def _noted(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
-    issues, notes = in_order(bundle)
+def _annotated_issues(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
+    issues, notes = sort_by_slot(bundle)
     return zip(issues, notes or (Note(),) * len(issues), strict=True)
 
 
@@ -99,7 +99,7 @@ def trace(data: bytes, run: Run) -> Trace:
         (routine.name, n, str(issue.slot)): note
         for routine in file.program.routines
         for n, bundle in enumerate(routine.bundles)
-        for issue, note in _noted(bundle)
+        for issue, note in _annotated_issues(bundle)
     }
     # Made when they are read: many callers want the activity alone.
     spans = Deferred(lambda: _spans(file, run, notes), len(run.events))
@@ -114,21 +114,21 @@ def trace(data: bytes, run: Run) -> Trace:
 
 def _spans(file: belt_file.File, run: Run, notes: Mapping[tuple[str, int, str], Note]) -> Iterator[Span]:
     """Spans of events, each for as long as the operation's result takes."""
-    for event, iteration in _iterations(file.program, run.events, notes):
+    for event, iteration in _assign_iterations(file.program, run.events, notes):
         # What drops in its own bundle still takes that one.
         cycles = max(1, file.machine.latency(OPS[event.op]))
         value = ", ".join("None" if lane is None else str(lane) for lane in event.value)
-        told = {**_told(notes.get((event.routine, event.bundle, event.slot), Note())), "iteration": iteration}
+        told = {**_place_facts(notes.get((event.routine, event.bundle, event.slot), Note())), "iteration": iteration}
         known = tuple((key, text) for key, text in told.items() if text)
         yield Span(event.routine, event.slot, event.op, event.cycle - 1, cycles, (*known, ("value", value)))
 
 
-def _told(note: Note) -> Mapping[str, str]:
-    found = of_place(note.place)
+def _place_facts(note: Note) -> Mapping[str, str]:
+    found = place_provenance(note.place)
     return {} if found is None else found.told
 
 
-def _iterations(
+def _assign_iterations(
     program: Program, events: Sequence[Event], notes: Mapping[tuple[str, int, str], Note]
 ) -> Iterator[tuple[Event, str]]:
     """Iterations of events: each event of a loop with the iteration that it is part of, from 0 on since the loop was

@@ -16,7 +16,7 @@ Counts = Mapping[tuple[str, str], int]
 """By the names of a function and of one of its blocks."""
 
 
-def with_counts(module: Module, counts: Counts) -> Module:
+def annotate_branches(module: Module, counts: Counts) -> Module:
     """Mark each branch of a module with its likelier way, where the profile has one."""
     return replace(module, functions=tuple(_function(function, counts) for function in module.functions))
 
@@ -24,7 +24,7 @@ def with_counts(module: Module, counts: Counts) -> Module:
 def _function(function: Function, counts: Counts) -> Function:
     """Function with the sense of its branches, by the counts of their two successors."""
 
-    def sensed(block: Block | Loop) -> Block | Loop:
+    def set_sense(block: Block | Loop) -> Block | Loop:
         if isinstance(block, Loop) or not isinstance(branch := block.terminator, Branch):
             return block
         ways = [counts.get((function.name, edge.target)) for edge in (branch.then, branch.orelse)]
@@ -34,4 +34,4 @@ def _function(function: Function, counts: Counts) -> Function:
         then, orelse = (way or 0 for way in ways)
         return replace(block, terminator=replace(branch, likely=then >= orelse))
 
-    return replace(function, blocks=tuple(map(sensed, function.blocks)))
+    return replace(function, blocks=tuple(map(set_sense, function.blocks)))

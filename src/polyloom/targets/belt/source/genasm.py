@@ -93,7 +93,7 @@ def _function(function: Function) -> Iterator[str]:
     results = f" -> {', '.join(map(str, function.results))}" if function.results else ""
     first = function.blocks[0]
     place = function.place
-    origin = f" !{_quoted(place.file)}:{place.line}:{place.column}" if place != NOWHERE else ""
+    origin = f" !{_quote(place.file)}:{place.line}:{place.column}" if place != NOWHERE else ""
     yield f"function {function.name}({_parameters(first.parameters)}){results} {{{origin}"
     for k, block in enumerate(function.blocks):
         yield _head(block, bool(k), home)
@@ -113,7 +113,7 @@ def _head(block: Block | Loop, shows: bool, home: str) -> str:
     if isinstance(block, Block):
         return f"{block.name}{parameters}:"
     expected = f" expected {block.expected}" if block.expected is not None else ""
-    reason = f" open {_quoted(block.reason)}" if block.reason else ""
+    reason = f" open {_quote(block.reason)}" if block.reason else ""
     return f"loop {block.name}{parameters}{expected}{reason}{_place(block.place, home)}:"
 
 
@@ -175,9 +175,9 @@ def _parameters(values: Iterable[Value]) -> str:
 def _place(place: Place, home: str) -> str:
     if place == NOWHERE:
         return ""
-    file = f"{_quoted(place.file)}:" if place.file != home else ""
+    file = f"{_quote(place.file)}:" if place.file != home else ""
     return f" !{file}{place.line}{f':{place.column}' if place.column else ''}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

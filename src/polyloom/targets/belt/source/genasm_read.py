@@ -114,46 +114,46 @@ class _Reader:
         self.home = ""
         place = self._place()
         self.home = place.file
-        self._done()
+        self._end_line()
         blocks: list[Block | Loop] = []
         while not self._take("}"):
             blocks.append(self._block(parameters if not blocks else None))
         if not blocks:
             self._fail("a function has at least one block")
-        self._done()
+        self._end_line()
         return Function(name, tuple(results), tuple(blocks), place)
 
     def _block(self, parameters: tuple[Value, ...] | None) -> Block | Loop:
         """Parse a block or a loop; the first block of a function has the function's parameters."""
         first = self._word("a block's name, or `}`")
         # A block may be called `loop`: then a colon or parameters follow at once.
-        is_loop = first == "loop" and not self._at(":") and not self._at("(")
+        is_loop = first == "loop" and not self._has_word(":") and not self._has_word("(")
         name = self._word("a loop's name") if is_loop else first
         own = self._parameters() if self._take("(") else ()
         expected = self._integer() if is_loop and self._take("expected") else None
         reason = cast("str", json.loads(self._kind("string", "a reason"))) if is_loop and self._take("open") else ""
         place = self._place()
         self._expect(":")
-        self._done()
+        self._end_line()
         ops: list[Op] = []
         order: list[Order] = []
-        while not (self._at("next") or any(self._at(t) for t in _TERMINATORS)):
+        while not (self._has_word("next") or any(self._has_word(t) for t in _TERMINATORS)):
             if self._take("order"):
                 order.append(self._order())
             else:
                 ops.append(self._op())
-            self._done()
+            self._end_line()
         given = own if parameters is None else parameters
         if self._take("next"):
             if not is_loop:
                 self._fail("`next` ends loops; blocks end with jump, branch or return")
             carried = self._operands()
-            self._done()
+            self._end_line()
             return Loop(name, given, tuple(ops), carried, tuple(order), expected, reason, place)
         if is_loop:
             self._fail("a loop ends with `next`")
         terminator = self._terminator()
-        self._done()
+        self._end_line()
         return Block(name, given, tuple(ops), terminator, tuple(order))
 
     def _order(self) -> Order:
@@ -181,14 +181,14 @@ class _Reader:
     def _op(self) -> Op:
         """Parse an operation `results = name [width] [volatile] operands`."""
         results: tuple[Value, ...] = ()
-        if self._kind_at("value"):
+        if self._is_kind("value"):
             results = self._parameters("=")
         name = self._word("an operation")
         if name not in OPS:
             self._fail(f"there is no operation `{name}`")
         leaves = name in ("leave", "leavetr", "leavefl")
         # A leave has no width: the word after it is a block's name, which may well be `b` or `w`.
-        width = cast("Width", self.words.pop(0)[1]) if not leaves and any(map(self._at, BYTES)) else None
+        width = cast("Width", self.words.pop(0)[1]) if not leaves and any(map(self._has_word, BYTES)) else None
         volatile = self._take("volatile")
         if name in LOADS or name == "store":
             op = self._access(name)
@@ -204,7 +204,7 @@ class _Reader:
         """Parse a memory operand `base, index * scale + offset` and a store's value."""
         operands, scale = [self._operand()], 0
         # An index is known by the `*` behind it: a store's value follows a comma as well.
-        if self._at(",") and len(self.words) > 2 and self.words[2][1] == "*":
+        if self._has_word(",") and len(self.words) > 2 and self.words[2][1] == "*":
             self._expect(",")
             operands.append(self._operand())
             self._expect("*")
@@ -248,7 +248,7 @@ class _Reader:
     def _operands(self) -> tuple[Operand, ...]:
         """Operands to the end of the line or to a place."""
         given: list[Operand] = []
-        while self.words and not self._at("!"):
+        while self.words and not self._has_word("!"):
             given.append(self._operand())
             if not self._take(","):
                 break
@@ -315,12 +315,12 @@ class _Reader:
         if not self._take("!"):
             return NOWHERE
         file = self.home
-        if self._kind_at("string"):
+        if self._is_kind("string"):
             file = cast("str", json.loads(self._kind("string", "a file")))
             self._expect(":")
         line = self._integer()
         # After a loop's place comes the colon of its head: only a number behind it makes it a column.
-        if self._at(":") and len(self.words) > 1 and self.words[1][1].isdecimal():
+        if self._has_word(":") and len(self.words) > 1 and self.words[1][1].isdecimal():
             self._expect(":")
             return Place(file, line, self._integer())
         return Place(file, line)
@@ -338,19 +338,19 @@ class _Reader:
             self.next += 1
             self.words = list(_words(text, self.line))
 
-    def _done(self) -> None:
+    def _end_line(self) -> None:
         if self.words:
             self._fail(f"`{self.words[0][1]}` is too much on this line")
         self._advance()
 
-    def _at(self, text: str) -> bool:
+    def _has_word(self, text: str) -> bool:
         return bool(self.words) and self.words[0][1] == text
 
-    def _kind_at(self, kind: str) -> bool:
+    def _is_kind(self, kind: str) -> bool:
         return bool(self.words) and self.words[0][0] == kind
 
     def _take(self, text: str) -> bool:
-        if not self._at(text):
+        if not self._has_word(text):
             return False
         self.words.pop(0)
         return True
@@ -360,7 +360,7 @@ class _Reader:
             self._fail(f"expected `{text}`")
 
     def _kind(self, kind: str, what: str) -> str:
-        if not self._kind_at(kind):
+        if not self._is_kind(kind):
             self._fail(f"expected {what}")
         return self.words.pop(0)[1]
 

@@ -180,7 +180,7 @@ class _Frame:
                     case Jump(edge):
                         self._jump(edge)
                     case Branch(condition, then, orelse):
-                        decided = self._decided(self.value(condition)[0])
+                        decided = self._condition_bit(self.value(condition)[0])
                         if decided is None:
                             # A branch of open code must go somewhere; only leaves and calls may not happen.
                             raise _Fault("a branch on None")
@@ -210,14 +210,14 @@ class _Frame:
             if op.edge is not None:
                 sense = 0 if op.name == "leavefl" else 1
                 # None equals neither sense: a leave with a None predicate does not happen.
-                if op.name == "leave" or self._decided(self.value(op.operands[0])[0]) == sense:
+                if op.name == "leave" or self._condition_bit(self.value(op.operands[0])[0]) == sense:
                     return op.edge
                 continue
             for result, lanes in zip(op.results, self._op(op), strict=True):
                 self.values[result.name] = lanes
         return None
 
-    def _decided(self, lane: Lane) -> int | None:
+    def _condition_bit(self, lane: Lane) -> int | None:
         """Low bit of a condition, or None. A NaR is a fault: it would decide where control goes."""
         if isinstance(lane, NaR):
             raise _Fault(f"a NaR decides where control goes: {lane.cause}")
@@ -237,7 +237,7 @@ class _Frame:
             case "calltr":
                 # A call that does not happen gives Nones (docs/targets/belt.md, Values and faults), so that its users
                 # do nothing either.
-                if not self._decided(given[0][0]):
+                if not self._condition_bit(given[0][0]):
                     return tuple((None,) * r.type.lanes for r in op.results)
                 return self._call(op, given[1:])
             case "con":
@@ -280,9 +280,9 @@ class _Frame:
         assert op.width is not None
         size, result = BYTES[op.width], op.results[0].type
         places = self._places(op, self._address(op, given), result.lanes, size)
-        return tuple(self._loaded(op.name, at, size, 8 * BYTES[result.width]) for at in places)
+        return tuple(self._load_lane(op.name, at, size, 8 * BYTES[result.width]) for at in places)
 
-    def _loaded(self, name: str, at: Lane, size: int, width: int) -> Lane:
+    def _load_lane(self, name: str, at: Lane, size: int, width: int) -> Lane:
         """Lane of a load; outside of every object a NaR, so that a load may be executed speculatively."""
         if not isinstance(at, int):
             return at

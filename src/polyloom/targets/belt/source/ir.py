@@ -144,7 +144,7 @@ class Return:
 Terminator = Jump | Branch | Return
 
 
-def end_edges(end: Terminator, change: Callable[[Edge], Edge]) -> Terminator:
+def map_end_edges(end: Terminator, change: Callable[[Edge], Edge]) -> Terminator:
     """Terminator with every edge changed."""
     match end:
         case Jump(edge):

@@ -54,7 +54,7 @@ GENASM: Final = Form(print_genasm, verify)
 """What stands between the passes over modules."""
 
 
-def edges(block: Block | Loop) -> tuple[Edge, ...]:
+def flow_edges(block: Block | Loop) -> tuple[Edge, ...]:
     """Control-flow edges: where control may go on from a block, or leave a loop to."""
     left = tuple(op.edge for op in block.ops if op.edge is not None)
     if isinstance(block, Loop):
@@ -68,7 +68,7 @@ def edges(block: Block | Loop) -> tuple[Edge, ...]:
             return ()
 
 
-def ends(block: Block | Loop) -> tuple[Operand, ...]:
+def end_operands(block: Block | Loop) -> tuple[Operand, ...]:
     """Operands used at the end of a block, arguments of its edges left out."""
     if isinstance(block, Loop):
         return block.next
@@ -81,7 +81,7 @@ def ends(block: Block | Loop) -> tuple[Operand, ...]:
             return ()
 
 
-def uses(op: Op) -> tuple[Operand, ...]:
+def used_operands(op: Op) -> tuple[Operand, ...]:
     """Operands of an operation, and the results of a leave."""
     return (*op.operands, *(op.edge.arguments if op.edge is not None else ()))
 
@@ -92,13 +92,13 @@ def _names(module: Module, function: Function) -> Iterator[str]:
         "the function @": [f.name for f in module.functions],
         "the datum @": [d.name for d in module.data],
         "the block ": [b.name for b in function.blocks],
-        "%": [v.name for b in function.blocks for v in defined(b)],
+        "%": [v.name for b in function.blocks for v in defined_values(b)],
     }
     for what, names in groups.items():
         yield from (f"{what}{name} is defined {n} times" for name, n in Counter(names).items() if n > 1)
 
 
-def defined(block: Block | Loop) -> Iterator[Value]:
+def defined_values(block: Block | Loop) -> Iterator[Value]:
     """Values that a block defines: its parameters, then the results of its operations."""
     yield from block.parameters
     for op in block.ops:
@@ -107,11 +107,11 @@ def defined(block: Block | Loop) -> Iterator[Value]:
 
 def _uses(module: Module, function: Function) -> Iterator[str]:
     """Rule: what is used is defined, with the same type; addresses are those of data."""
-    values = {value for block in function.blocks for value in defined(block)}
+    values = {value for block in function.blocks for value in defined_values(block)}
     data = {datum.name for datum in module.data}
     for block in function.blocks:
-        given = [o for op in block.ops for o in uses(op)]
-        for operand in (*given, *ends(block), *(a for edge in edges(block) for a in edge.arguments)):
+        given = [o for op in block.ops for o in used_operands(op)]
+        for operand in (*given, *end_operands(block), *(a for edge in flow_edges(block) for a in edge.arguments)):
             if isinstance(operand, Value) and operand not in values:
                 yield f"block {block.name}: %{operand.name} of type {operand.type} is not defined"
             if isinstance(operand, Address) and operand.name not in data:
@@ -125,7 +125,7 @@ def _edges(module: Module, function: Function) -> Iterator[str]:
     if isinstance(function.blocks[0], Loop):
         yield f"the first block {function.blocks[0].name} is a loop"
     for block in function.blocks:
-        for edge in edges(block):
+        for edge in flow_edges(block):
             target = blocks.get(edge.target)
             # The first block's parameters are the function's arguments, which no edge can give again.
             if target is None or target is function.blocks[0] or (target is block and isinstance(block, Loop)):
@@ -148,12 +148,12 @@ def _operations(module: Module, function: Function) -> Iterator[str]:
     known = {f.name: f for f in module.functions}
     for block in function.blocks:
         for op in block.ops:
-            wrong = _called(op, known) if op.name in ("call", "calltr") else _wrong(op, isinstance(block, Loop))
+            wrong = _call_error(op, known) if op.name in ("call", "calltr") else _operation_error(op, isinstance(block, Loop))
             if wrong:
                 yield f"block {block.name}: `{print_op(op)}`: {wrong}"
 
 
-def _called(op: Op, known: dict[str, Function]) -> str:
+def _call_error(op: Op, known: dict[str, Function]) -> str:
     """Violation of a call: the callee's parameters and results, or ""."""
     given = op.operands[op.name == "calltr" :]
     if op.callee not in known:
@@ -164,7 +164,7 @@ def _called(op: Op, known: dict[str, Function]) -> str:
     return ""
 
 
-def _wrong(op: Op, in_loop: bool) -> str:
+def _operation_error(op: Op, in_loop: bool) -> str:
     """Violation of an operation's row in `isa`, or ""."""
     row = OPS.get(op.name)
     if row is None or op.name in _BELOW:
@@ -182,11 +182,11 @@ def _wrong(op: Op, in_loop: bool) -> str:
     if len(op.results) != row.results:
         return f"{len(op.results)} results"
     if op.name in LOADS or op.name == "store":
-        return _access(op)
-    return _typed(op, row.width)
+        return _access_error(op)
+    return _type_error(op, row.width)
 
 
-def _access(op: Op) -> str:
+def _access_error(op: Op) -> str:
     """Violation of an access: width, offset of 12 bits, scale, addresses of w; or ""."""
     address = op.operands[:-1] if op.name == "store" else op.operands
     if op.width is None:
@@ -198,7 +198,7 @@ def _access(op: Op) -> str:
     return "" if all(o.type.width == "w" for o in address) else "an address of other than w"
 
 
-def _typed(op: Op, width: str) -> str:
+def _type_error(op: Op, width: str) -> str:
     """Violation of types: operands of one type, but for conditions, amounts and lanes; the result as the table
     tells."""
     given, result = [o.type for o in op.operands], op.results[0].type
@@ -239,22 +239,22 @@ def _dominance(module: Module, function: Function) -> Iterator[str]:
     """Rule: definitions dominate uses, by the dominator tree (Cooper, Harvey and Kennedy 2001)."""
     del module
     position = {block.name: k for k, block in enumerate(function.blocks)}
-    pairs = [(k, position[e.target]) for k, block in enumerate(function.blocks) for e in edges(block)]
+    pairs = [(k, position[e.target]) for k, block in enumerate(function.blocks) for e in flow_edges(block)]
     above: list[int] = dominators(len(function.blocks), np.array(pairs, np.int32).reshape(-1, 2)).tolist()
-    home = {value.name: k for k, block in enumerate(function.blocks) for value in defined(block)}
+    home = {value.name: k for k, block in enumerate(function.blocks) for value in defined_values(block)}
     for k, block in enumerate(function.blocks):
         # An unreachable block is dominated by everything; it has no place in the tree.
         if k and above[k] < 0:
             continue
         seen = {value.name for value in block.parameters}
         for op in block.ops:
-            yield from _undominated(block, uses(op), seen, home, _chain(k, above))
+            yield from _undominated_uses(block, used_operands(op), seen, home, _dominator_chain(k, above))
             seen |= {value.name for value in op.results}
-        last = (*ends(block), *(() if isinstance(block, Loop) else (a for e in edges(block) for a in e.arguments)))
-        yield from _undominated(block, last, seen, home, _chain(k, above))
+        last = (*end_operands(block), *(() if isinstance(block, Loop) else (a for e in flow_edges(block) for a in e.arguments)))
+        yield from _undominated_uses(block, last, seen, home, _dominator_chain(k, above))
 
 
-def _chain(k: int, above: Sequence[int]) -> set[int]:
+def _dominator_chain(k: int, above: Sequence[int]) -> set[int]:
     found: set[int] = set()
     while k > 0 and above[k] >= 0 and above[k] != k:
         k = above[k]
@@ -262,7 +262,7 @@ def _chain(k: int, above: Sequence[int]) -> set[int]:
     return found
 
 
-def _undominated(
+def _undominated_uses(
     block: Block | Loop, operands: Sequence[Operand], seen: set[str], home: dict[str, int], chain: set[int]
 ) -> Iterator[str]:
     for operand in operands:

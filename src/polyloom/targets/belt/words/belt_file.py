@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 from polyloom import binary
-from polyloom.binary import Codec, FileKind, Reader, counted, fixed, natural, optional, record, section
+from polyloom.binary import Codec, FileKind, Reader, counted_list, fixed_integer, natural, optional, record, section
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.signature import Signature
-from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.signature_json import as_json, from_json
 from polyloom.ir.ssa import Data, Place
 from polyloom.targets.belt import machine
 from polyloom.targets.belt.isa import ROWS
@@ -25,7 +25,7 @@ from polyloom.targets.belt.value_types import BYTES
 from polyloom.targets.belt.words import layout, told
 from polyloom.targets.belt.words.decode import decode
 from polyloom.targets.belt.words.encode import encode
-from polyloom.targets.belt.words.program import Bundle, Note, Program, Routine, in_order
+from polyloom.targets.belt.words.program import Bundle, Note, Program, Routine, sort_by_slot
 
 # Magic, title, version, sections: machine, data, code, note, names (docs/formats.md, Belt programs).
 KIND: Final = FileKind(b"PLBP", "belt program", 2, 5)
@@ -54,8 +54,8 @@ def write(program: Program, signature: Signature) -> bytes:
     description."""
     member = machine.read(program.description, program.member)
     sections = (
-        _machine(member),
-        section(_DATA, _placed(program.data)),
+        _machine_section(member),
+        section(_DATA, _place_data(program.data)),
         encode(program),
         section(binary.text, _note(member, signature, program.told)),
         section(_NAMES, _Names.collect(_names(program), tuple(d.name for d in program.data), _notes(program))),
@@ -69,7 +69,7 @@ def read(data: bytes, on: Machine | None = None) -> File:
     file = _read(data)
     if on is not None and on != file.machine:
         help = f"compile the function for '{on.name}', or leave --on out"
-        raise for_another(file.machine, on, help)
+        raise member_mismatch(file.machine, on, help)
     return file
 
 
@@ -78,21 +78,21 @@ def _read(data: bytes) -> File:
     """Decoded file, kept: a run asks for its file several times, for signature, facts, counts, report and trace."""
     stamp, (_, data_at, code, note_at, names_at) = binary.unpack(KIND, data)
     member, signature, text = _read_note(note_at)
-    names = _whole(_NAMES, names_at)
+    names = _read_section(_NAMES, names_at)
     # Calls and addresses name routines and data, so that a second one of a name could never be meant.
     if any(len(set(some)) < len(some) for some in (names.routines, names.data)):
-        raise binary.malformed(names_at.position, "two routines, or two data, have one name")
+        raise binary.format_error(names_at.position, "two routines, or two data, have one name")
     found = decode(code.take(code.end - code.position), member, names.routines)
-    placed = _whole(_DATA, data_at)
+    placed = _read_section(_DATA, data_at)
     # The hash in the head and the description in the note must be of one member: the model reads the one, people the
     # other.
     if len(placed) != len(names.data) or stamp != member.fingerprint:
-        raise binary.malformed(names_at.position, "the names of data, or the hash of the member, do not fit the file")
+        raise binary.format_error(names_at.position, "the names of data, or the hash of the member, do not fit the file")
     made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
     program = replace(_with_notes(found, names.read(names_at), names_at), data=made, told=text)
-    _check_told(program, note_at)
+    _check_facts(program, note_at)
     # One byte form per program: two files are the same program if and only if their bytes are equal.
-    binary.check_canonical(data, _again(program, signature, data_at))
+    binary.check_canonical(data, _rewrite_file(program, signature, data_at))
     return File(program, signature, member)
 
 
@@ -112,20 +112,20 @@ class Parts:
 def parts(data: bytes) -> Parts:
     """Sections of a file, of which only data and names are read. Errors: PL0701 to PL0705."""
     _, (machine_at, data_at, code, _, names_at) = binary.unpack(KIND, data)
-    placed = tuple((d.address, d.initial, bool(d.constant)) for d in _whole(_DATA, data_at))
+    placed = tuple((d.address, d.initial, bool(d.constant)) for d in _read_section(_DATA, data_at))
     machine_bytes, words = (at.take(at.end - at.position) for at in (machine_at, code))
-    return Parts(machine_bytes, placed, words, _whole(_NAMES, names_at).routines)
+    return Parts(machine_bytes, placed, words, _read_section(_NAMES, names_at).routines)
 
 
-def _again(program: Program, signature: Signature, at: Reader) -> bytes:
+def _rewrite_file(program: Program, signature: Signature, at: Reader) -> bytes:
     """Bytes of the file written once more; alignments can be such that no address is left (PL1005)."""
     try:
         return write(program, signature)
     except PolyloomError as error:
-        raise binary.malformed(at.position, error.diagnostics[0].message) from None
+        raise binary.format_error(at.position, error.diagnostics[0].message) from None
 
 
-def for_another(member: Machine, on: Machine, help: str) -> PolyloomError:
+def member_mismatch(member: Machine, on: Machine, help: str) -> PolyloomError:
     """Error PL1006: the program is for another member than the one it is to run on."""
     phases = "" if on.phasing == member.phasing or on.name != member.name else ", with other phases"
     return input_error(
@@ -135,7 +135,7 @@ def for_another(member: Machine, on: Machine, help: str) -> PolyloomError:
     )
 
 
-def _machine(member: Machine) -> bytes:
+def _machine_section(member: Machine) -> bytes:
     """Machine section: what the model knows of the member (docs/formats.md, Belt programs). The model reads no TOML."""
     head = (member.belt, member.vector, int(member.phasing), *member.load, member.stations, 0, 0)
     # A load's latency is the delay that its own word states, so that the table has none.
@@ -154,8 +154,8 @@ class _Placed:
     initial: bytes
 
 
-def _placed(data: tuple[Data, ...]) -> tuple[_Placed, ...]:
-    at = layout.addresses(data)
+def _place_data(data: tuple[Data, ...]) -> tuple[_Placed, ...]:
+    at = layout.data_addresses(data)
     return tuple(_Placed(at[d.name], d.align, int(d.constant), d.initial) for d in data)
 
 
@@ -167,12 +167,12 @@ def _write_bytes(out: bytearray, value: bytes) -> None:
 # Codecs stand behind what they name: a record's fields are given as values, not as strings.
 _LENGTH: Final = natural("length of data")
 _BYTES: Final[Codec[bytes]] = Codec(_write_bytes, lambda reader: reader.take(_LENGTH.read(reader)))
-_DATA: Final = counted(
+_DATA: Final = counted_list(
     record(
         _Placed,
-        address=fixed(4, "address"),
+        address=fixed_integer(4, "address"),
         align=natural("alignment", 1 << 31),
-        constant=fixed(1, "constant", limit=2),
+        constant=fixed_integer(1, "constant", limit=2),
         initial=_BYTES,
     ),
     natural("data"),
@@ -208,19 +208,19 @@ class _Names:
     def read(self, at: Reader) -> Notes:
         """Notes with their places; PL1005 for a number without a place."""
         if any(note.place >= len(self.places) for row in self.notes for note in row):
-            raise binary.malformed(at.position, "an operation comes from a place that is not listed")
+            raise binary.format_error(at.position, "an operation comes from a place that is not listed")
         return tuple(
             tuple(Note(n.operands, n.results, n.stage, self.places[n.place]) for n in row) for row in self.notes
         )
 
 
-_TEXTS: Final = counted(binary.text, natural("texts"))
+_TEXTS: Final = counted_list(binary.text, natural("texts"))
 _PLACE: Final = record(
     Place, file=binary.source_name, line=natural("line"), column=natural("column"), reason=binary.text
 )
-_PLACES: Final[Codec[tuple[Place, ...]]] = counted(_PLACE, natural("places"))
+_PLACES: Final[Codec[tuple[Place, ...]]] = counted_list(_PLACE, natural("places"))
 _NOTE: Final = record(_Noted, operands=_TEXTS, results=_TEXTS, stage=optional("stage"), place=natural("place"))
-_NOTES: Final[Codec[tuple[tuple[_Noted, ...], ...]]] = counted(counted(_NOTE, natural("notes")), natural("bundles"))
+_NOTES: Final[Codec[tuple[tuple[_Noted, ...], ...]]] = counted_list(counted_list(_NOTE, natural("notes")), natural("bundles"))
 _NAMES: Final = record(_Names, routines=_TEXTS, data=_TEXTS, places=_PLACES, notes=_NOTES)
 
 
@@ -230,7 +230,7 @@ def _names(program: Program) -> tuple[str, ...]:
 
 def _notes(program: Program) -> Notes:
     """Notes beside the operations in the order of words; nothing where no bundle has any."""
-    found = tuple(in_order(bundle)[1] for routine in program.routines for bundle in routine.bundles)
+    found = tuple(sort_by_slot(bundle)[1] for routine in program.routines for bundle in routine.bundles)
     return found if any(found) else ()
 
 
@@ -240,12 +240,12 @@ def _with_notes(program: Program, notes: Notes, at: Reader) -> Program:
     if not notes:
         return program
     if len(notes) != len(bundles) or any(n and len(n) != len(b.issues) for n, b in zip(notes, bundles, strict=True)):
-        raise binary.malformed(at.position, "the notes do not fit the operations")
+        raise binary.format_error(at.position, "the notes do not fit the operations")
     rest = iter(notes)
-    return replace(program, routines=tuple(_noted(routine, rest) for routine in program.routines))
+    return replace(program, routines=tuple(_attach_notes(routine, rest) for routine in program.routines))
 
 
-def _noted(routine: Routine, notes: Any) -> Routine:
+def _attach_notes(routine: Routine, notes: Any) -> Routine:
     bundles: tuple[Bundle, ...] = tuple(replace(bundle, notes=next(notes)) for bundle in routine.bundles)
     return replace(routine, bundles=bundles)
 
@@ -265,23 +265,23 @@ def _read_note(reader: Reader) -> tuple[Machine, Signature, str]:
         made = cast("dict[str, Any]", json.loads(binary.text.read(reader)))
         if made["version"] != VERSION:
             raise ValueError
-        found = machine.read(str(made["description"]), str(made["member"])), of_json(made), told.dumped(made["told"])
+        found = machine.read(str(made["description"]), str(made["member"])), from_json(made), told.canonical_json(made["told"])
     # Anybody may have written this JSON: every way in which it can be of other types is one message.
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
-        raise binary.malformed(at, "the note is not written as the format says") from None
+        raise binary.format_error(at, "the note is not written as the format says") from None
     return found
 
 
-def _check_told(program: Program, at: Reader) -> None:
+def _check_facts(program: Program, at: Reader) -> None:
     try:
-        told.of_json(program)
+        told.parse_facts(program)
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise binary.malformed(at.position, "what the note tells of loops does not fit the code") from None
+        raise binary.format_error(at.position, "what the note tells of loops does not fit the code") from None
 
 
-def _whole(codec: Codec[Any], reader: Reader) -> Any:
+def _read_section(codec: Codec[Any], reader: Reader) -> Any:
     """Value of a section that must end where its content ends; PL1005."""
     value = codec.read(reader)
     if reader.position != reader.end:
-        raise binary.malformed(reader.position, "the section goes on after its content")
+        raise binary.format_error(reader.position, "the section goes on after its content")
     return value

@@ -38,7 +38,7 @@ from polyloom.targets.belt.words.program import (
     Operand,
     Program,
     Routine,
-    in_order,
+    sort_by_slot,
 )
 
 PLAIN: Final = re.compile(r"[\w.$]+")
@@ -55,7 +55,7 @@ def print_program(program: Program, signature: Signature, lengths: Lengths | Non
     member = machine.read(program.description, program.member)
     lines = [
         *_member(program, member),
-        signature_line.printed(signature),
+        signature_line.print_signature(signature),
         *([f"told {program.told}"] if program.told != "{}" else []),
         *map(_data, program.data),
         *(line for routine in program.routines for line in _routine(routine, member, lengths or {})),
@@ -73,10 +73,10 @@ def _member(program: Program, member: Machine) -> list[str]:
 
 def _data(data: Data) -> str:
     kind = " constant" if data.constant else ""
-    return f"data {name(data.name)} align {data.align}{kind} {data.initial.hex() or '-'}"
+    return f"data {quote_name(data.name)} align {data.align}{kind} {data.initial.hex() or '-'}"
 
 
-def name(text: str) -> str:
+def quote_name(text: str) -> str:
     """Name as a word, or quoted as JSON where it has other characters."""
     return text if PLAIN.fullmatch(text) else json.dumps(text)
 
@@ -87,7 +87,7 @@ def _types(types: tuple[Type, ...]) -> str:
 
 def _routine(routine: Routine, member: Machine, lengths: Lengths) -> Iterator[str]:
     """Lines of a routine: its head, then one line per bundle."""
-    yield f"routine {name(routine.name)} {_types(routine.parameters)} -> {_types(routine.results)}"
+    yield f"routine {quote_name(routine.name)} {_types(routine.parameters)} -> {_types(routine.results)}"
     backs = {first + bundles - 1: bundles for first, bundles in routine.loops}
     rows = {first + row: (row, bundles) for first, bundles in routine.loops for row in range(bundles)}
     for n, bundle in enumerate(routine.bundles):
@@ -102,7 +102,7 @@ def _routine(routine: Routine, member: Machine, lengths: Lengths) -> Iterator[st
 
 
 def _issues(bundle: Bundle, at: int, member: Machine) -> Iterator[str]:
-    issues, notes = in_order(bundle)
+    issues, notes = sort_by_slot(bundle)
     for issue, note in zip(issues, notes or (_BARE,) * len(issues), strict=True):
         yield " ".join(
             filter(None, (f"{issue.slot} {issue_text(issue, note)}", _results(issue, note, at, member), _origin(note)))
@@ -128,14 +128,14 @@ def issue_text(issue: Issue, note: Note = _BARE) -> str:
         case "con":
             return f"{form}({issue.literal if issue.literal < _WIDE else hex(issue.literal)})"
         case "control":
-            target = f" to {issue.target}" if transfers(issue.name) else ""
-            callee = f" {name(issue.callee)}" if issue.callee else ""
+            target = f" to {issue.target}" if is_transfer(issue.name) else ""
+            callee = f" {quote_name(issue.callee)}" if issue.callee else ""
             return f"{issue.name}{callee}({', '.join(operands)}){target}"
         case _:
             return f"{form}({', '.join(operands)})"
 
 
-def transfers(mnemonic: str) -> bool:
+def is_transfer(mnemonic: str) -> bool:
     """Whether the operation names a bundle to which control goes."""
     return mnemonic.startswith(("br", "inner", "leave")) and OPS[mnemonic].unit == "control"
 
@@ -155,12 +155,12 @@ def _operand(operand: Operand, called: str) -> str:
         text = f"none.{operand.width}" if operand.width else "none"
     else:
         text = f"b{operand.position}"
-    return f"{text} %{name(called)}" if called else text
+    return f"{text} %{quote_name(called)}" if called else text
 
 
 def _results(issue: Issue, note: Note, at: int, member: Machine) -> str:
     """Names of results, and the bundle in which they drop."""
-    names = [f"%{name(n)}" for n in note.results]
+    names = [f"%{quote_name(n)}" for n in note.results]
     drop = drop_bundle(issue, at, member)
     # A call's results are known by its callee only; without names there is nothing to print.
     if drop is None or (OPS[issue.name].results < 0 and not names):

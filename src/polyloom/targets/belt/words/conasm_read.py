@@ -20,11 +20,11 @@ from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import KINDS, Machine, Slot
 from polyloom.targets.belt.value_types import BYTES, Type, Width
 from polyloom.targets.belt.words import signature_line
-from polyloom.targets.belt.words.conasm import drop_bundle, transfers
+from polyloom.targets.belt.words.conasm import drop_bundle, is_transfer
 from polyloom.targets.belt.words.fields import layout
 from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Note, Operand, Program, Routine
-from polyloom.targets.belt.words.told import dumped
-from polyloom.targets.belt.words.told import of_json as of_told
+from polyloom.targets.belt.words.told import canonical_json
+from polyloom.targets.belt.words.told import parse_facts as of_told
 
 # White space and comments match without the group `token`, and are dropped by that.
 _TOKEN: Final = re.compile(r'\s+|;[^\n]*|(?P<token>"(?:[^"\\]|\\.)*"|@line\b|[\w.$]+|->|[-+]\d+|[^\w\s])')
@@ -92,7 +92,7 @@ class _Line:
         token = self.next
         if token.startswith('"'):
             self.at += 1
-            return _unquoted(token, self)
+            return _unquote(token, self)
         if not re.fullmatch(r"[\w.$]+", token):
             self.fail(
                 f"expected {what}", "write a name, in quotes where it has other characters than `a`, `_`, `.` and `$`"
@@ -111,7 +111,7 @@ class _Line:
         raise input_error(code, message, span=Span(self.source, start, start + max(len(token), 1)), help=help)
 
 
-def _unquoted(token: str, line: _Line) -> str:
+def _unquote(token: str, line: _Line) -> str:
     try:
         return str(json.loads(token))
     except ValueError:
@@ -176,7 +176,7 @@ class _Reader:
             self.signature = self.read_signature(text, offset)
             return
         if text.startswith("told "):
-            self.told = self.telling(text, offset)
+            self.told = self.read_facts(text, offset)
             return
         tokens = [(m["token"], offset + m.start("token")) for m in _TOKEN.finditer(text) if m["token"]]
         line = _Line(self.source, tokens, offset + len(text))
@@ -212,9 +212,9 @@ class _Reader:
     def read_signature(self, text: str, offset: int) -> Signature:
         return signature_line.read(text, self.source, offset)
 
-    def telling(self, text: str, offset: int) -> str:
+    def read_facts(self, text: str, offset: int) -> str:
         try:
-            return dumped(json.loads(text.removeprefix("told ")))
+            return canonical_json(json.loads(text.removeprefix("told ")))
         except (ValueError, RecursionError):
             span = Span(self.source, offset, offset + len(text))
             help = "write it as `polyloom show` does, or leave the line out"
@@ -298,7 +298,7 @@ class _Reader:
             lanes=int(named[3] or 1),
         )
         issue, names = self.operands(line, issue)
-        issue = self.besides(line, issue)
+        issue = self.trailing_fields(line, issue)
         return issue, self.note(line, issue, names, at, member)
 
     def operands(self, line: _Line, issue: Issue) -> tuple[Issue, tuple[str, ...]]:
@@ -327,7 +327,7 @@ class _Reader:
             names.pop()
         return replace(issue, operands=tuple(found)), tuple(names)
 
-    def besides(self, line: _Line, issue: Issue) -> Issue:
+    def trailing_fields(self, line: _Line, issue: Issue) -> Issue:
         """Fields that follow the operands: a delay, a byte of scratch, frames, a target."""
         kind = layout(OPS[issue.name])
         if kind == "memory" and line.skip("delay"):
@@ -340,7 +340,7 @@ class _Reader:
             frames = line.number("the number of frames")
             line.expect("of")
             return replace(issue, frames=frames, frame=line.number("the bytes of a frame"))
-        if kind == "control" and transfers(issue.name):
+        if kind == "control" and is_transfer(issue.name):
             line.expect("to")
             return replace(issue, target=line.number("a bundle"))
         return issue

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from struct import pack
 
 from polyloom.diagnostics import PolyloomError, infeasible
-from polyloom.targets.belt.isa import LANED, MANY, NUMBERS, OPS, Op, predicates, states_width
+from polyloom.targets.belt.isa import LANED, MANY, NUMBERS, OPS, Op, predicate_count, states_width
 from polyloom.targets.belt.machine import KINDS
 from polyloom.targets.belt.value_types import BYTES, Type
 from polyloom.targets.belt.words import fields as w
@@ -25,7 +25,7 @@ from polyloom.targets.belt.words.program import (
     Operand,
     Program,
     Routine,
-    in_order,
+    sort_by_slot,
 )
 
 
@@ -43,7 +43,7 @@ def _routine(routine: Routine, numbers: Mapping[str, int]) -> list[int]:
     # A pass is stored at its last bundle, as the way back: the header has one such field, so one pass ends there.
     backs = {first + bundles - 1: bundles for first, bundles in routine.loops}
     if len(backs) != len(routine.loops) or any(n >= len(routine.bundles) for n in backs):
-        raise _refused(routine.name, 0, "", "loops end in the same bundle, or after the last one")
+        raise _field_error(routine.name, 0, "", "loops end in the same bundle, or after the last one")
     body: list[int] = []
     for n, bundle in enumerate(routine.bundles):
         body += _bundle(bundle, backs.get(n, 0), numbers, (routine.name, n))
@@ -55,19 +55,19 @@ def _routine(routine: Routine, numbers: Mapping[str, int]) -> list[int]:
         (56, 8): len(routine.results),
     }
     head = sum(
-        w.put(_fit(value, 0, 1 << bits, "its size", (routine.name, 0, "")), (at, bits))
+        w.put_field(_fit(value, 0, 1 << bits, "its size", (routine.name, 0, "")), (at, bits))
         for (at, bits), value in counts.items()
     )
-    types = [_type(t) for t in (*routine.parameters, *routine.results)]
-    return [head, *_items(types), *body]
+    types = [_type_byte(t) for t in (*routine.parameters, *routine.results)]
+    return [head, *_pack_items(types), *body]
 
 
-def _type(t: Type) -> int:
+def _type_byte(t: Type) -> int:
     """Byte of a type: its width in the low four bits, the logarithm of its lanes above."""
     return w.WIDTHS.index(t.width) | (t.lanes.bit_length() - 1) << 4
 
 
-def _items(items: Sequence[int]) -> list[int]:
+def _pack_items(items: Sequence[int]) -> list[int]:
     """List items as bytes, eight per word, the first one lowest."""
     rows = [items[n : n + w.ITEMS] for n in range(0, len(items), w.ITEMS)]
     return [sum(item << 8 * k for k, item in enumerate(row)) for row in rows]
@@ -76,7 +76,7 @@ def _items(items: Sequence[int]) -> list[int]:
 def _bundle(bundle: Bundle, back: int, numbers: Mapping[str, int], where: tuple[str, int]) -> list[int]:
     """Words of a bundle: its header, then its operations in the order of slots (docs/formats.md, Belt words)."""
     body: list[int] = []
-    issues, _ = in_order(bundle)
+    issues, _ = sort_by_slot(bundle)
     for issue in issues:
         body += issue_words(issue, numbers, where)
     header = {
@@ -87,7 +87,7 @@ def _bundle(bundle: Bundle, back: int, numbers: Mapping[str, int], where: tuple[
         "words": len(body),
     }
     place = (*where, "")
-    return [sum(w.put(_fit(v, 0, 1 << w.HEADER[k][1], k, place), w.HEADER[k]) for k, v in header.items()), *body]
+    return [sum(w.put_field(_fit(v, 0, 1 << w.HEADER[k][1], k, place), w.HEADER[k]) for k, v in header.items()), *body]
 
 
 def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]) -> list[int]:
@@ -96,7 +96,7 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
     op, place = OPS[issue.name], (*where, f"{issue.slot} {issue.name}")
     layout = w.layout(op)
     # A predicate is an operand with a field of its own; what follows it is the list.
-    kept = predicates(op) if op.operands[1] == MANY else len(issue.operands)
+    kept = predicate_count(op) if op.operands[1] == MANY else len(issue.operands)
     plain, items = issue.operands[:kept], issue.operands[kept:]
     _check_form(issue, op, plain, place)
     fields = {
@@ -126,10 +126,10 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
         # One field names a routine of a call or a bundle of a transfer, never both.
         target = numbers[issue.callee] if op.unit == "control" and issue.callee else issue.target
         fields |= {"items": len(items), "target": target}
-        more = _items([_item(o, place) for o in items])
+        more = _pack_items([_item(o, place) for o in items])
     layouts = {**w.COMMON, **w.LAYOUTS[layout]}
     return [
-        sum(w.put(_fit(v, 0, 1 << layouts[k][1], f"the field {k}", place), layouts[k]) for k, v in fields.items()),
+        sum(w.put_field(_fit(v, 0, 1 << layouts[k][1], f"the field {k}", place), layouts[k]) for k, v in fields.items()),
         *more,
     ]
 
@@ -174,13 +174,13 @@ def _check_form(issue: Issue, op: Op, plain: tuple[Operand, ...], place: tuple[s
     }
     for what, is_wrong in wrong.items():
         if is_wrong:
-            raise _refused(*place, f"it has {what}")
+            raise _field_error(*place, f"it has {what}")
 
 
 def _position(operand: Belt, place: tuple[str, int, str]) -> int:
     """Belt position as a field of 6 bits; PL1004."""
     if operand.width is not None:
-        raise _refused(*place, "an operand outside of a list has no width of its own")
+        raise _field_error(*place, "an operand outside of a list has no width of its own")
     return _fit(operand.position, 0, 63, "a position", place)
 
 
@@ -195,9 +195,9 @@ def _item(operand: Operand, place: tuple[str, int, str]) -> int:
 def _fit(value: int, low: int, high: int, what: str, place: tuple[str, int, str]) -> int:
     if low <= value < high:
         return value
-    raise _refused(*place, f"{what} is {value}, but a word holds {low} to {high - 1}")
+    raise _field_error(*place, f"{what} is {value}, but a word holds {low} to {high - 1}")
 
 
-def _refused(routine: str, bundle: int, issue: str, message: str) -> PolyloomError:
+def _field_error(routine: str, bundle: int, issue: str, message: str) -> PolyloomError:
     where = f"{routine}, bundle {bundle}{f', {issue}' if issue else ''}"
     return infeasible("PL1004", f"{where}: {message}", help="split the function, or take a member with a longer belt")

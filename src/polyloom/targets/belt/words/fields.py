@@ -69,15 +69,15 @@ def layout(op: Op) -> Layout:
     return "memory" if op.unit == "ls" else "plain"
 
 
-def get(word: int, field: Field) -> int:
+def get_field(word: int, field: Field) -> int:
     return word >> field[0] & (1 << field[1]) - 1
 
 
-def put(value: int, field: Field) -> int:
+def put_field(value: int, field: Field) -> int:
     """Value shifted to its field; it fits, or the encoder refuses it."""
     return value << field[0]
 
 
-def signed(value: int, bits: int) -> int:
+def sign_extend(value: int, bits: int) -> int:
     """Signed value of so many bits, in two's complement."""
     return value - (1 << bits) if value >> bits - 1 else value

@@ -18,7 +18,7 @@ GAP: Final = 64
 _END: Final = 1 << 31
 
 
-def addresses(data: Iterable[Data]) -> dict[str, int]:
+def data_addresses(data: Iterable[Data]) -> dict[str, int]:
     """Address of the first byte of each datum; error PL1003."""
     found: dict[str, int] = {}
     free = BASE

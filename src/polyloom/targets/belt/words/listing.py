@@ -8,7 +8,7 @@ from polyloom.ir.signature import Signature
 from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt.words.conasm import print_program
 from polyloom.targets.belt.words.program import Program
-from polyloom.targets.belt.words.verify import check
+from polyloom.targets.belt.words.verify import check_routine
 
 
 def listing(program: Program, signature: Signature) -> str:
@@ -17,6 +17,6 @@ def listing(program: Program, signature: Signature) -> str:
     lengths = {
         (routine.name, at): length
         for routine in program.routines
-        for at, length in check(program, routine, machine)[1].lengths.items()
+        for at, length in check_routine(program, routine, machine)[1].lengths.items()
     }
     return print_program(program, signature, lengths)

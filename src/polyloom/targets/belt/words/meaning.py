@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.ir.ssa import Constant
-from polyloom.ir.ssa import number as float_of
-from polyloom.ir.ssa_intrinsics import intrinsic
-from polyloom.ir.ssa_semantics import floating
+from polyloom.ir.ssa import float_value as float_of
+from polyloom.ir.ssa_intrinsics import apply_intrinsic
+from polyloom.ir.ssa_semantics import float_arithmetic
 from polyloom.ir.ssa_types import F32, F64
 from polyloom.targets.belt.isa import OPS
 
@@ -50,22 +50,22 @@ def compute(name: str, width: int, result: int, operands: Sequence[Lanes], lanes
         return _WHOLE[name](operands, width, result, lanes)
     count = max(map(len, operands))
     spread = [operand * count if len(operand) == 1 else operand for operand in operands]
-    return (tuple(_lane(name, width, result, given) for given in zip(*spread, strict=True)),)
+    return (tuple(_compute_lane(name, width, result, given) for given in zip(*spread, strict=True)),)
 
 
-def _lane(name: str, width: int, result: int, given: tuple[Lane, ...]) -> Lane:
+def _compute_lane(name: str, width: int, result: int, given: tuple[Lane, ...]) -> Lane:
     """Lane of a result; None wins over NaR, NaR over data, except in pick and orm (docs/targets/belt.md, Values and
     faults)."""
     if name == "pick":
         return _pick(given)
     if name == "orm":
-        return _or(given)
+        return _disjunction(given)
     if any(lane is None for lane in given):
         return None
     if (nar := next((lane for lane in given if isinstance(lane, NaR)), None)) is not None:
         return nar
     numbers = [lane for lane in given if isinstance(lane, int)]
-    found = _scalar(name, width, result, numbers)
+    found = _compute_scalar(name, width, result, numbers)
     return found if isinstance(found, NaR) else found % (1 << result)
 
 
@@ -80,7 +80,7 @@ def _pick(given: tuple[Lane, ...]) -> Lane:
     return given[2] if len(given) > 2 else None
 
 
-def _or(given: tuple[Lane, ...]) -> Lane:
+def _disjunction(given: tuple[Lane, ...]) -> Lane:
     """Or in which true beats NaR, NaR beats None: an exit that was taken is one, whatever another lane's condition
     is."""
     if any(isinstance(lane, int) and lane & 1 for lane in given):
@@ -88,7 +88,7 @@ def _or(given: tuple[Lane, ...]) -> Lane:
     return next((lane for lane in given if isinstance(lane, NaR)), None if None in given else 0)
 
 
-def _scalar(name: str, width: int, result: int, given: Sequence[int]) -> int | NaR:
+def _compute_scalar(name: str, width: int, result: int, given: Sequence[int]) -> int | NaR:
     """Result of a strict operation on numbers, not yet cut to the width."""
     if name in _BINARY:
         return _BINARY[name](width, given[0], given[1])
@@ -100,15 +100,15 @@ def _scalar(name: str, width: int, result: int, given: Sequence[int]) -> int | N
         return _TERNARY[name](width, given[0], given[1], given[2])
     stem, mode = (name[:-2], name[-2:]) if name not in _FAMILY else (name, "")
     if stem in _FAMILY:
-        return _family(stem, mode, width, given)
+        return _overflow_family(stem, mode, width, given)
     if name in _CONVERSIONS:
         return _CONVERSIONS[name](width, result, given[0])
-    found = _floating(name, width, given)
+    found = _float_operation(name, width, given)
     assert found is not None, name
     return found
 
 
-def _family(stem: str, mode: str, width: int, given: Sequence[int]) -> int | NaR:
+def _overflow_family(stem: str, mode: str, width: int, given: Sequence[int]) -> int | NaR:
     """Add, sub or mul in a mode of overflow: exact first, then clamped (ss, us), refused (sx, ux) or left to wrap or
     widen."""
     is_signed = mode[:1] == "s"
@@ -130,18 +130,18 @@ _FAMILY: Final[dict[str, Callable[[int, int], int]]] = {
 }
 
 
-def _divided(width: int, a: int, b: int, is_signed: bool, remainder: bool) -> int | NaR:
+def _divide(width: int, a: int, b: int, is_signed: bool, remainder: bool) -> int | NaR:
     """Quotient or remainder toward zero, as C11 6.5.5 has it; NaR for a divisor of 0."""
     if b == 0:
         return NaR("division by zero")
     if is_signed:
         a, b = signed(a, width), signed(b, width)
-    # Python's `//` rounds down. The least number by -1 leaves the width and wraps in `_lane`.
+    # Python's `//` rounds down. The least number by -1 leaves the width and wraps in `_compute_lane`.
     quotient = abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1)
     return a - quotient * b if remainder else quotient
 
 
-def _rotated(width: int, a: int, b: int) -> int:
+def _rotate_left(width: int, a: int, b: int) -> int:
     # Amounts are taken modulo the width, of shifts too; in C11 larger ones are undefined.
     amount = b % width
     return a << amount | a >> (width - amount)
@@ -173,11 +173,11 @@ _BINARY: Final[dict[str, Callable[[int, int, int], int | NaR]]] = {
     "shl": lambda width, a, b: a << b % width,
     "shru": lambda width, a, b: a >> b % width,
     "shrs": lambda width, a, b: signed(a, width) >> b % width,
-    "rotl": _rotated,
-    "divs": lambda width, a, b: _divided(width, a, b, True, False),
-    "divu": lambda width, a, b: _divided(width, a, b, False, False),
-    "rems": lambda width, a, b: _divided(width, a, b, True, True),
-    "remu": lambda width, a, b: _divided(width, a, b, False, True),
+    "rotl": _rotate_left,
+    "divs": lambda width, a, b: _divide(width, a, b, True, False),
+    "divu": lambda width, a, b: _divide(width, a, b, False, False),
+    "rems": lambda width, a, b: _divide(width, a, b, True, True),
+    "remu": lambda width, a, b: _divide(width, a, b, False, True),
     "copysignf": lambda width, a, b: a & ~(1 << (width - 1)) | b & 1 << (width - 1),
 }
 _TERNARY: Final[dict[str, Callable[[int, int, int, int], int]]] = {
@@ -225,19 +225,19 @@ def _extreme(name: str, numbers: tuple[float, ...]) -> float:
     return (min if name == "minf" else max)(known, key=lambda n: (n, math.copysign(1.0, n)))
 
 
-def _floating(name: str, width: int, given: Sequence[int]) -> int | None:
+def _float_operation(name: str, width: int, given: Sequence[int]) -> int | None:
     """Result of an operation on floats as numbers; None for other operations."""
     numbers = tuple(as_float(lane, width) for lane in given)
     if name in _FLOAT_OPERATIONS:
-        return float_bits(floating(_FLOAT_OPERATIONS[name], _FLOATS[width], numbers[0], numbers[1]), width)
+        return float_bits(float_arithmetic(_FLOAT_OPERATIONS[name], _FLOATS[width], numbers[0], numbers[1]), width)
     if name in ("minf", "maxf"):
         return float_bits(_extreme(name, numbers), width)
     if name in _FLOAT_INTRINSICS:
-        return float_bits(float(intrinsic(_FLOAT_INTRINSICS[name], _FLOATS[width], numbers)), width)
+        return float_bits(float(apply_intrinsic(_FLOAT_INTRINSICS[name], _FLOATS[width], numbers)), width)
     return int(_FLOAT_RELATIONS[name](numbers[0], numbers[1])) if name in _FLOAT_RELATIONS else None
 
 
-def _nearest(number: int, width: int) -> int:
+def _integer_to_float(number: int, width: int) -> int:
     """Integer as a float, rounded once to nearest even.
 
     To f32 by way of f64 rounded to odd (Boldo and Melquiond 2008): the second rounding then sees that bits were lost.
@@ -247,15 +247,15 @@ def _nearest(number: int, width: int) -> int:
     near = float(number)
     if int(near) != number and float_bits(near, 64) % 2 == 0:  # to odd, so that the second rounding is the only one
         near = math.nextafter(near, math.inf if number > int(near) else -math.inf)
-    return float_bits(_single(near), 32)
+    return float_bits(_to_f32(near), 32)
 
 
-def _single(number: float) -> float:
+def _to_f32(number: float) -> float:
     # Adding 0.0 would turn -0.0 into 0.0: zeros stay as they are.
-    return floating("fadd", F32, number, 0.0) if number else number
+    return float_arithmetic("fadd", F32, number, 0.0) if number else number
 
 
-def _truncated(number: float, result: int, is_signed: bool) -> int | NaR:
+def _truncate_float(number: float, result: int, is_signed: bool) -> int | NaR:
     """Integer part of a float; NaR outside of the range of the width, where C11 6.3.1.4 leaves the result undefined."""
     # Half-open: the upper limit is a power of two, which every format of floats holds exactly.
     least, most = (-(1 << (result - 1)), 1 << (result - 1)) if is_signed else (0, 1 << result)
@@ -264,7 +264,7 @@ def _truncated(number: float, result: int, is_signed: bool) -> int | NaR:
     return math.trunc(number)
 
 
-def _clamped(number: int, least: int, most: int) -> int:
+def _clamp(number: int, least: int, most: int) -> int:
     return max(least, min(most, number))
 
 
@@ -272,15 +272,15 @@ _CONVERSIONS: Final[dict[str, Callable[[int, int, int], int | NaR]]] = {
     "widens": lambda width, _, a: signed(a, width),
     "widenu": lambda _width, _, a: a,
     "narrow": lambda _width, _, a: a,
-    "narrowss": lambda width, result, a: _clamped(signed(a, width), -(1 << (result - 1)), (1 << (result - 1)) - 1),
-    "narrowus": lambda _width, result, a: _clamped(a, 0, (1 << result) - 1),
-    "stof": lambda width, result, a: _nearest(signed(a, width), result),
-    "utof": lambda _, result, a: _nearest(a, result),
-    "ftos": lambda width, result, a: _truncated(as_float(a, width), result, True),
-    "ftou": lambda width, result, a: _truncated(as_float(a, width), result, False),
+    "narrowss": lambda width, result, a: _clamp(signed(a, width), -(1 << (result - 1)), (1 << (result - 1)) - 1),
+    "narrowus": lambda _width, result, a: _clamp(a, 0, (1 << result) - 1),
+    "stof": lambda width, result, a: _integer_to_float(signed(a, width), result),
+    "utof": lambda _, result, a: _integer_to_float(a, result),
+    "ftos": lambda width, result, a: _truncate_float(as_float(a, width), result, True),
+    "ftou": lambda width, result, a: _truncate_float(as_float(a, width), result, False),
     "widenf": lambda width, result, a: float_bits(as_float(a, width), result),
     "narrowf": lambda width, result, a: float_bits(
-        floating("fadd", F32, as_float(a, width), 0.0) if a << 1 & (1 << width) - 1 else as_float(a, width), result
+        float_arithmetic("fadd", F32, as_float(a, width), 0.0) if a << 1 & (1 << width) - 1 else as_float(a, width), result
     ),
 }
 
@@ -302,33 +302,33 @@ def smear(lanes: Lanes, inclusive: bool) -> tuple[Lanes, Lanes]:
     return tuple(found), (state,)
 
 
-def _any(lanes: Lanes) -> Lane:
+def _disjoin_lanes(lanes: Lanes) -> Lane:
     """Whether a lane is true; a true lane decides whatever the others are (docs/targets/belt.md, In detail)."""
     if any(isinstance(lane, int) and lane & 1 for lane in lanes):
         return 1
     return next((lane for lane in lanes if not isinstance(lane, int)), 0)
 
 
-def _all(lanes: Lanes) -> Lane:
+def _conjoin_lanes(lanes: Lanes) -> Lane:
     """Whether every lane is true; a false lane decides whatever the others are (docs/targets/belt.md, In detail)."""
     if any(isinstance(lane, int) and not lane & 1 for lane in lanes):
         return 0
     return next((lane for lane in lanes if not isinstance(lane, int)), 1)
 
 
-def _shuffled(lanes: Lanes, by: Lane) -> Lanes:
+def _rotate_lanes(lanes: Lanes, by: Lane) -> Lanes:
     if not isinstance(by, int):
         return (by,) * len(lanes)
     return tuple(lanes[(j + by) % len(lanes)] for j in range(len(lanes)))
 
 
-def _injected(lanes: Lanes, x: Lane, at: Lane) -> Lanes:
+def _inject_lane(lanes: Lanes, x: Lane, at: Lane) -> Lanes:
     if not isinstance(at, int):
         return (at,) * len(lanes)
     return tuple(x if j == at % len(lanes) else lane for j, lane in enumerate(lanes))
 
 
-def _remaining(n: Lane, width: int, lanes: int) -> tuple[Lanes, ...]:
+def _remaining_mask(n: Lane, width: int, lanes: int) -> tuple[Lanes, ...]:
     """Lane mask of the last vector of a counted loop: lane k is true where k >= n, so that it does nothing; and whether
     any is."""
     if not isinstance(n, int):
@@ -337,13 +337,13 @@ def _remaining(n: Lane, width: int, lanes: int) -> tuple[Lanes, ...]:
     return tuple(int(k >= count) for k in range(lanes)), (int(count < lanes),)
 
 
-def _widened(lanes: Lanes, width: int, is_signed: bool) -> tuple[Lanes, ...]:
+def _widen_vector(lanes: Lanes, width: int, is_signed: bool) -> tuple[Lanes, ...]:
     """Vector of twice the width in two halves, low lanes first: the result has the bytes of two vectors."""
     wide = tuple(signed(x, width) % (1 << 2 * width) if is_signed and isinstance(x, int) else x for x in lanes)
     return wide[: len(wide) // 2], wide[len(wide) // 2 :]
 
 
-def _narrowed(lanes: Lanes, result: int) -> Lanes:
+def _narrow_lanes(lanes: Lanes, result: int) -> Lanes:
     return tuple(x % (1 << result) if isinstance(x, int) else x for x in lanes)
 
 
@@ -352,21 +352,21 @@ _WHOLE: Final[dict[str, Callable[[Sequence[Lanes], int, int, int], tuple[Lanes, 
     "iota": lambda o, w, r, n: (
         tuple((x + k) % (1 << w) if isinstance(x, int) else x for k, x in enumerate(o[0] * n)),
     ),
-    "shuffle": lambda o, w, r, n: (_shuffled(o[0], o[1][0]),),
-    "extract": lambda o, w, r, n: ((_shuffled(o[0], o[1][0])[0],),),
-    "inject": lambda o, w, r, n: (_injected(o[0], o[1][0], o[2][0]),),
-    "any": lambda o, w, r, n: ((_any(o[0]),),),
-    "all": lambda o, w, r, n: ((_all(o[0]),),),
+    "shuffle": lambda o, w, r, n: (_rotate_lanes(o[0], o[1][0]),),
+    "extract": lambda o, w, r, n: ((_rotate_lanes(o[0], o[1][0])[0],),),
+    "inject": lambda o, w, r, n: (_inject_lane(o[0], o[1][0], o[2][0]),),
+    "any": lambda o, w, r, n: ((_disjoin_lanes(o[0]),),),
+    "all": lambda o, w, r, n: ((_conjoin_lanes(o[0]),),),
     "smearx": lambda o, w, r, n: smear(o[0], inclusive=False),
     "smeari": lambda o, w, r, n: smear(o[0], inclusive=True),
-    "remaining": lambda o, w, r, n: _remaining(o[0][0], w, n),
-    "widensv": lambda o, w, r, n: _widened(o[0], w, True),
-    "widenuv": lambda o, w, r, n: _widened(o[0], w, False),
-    "narrowv": lambda o, w, r, n: (_narrowed(o[0] + o[1], r),),
+    "remaining": lambda o, w, r, n: _remaining_mask(o[0][0], w, n),
+    "widensv": lambda o, w, r, n: _widen_vector(o[0], w, True),
+    "widenuv": lambda o, w, r, n: _widen_vector(o[0], w, False),
+    "narrowv": lambda o, w, r, n: (_narrow_lanes(o[0] + o[1], r),),
 }
 """Operations that look at all lanes: operands, the bits of theirs and of the result's lanes, the result's lanes."""
 
 
-def computes(name: str) -> bool:
+def is_computation(name: str) -> bool:
     """Whether `compute` knows the operation."""
     return (OPS[name].phase == "C" and OPS[name].unit != "ls") or name == "pick"

@@ -120,19 +120,19 @@ class Program:
     `blocks`, by routine and block the first bundle."""
 
 
-def in_order(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:
+def sort_by_slot(bundle: Bundle) -> tuple[tuple[Issue, ...], tuple[Note, ...]]:
     """Issues in the order of their slots, as words have them, and their notes, none where all are empty."""
     # Listings and words agree in this order, whatever order a scheduler issues in.
     order = sorted(range(len(bundle.issues)), key=lambda n: bundle.issues[n].slot.order)
     issues = tuple(bundle.issues[n] for n in order)
-    notes = tuple(_shortest(bundle.notes[n], bundle.issues[n]) for n in order) if bundle.notes else ()
+    notes = tuple(_trim_note(bundle.notes[n], bundle.issues[n]) for n in order) if bundle.notes else ()
     return issues, notes if any(note != Note() for note in notes) else ()
 
 
-def _shortest(note: Note, issue: Issue) -> Note:
+def _trim_note(note: Note, issue: Issue) -> Note:
     """Note without names of operands that the issue does not have, and without empty names at the end."""
-    return replace(note, operands=_named(note.operands[: len(issue.operands)]), results=_named(note.results))
+    return replace(note, operands=_trim_names(note.operands[: len(issue.operands)]), results=_trim_names(note.results))
 
 
-def _named(names: tuple[str, ...]) -> tuple[str, ...]:
-    return names if not names or names[-1] else _named(names[:-1])
+def _trim_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names if not names or names[-1] else _trim_names(names[:-1])

@@ -35,7 +35,7 @@ NOTHING: Final = Item(None, 1, "none")
 IMMEDIATE: Final = Item(None, 1, "some")
 
 
-def of_type(type: Type, data: Data) -> Item:
+def make_item(type: Type, data: Data) -> Item:
     return Item(type.width, type.lanes, data)
 
 
@@ -89,7 +89,7 @@ def _data(name: str, operands: Sequence[Item]) -> Data:
     if name in ("fill", "fillx"):
         return "maybe"
     if name == "pick":
-        return _picked(known)
+        return _pick_data(known)
     if name == "recur":
         return "some" if "some" in known else "none" if known == ["none", "none"] else "maybe"
     if all(data == "some" for data in known):
@@ -99,7 +99,7 @@ def _data(name: str, operands: Sequence[Item]) -> Data:
     return "none" if "none" in known and (strict or OPS[name].latency == "load") else "maybe"
 
 
-def _picked(known: Sequence[Data]) -> Data:
+def _pick_data(known: Sequence[Data]) -> Data:
     """Whether a pick's result is None: without a second arm it is None as soon as the condition is false."""
     condition, *arms = known
     if condition == "none" or all(arm == "none" for arm in arms):

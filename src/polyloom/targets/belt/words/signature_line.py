@@ -10,26 +10,26 @@ from typing import Any, Final, cast
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 from polyloom.ir.signature import RESULT, Signature
-from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.signature_json import as_json, from_json
 from polyloom.targets.belt.value_types import BYTES, Type
 
 BEGINS: Final = "signature "
 
 
-def printed(signature: Signature) -> str:
+def print_signature(signature: Signature) -> str:
     return BEGINS + json.dumps(as_json(signature), sort_keys=True, separators=(",", ":"))
 
 
 def read(text: str, source: Source, offset: int) -> Signature:
     """Signature of a line at this offset of the source. Error: PL1007."""
     try:
-        return of_json(cast("dict[str, Any]", json.loads(text.removeprefix(BEGINS))))
+        return from_json(cast("dict[str, Any]", json.loads(text.removeprefix(BEGINS))))
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
         help = 'write the JSON object of a note: {"arguments":[],"name":"f","sizes":[]}'
         raise _wrong("the signature is not written as a file's note has it", source, text, offset, help) from None
 
 
-def fitting(
+def check_signature(
     text: str, source: Source, offset: int, name: str, parameters: Sequence[Type], results: Sequence[Type]
 ) -> Signature:
     """Signature of a line before a function of this name, whose parameters and result it names. Error: PL1007."""

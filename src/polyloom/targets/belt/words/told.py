@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compilation facts of a program as JSON: what the specializer tells of each loop, and where blocks begin. It travels
-in files, which anybody may have changed: `of_json` takes nothing that does not fit the program."""
+in files, which anybody may have changed: `parse_facts` takes nothing that does not fit the program."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ _KEYS: Final = frozenset(f.name for f in fields(LoopFacts))
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProgramFacts:
     """Facts of a program. `blocks`: by routine and block, the first bundle."""
 
     loops: tuple[Loop, ...] = ()
     blocks: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
 
 
-def as_json(loops: tuple[LoopFacts, ...], blocks: Mapping[str, Mapping[str, int]]) -> str:
-    return dumped({"loops": [asdict(loop) for loop in loops], "blocks": blocks})
+def facts_to_json(loops: tuple[LoopFacts, ...], blocks: Mapping[str, Mapping[str, int]]) -> str:
+    return canonical_json({"loops": [asdict(loop) for loop in loops], "blocks": blocks})
 
 
-def dumped(made: object) -> str:
+def canonical_json(made: object) -> str:
     """Canonical JSON of a value: its only text, keys sorted, no spaces."""
     return json.dumps(made, sort_keys=True, separators=(",", ":"))
 
 
-def of_json(program: Program) -> Told:
+def parse_facts(program: Program) -> ProgramFacts:
     """Facts in `program.told`. Errors: ValueError where they do not fit the program."""
     made: Any = json.loads(program.told)
     # Programs that were assembled by hand tell nothing.
     if made == {}:
-        return Told()
+        return ProgramFacts()
     if not isinstance(made, dict) or set(cast("dict[str, Any]", made)) != {"loops", "blocks"}:
         raise ValueError
     lengths = {routine.name: len(routine.bundles) for routine in program.routines}
-    loops = tuple(_loop(loop, lengths) for loop in _list(made["loops"]))
-    blocks = {name: _blocks(found, lengths.get(name, 0)) for name, found in _dict(made["blocks"]).items()}
-    return Told(loops, blocks)
+    loops = tuple(_check_loop(loop, lengths) for loop in _list(made["loops"]))
+    blocks = {name: _check_blocks(found, lengths.get(name, 0)) for name, found in _dict(made["blocks"]).items()}
+    return ProgramFacts(loops, blocks)
 
 
 def _list(made: Any) -> list[Any]:
@@ -59,7 +59,7 @@ def _dict(made: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", made)
 
 
-def _loop(made: Any, lengths: Mapping[str, int]) -> Loop:
+def _check_loop(made: Any, lengths: Mapping[str, int]) -> Loop:
     """Facts of a loop, checked: reports index bundles by them."""
     loop = _dict(made)
     if loop.keys() != _KEYS or not all(value is None or isinstance(value, bool | int | str) for value in loop.values()):
@@ -76,7 +76,7 @@ def _loop(made: Any, lengths: Mapping[str, int]) -> Loop:
     return loop
 
 
-def _blocks(made: Any, length: int) -> dict[str, int]:
+def _check_blocks(made: Any, length: int) -> dict[str, int]:
     found = _dict(made)
     # A block without bundles at the end of a routine begins where the routine ends.
     if not all(isinstance(at, int) and 0 <= at <= length for at in found.values()):

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from polyloom.targets.belt.isa import MANY, OPS, Phase, predicates
+from polyloom.targets.belt.isa import MANY, OPS, Phase, predicate_count
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.value_types import BYTES
 from polyloom.targets.belt.words.program import NONE, Immediate, Issue, Operand, Program, Routine
-from polyloom.targets.belt.words.shapes import IMMEDIATE, NOTHING, Item, clashes, of_type, results
+from polyloom.targets.belt.words.shapes import IMMEDIATE, NOTHING, Item, clashes, make_item, results
 
 Key = tuple[int, ...]
 """The order of drops: latency, slot, result."""
@@ -99,13 +99,13 @@ class Walker:
     def entry(self) -> State:
         # The first routine is called from outside, with real arguments; others may get Nones.
         data = "some" if self.routine == self.program.routines[0] else "maybe"
-        return State((Scope(tuple(of_type(t, data) for t in self.routine.parameters)),))
+        return State((Scope(tuple(make_item(t, data) for t in self.routine.parameters)),))
 
     def step(self, at: int, state: State) -> Seen:
         return _Step(self, at, state).run()
 
 
-def walker(program: Program, routine: Routine, machine: Machine, most_passes: int = 0, tags: bool = False) -> Walker:
+def make_walker(program: Program, routine: Routine, machine: Machine, most_passes: int = 0, tags: bool = False) -> Walker:
     backs = {first + bundles - 1: first for first, bundles in routine.loops}
     return Walker(program, routine, machine, backs, most_passes, tags)
 
@@ -127,7 +127,7 @@ class _Step:
         self.belt = list(reversed(self.scope.belt))
         self.due: list[Due] = []
         self.fresh: list[Due] = []
-        self.scratch = self._rotated(state.scratch)
+        self.scratch = self._rotate_scratch(state.scratch)
         self.spilled: list[tuple[bool, int, int]] = []
         self.seen = Seen()
 
@@ -142,7 +142,7 @@ class _Step:
             self.issue(issue, issue.delay or self.machine.latency(OPS[issue.name], issue.width or "w"))
         calls, picks = self.phase_issues("K"), self.phase_issues("P")
         # What drops in other phases is always there: only results of phase C can be missing.
-        others = len(readers) + len(picks) + sum(self.returned(call) for call in calls)
+        others = len(readers) + len(picks) + sum(self.result_count(call) for call in calls)
         if phased:
             self.drop_due(self.bundle.drops - others)
         for issue in calls:
@@ -152,15 +152,15 @@ class _Step:
             self.issue(issue, 0)
         self.drop_fresh(phased)
         # All lists are read before anything in phase X acts: stores and transfers see the same belt.
-        lists = {issue: self.read_all(issue) for issue in self.phase_issues("X")}
+        lists = {issue: self.read_operands(issue) for issue in self.phase_issues("X")}
         for issue in self.phase_issues("X"):
-            self.act(issue)
+            self.act_on_scratch(issue)
         if not phased:
             self.drop_due(self.bundle.drops)
         # Without phases these results were among those that came due at the end of the bundle.
         self.seen.arrived += others if phased else 0
         self.seen.length = min(len(self.belt), self.machine.belt)
-        self.go(lists)
+        self.follow_control(lists)
         return self.seen
 
     def phase_issues(self, phase: Phase) -> list[Issue]:
@@ -182,13 +182,13 @@ class _Step:
         if operand.position >= self.machine.belt:
             self.wrong("PL1012", f"it reads b{operand.position}, but the belt is {self.machine.belt} long", issue)
         elif operand.position >= len(self.belt):
-            there = counted(len(self.belt), "operand")
+            there = count_text(len(self.belt), "operand")
             self.wrong("PL1012", f"it reads b{operand.position}, but the belt has {there}", issue)
         else:
             return self.belt[-1 - operand.position]
         return NOTHING
 
-    def read_all(self, issue: Issue) -> tuple[Item, ...]:
+    def read_operands(self, issue: Issue) -> tuple[Item, ...]:
         items = tuple(self.read(operand, issue) for operand in issue.operands)
         self.seen.operands[issue] = items
         for clash in clashes(issue, items):
@@ -200,7 +200,7 @@ class _Step:
         op = OPS[issue.name]
         if op.unit == "fill":
             self.fill(issue)
-        for number, item in enumerate(results(issue, self.read_all(issue))):
+        for number, item in enumerate(results(issue, self.read_operands(issue))):
             self.schedule_drop(issue, number, item, latency)
 
     def schedule_drop(self, issue: Issue, number: int, item: Item, latency: int) -> None:
@@ -234,7 +234,7 @@ class _Step:
         # (docs/targets/belt.md, In detail).
         self.drop([*now, *(NOTHING for _ in range(missing))])
 
-    def returned(self, call: Issue) -> int:
+    def result_count(self, call: Issue) -> int:
         return len(self.callee(call).results)
 
     def callee(self, call: Issue) -> Routine:
@@ -242,23 +242,23 @@ class _Step:
 
     def call(self, issue: Issue) -> None:
         """Check the list of a call, and put its results under way; PL1017."""
-        callee, given = self.callee(issue), self.read_all(issue)[predicates(OPS[issue.name]) :]
+        callee, given = self.callee(issue), self.read_operands(issue)[predicate_count(OPS[issue.name]) :]
         if len(given) != len(callee.parameters):
-            has = counted(len(given), "operand")
+            has = count_text(len(given), "operand")
             self.wrong("PL1017", f"its list has {has}, {callee.name} takes {len(callee.parameters)}", issue)
         self.types(issue, given, callee.parameters)
         # The first result is b0, so it drops last.
         last = len(callee.results) - 1
         latency = 0 if self.machine.phasing else 1
         for number, type in enumerate(callee.results):
-            self.schedule_drop(issue, last - number, of_type(type, "maybe"), latency)
+            self.schedule_drop(issue, last - number, make_item(type, "maybe"), latency)
 
     def types(self, issue: Issue, given: Sequence[Item], types: Sequence[object]) -> None:
         for number, (item, type) in enumerate(zip(given, types, strict=False)):
             if item.width is not None and item.data != "none" and str(type) != _type_text(item):
                 self.wrong("PL1017", f"operand {number} of its list is {_type_text(item)}, not {type}", issue)
 
-    def act(self, issue: Issue) -> None:
+    def act_on_scratch(self, issue: Issue) -> None:
         """Effect on scratch, in phase X; stores and transfers change nothing that is followed here."""
         if issue.name == "scratchf":
             if issue.offset > self.machine.scratch:
@@ -278,7 +278,7 @@ class _Step:
         if issue.offset + size > high or issue.offset < low:
             have = "the frames have" if rotates else "scratch has, without frames,"
             last = issue.offset + size - 1
-            self.wrong("PL1015", f"bytes {issue.offset} to {last}, but {have} {counted(high, 'byte')}", issue)
+            self.wrong("PL1015", f"bytes {issue.offset} to {last}, but {have} {count_text(high, 'byte')}", issue)
         elif rotates and issue.offset % self.scratch.frame + size > self.scratch.frame:
             self.wrong("PL1015", f"byte {issue.offset} and {size} bytes are in two frames", issue)
         if issue.offset % BYTES[issue.width or "b"]:
@@ -293,7 +293,7 @@ class _Step:
             if other == rotates and byte < start + length and start < byte + size:
                 self.wrong("PL1015", f"byte {byte} was spilled in the bundle before", issue)
 
-    def _rotated(self, scratch: Scratch) -> Scratch:
+    def _rotate_scratch(self, scratch: Scratch) -> Scratch:
         """Scratch as the bundle begins: a rotation makes the newest frame an older one, so offsets grow by one
         frame."""
         room = scratch.frame * scratch.frames
@@ -302,7 +302,7 @@ class _Step:
         moved = tuple((r, (b + scratch.frame) % room if r else b, s) for r, b, s in scratch.spilled)
         return scratch._replace(spilled=moved)
 
-    def go(self, lists: Mapping[Issue, tuple[Item, ...]]) -> None:
+    def follow_control(self, lists: Mapping[Issue, tuple[Item, ...]]) -> None:
         """States that may follow, in the order of slots; the first transfer that happens wins."""
         inner = self.state.scopes[:-1]
         scope = Scope(self.front(), tuple(self.due), self.busy())
@@ -310,7 +310,7 @@ class _Step:
         for issue, items in lists.items():
             if not issue.name.startswith(_TRANSFERS) or OPS[issue.name].unit != "control":
                 continue
-            given = items[predicates(OPS[issue.name]) :]
+            given = items[predicate_count(OPS[issue.name]) :]
             self.transfer(issue, given, inner, scope, scratch)
             # Without a predicate it always happens: nothing behind it is reached.
             if OPS[issue.name].operands == (0, MANY):
@@ -363,10 +363,10 @@ class _Step:
                 return
             outer = inner[-1]
             # Results go onto the belt that entered the loop; what was under way in the loop is discarded.
-            belt = (*map(_blurred, given), *outer.belt)[: self.machine.belt]
+            belt = (*map(_forget_origin, given), *outer.belt)[: self.machine.belt]
             scopes = (*inner[:-1], outer._replace(belt=belt))
         else:
-            scopes = (*inner, scope._replace(belt=tuple(map(_blurred, given))[: self.machine.belt]))
+            scopes = (*inner, scope._replace(belt=tuple(map(_forget_origin, given))[: self.machine.belt]))
         self.seen.next.append((issue.target, State(scopes, scratch)))
 
     def busy(self) -> tuple[tuple[tuple[int, int], int], ...]:
@@ -382,12 +382,12 @@ class _Step:
         return tuple(sorted((order, left - 1) for order, left in held.items() if left > 1))
 
 
-def counted(number: int, what: str) -> str:
+def count_text(number: int, what: str) -> str:
     """Count with its noun, such as `no operand`, `1 operand`, `2 operands`."""
     return f"{number or 'no'} {what}{'s' if number > 1 else ''}"
 
 
-def _blurred(item: Item) -> Item:
+def _forget_origin(item: Item) -> Item:
     """Operand without its history: beyond a transfer it does not matter which pass it came from. Joining states keeps
     them few."""
     return item._replace(data="maybe", tag=())

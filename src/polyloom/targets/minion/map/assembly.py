@@ -39,16 +39,16 @@ class Assembled:
     lines: Mapping[int, Place]
 
 
-def assembled(parts: Sequence[Part]) -> Assembled:
+def assemble_parts(parts: Sequence[Part]) -> Assembled:
     """Code of parts, one behind the other."""
-    lines = [(line, place) for part in parts for line, place in _located(part)]
+    lines = [(line, place) for part in parts for line, place in _line_reasons(part)]
     made = assemble_lines("".join(f"{line}\n" for line, _ in lines), CODE, "<program>")
     assert CODE + len(made.data) <= DATA, "a program is as long as its loops, not as its arrays"
     starts = {name: at - CODE for name, at in made.labels.items() if "." not in name}
     return Assembled(made.data, starts, {at: lines[number - 1][1] for at, number in made.lines.items()})
 
 
-def _located(part: Part) -> Iterator[tuple[str, Place]]:
+def _line_reasons(part: Part) -> Iterator[tuple[str, Place]]:
     """Lines with their places; beside tensor operations, which are the user's, the others have reasons."""
     others = _DRIVES if any("tensor_" in line for line in part.lines) else ""
     for line in part.lines:
@@ -59,5 +59,5 @@ def _located(part: Part) -> Iterator[tuple[str, Place]]:
 
 def executable(parts: Sequence[Part], note: notes.Note) -> bytes:
     """ELF executable of parts of assembly, with the note of the program."""
-    made = assembled(parts)
+    made = assemble_parts(parts)
     return link.executable(b"", CODE, made.code, ISA, made.starts, notes.encode(note, made.lines))

@@ -19,24 +19,24 @@ from polyloom.ir import plan_interpret, signature
 from polyloom.ir.arguments import Arrays as Held
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
-from polyloom.ir.steps import numbered
+from polyloom.ir.steps import number_leaves
 from polyloom.targets.forms import loops
 from polyloom.targets.minion.map import judge as judges
 from polyloom.targets.minion.map.convolution import source as convolutions
 from polyloom.targets.minion.map.product import form as product
 from polyloom.targets.minion.map.simd import form as simd
-from polyloom.targets.minion.map.stages import staged
+from polyloom.targets.minion.map.stages import plan_stages
 from polyloom.targets.minion.map.work import Content, Work
 from polyloom.targets.minion.options import Fp, Options
 from polyloom.targets.minion.place import Place
-from polyloom.targets.provenance import texts
+from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.transform.dataflow import analyse
 from polyloom.transform.stages.nest import sums_products
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     """`exact`: with the bits of the source only."""
 
     fp: Fp
@@ -49,67 +49,67 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     # Without a place the source is only checked, for which any number of minions will do.
     minions = cast(Place, place).minions if place is not None else 1
     fp: Fp = "reassociate" if written.options.reassociate else cast(Options, options).fp
-    read = simd.read(written)
+    read = simd.read_function(written)
     if fp == "reassociate" and cast(Options, options).exact:
         message = "--exact keeps the bits of the source, and --reassociate changes the order of its sums"
         raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="leave one of them out"))
-    made = _subject(written, read, _Asked(fp, minions, cast(Options, options).exact))
+    made = _choose_form(written, read, _Request(fp, minions, cast(Options, options).exact))
     plan = cast(Content, made.content).plan
     spans = [read.nest.span] if read is not None else [e.span for p in plan.phases for e in p.program.equations]
-    return replace(made, texts=texts(spans))
+    return replace(made, texts=source_texts(spans))
 
 
-def _subject(written: Written, read: simd.Read | None, asked: _Asked) -> Subject:
+def _choose_form(written: Written, read: simd.Read | None, asked: _Request) -> Subject:
     """Choice of a form, from the most special to the most general: one convolution, products and loops of a plan,
     stages of products and formulas, and last the nest as SIMD loops.
     """
     fp, minions = asked.fp, asked.minions
-    convolved = None if read is None else convolutions.of_nest(read.nest, fp, minions)
+    convolved = None if read is None else convolutions.nest_convolution(read.nest, fp, minions)
     if asked.exact and convolved is not None and not convolved[1].exact:
         convolved = None
     if read is not None and convolved is not None and convolved[1].what == "convolution":
-        return _convolved(*convolved, read, written)
-    source = _source(written, read)
+        return _convolution_subject(*convolved, read, written)
+    source = _planned_source(written, read)
     # A plan with loops around its phases runs a phase many times; such a nest is compiled as one instead.
     planned = None if source is None or source.plan.loops else source
-    products = [] if planned is None else [_on_tensors(planned.plan, phase, asked) for phase in planned.plan.phases]
+    products = [] if planned is None else [_tensor_work(planned.plan, phase, asked) for phase in planned.plan.phases]
     if read is not None and convolved is not None and [p.what for p in products if p is not None] != ["product"]:
-        return _convolved(*convolved, read, written)
+        return _convolution_subject(*convolved, read, written)
     on_tensors = sum(work is not None for work in products)
     why = ""
     # Cutting into stages finds products inside larger formulas, at the price of a phase for each stage: taken only if
     # it brings more of them to the tensor unit.
     if read is not None and (planned is None or on_tensors < len(products)) and sums_products(read.nest):
         try:
-            plan, works = staged(read.nest, _system(source, read), fp, minions, exact=asked.exact)
+            plan, works = plan_stages(read.nest, _dataflow(source, read), fp, minions, exact=asked.exact)
         except Unlike as unlike:
-            why = _located(unlike)
+            why = _located_reason(unlike)
         else:
             # Without a further product, arrays between stages would be traffic for nothing.
             if sum(work.what != "simd" for work in works) > on_tensors:
-                return _of_works(plan, works, read, source, written)
+                return _plan_subject(plan, works, read, source, written)
     if read is not None and (planned is None or not on_tensors):
-        return _of_nest(read, asked, written, why)
+        return _nest_subject(read, asked, written, why)
     assert planned is not None, "equations have a plan"
     several = len(products) > 1
     phases = zip(planned.plan.phases, products, strict=True)
-    works = tuple([found or simd.work(phase, fp, minions, others=several) for phase, found in phases])
+    works = tuple([found or simd.phase_work(phase, fp, minions, others=several) for phase, found in phases])
     # An inexact product is judged by a bound; in a plan with several phases the bound must be carried through the later
     # ones, which not every phase can.
     exact = all(work.exact for work in works)
     if (
         not exact
         and len(works) > 1
-        and not all(map(judges.is_judged, repeat(planned.plan), planned.plan.phases, works))
+        and not all(map(judges.has_known_bounds, repeat(planned.plan), planned.plan.phases, works))
     ):
         if read is not None:
-            return _of_nest(read, asked, written, "errors of a product would grow in loops that have no bound")
+            return _nest_subject(read, asked, written, "errors of a product would grow in loops that have no bound")
         message = f"`{planned.plan.name}` has {len(works)} phases, and an error of the first would grow in the others"
         raise input_error("PL1336", message, help="leave --reassociate out, or run the phases as programs of their own")
-    return _of_works(planned.plan, works, read, planned, written, why)
+    return _plan_subject(planned.plan, works, read, planned, written, why)
 
 
-def _of_works(
+def _plan_subject(
     plan: Plan, works: tuple[Work, ...], read: simd.Read | None, source: Source | None, written: Written, why: str = ""
 ) -> Subject:
     """Subject of a plan whose phases have their works."""
@@ -119,7 +119,7 @@ def _of_works(
         "loops",
         content,
         path,
-        signature.of_plan(plan, None if source is None else source.nest),
+        signature.plan_signature(plan, None if source is None else source.nest),
         _oracles(plan, works, read),
         0.0 if source is None else source.seconds,
         source=source,
@@ -127,7 +127,7 @@ def _of_works(
     )
 
 
-def _system(source: Source | None, read: simd.Read) -> System:
+def _dataflow(source: Source | None, read: simd.Read) -> System:
     """Equations of a nest, by array dataflow analysis (Feautrier 1991). Raises `Unlike` where the dataflow is not
     known.
     """
@@ -139,76 +139,76 @@ def _system(source: Source | None, read: simd.Read) -> System:
         return refuse(error.diagnostics[0].message, error.diagnostics[0].span)
 
 
-def _located(unlike: Unlike) -> str:
+def _located_reason(unlike: Unlike) -> str:
     at = unlike.span
     return unlike.message if at is None else f"{unlike.message} ({at.source.name}:{at.line})"
 
 
-def _on_tensors(plan: Plan, phase: Phase, asked: _Asked) -> Work | None:
+def _tensor_work(plan: Plan, phase: Phase, asked: _Request) -> Work | None:
     """Work of a phase on the tensor unit; None where it is neither a product nor a convolution, or has other bits than
     the source although they are asked for.
     """
     is_only = len(plan.phases) == 1
     made = product.work(phase, asked.fp, is_only=is_only)
-    made = made if made is not None else convolutions.of_program(phase.program, asked.fp, is_only=is_only)
+    made = made if made is not None else convolutions.phase_convolution(phase.program, asked.fp, is_only=is_only)
     return None if made is None or (asked.exact and not made.exact) else made
 
 
-def _convolved(plan: Plan, work: Work, read: simd.Read, written: Written) -> Subject:
+def _convolution_subject(plan: Plan, work: Work, read: simd.Read, written: Written) -> Subject:
     """Subject of a function that is one convolution."""
     oracles = _oracles(plan, (work,), read)
     return Subject(
-        "loops", Content(plan, (work,)), read.path, signature.of_plan(plan, read.nest), oracles, watch=written.watch
+        "loops", Content(plan, (work,)), read.path, signature.plan_signature(plan, read.nest), oracles, watch=written.watch
     )
 
 
 def _oracles(plan: Plan, works: tuple[Work, ...], read: simd.Read | None) -> tuple[Oracle, ...]:
     """Oracles: the machine's arithmetic, and the source itself where the host can execute it."""
-    oracle = judges.of_arithmetic(plan, works, partial(_results, plan, works))
-    own = judges.of_equations(plan, works) if read is None else judges.of_source(plan, works, read)
+    oracle = judges.arithmetic_oracle(plan, works, partial(_execute_phases, plan, works))
+    own = judges.equations_oracle(plan, works) if read is None else judges.source_oracle(plan, works, read)
     return (oracle,) if own is None else (oracle, own)
 
 
-def _of_nest(read: simd.Read, asked: _Asked, written: Written, why: str) -> Subject:
+def _nest_subject(read: simd.Read, asked: _Request, written: Written, why: str) -> Subject:
     """Subject of a function whose nest is compiled as it is. With integers, its own results are the same; they are
     close where sums of floats change their order. `why`: why products in it do not go to the tensor unit.
     """
     fp = asked.fp
-    plan, work = simd.of_nest(read.nest, fp, asked.minions)
-    oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_results, plan, (work,)))
-    bounds = loops.close if fp == "reassociate" else None
+    plan, work = simd.nest_plan(read.nest, fp, asked.minions)
+    oracle = Oracle("arithmetic", "the machine's arithmetic", partial(_execute_phases, plan, (work,)))
+    bounds = loops.reassociation_bounds if fp == "reassociate" else None
     # Under `contract` the host does not fuse products and sums, so that floats differ by an error that no bound is
     # known for.
-    is_known = bounds is not None or simd.is_of_integers(read.nest)
+    is_known = bounds is not None or simd.is_discrete(read.nest)
     known = Oracle("source", "the source", read.reference, bounds) if is_known else None
-    source = known or judges.of_unknown_error(read)
+    source = known or judges.unbounded_oracle(read)
     oracles = (oracle,) if source is None else (oracle, source)
-    taken = signature.of_plan(plan, read.nest)
+    taken = signature.plan_signature(plan, read.nest)
     content = Content(plan, (work,), (why,) if why else ())
     return Subject("loops", content, read.path, taken, oracles, watch=written.watch)
 
 
-def _source(written: Written, read: simd.Read | None) -> Source | None:
+def _planned_source(written: Written, read: simd.Read | None) -> Source | None:
     """Source with its plan, where products are found, and with loops of steps for machines that cannot run the nest in
     its own order; None for a nest that has no plan.
     """
     if read is None:
-        return loops.source_of(written.value, written.options, written.watch)
+        return loops.load_source(written.value, written.options, written.watch)
     reassociate = written.options.reassociate
     try:
-        return frontend.of_nest(read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch)
+        return frontend.nest_source(read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch)
     except PolyloomError:
         return None
 
 
-def _results(plan: Plan, works: tuple[Work, ...], values: Mapping[str, int], inputs: Arrays) -> Arrays:
+def _execute_phases(plan: Plan, works: tuple[Work, ...], values: Mapping[str, int], inputs: Arrays) -> Arrays:
     """Results of the program, phase by phase, each as its code computes."""
 
     def execute(number: int, around: Mapping[str, int], read: Held, held: Held) -> Held:
         del around
         return works[number].results(values, read, held)
 
-    return plan_interpret.chain(plan, plan.phases, numbered(plan.body), values, inputs, execute)
+    return plan_interpret.chain_phases(plan, plan.phases, number_leaves(plan.body), values, inputs, execute)
 
 
 FORM: Final = Form("loops", "loops or equations (.py, .c, .pla)", loops.PLAN.accepts, _load)

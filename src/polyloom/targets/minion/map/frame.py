@@ -56,7 +56,7 @@ class Team:
         return -(-self.minions // MINIONS_PER_SHIRE)
 
     @property
-    def in_shire(self) -> int:
+    def shire_minions(self) -> int:
         """Minions in each shire; all shires have as many."""
         return min(self.minions, MINIONS_PER_SHIRE)
 
@@ -69,12 +69,12 @@ class Part:
     place: Place
 
 
-def place_of(span: Span | None, reason: str = "") -> Place:
+def span_place(span: Span | None, reason: str = "") -> Place:
     """Place of lines that are written for something of the source."""
     return Place(reason=reason) if span is None else Place(span.source.name, span.line, 0, reason)
 
 
-def start(team: Team) -> Part:
+def start_code(team: Team) -> Part:
     """Start-up of every hart: s0, s1, m0 = 0xFF, the L1's mode (manual, chapter 8). What follows runs on every
     worker.
     """
@@ -87,14 +87,14 @@ def start(team: Team) -> Part:
         # Only hart 0 writes the mode: a second write would empty the cache again.
         lines += [f"li t0, {mode}", "csrw mcache_control, t0"]
     if team.harts == 1:
-        return Part((*lines, "mv s1, s0", *_all_lanes()), _START)
+        return Part((*lines, "mv s1, s0", *_enable_lanes()), _START)
     # The second hart must not touch memory before the mode is set, so it takes a credit that the first one gives it.
     told = [f"li t0, {_OWN_CREDITS + 16:#x}", "andi t1, s0, 31", "li t2, 1", "sll t1, t2, t1", "sd t1, 0(t0)"]
-    lines += [*told, "j start.ready", "start.second:", "csrw fcc, zero", "start.ready:", *_all_lanes()]
+    lines += [*told, "j start.ready", "start.second:", "csrw fcc, zero", "start.ready:", *_enable_lanes()]
     return Part(tuple(lines), _START)
 
 
-def _all_lanes() -> list[str]:
+def _enable_lanes() -> list[str]:
     """Mask of all eight lanes: SIMD instructions write only lanes that mask m0 has (manual, chapters 3 to 6)."""
     return ["mov.m.x m0, zero, 255"]
 
@@ -108,41 +108,41 @@ def barrier(team: Team, name: str, number: int = 0) -> Part:
     """
     if team.workers == 1:
         return Part((), _BARRIER)
-    arrivals = team.in_shire * team.harts
+    arrivals = team.shire_minions * team.harts
     # csrrw on flb counts an arrival and returns 1 to the last one, whereupon the counter is 0 again: a barrier can be
     # used at once for the next join.
     lines = [f"li t0, {arrivals - 1 << 5 | number}", "csrrw t1, flb, t0", f"beqz t1, {name}.wait"]
     if team.shires == 1:
-        lines += _release(team, 0xFF)
+        lines += _release_shire(team, 0xFF)
     else:
         # FLBs count within a shire only, so the last arrivals of the shires meet at minion 0, in a second credit
         # counter.
         lines += [f"li t0, {CREDITS + 8 * _GIVEN:#x}", "li t1, 1", "sd t1, 0(t0)"]
         lines += [f"{name}.wait:", f"bnez s1, {name}.go", f"li t2, {team.shires}", "li t1, 1"]
         lines += [f"{name}.told:", "csrw fcc, t1", "addi t2, t2, -1", f"bnez t2, {name}.told"]
-        lines += [f"li t5, {_SHIRE:#x}", f"li t4, {team.shires}", *_base(0)]
-        lines += [f"{name}.shire:", *_stores(team), "add t0, t0, t5", "addi t4, t4, -1", f"bnez t4, {name}.shire"]
+        lines += [f"li t5, {_SHIRE:#x}", f"li t4, {team.shires}", *_credit_address(0)]
+        lines += [f"{name}.shire:", *_credit_stores(team), "add t0, t0, t5", "addi t4, t4, -1", f"bnez t4, {name}.shire"]
         return Part((*lines, f"{name}.go:", "csrw fcc, zero"), _BARRIER)
     return Part((*lines, f"{name}.wait:", "csrw fcc, zero"), _BARRIER)
 
 
-def _release(team: Team, shire: int) -> list[str]:
+def _release_shire(team: Team, shire: int) -> list[str]:
     """Credits to everyone in one shire."""
-    return [*_base(shire, team.in_shire), *_stores(team)]
+    return [*_credit_address(shire, team.shire_minions), *_credit_stores(team)]
 
 
-def _base(shire: int, minions: int = MINIONS_PER_SHIRE) -> list[str]:
+def _credit_address(shire: int, minions: int = MINIONS_PER_SHIRE) -> list[str]:
     """CREDINC0 of a shire in t0, and a mask of its minions in t1."""
     return [f"li t0, {CREDITS + shire * _SHIRE:#x}", f"li t1, {(1 << minions) - 1:#x}"]
 
 
-def _stores(team: Team) -> list[str]:
+def _credit_stores(team: Team) -> list[str]:
     """Stores of credits for counter 0 of hart 0, and of hart 1 where it takes part, in the shire whose CREDINC0 is at
     t0.
     """
     return ["sd t1, 0(t0)", *(["sd t1, 16(t0)"] if team.harts == 2 else [])]
 
 
-def end() -> Part:
+def end_code() -> Part:
     """End of every hart, also of those that take no part: validation0 is written, then the hart stays where it is."""
     return Part(("end:", f"li t0, {PASS:#x}", "csrw validation0, t0", "end.stop:", "j end.stop"), _END)

@@ -51,11 +51,11 @@ def bounds(
         return np.zeros(shape)
     grid = {**values, **dict(zip(stage.dims, np.ogrid[tuple(slice(n) for n in shape)], strict=True))}
     with np.errstate(all="ignore"):
-        found = _known(stage.term, grid, read, errors)[1]
+        found = _evaluate_error(stage.term, grid, read, errors)[1]
     return np.array(np.broadcast_to(found, shape))
 
 
-def _known(term: Term, grid: Mapping[str, Any], read: Mapping[str, Array], errors: Mapping[str, Array]) -> Known:
+def _evaluate_error(term: Term, grid: Mapping[str, Any], read: Mapping[str, Array], errors: Mapping[str, Array]) -> Known:
     """Values of a term in double precision with their error bounds, on a grid of all points."""
     if isinstance(term, Leaf):
         at = tuple(sum((c * grid[n] for n, c in i.terms), np.asarray(i.constant)) for i in term.index)
@@ -65,11 +65,11 @@ def _known(term: Term, grid: Mapping[str, Any], read: Mapping[str, Array], error
     if isinstance(term, Number):
         return np.asarray(float(term.value)), np.zeros(())
     assert isinstance(term, Apply), "stages are without sums"
-    value, error = _applied(term.operation, [_known(o, grid, read, errors) for o in term.operands])
+    value, error = _propagate_error(term.operation, [_evaluate_error(o, grid, read, errors) for o in term.operands])
     return value, error + _ROUNDED * (np.abs(value) + error) + _LEAST
 
 
-def _applied(operation: str, operands: Sequence[Known]) -> Known:
+def _propagate_error(operation: str, operands: Sequence[Known]) -> Known:
     """First-order and second-order error of an operation, without its own rounding."""
     (a, of_a), (b, of_b), *rest = (*operands, operands[0])
     match operation:
@@ -80,7 +80,7 @@ def _applied(operation: str, operands: Sequence[Known]) -> Known:
         case "mul":
             return a * b, np.abs(a) * of_b + np.abs(b) * of_a + of_a * of_b
         case "madd":
-            value, error = _applied("mul", operands[:2])
+            value, error = _propagate_error("mul", operands[:2])
             return value + rest[0][0], error + rest[0][1]
         case "min" | "max":
             return (np.minimum if operation == "min" else np.maximum)(a, b), np.maximum(of_a, of_b)

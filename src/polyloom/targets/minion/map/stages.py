@@ -21,31 +21,31 @@ from polyloom.passes import Pass, run_passes
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.map import stage_errors
 from polyloom.targets.minion.map.convolution import source as convolutions
-from polyloom.targets.minion.map.frame import place_of
+from polyloom.targets.minion.map.frame import span_place
 from polyloom.targets.minion.map.product import form as product
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.map.work import Work
 from polyloom.targets.minion.options import Fp
 from polyloom.transform.stages.abilities import Abilities
-from polyloom.transform.stages.cut import STAGES, cut
+from polyloom.transform.stages.cut import STAGES, cut_stages
 from polyloom.transform.stages.nest import formula_nest
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
 
 TENSOR_UNIT: Final = Abilities("the tensor unit", frozenset(("f32", "f16", "i8", "u8")), accumulates=True)
 
 
-def staged(nest: Nest, system: System, fp: Fp, minions: int, *, exact: bool) -> tuple[Plan, tuple[Work, ...]]:
+def plan_stages(nest: Nest, system: System, fp: Fp, minions: int, *, exact: bool) -> tuple[Plan, tuple[Work, ...]]:
     """Plan with a phase for each stage, and their works. `exact`: only such as have the bits of the source. Raises
     `Unlike` where the function does not consist of products and formulas.
     """
     _check_sizes(nest)
     passes = (
-        Pass("cut", partial(cut, can=TENSOR_UNIT, exact=exact), STAGES),
+        Pass("cut", partial(cut_stages, can=TENSOR_UNIT, exact=exact), STAGES),
         Pass("store-outputs", store_outputs, STAGES),
     )
     made: Program = run_passes(align_dimensions(of_system(system)), passes)
-    works = tuple(_work(nest, stage, made, fp, minions, exact=exact) for stage in made.stages)
-    plan = _plan(nest, made)
+    works = tuple(_stage_work(nest, stage, made, fp, minions, exact=exact) for stage in made.stages)
+    plan = _stage_plan(nest, made)
     if not any(isinstance(stage, Product) for stage in made.stages):
         refuse(f"`{nest.name}` has no product", nest.span)
     # One inexact stage suffices to make all later ones inexact.
@@ -65,28 +65,28 @@ def _check_sizes(nest: Nest) -> None:
             refuse(f"`{name}` is the extent of no array, and may be 0", nest.span)
 
 
-def _work(nest: Nest, stage: Stage, made: Program, fp: Fp, minions: int, *, exact: bool) -> Work:
+def _stage_work(nest: Nest, stage: Stage, made: Program, fp: Fp, minions: int, *, exact: bool) -> Work:
     """Work of a stage. Raises `Unlike` where the tensor unit cannot compute a product."""
     if isinstance(stage, Formula):
         has = stage_errors.has_bounds(stage.term, made.types)
         bounds = partial(stage_errors.bounds, stage, made.types[stage.result]) if has else None
-        return simd.staged(formula_nest(nest, stage, made), fp, minions, bounds)
-    c, place = contraction_of(stage), place_of(stage.span)
+        return simd.stage_work(formula_nest(nest, stage, made), fp, minions, bounds)
+    c, place = contraction_of(stage), span_place(stage.span)
     # A product of a matrix and a vector is no tile of 16 columns; convolutions take it.
     if c.result.rows and c.result.columns:
-        found = product.of_contraction(c, made.types, fp, place, is_exact=stage.is_ordered)
+        found = product.contraction_work(c, made.types, fp, place, is_exact=stage.is_ordered)
     else:
-        found = convolutions.of_product(
+        found = convolutions.matrix_vector_work(
             c, nest, stage.dims, made.shapes, made.types, fp, place, is_exact=stage.is_ordered
         )
     if found is None:
-        refuse(_why_not(stage, made, fp), stage.span)
+        refuse(_refusal_reason(stage, made, fp), stage.span)
     if exact and not found.exact:
         refuse(f"--exact: the tensor unit would round `{stage.result}` in another order", stage.span)
     return found
 
 
-def _why_not(stage: Product, made: Program, fp: Fp) -> str:
+def _refusal_reason(stage: Product, made: Program, fp: Fp) -> str:
     """Reason why a product is not for the tensor unit, in words for the report."""
     names = [stage.left.array, stage.right.array]
     if not stage.dims:
@@ -99,31 +99,31 @@ def _why_not(stage: Product, made: Program, fp: Fp) -> str:
     return f"rows and columns of `{stage.result}` and its factors do not lie apart in memory"
 
 
-def _plan(nest: Nest, made: Program) -> Plan:
+def _stage_plan(nest: Nest, made: Program) -> Plan:
     """Plan with a phase for each stage; arrays between stages are its intermediates."""
     arguments = {s.name: s for s in nest.storage if s.role == "argument"}
     written = {stage.result for stage in made.stages}
     read = {name for stage in made.stages for name in stage.reads}
     arrays = {name: Array(name, made.types[name], made.shapes[name], _span(nest, name)) for name in read | written}
-    inputs = [arrays[name] for name in arguments if name in _at_entry(made)]
+    inputs = [arrays[name] for name in arguments if name in _live_at_entry(made)]
     outputs = tuple(arrays[name] for name in arguments if name in written)
     within = tuple(arrays[stage.result] for stage in made.stages if stage.result not in arguments)
-    phases = tuple(_phase(nest, stage, arrays) for stage in made.stages)
+    phases = tuple(_stage_phase(nest, stage, arrays) for stage in made.stages)
     return Plan(nest.name, nest.parameters, nest.assumptions, tuple(inputs), outputs, within, phases)
 
 
-def _phase(nest: Nest, stage: Stage, arrays: Mapping[str, Array]) -> Phase:
+def _stage_phase(nest: Nest, stage: Stage, arrays: Mapping[str, Array]) -> Phase:
     """Phase of a stage. Its program has no equations, because what becomes of it is known."""
     inputs, outputs = tuple(arrays[name] for name in stage.reads), (arrays[stage.result],)
     made = pla.Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, outputs, (), ())
-    return Phase(made, _same(inputs), _same(outputs))
+    return Phase(made, _identity_names(inputs), _identity_names(outputs))
 
 
-def _same(arrays: Sequence[Array]) -> tuple[tuple[str, str], ...]:
+def _identity_names(arrays: Sequence[Array]) -> tuple[tuple[str, str], ...]:
     return tuple((array.name, array.name) for array in arrays)
 
 
-def _at_entry(made: Program) -> frozenset[str]:
+def _live_at_entry(made: Program) -> frozenset[str]:
     """Arrays live at entry: what stages read before one writes it."""
     written, found = set[str](), set[str]()
     for stage in made.stages:

@@ -29,7 +29,7 @@ def run(data: bytes, job: Job) -> Execution:
     return running.run(data, _note(data), job)
 
 
-def made(data: bytes) -> Mapping[str, Json]:
+def compile_facts(data: bytes) -> Mapping[str, Json]:
     """Keys of `compile --json` (docs/cli.md)."""
     found = _note(data)
     return {"minions": found.minions, **found.facts, "elf_bytes": len(data)}

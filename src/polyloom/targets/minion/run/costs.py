@@ -15,8 +15,8 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.signature import Signature
 from polyloom.machine import stated
 from polyloom.riscv import source_lines
-from polyloom.riscv.image import elf
-from polyloom.targets.costs import ADDING, LOGIC, Costs, Units, executing, of_words
+from polyloom.riscv.image import elf_image
+from polyloom.targets.costs import ADDING, LOGIC, Costs, Units, operation_rates, listing_lines
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.run.figures import DRAM_RATE
 from polyloom.targets.minion.run.run_report import inner_loop
@@ -48,18 +48,18 @@ def costs(program: Program, execution: Execution) -> Costs:
         moved=moved["dram"] if execution.cycles is not None else None,
         boundary="lines from and to DRAM",
         bandwidth=float(DRAM_RATE),
-        code_bytes=sum(len(s.data) for s in elf(program.data, isa.ISA).segments if s.is_code),
+        code_bytes=sum(len(s.data) for s in elf_image(program.data, isa.ISA).segments if s.is_code),
         bound_by=cast("str | None", execution.facts["bound_by"]),
         arithmetic=_arithmetic(note.signature, cast(Options, program.options)),
-        loop=tuple(of_words(inner_loop(listing(program.data)), source_lines.decode(program.data))),
-        stated=stated.of_place(str(program.place or "")),
+        loop=tuple(listing_lines(inner_loop(listing(program.data)), source_lines.decode_lines(program.data))),
+        stated=stated.read_stated(str(program.place or "")),
     )
 
 
 def _units(note: Note) -> Iterator[Units]:
     lanes = note.minions * (note.peak or _LANES)
-    yield Units("multipliers", lanes, executing(("mul",), _TYPES))
-    yield Units("adders", lanes, executing((*ADDING, *LOGIC), _TYPES))
+    yield Units("multipliers", lanes, operation_rates(("mul",), _TYPES))
+    yield Units("adders", lanes, operation_rates((*ADDING, *LOGIC), _TYPES))
 
 
 def _arithmetic(signature: Signature, options: Options) -> str | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from polyloom.diagnostics import INPUT, Diagnostic
-from polyloom.targets.minion.run.hazard_report import site_json, who
+from polyloom.targets.minion.run.hazard_report import site_json, hart_words
 from polyloom.targets.minion.words.locate import Locator
 from polyloom.targets.target import Json
 
@@ -25,7 +25,7 @@ _BLOCKING: Final = ("transfer", "pair")  # operations that need somebody else
 _NAMED: Final = 4  # harts that a sentence lists
 
 
-def chain(waits: Sequence[Wait]) -> list[Wait]:
+def wait_chain(waits: Sequence[Wait]) -> list[Wait]:
     """Walk in the wait-for graph from the first hart that does not merely sleep, until nobody is left or one comes
     again.
     """
@@ -36,11 +36,11 @@ def chain(waits: Sequence[Wait]) -> list[Wait]:
     # Rows are compared by identity: two harts may wait in the same words.
     while row is not None and not any(row is known for known in found):
         found.append(row)
-        row = _next(row, harts, waits)
+        row = _follow_wait(row, harts, waits)
     return found
 
 
-def _next(row: Wait, harts: Mapping[int, Wait], waits: Sequence[Wait]) -> Wait | None:
+def _follow_wait(row: Wait, harts: Mapping[int, Wait], waits: Sequence[Wait]) -> Wait | None:
     """Row that this one waits for. A hart that waits for an operation of its own leads to that, if possible to one that
     needs somebody else.
     """
@@ -50,41 +50,41 @@ def _next(row: Wait, harts: Mapping[int, Wait], waits: Sequence[Wait]) -> Wait |
     return next((harts[hart] for hart in row["releasers"] if hart in harts), None)
 
 
-def words(row: Wait, locator: Locator, unit: str = "cycle") -> str:
+def wait_sentence(row: Wait, locator: Locator, unit: str = "cycle") -> str:
     """Sentence of a row: `minion 5 at 0x8000001020 (start+0x20, k.s:12) receives 32 registers from minion 7 since cycle
     40`.
     """
-    name = f"{who(row['hart'])} at {locator.at(row['pc'])}"
-    gave = [f"{who(site['hart'])} at {locator.at(site['pc'])}" for site in row["gave"][:_NAMED]]
+    name = f"{hart_words(row['hart'])} at {locator.at(row['pc'])}"
+    gave = [f"{hart_words(site['hart'])} at {locator.at(site['pc'])}" for site in row["gave"][:_NAMED]]
     given = f"; only the stores of {', '.join(gave)} have given it" if gave else ""
-    joins = _joins(row)
+    joins = _missing_joins(row)
     return f"{name} {row['text']} since {unit} {row['since']}{given}{joins}" + (
         f"; {row['note']}" if row["note"] else ""
     )
 
 
-def _joins(row: Wait) -> str:
+def _missing_joins(row: Wait) -> str:
     """Harts that have yet to join a barrier. For a credit that somebody gave, the giver is told instead."""
     if row["kind"] != "credit" or row["gave"] or not row["releasers"]:
         return ""
     more = len(row["releasers"]) - _NAMED
-    names = ", ".join(who(hart) for hart in row["releasers"][:_NAMED])
+    names = ", ".join(hart_words(hart) for hart in row["releasers"][:_NAMED])
     return f"; yet to join: {names}" + (f" and {more} more" if more > 0 else "")
 
 
 def diagnostic(rows: Sequence[Mapping[str, object]], locator: Locator, cycles: int | None = None) -> Diagnostic:
     """Diagnostic PL1381. Without time, `cycles` is None, and since when a hart waits is its number of instructions."""
     waits = cast("Sequence[Wait]", rows)
-    links = chain(waits)
+    links = wait_chain(waits)
     unit = "instruction" if cycles is None else "cycle"
-    notes = [words(row, locator, unit) for row in links] + _others(waits, links, locator)
+    notes = [wait_sentence(row, locator, unit) for row in links] + _remaining_harts(waits, links, locator)
     # `cycles` ends with the last store or hart's end; whoever waits may have gone on until later.
     last = max((row["since"] for row in waits), default=0)
     message = "no hart can run any more" + ("" if cycles is None else f" after cycle {max(cycles, last)}")
     return Diagnostic("PL1381", message, INPUT, notes=tuple(notes), help=_help(links))
 
 
-def _others(waits: Sequence[Wait], links: Sequence[Wait], locator: Locator) -> list[str]:
+def _remaining_harts(waits: Sequence[Wait], links: Sequence[Wait], locator: Locator) -> list[str]:
     """Harts that the chain does not name, grouped by instruction and reason."""
     named = {row["hart"] for row in links}
     groups: dict[tuple[int, str], list[int]] = {}
@@ -95,7 +95,7 @@ def _others(waits: Sequence[Wait], links: Sequence[Wait], locator: Locator) -> l
 
 
 def _group(harts: Sequence[int], pc: int, text: str, locator: Locator) -> str:
-    first = ", ".join(who(hart) for hart in harts[:_NAMED])
+    first = ", ".join(hart_words(hart) for hart in harts[:_NAMED])
     more = f" and {len(harts) - _NAMED} more" if len(harts) > _NAMED else ""
     return f"{first}{more} at {locator.at(pc)}: {text}"
 
@@ -103,11 +103,11 @@ def _group(harts: Sequence[int], pc: int, text: str, locator: Locator) -> str:
 def _help(links: Sequence[Wait]) -> str:
     for row in links:
         if row["note"]:
-            return _cure(row)
+            return _remedy(row)
     return "one of them has to do first what the next waits for"
 
 
-def _cure(row: Wait) -> str:
+def _remedy(row: Wait) -> str:
     """Remedy by what a row waits for."""
     if row["kind"] == "transfer":
         return "both sides of a transfer name each other, with the same COUNT, one sending and one receiving"
@@ -121,7 +121,7 @@ def _cure(row: Wait) -> str:
 def as_json(rows: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> list[Json]:
     """JSON of `deadlock` in a report: all rows, harts first. Cycles are null without time."""
     waits = cast("Sequence[Wait]", rows)
-    links = chain(waits)
+    links = wait_chain(waits)
     return [_json(row, any(row is link for link in links), locator, timed) for row in waits]
 
 

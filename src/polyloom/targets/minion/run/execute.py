@@ -40,10 +40,10 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
         options.errata,
         job.trace,
     )
-    inputs = laid(note, job.inputs)
+    inputs = input_bytes(note, job.inputs)
     done = model.run(program, inputs, setup)
-    _check(done.outcome, program, setup)
-    outputs = _taken(note, done.read)
+    _check_end(done.outcome, program, setup)
+    outputs = _read_outputs(note, done.read)
     spans = events.trace(done.outcome, program.locator) if job.trace else Trace()
     cycles = None if setup.functional else done.outcome.cycles
     facts: dict[str, Json] = {
@@ -56,20 +56,20 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
     return Execution(outputs, cycles, done.outcome.instructions, facts, spans)
 
 
-def _check(outcome: Outcome, program: Program, setup: Setup) -> None:
+def _check_end(outcome: Outcome, program: Program, setup: Setup) -> None:
     """Errors: PL1310, and exit 70 for any other end that is not `passed`."""
-    ended = report.ended(outcome, program.locator, setup.max_cycles, setup.functional)
+    ended = report.end_diagnostic(outcome, program.locator, setup.max_cycles, setup.functional)
     # A long run may be the user's wish, so the limit is reported as the user's error.
     if ended is not None and outcome.stop == "max-cycles":
         raise PolyloomError(ended)
-    ended = ended or findings.wrong(outcome, program.locator)
+    ended = ended or findings.end_error(outcome, program.locator)
     if ended is not None:
         message = f"a compiled program does not run: {ended.message}"
         help = "this is a fault of the compiler: please report the source and the command"
         raise PolyloomError(Diagnostic(ended.code, message, INTERNAL, notes=ended.notes, help=help))
 
 
-def laid(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
+def input_bytes(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
     """Bytes of all inputs, by address."""
     home = note.home
     elsewhere = set[str]() if home is None else {m.array for m in home.matrices}
@@ -77,7 +77,7 @@ def laid(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
     return in_dram if home is None else [*in_dram, *home.laid(arrays)]
 
 
-def _taken(note: Note, read: Callable[[int, int], bytes]) -> dict[str, Array]:
+def _read_outputs(note: Note, read: Callable[[int, int], bytes]) -> dict[str, Array]:
     """Outputs of a run, read from memory."""
     found: dict[str, Array] = {}
     at_home = "" if note.home is None else note.home.matrices[2].array

@@ -4,7 +4,7 @@ model; Williams, Waterman and Patterson 2009).
 
 Each bound is how long the run would take if one resource alone counted, all of its kind evenly loaded: what tensor
 units multiply, what minions issue, lines at the shires' ports, over the mesh to a shire, and from DRAM, messages
-between minions. The greatest names `bound_by`. Rates: docs/targets/minion.md, "Time".
+between minions. The greatest names `bottleneck`. Rates: docs/targets/minion.md, "Time".
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _OPERATIONS: Final = ("tensor_load", "tensor_load_l2", "tensor_fma", "tensor_qua
 
 
 def figures(note: Note, outcome: Outcome, cycles: int | None) -> dict[str, Json]:
-    """Figures of a run; `cycles`, utilizations and `bound_by` are None without time."""
+    """Figures of a run; `cycles`, utilizations and `bottleneck` are None without time."""
     counters = outcome.counters
     loop = counters.get("fma_loop_cycles", 0) if cycles else 0
     return {
         "minions": note.minions,
         "instructions": outcome.instructions,
-        "utilization": _part(note, cycles),
-        "loop_utilization": _part(note, loop),
-        "bound_by": bound_by(note, outcome) if cycles else None,
+        "utilization": _utilization(note, cycles),
+        "loop_utilization": _utilization(note, loop),
+        "bound_by": bottleneck(note, outcome) if cycles else None,
         "tensor_operations": {name: counters.get(name, 0) for name in _OPERATIONS},
         "waits": counters.get("waits", 0),
         "bytes": {
@@ -53,20 +53,20 @@ def figures(note: Note, outcome: Outcome, cycles: int | None) -> dict[str, Json]
     }
 
 
-def _part(note: Note, cycles: int | None) -> float | None:
+def _utilization(note: Note, cycles: int | None) -> float | None:
     """Utilization: useful multiply-adds divided by those that all minions could have done. Padding is not useful."""
     if not cycles or not note.peak:
         return None
     return note.macs / (note.peak * note.minions * cycles)
 
 
-def bound_by(note: Note, outcome: Outcome) -> str:
+def bottleneck(note: Note, outcome: Outcome) -> str:
     """Bottleneck: the resource that alone would take longest."""
-    bounds = bounds_of(note, outcome.counters, outcome.instructions)
+    bounds = resource_bounds(note, outcome.counters, outcome.instructions)
     return max(bounds, key=lambda name: bounds[name])
 
 
-def bounds_of(note: Note, counters: Mapping[str, int], instructions: int) -> dict[str, float]:
+def resource_bounds(note: Note, counters: Mapping[str, int], instructions: int) -> dict[str, float]:
     """Lower bounds of a run in cycles, by resource."""
     shires = -(-note.minions // MINIONS_PER_SHIRE)
 

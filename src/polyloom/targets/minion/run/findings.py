@@ -26,32 +26,32 @@ def lines(outcome: Outcome, locator: Locator) -> list[str]:
         found = found[:-1]
     elif outcome.stop == "tensor-error":
         found = [each for each in found if not each["standing"]]
-    return hazard_report.lines(found, locator, _timed(outcome))
+    return hazard_report.lines(found, locator, _has_time(outcome))
 
 
 def as_json(outcome: Outcome, locator: Locator) -> dict[str, Json]:
     """JSON keys `hazards` and `deadlock`."""
     deadlock = None
     if outcome.stop == "deadlock":
-        deadlock = deadlock_report.as_json(cast(_Rows, outcome.waits), locator, _timed(outcome))
-    hazards = hazard_report.as_json(cast(_Rows, outcome.findings), locator, _timed(outcome))
+        deadlock = deadlock_report.as_json(cast(_Rows, outcome.waits), locator, _has_time(outcome))
+    hazards = hazard_report.as_json(cast(_Rows, outcome.findings), locator, _has_time(outcome))
     return {"hazards": hazards, "deadlock": deadlock}
 
 
-def wrong(outcome: Outcome, locator: Locator) -> Diagnostic | None:
-    """Diagnostic of how a run ended, apart from what `report.ended` tells; None for a good end."""
-    how = {"hazard": hazard, "deadlock": deadlock, "tensor-error": lost}.get(outcome.stop)
+def end_error(outcome: Outcome, locator: Locator) -> Diagnostic | None:
+    """Diagnostic of how a run ended, apart from what `report.end_diagnostic` tells; None for a good end."""
+    how = {"hazard": hazard, "deadlock": deadlock, "tensor-error": lost_operation}.get(outcome.stop)
     return None if how is None else how(outcome, locator)
 
 
 def hazard(outcome: Outcome, locator: Locator) -> Diagnostic:
     """Diagnostic PL1380: the hazard that ended the run."""
-    return hazard_report.diagnostic(cast(_Rows, outcome.findings)[-1], locator, _timed(outcome))
+    return hazard_report.diagnostic(cast(_Rows, outcome.findings)[-1], locator, _has_time(outcome))
 
 
-def lost(outcome: Outcome, locator: Locator) -> Diagnostic:
+def lost_operation(outcome: Outcome, locator: Locator) -> Diagnostic:
     """Diagnostic PL1382: operations that set bits of tensor_error which nobody has cleared."""
-    return hazard_report.lost(cast(_Rows, outcome.findings), locator, _timed(outcome))
+    return hazard_report.lost_diagnostic(cast(_Rows, outcome.findings), locator, _has_time(outcome))
 
 
 def deadlock(outcome: Outcome, locator: Locator) -> Diagnostic:
@@ -59,5 +59,5 @@ def deadlock(outcome: Outcome, locator: Locator) -> Diagnostic:
     return deadlock_report.diagnostic(cast(_Rows, outcome.waits), locator, outcome.cycles)
 
 
-def _timed(outcome: Outcome) -> bool:
+def _has_time(outcome: Outcome) -> bool:
     return outcome.cycles is not None

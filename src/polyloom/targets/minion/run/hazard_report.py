@@ -45,18 +45,18 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def who(hart: int) -> str:
+def hart_words(hart: int) -> str:
     """`minion 2`, or `hart 1 of minion 2`."""
     return f"hart 1 of minion {hart >> 1}" if hart & 1 else f"minion {hart >> 1}"
 
 
-def at(site: Site, locator: Locator, unit: str) -> str:
+def site_words(site: Site, locator: Locator, unit: str) -> str:
     """Instruction of whom, and where: ` of minion 2 at 0x8000001020 (start+0x20, k.s:12) in cycle 40`."""
     place = f" at {locator.at(site['pc'])}" if site["pc"] else ""
-    return f" of {who(site['hart'])}{place}" + (f" in {unit} {site['cycle']}" if site["cycle"] else "")
+    return f" of {hart_words(site['hart'])}{place}" + (f" in {unit} {site['cycle']}" if site["cycle"] else "")
 
 
-def missing(found: Finding) -> str:
+def remedy(found: Finding) -> str:
     """Remedy of a hazard: `tensor_wait 0 is missing between them`."""
     return f"tensor_wait {found['wait']} is missing between them" if found["wait"] >= 0 else found["cure"]
 
@@ -64,9 +64,9 @@ def missing(found: Finding) -> str:
 def sentence(found: Finding, locator: Locator, unit: str = "cycle") -> str:
     """Sentence of a hazard, without its remedy."""
     does, earlier = _WORDS[found["kind"]]
-    text = f"{found['later_name']}{at(found['later'], locator, unit)} {does.format(what=found['what'])}"
+    text = f"{found['later_name']}{site_words(found['later'], locator, unit)} {does.format(what=found['what'])}"
     if found["earlier_name"]:
-        text += f", {earlier.format(earlier=found['earlier_name'] + at(found['earlier'], locator, unit))}"
+        text += f", {earlier.format(earlier=found['earlier_name'] + site_words(found['earlier'], locator, unit))}"
     return text
 
 
@@ -82,17 +82,17 @@ def diagnostic(finding: Mapping[str, object], locator: Locator, timed: bool = Tr
     found = cast("Finding", finding)
     times = (f"this happened {found['count']} times",) if found["count"] > 1 else ()
     message = f"{_kind(found)}: {sentence(found, locator, _unit(timed))}"
-    return Diagnostic("PL1380", message, INPUT, notes=times, help=missing(found) or None)
+    return Diagnostic("PL1380", message, INPUT, notes=times, help=remedy(found) or None)
 
 
-def lost(findings: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> Diagnostic:
+def lost_diagnostic(findings: Sequence[Mapping[str, object]], locator: Locator, timed: bool = True) -> Diagnostic:
     """Diagnostic PL1382: what has set the bits of tensor_error that are set when the run ends."""
     standing = [cast("Finding", found) for found in findings if found["standing"]]
-    told = [_lost(found, locator, _unit(timed)) for found in standing]
-    return Diagnostic("PL1382", told[0], INPUT, notes=tuple(told[1:]), help=missing(standing[0]))
+    told = [_lost_sentence(found, locator, _unit(timed)) for found in standing]
+    return Diagnostic("PL1382", told[0], INPUT, notes=tuple(told[1:]), help=remedy(standing[0]))
 
 
-def _lost(found: Finding, locator: Locator, unit: str) -> str:
+def _lost_sentence(found: Finding, locator: Locator, unit: str) -> str:
     of = "" if found["standing"] == 1 else f" in {found['standing']} harts"
     return f"{sentence(found, locator, unit)}; when the run ends, it is still set{of}"
 
@@ -112,7 +112,7 @@ def _kind(found: Finding) -> str:
 
 def _line(found: Finding, locator: Locator, unit: str) -> str:
     times = f" ({found['count']} times)" if found["count"] > 1 else ""
-    helps = f"; {missing(found)}" if missing(found) else ""
+    helps = f"; {remedy(found)}" if remedy(found) else ""
     return f"{_kind(found)}: {sentence(found, locator, unit)}{helps}{times}"
 
 
@@ -125,7 +125,7 @@ def _json(found: Finding, locator: Locator, timed: bool) -> Json:
         "what": found["what"],
         "still_set": found["standing"] or None,
         "wait": found["wait"] if found["wait"] >= 0 else None,
-        "missing": missing(found),
+        "missing": remedy(found),
         "text": sentence(found, locator, _unit(timed)),
         "later": site_json(found["later"], locator, found["later_name"], timed),
         "earlier": earlier,

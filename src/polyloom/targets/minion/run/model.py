@@ -135,12 +135,12 @@ def _outcome(found: Result, setup: Setup) -> Outcome:
         found["findings"],
         found["waits"],
         found["counters"],
-        timing.extrapolated(found["used"]),
+        timing.extrapolated_parameters(found["used"]),
         found["events"],
         found["cut"],
     )
 
 
-def counters(outcome: Outcome) -> dict[str, Json]:
+def sorted_counters(outcome: Outcome) -> dict[str, Json]:
     """Counters of a run for JSON, sorted by name."""
     return dict(sorted(outcome.counters.items()))

@@ -45,15 +45,15 @@ class Peer:
 def check(path: str) -> None:
     """Check before any work is done that the emulator can be started. Errors: PL1313."""
     if shutil.which(path) is None:
-        raise _wrong(f"there is no emulator '{path}' that can be started")
+        raise _peer_error(f"there is no emulator '{path}' that can be started")
 
 
 def compare(path: str, program: Program, inputs: Sequence[tuple[int, bytes]], place: Place, ours: float) -> Peer:
     """Run of the emulator at `path`; `ours` are the seconds of our run. Errors: PL1313."""
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         file = folder / "program.elf"
-        file.write_bytes(joined(program, inputs))
-        seconds = _timed([path, *arguments(str(file), program.entry, place)])
+        file.write_bytes(merge_inputs(program, inputs))
+        seconds = _time_command([path, *arguments(str(file), program.entry, place)])
     # A run of a few instructions may take no measurable time.
     return Peer(seconds, seconds / max(ours, 1e-9))
 
@@ -65,9 +65,9 @@ def arguments(file: str, entry: int, place: Place) -> list[str]:
     return ["-sp_dis", "-reset_pc", hex(entry), *masks, "-max_cycles", str((1 << 63) - 1), "-elf_load", file]
 
 
-def joined(program: Program, inputs: Sequence[tuple[int, bytes]]) -> bytes:
+def merge_inputs(program: Program, inputs: Sequence[tuple[int, bytes]]) -> bytes:
     """Executable of all that is loaded; inputs replace the bytes that they lie on."""
-    parts = [_overlaid(segment, inputs) for segment in program.segments]
+    parts = [_overlay(segment, inputs) for segment in program.segments]
     inside = [(s.address, s.address + s.size) for s in parts]
     # The emulator loads ELF files only, so inputs outside of the program become segments of their own.
     apart = [
@@ -75,10 +75,10 @@ def joined(program: Program, inputs: Sequence[tuple[int, bytes]]) -> bytes:
         for address, data in inputs
         if data and not any(start <= address and address + len(data) <= end for start, end in inside)
     ]
-    return link.program([*parts, *apart], program.entry, ISA)
+    return link.segments_executable([*parts, *apart], program.entry, ISA)
 
 
-def _overlaid(segment: Segment, inputs: Sequence[tuple[int, bytes]]) -> Segment:
+def _overlay(segment: Segment, inputs: Sequence[tuple[int, bytes]]) -> Segment:
     """Segment with the inputs that lie in it; zeros behind its data grow up to the last of them."""
     data = bytearray(segment.data)
     for address, given in inputs:
@@ -89,22 +89,22 @@ def _overlaid(segment: Segment, inputs: Sequence[tuple[int, bytes]]) -> Segment:
     return Segment(segment.address, bytes(data), segment.size, segment.is_code)
 
 
-def _timed(command: Sequence[str]) -> float:
+def _time_command(command: Sequence[str]) -> float:
     """Seconds of a command. Errors: PL1313 with the last lines that it printed."""
     start = perf_counter()
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS)
     except OSError as error:
-        raise _wrong(f"cannot start the emulator '{command[0]}': {os.strerror(error.errno or 0)}") from None
+        raise _peer_error(f"cannot start the emulator '{command[0]}': {os.strerror(error.errno or 0)}") from None
     except subprocess.TimeoutExpired:
-        raise _wrong(f"the emulator has not ended after {LIMIT_SECONDS} seconds") from None
+        raise _peer_error(f"the emulator has not ended after {LIMIT_SECONDS} seconds") from None
     seconds = perf_counter() - start
     if done.returncode:
         told = done.stdout.decode("utf-8", "replace").strip().splitlines()[-_SHOWN:]
-        raise _wrong(f"the emulator ended with {done.returncode}", tuple(told))
+        raise _peer_error(f"the emulator ended with {done.returncode}", tuple(told))
     return seconds
 
 
-def _wrong(message: str, notes: tuple[str, ...] = ()) -> PolyloomError:
+def _peer_error(message: str, notes: tuple[str, ...] = ()) -> PolyloomError:
     help = "give the path of the vendor's sys_emu, which starts as `sys_emu -elf_load FILE -minions MASK -shires MASK`"
     return input_error("PL1313", message, notes=notes, help=help)

@@ -19,7 +19,7 @@ from polyloom import files, npy
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.riscv import foreign
 from polyloom.targets.minion.machine import Machine
-from polyloom.targets.minion.memory_map import lacking
+from polyloom.targets.minion.memory_map import find_gap
 from polyloom.targets.target import Json
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -54,15 +54,15 @@ class Taken:
         return prod(self.shape) * self.dtype.itemsize
 
 
-def path_of(text: str) -> str:
+def output_path(text: str) -> str:
     """File of what stands behind the `=` of `--out`."""
     found = _FILE.fullmatch(text) or _BYTES.fullmatch(text)
     return found["path"] if found is not None else text
 
 
-def given(name: str, path: str, known: Mapping[str, tuple[int, int]], machine: Machine) -> tuple[int, bytes]:
+def read_input(name: str, path: str, known: Mapping[str, tuple[int, int]], machine: Machine) -> tuple[int, bytes]:
     """Input: where it lies, and its bytes. Errors: PL0807, PL1304, PL1307, PL1308, and those of .npy files."""
-    place = _place(name, known)
+    place = _resolve_place(name, known)
     if not path.endswith(_NPY):
         data = files.read(path)
     else:
@@ -78,14 +78,14 @@ def given(name: str, path: str, known: Mapping[str, tuple[int, int]], machine: M
     return place.address, data
 
 
-def taken(name: str, text: str, known: Mapping[str, tuple[int, int]], machine: Machine) -> Taken:
+def parse_output(name: str, text: str, known: Mapping[str, tuple[int, int]], machine: Machine) -> Taken:
     """Output: address, shape and type. Errors: PL1304, PL1307, PL1308."""
-    place = _place(name, known)
-    path = path_of(text)
+    place = _resolve_place(name, known)
+    path = output_path(text)
     if found := _FILE.fullmatch(text):
-        place = _with(place, name, text, found["shape"], found["type"])
+        place = _merge_place(place, name, text, found["shape"], found["type"])
     elif found := _BYTES.fullmatch(text):
-        place = _with(place, name, text, found["shape"], None)
+        place = _merge_place(place, name, text, found["shape"], None)
     # Without a type the bytes of the symbol are written as they are.
     dtype = place.dtype or np.dtype(np.uint8)
     result = Taken(name, path, place.address, _shape(name, place, dtype), dtype)
@@ -96,31 +96,31 @@ def taken(name: str, text: str, known: Mapping[str, tuple[int, int]], machine: M
     return result
 
 
-def encoded(place: Taken, data: bytes) -> bytes:
+def encode_output(place: Taken, data: bytes) -> bytes:
     """Bytes that are written into the file."""
-    return npy.encode(array_of(place, data)) if place.path.endswith(_NPY) else data
+    return npy.encode(to_array(place, data)) if place.path.endswith(_NPY) else data
 
 
-def array_of(place: Taken, data: bytes) -> Array:
+def to_array(place: Taken, data: bytes) -> Array:
     """Array of the bytes at an output's place."""
     return np.frombuffer(data, place.dtype).reshape(place.shape)
 
 
-def described(place: Taken) -> dict[str, Json]:
+def describe_output(place: Taken) -> dict[str, Json]:
     """JSON of an output: type and shape."""
     return {"dtype": str(place.dtype), "shape": list(place.shape)}
 
 
-def _place(name: str, known: Mapping[str, tuple[int, int]]) -> foreign.Place:
+def _resolve_place(name: str, known: Mapping[str, tuple[int, int]]) -> foreign.Place:
     """Place by symbol or address. Errors: PL1307."""
     try:
-        return foreign.resolve(name, known)
+        return foreign.resolve_place(name, known)
     except PolyloomError as error:
         # The reader is RISC-V's; its code would explain options that this target does not have.
         raise PolyloomError(*(replace(d, code="PL1307") for d in error.diagnostics)) from None
 
 
-def _with(place: foreign.Place, name: str, text: str, shape: str | None, kind: str | None) -> foreign.Place:
+def _merge_place(place: foreign.Place, name: str, text: str, shape: str | None, kind: str | None) -> foreign.Place:
     """Place with shape and type that stand behind the file's name, where the place itself has none. Errors: PL1307."""
     for written, known, what in ((shape, place.shape, "shape"), (kind, place.dtype, "type")):
         if written is not None and known is not None:
@@ -161,7 +161,7 @@ def _check_given(name: str, place: foreign.Place, array: Array) -> None:
 
 
 def _check_memory(what: str, address: int, size: int, machine: Machine) -> None:
-    lack = lacking(machine, address, size)
+    lack = find_gap(machine, address, size)
     if lack is not None:
         message = f"{what} has {size} bytes at {address:#x}, and {lack.address:#x} is {lack.what}"
         raise input_error("PL1304", message, help="name an address in DRAM or a scratchpad")

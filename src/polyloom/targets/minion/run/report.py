@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.diagnostics import INPUT, Diagnostic
-from polyloom.targets.minion.memory_map import name_of
+from polyloom.targets.minion.memory_map import region_name
 from polyloom.targets.minion.run.model import Outcome, Trap
 from polyloom.targets.minion.words.locate import Locator
 
@@ -53,14 +53,14 @@ def cause_name(cause: int) -> str:
     return CAUSES.get(cause, f"cause {cause}")
 
 
-def trapped(trap: Trap, locator: Locator) -> Diagnostic:
+def trap_diagnostic(trap: Trap, locator: Locator) -> Diagnostic:
     """Diagnostic PL1309 of a trap without a handler."""
     where = locator.at(trap.pc)
     message = f"{hart_name(trap.hart)} trapped at {where}: {cause_name(trap.cause)}"
     notes = [f"cause {trap.cause}, value {trap.value:#x}"]
     # mtval has the address only for faults of accesses (RISC-V privileged manual, mtval).
     if trap.cause in _ACCESSES:
-        notes.append(f"{trap.value:#x} is {name_of(trap.value)}")
+        notes.append(f"{trap.value:#x} is {region_name(trap.value)}")
     # An address without memory has no word to show.
     if trap.cause == 2 and trap.word:
         notes.append(f"the word is {trap.word:#010x}")
@@ -68,10 +68,10 @@ def trapped(trap: Trap, locator: Locator) -> Diagnostic:
     return Diagnostic("PL1309", message, INPUT, notes=tuple(notes), help=help)
 
 
-def ended(outcome: Outcome, locator: Locator, max_cycles: int, functional: bool) -> Diagnostic | None:
+def end_diagnostic(outcome: Outcome, locator: Locator, max_cycles: int, functional: bool) -> Diagnostic | None:
     """Diagnostic of how a run ended, hazards and deadlocks apart. Codes: PL1309 to PL1311."""
     if outcome.trap is not None:
-        return trapped(outcome.trap, locator)
+        return trap_diagnostic(outcome.trap, locator)
     if outcome.stop == "failed":
         message = f"{hart_name(outcome.hart)} says that the program failed: it wrote 0x50bad000 to validation0"
         return Diagnostic("PL1311", message, INPUT, help="what the program printed stands in the report")

@@ -78,7 +78,7 @@ def _loop(listing: str) -> Table | None:
 
 def inner_loop(listing: str) -> list[tuple[int, str]]:
     """Lines of the hottest inner loop with their addresses; nothing where no loop does such work."""
-    return innermost.heaviest(listing, _weight, (0, 0))
+    return innermost.heaviest_loop(listing, _weight, (0, 0))
 
 
 def _weight(lines: Sequence[str]) -> tuple[int, int]:

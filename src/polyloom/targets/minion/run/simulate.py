@@ -28,24 +28,24 @@ from polyloom.targets.trace import Trace
 def simulate(asked: Simulation) -> Simulated:
     """Simulation of a program. Errors: PL1303 to PL1308, PL1313; what a run meets is in the result."""
     options, place = cast(Options, asked.options), cast(Place, asked.place)
-    note = simulate_compiled.note_of(asked)
+    note = simulate_compiled.compiled_note(asked)
     if note is not None:
         return simulate_compiled.simulate(asked, note)
-    program = _program(asked, options, place)
-    inputs = [places.given(name, path, program.symbols, place.machine) for name, path in asked.inputs.items()]
-    wanted = [places.taken(name, text, program.symbols, place.machine) for name, text in asked.outputs.items()]
-    setup = setup_of(options, place, asked.trace)
+    program = _load_program(asked, options, place)
+    inputs = [places.read_input(name, path, program.symbols, place.machine) for name, path in asked.inputs.items()]
+    wanted = [places.parse_output(name, text, program.symbols, place.machine) for name, text in asked.outputs.items()]
+    setup = build_setup(options, place, asked.trace)
     start = perf_counter()
     done = model.run(program, inputs, setup)
     seconds = perf_counter() - start
     # Outputs are read whatever the end was: after a fault they are what helps to find it.
     found = {each: done.read(each.address, each.size) for each in wanted}
     compared = None if options.peer is None else peer.compare(options.peer, program, inputs, place, seconds)
-    shapes: dict[str, Json] = {each.name: places.described(each) for each in wanted}
+    shapes: dict[str, Json] = {each.name: places.describe_output(each) for each in wanted}
     measured: dict[str, Json] = {"run_seconds": seconds, "outputs": shapes}
     if compared is not None:
         measured["peer"] = compared.as_json()
-    written = {each.path: places.encoded(each, d) for each, d in found.items()}
+    written = {each.path: places.encode_output(each, d) for each, d in found.items()}
     spans = trace(done.outcome, program.locator) if asked.trace else Trace()
     text = _text(asked, done.outcome, program.locator, compared)
     text += f"\n{spans.notice}" if spans.notice else ""
@@ -53,7 +53,7 @@ def simulate(asked: Simulation) -> Simulated:
     return Simulated(_data(asked, program, done.outcome) | measured, text, written, spans, wrong)
 
 
-def _program(asked: Simulation, options: Options, place: Place) -> Program:
+def _load_program(asked: Simulation, options: Options, place: Place) -> Program:
     """Program to load, after a look at every file that is named. Errors: PL0801, and those of loading."""
     if not asked.files and not options.raw:
         help = "write a file, such as `polyloom simulate k.elf --on minion:32`, or --raw ADDRESS=FILE"
@@ -62,20 +62,20 @@ def _program(asked: Simulation, options: Options, place: Place) -> Program:
         peer.check(options.peer)
     # A file that is written must not be one that is read; that is checked before the run, which may take long.
     sources = [*(f.path for f in asked.files), *(path for _, path in options.raw), *asked.inputs.values()]
-    files.check_outputs([*asked.written, *map(places.path_of, asked.outputs.values())], sources)
+    files.check_outputs([*asked.written, *map(places.output_path, asked.outputs.values())], sources)
     raw = [Loaded(path, files.read(path), address) for address, path in options.raw]
     return load(asked.files, raw, options.entry, place.machine)
 
 
-def setup_of(options: Options, place: Place, trace: bool) -> Setup:
+def build_setup(options: Options, place: Place, trace: bool) -> Setup:
     """Set-up of `simulate`: hazards are reported unless something else is asked for."""
     hazards = options.hazards or "report"
     return Setup(place, hazards, options.functional, options.threads, options.max_cycles, options.errata, trace)
 
 
 def _wrong(outcome: Outcome, program: Program, setup: Setup) -> tuple[Diagnostic, ...]:
-    ended = report.ended(outcome, program.locator, setup.max_cycles, setup.functional)
-    wrong = findings.wrong(outcome, program.locator) if ended is None else ended
+    ended = report.end_diagnostic(outcome, program.locator, setup.max_cycles, setup.functional)
+    wrong = findings.end_error(outcome, program.locator) if ended is None else ended
     return () if wrong is None else (wrong,)
 
 
@@ -96,7 +96,7 @@ def _data(asked: Simulation, program: Program, outcome: Outcome) -> dict[str, Js
         "printed": outcome.printed.decode("utf-8", "replace"),
         "trap": _trap(outcome, program.locator),
         **findings.as_json(outcome, program.locator),
-        "counters": model.counters(outcome),
+        "counters": model.sorted_counters(outcome),
         "extrapolated": list(outcome.extrapolated),
     }
 

@@ -26,7 +26,7 @@ from polyloom.targets.target import Job, Json, Simulated, Simulation
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def note_of(asked: Simulation) -> notes.Note | None:
+def compiled_note(asked: Simulation) -> notes.Note | None:
     """Note of the one file that is given; None where it is no compiled program, or other bytes are placed beside it."""
     options = cast(Options, asked.options)
     # Bytes beside the program may replace its own, so that the note would no longer hold.
@@ -40,7 +40,7 @@ def simulate(asked: Simulation, note: notes.Note) -> Simulated:
     """
     options, place, file = cast(Options, asked.options), cast(Place, asked.place), asked.files[0]
     _check_place(note, place, file.path)
-    paths = {name: places.path_of(text) for name, text in asked.outputs.items()}
+    paths = {name: places.output_path(text) for name, text in asked.outputs.items()}
     # Before the run, which may take minutes.
     files.check_outputs([*asked.written, *paths.values()], [file.path, *asked.inputs.values()])
     _check_outputs(note.signature, asked.outputs)
@@ -89,7 +89,7 @@ def _check_outputs(signature: Signature, outputs: Mapping[str, str]) -> None:
         # A shape behind the name could contradict that of the signature.
         if not text.endswith(".npy"):
             message = f"the output `{name}` has a shape and a type of its own"
-            raise input_error("PL1307", message, help=f"write --out {name}={Path(places.path_of(text)).stem}.npy")
+            raise input_error("PL1307", message, help=f"write --out {name}={Path(places.output_path(text)).stem}.npy")
 
 
 def _inputs(signature: Signature, given: Mapping[str, str]) -> dict[str, Array]:
@@ -102,10 +102,10 @@ def _inputs(signature: Signature, given: Mapping[str, str]) -> dict[str, Array]:
     if missing:
         help = f"write --in {missing[0]}={missing[0]}.npy"
         raise input_error("PL1307", f"the program reads {', '.join(missing)}, which is not given", help=help)
-    return {a.name: _checked(a.name, npy.read(given[a.name]), a.extents({}), a.dtype) for a in signature.inputs}
+    return {a.name: _check_array(a.name, npy.read(given[a.name]), a.extents({}), a.dtype) for a in signature.inputs}
 
 
-def _checked(name: str, array: Array, shape: tuple[int, ...], dtype: Any) -> Array:
+def _check_array(name: str, array: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     """Array of the declared type and shape. Errors: PL1308."""
     wanted = np.dtype(dtype)
     if array.dtype != wanted:

@@ -37,7 +37,7 @@ class Parameter:
 
 
 @cache
-def table() -> Mapping[str, Parameter]:
+def parameter_table() -> Mapping[str, Parameter]:
     """Parameters by name, in the file's order."""
     # A file beside the code, as every value has a source to cite and a status.
     content = parse(_FILE.read_text(encoding="utf-8"), _FILE.name)
@@ -46,18 +46,18 @@ def table() -> Mapping[str, Parameter]:
 
 def parameters() -> dict[str, float]:
     """The values by name, as the model takes them."""
-    return {row.name: row.value for row in table().values()}
+    return {row.name: row.value for row in parameter_table().values()}
 
 
-def extrapolated(used: Iterable[str]) -> tuple[str, ...]:
+def extrapolated_parameters(used: Iterable[str]) -> tuple[str, ...]:
     """Parameters that a run used and that no measurement backs, in the file's order."""
     names = frozenset(used)
-    return tuple(row.name for row in table().values() if row.name in names and row.status == "extrapolated")
+    return tuple(row.name for row in parameter_table().values() if row.name in names and row.status == "extrapolated")
 
 
 def _parameter(name: str, row: Table) -> Parameter:
     """Row of timing.toml, whose keys are checked."""
-    row.only(("value", "unit", "status", "source", "about"))
+    row.reject_unknown(("value", "unit", "status", "source", "about"))
     value = row.content["value"]
     assert isinstance(value, int | float), f"timing.toml: {name}.value is a number"
     return Parameter(

@@ -14,17 +14,17 @@ from polyloom.ir.ssa import Place
 from polyloom.riscv import assemble as assembler
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines
-from polyloom.riscv.backend.link import assembled
+from polyloom.riscv.backend.link import assembly_executable
 from polyloom.targets.minion.memory_map import RESET
 from polyloom.targets.minion.words.isa import CSRS, ISA
-from polyloom.targets.minion.words.tensor_statement import rewrite
+from polyloom.targets.minion.words.tensor_statement import expand_statement
 
 TARGET: Final = "minion"
 KIND: Final = "assembly"
 _VERSION: Final = 1
 # Control registers by the vendor's names, and tensor operations as pseudo-instructions; all else is the assembler of
 # RISC-V.
-DIALECT: Final = assembler.Dialect(CSRS, rewrite)
+DIALECT: Final = assembler.Dialect(CSRS, expand_statement)
 
 
 def assemble_lines(text: str, base: int = RESET, name: str = "<assembly>") -> assembler.Assembled:
@@ -38,6 +38,6 @@ def assemble(text: str, name: str, base: int = RESET) -> bytes:
     made = assemble_lines(text, base, name)
     if made.code_end == base:
         raise input_error("PL1371", f"{name} has no instruction", help="write at least one, such as `ebreak`")
-    lines = source_lines.encode({address: Place(name, line) for address, line in made.lines.items()})
+    lines = source_lines.encode_lines({address: Place(name, line) for address, line in made.lines.items()})
     note = {"target": TARGET, "version": _VERSION, "kind": KIND, source_lines.KEY: lines}
-    return assembled(made, ISA, notes.text(note))
+    return assembly_executable(made, ISA, notes.note_text(note))

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.riscv.disassemble import addresses
-from polyloom.riscv.encode import decode, expand
+from polyloom.riscv.encode import decode, expand_compressed
 from polyloom.riscv.isa import Instruction
-from polyloom.riscv.operands import signed
+from polyloom.riscv.operands import sign_extend
 from polyloom.targets.minion.words.isa import ISA
 
 # Double and triple buffering write the same CSR with two to four words; larger sets are counters or addresses.
@@ -46,7 +46,7 @@ _Binary = Callable[[int, int], int]
 # Only what `li`, `la` and the loops of the compiler use; the result of any other instruction is unknown.
 _IMMEDIATE: Final[Mapping[str, _Binary]] = {
     "addi": lambda a, b: a + b,
-    "addiw": lambda a, b: signed(a + b, 32),
+    "addiw": lambda a, b: sign_extend(a + b, 32),
     "xori": lambda a, b: a ^ b,
     "ori": lambda a, b: a | b,
     "andi": lambda a, b: a & b,
@@ -65,18 +65,18 @@ _KEEPS_REST: Final = ("addi", "xori", "ori", "add", "sub", "xor", "or")
 _BRANCHES: Final = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
 
 
-def before_writes(code: bytes, start: int, entries: Iterable[int]) -> dict[int, State]:
+def states_at_writes(code: bytes, start: int, entries: Iterable[int]) -> dict[int, State]:
     """Fixed point of the analysis by a worklist: the state before each csrrw, by address. `entries` are where execution
     may come from elsewhere.
     """
-    steps = {step[0]: step for step in _steps(code, start)}
+    steps = {step[0]: step for step in _decode_steps(code, start)}
     # Nothing is known where execution enters: all harts start there with registers of any value.
     states: dict[int, State] = dict.fromkeys((at for at in (start, *entries) if at in steps), _UNKNOWN)
     work = list(states)
     while work:
         at = work.pop()
         _, size, instruction = steps[at]
-        for target, state in _behind(at, size, instruction, states[at]):
+        for target, state in _successor_states(at, size, instruction, states[at]):
             # A jump into the middle of an instruction or out of the code is the model's to report.
             if target not in steps:
                 continue
@@ -88,17 +88,17 @@ def before_writes(code: bytes, start: int, entries: Iterable[int]) -> dict[int, 
     return {at: state for at, state in states.items() if (i := steps[at][2]) is not None and i.row.mnemonic == "csrrw"}
 
 
-def _steps(code: bytes, start: int) -> Iterator[Step]:
+def _decode_steps(code: bytes, start: int) -> Iterator[Step]:
     """Linear decoding: address, size in bytes by the low two bits, and the instruction that a compressed one expands to
     (RISC-V unprivileged manual, section 1.5 and chapter C).
     """
     for at in addresses(code, start):
         size = 4 if code[at - start] & 3 == 3 else 2
         found = decode(int.from_bytes(code[at - start : at - start + size], "little"), ISA)
-        yield at, size, None if found is None else expand(found, ISA)
+        yield at, size, None if found is None else expand_compressed(found, ISA)
 
 
-def _behind(at: int, size: int, instruction: Instruction | None, state: State) -> Iterator[tuple[int, State]]:
+def _successor_states(at: int, size: int, instruction: Instruction | None, state: State) -> Iterator[tuple[int, State]]:
     """Transfer function of an instruction: the addresses where execution goes on, and what is known there."""
     if instruction is None:
         return
@@ -106,18 +106,18 @@ def _behind(at: int, size: int, instruction: Instruction | None, state: State) -
     if name in _BRANCHES:
         yield at + roles["imm"], state
     if name == "jal":
-        yield at + roles["imm"], _with(state, roles["rd"], None)
+        yield at + roles["imm"], _set_register(state, roles["rd"], None)
     # With a link register this is a call: behind it the callee may have changed any register.
     if name in ("jal", "jalr"):
         if roles["rd"]:
             yield at + size, _UNKNOWN
         return
     if any(field.role == "rd" and field.kind == "x" for field in instruction.row.fields):
-        state = _with(state, roles["rd"], _result(name, instruction, at, state))
+        state = _set_register(state, roles["rd"], _result(name, instruction, at, state))
     yield at + size, state
 
 
-def _with(state: State, number: int, value: Value | None) -> State:
+def _set_register(state: State, number: int, value: Value | None) -> State:
     """A state with a register set; x0 stays zero."""
     return state if number == 0 else (*state[:number], value, *state[number + 1 :])
 
@@ -128,13 +128,13 @@ def _result(name: str, instruction: Instruction, at: int, state: State) -> Value
     if name in ("lui", "auipc"):
         return Value(frozenset({(roles["imm"] + (at if name == "auipc" else 0)) & _BITS}))
     if name in _IMMEDIATE:
-        return _combined(name, _IMMEDIATE[name], state[roles["rs1"]], Value(frozenset({roles["imm"]})))
+        return _combine_values(name, _IMMEDIATE[name], state[roles["rs1"]], Value(frozenset({roles["imm"]})))
     if name in _REGISTERS:
-        return _combined(name, _REGISTERS[name], state[roles["rs1"]], state[roles["rs2"]])
+        return _combine_values(name, _REGISTERS[name], state[roles["rs1"]], state[roles["rs2"]])
     return None
 
 
-def _combined(name: str, function: _Binary, a: Value | None, b: Value | None) -> Value | None:
+def _combine_values(name: str, function: _Binary, a: Value | None, b: Value | None) -> Value | None:
     """Abstract binary operation on sets of numbers. An unknown operand counts as an address if the other one has bits
     outside addresses, as words of tensor CSRs have.
     """
@@ -146,21 +146,21 @@ def _combined(name: str, function: _Binary, a: Value | None, b: Value | None) ->
     moved = a.moved or b.moved
     if moved and name not in _KEEPS_REST:
         return None
-    return _limited({function(p, q) & _BITS for p in a.numbers for q in b.numbers}, moved)
+    return _widen({function(p, q) & _BITS for p in a.numbers for q in b.numbers}, moved)
 
 
 def _join(a: State, b: State) -> State:
     """Join of two states, register by register."""
-    return tuple(_union(p, q) for p, q in zip(a, b, strict=True))
+    return tuple(_join_values(p, q) for p, q in zip(a, b, strict=True))
 
 
-def _union(a: Value | None, b: Value | None) -> Value | None:
+def _join_values(a: Value | None, b: Value | None) -> Value | None:
     if a is None or b is None:
         return None
-    return _limited(set(a.numbers | b.numbers), a.moved or b.moved)
+    return _widen(set(a.numbers | b.numbers), a.moved or b.moved)
 
 
-def _limited(numbers: set[int], moved: bool) -> Value | None:
+def _widen(numbers: set[int], moved: bool) -> Value | None:
     """Widening to a lattice of finite height: a set with too many numbers is taken for addresses that move, and only
     its other bits are kept; None where those are too many as well.
     """

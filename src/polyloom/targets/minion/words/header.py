@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.riscv.isa import Role, Row
-from polyloom.targets.minion.words.isa import packed
+from polyloom.targets.minion.words.isa import extension_rows
 
 _PLACES: Final[dict[Role, int]] = {"rd": 7, "rs1": 15, "rs2": 20, "rs3": 27}
 """Where the decoder takes the registers of a custom row from; a scatter's data are elsewhere."""
@@ -40,8 +40,8 @@ _STRUCT: Final = """struct PackedRow {
 def header() -> str:
     """The text of minion/packed_table.hpp."""
     # Some rows are special cases of others, with more bits fixed.
-    rows = sorted(packed(), key=lambda row: -row.mask.bit_count())
-    names = ",\n    ".join(_name(row) for row in packed())
+    rows = sorted(extension_rows(), key=lambda row: -row.mask.bit_count())
+    names = ",\n    ".join(_name(row) for row in extension_rows())
     lines = [f"    {_row(row)},  // {row.mnemonic}" for row in rows]
     return "\n".join(
         [
@@ -60,11 +60,11 @@ def _name(row: Row) -> str:
 
 
 def _row(row: Row) -> str:
-    files = ", ".join(f"File::{_file(row, role, place)}" for role, place in _PLACES.items())
+    files = ", ".join(f"File::{_register_file(row, role, place)}" for role, place in _PLACES.items())
     return f"{{{row.match:#010x}, {row.mask:#010x}, Packed::{_name(row)}, {files}}}"
 
 
-def _file(row: Row, role: Role, place: int) -> str:
+def _register_file(row: Row, role: Role, place: int) -> str:
     """Register file of an operand (x, f or m), none where the row has no such field at that place."""
     kinds = (field.kind for field in row.fields if field.role == role and field.pieces[0].word == place)
     return next((kind for kind in kinds if kind in ("x", "f", "m")), "none")

@@ -14,7 +14,7 @@ from typing import Final
 from polyloom.riscv import disassemble
 from polyloom.riscv.encode import decode as decode_word
 from polyloom.riscv.encode import encode
-from polyloom.riscv.isa import Instruction, Row, find, table
+from polyloom.riscv.isa import Instruction, Row, find_row, instruction_table
 from polyloom.riscv.names import Isa
 
 # No `d` and no `a`: opcode 0x2F is illegal, and the vendor's atomics lie in OP-32 (manual, chapter 7).
@@ -105,9 +105,9 @@ CSRS: Final[Mapping[int, str]] = {
 }
 
 
-def packed() -> tuple[Row, ...]:
+def extension_rows() -> tuple[Row, ...]:
     """Rows of the vendor's extension, from riscv/xaifet.txt."""
-    return table("xaifet")
+    return instruction_table("xaifet")
 
 
 def word(mnemonic: str, *values: int) -> int:
@@ -115,7 +115,7 @@ def word(mnemonic: str, *values: int) -> int:
     immediates, and the rounding mode, which must be given where the row has one (7 is dyn; RISC-V unprivileged manual,
     chapter F).
     """
-    row = find(mnemonic, ISA)
+    row = find_row(mnemonic, ISA)
     assert row is not None, f"{ISA} has no {mnemonic}"
     return encode(Instruction(row, values))
 
@@ -125,9 +125,9 @@ def decode(word: int) -> Instruction | None:
     return decode_word(word, ISA)
 
 
-def text_of(instruction: Instruction) -> str:
+def instruction_text(instruction: Instruction) -> str:
     """Disassembly of one instruction, as assemble.py reads it."""
-    return disassemble.text_of(instruction, CSRS)
+    return disassemble.instruction_text(instruction, CSRS)
 
 
 def listing(data: bytes, base: int = 0) -> Iterator[str]:

@@ -85,19 +85,19 @@ class Placed:
         return found[:, : self.width].reshape(self.shape).copy()
 
 
-def aligned(address: int) -> int:
+def align_page(address: int) -> int:
     """Address of the next page, where an array may begin."""
     return -(-address // _ALIGN) * _ALIGN
 
 
-def place(signature: Signature, values: Mapping[str, int], base: int = DATA) -> tuple[Placed, ...]:
+def place_arguments(signature: Signature, values: Mapping[str, int], base: int = DATA) -> tuple[Placed, ...]:
     """Placement of all arguments one behind the other, from `base` on. Errors: PL1330 (exit 3) where DRAM is too
     small.
     """
     at, made = base, list[Placed]()
     for argument in signature.arguments:
         made.append(Placed(argument.name, argument.dtype, argument.extents(values), at))
-        at = aligned(at + made[-1].room)
+        at = align_page(at + made[-1].room)
     check_room(at, ", ".join(f"{p.name} {p.size}" for p in made))
     return tuple(made)
 

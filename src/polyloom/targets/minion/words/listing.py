@@ -14,10 +14,10 @@ from typing import Final
 
 from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.disassemble import addresses
-from polyloom.riscv.image import elf
+from polyloom.riscv.image import elf_image
 from polyloom.riscv.source_lines import Lines
 from polyloom.targets.minion.words import isa
-from polyloom.targets.minion.words.constants import State, before_writes
+from polyloom.targets.minion.words.constants import State, states_at_writes
 from polyloom.targets.minion.words.tensor_notation import text
 from polyloom.targets.minion.words.tensor_words import Word
 
@@ -29,31 +29,31 @@ _WITH_ADDRESS: Final = (0x83F, 0x85F, 0x87F)
 
 def listing(data: bytes) -> str:
     """Listing of an executable. Errors: PL0910."""
-    image = elf(data, isa.ISA)
-    tables = symbols.read(data)
-    named = symbols.objects(data)
+    image = elf_image(data, isa.ISA)
+    tables = symbols.read_tables(data)
+    named = symbols.symbol_extents(data)
     lines = [f"# entry {image.entry:#x}"]
     lines += [f"# {s.size} bytes of data at {s.address:#x}" for s in image.segments if not s.is_code]
     lines += [f"# {name}: {size} bytes at {at:#x}" for name, (at, size) in named.items() if at not in tables.names]
-    places = source_lines.decode(data)
+    places = source_lines.decode_lines(data)
     # Without a symbol table that delimits code, executable segments are taken for code from end to end.
     for start, code in tables.code or [(s.address, s.data) for s in image.segments if s.is_code]:
-        lines += _listed(code, start, image.entry, tables.names, places)
+        lines += _code_lines(code, start, image.entry, tables.names, places)
     return "\n".join(lines)
 
 
-def _listed(code: bytes, start: int, entry: int, names: Mapping[int, str], places: Lines) -> Iterator[str]:
+def _code_lines(code: bytes, start: int, entry: int, names: Mapping[int, str], places: Lines) -> Iterator[str]:
     """Lines of a part of the code, with labels above and tensor operations and places behind."""
-    known = before_writes(code, start, (entry,))
+    known = states_at_writes(code, start, (entry,))
     for address, line in zip(addresses(code, start), isa.listing(code, start), strict=True):
         if address in names:
             yield f"{names[address]}:"
         word = int.from_bytes(code[address - start : address - start + 4], "little")
-        told = _told(word, known.get(address))
-        yield places.beside(address, f"{line:<{_COLUMN}}  # {told}" if told else line)
+        told = _tensor_comment(word, known.get(address))
+        yield places.annotate(address, f"{line:<{_COLUMN}}  # {told}" if told else line)
 
 
-def _told(word: int, state: State | None) -> str:
+def _tensor_comment(word: int, state: State | None) -> str:
     """Tensor operation that a write of a control register issues, as far as its words are known."""
     instruction = isa.decode(word)
     if instruction is None or instruction.row.mnemonic not in ("csrrw", "csrrwi"):
@@ -70,10 +70,10 @@ def _told(word: int, state: State | None) -> str:
     written = (text(Word(roles["imm"], number, x31)) for number in sorted(value.numbers))
     shown = dict.fromkeys(_ADDRESS.sub(r"\1=?", each) if value.moved else each for each in written if each)
     # The CSR's word has no address, so that one was added is a guess of the analysis that did not come true.
-    return "" if value.moved and roles["imm"] not in _WITH_ADDRESS else _merged(tuple(shown))
+    return "" if value.moved and roles["imm"] not in _WITH_ADDRESS else _merge_variants(tuple(shown))
 
 
-def _merged(variants: tuple[str, ...]) -> str:
+def _merge_variants(variants: tuple[str, ...]) -> str:
     """Merged line for words that differ in a few operands: `A=scp[0..15]|scp[16..31]`, `[mul]` where only some have
     it.
     """

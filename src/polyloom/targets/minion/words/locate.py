@@ -12,7 +12,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import NOWHERE
 from polyloom.riscv import symbols
 from polyloom.riscv.image import MAGIC
-from polyloom.riscv.source_lines import Lines, decode
+from polyloom.riscv.source_lines import Lines, decode_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,13 @@ class Locator:
         if not data.startswith(MAGIC):
             return Locator()
         try:
-            tables = symbols.read(data)
+            tables = symbols.read_tables(data)
         # A report must come out whatever the file is: without symbols, the note's lines still say where an address is.
         except PolyloomError:
-            return Locator(lines=decode(data))
+            return Locator(lines=decode_lines(data))
         ordered = sorted(tables.names.items())
         end = max((at + len(code) for at, code in tables.code), default=1 << 64)
-        return Locator(tuple(at for at, _ in ordered), tuple(name for _, name in ordered), decode(data), end)
+        return Locator(tuple(at for at, _ in ordered), tuple(name for _, name in ordered), decode_lines(data), end)
 
     def at(self, pc: int) -> Where:
         """Symbol and line of an address, by binary search."""

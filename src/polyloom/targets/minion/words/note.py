@@ -11,15 +11,15 @@ from math import prod
 from typing import Any, Final
 
 from polyloom.ir.signature import Signature
-from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.signature_json import as_json, from_json
 from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE, SHIRE_KIB, SHIRES, Machine
-from polyloom.targets.minion.memory_map import lacking
+from polyloom.targets.minion.memory_map import find_gap
 from polyloom.targets.minion.words.layout import Placed
 from polyloom.targets.minion.words.resident import Home
-from polyloom.targets.minion.words.resident import of_json as of_json_home
+from polyloom.targets.minion.words.resident import home_from_json as of_json_home
 from polyloom.targets.minion.words.tiles import WORD
 from polyloom.targets.target import Json
 
@@ -60,18 +60,18 @@ def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
         "macs": note.macs,
         "peak": note.peak,
         "home": None if note.home is None else note.home.as_json(),
-        source_lines.KEY: source_lines.encode(lines),
+        source_lines.KEY: source_lines.encode_lines(lines),
         **as_json(note.signature),
     }
-    return notes.text(made)
+    return notes.note_text(made)
 
 
 def decode(data: bytes) -> Note | None:
     """The note of an ELF file; None where it has none of this kind."""
-    return notes.read(data, _note)
+    return notes.read_note(data, _parse_note)
 
 
-def _note(made: dict[str, Any]) -> Note | None:
+def _parse_note(made: dict[str, Any]) -> Note | None:
     """Note from parsed JSON, None where a value is impossible: a file may be damaged or made by hand, and `run` must
     not read outside memory for it.
     """
@@ -79,22 +79,22 @@ def _note(made: dict[str, Any]) -> Note | None:
         return None
     name, *sizes = made["machine"]
     machine = Machine(str(name), *map(int, sizes))
-    if not _is_machine(machine):
+    if not _is_valid_machine(machine):
         return None
-    signature = _with_results(of_json(made), {str(name) for name in made["results"]})
+    signature = _mark_results(from_json(made), {str(name) for name in made["results"]})
     # Parameters have been replaced by numbers when the program was compiled.
     if signature.sizes:
         return None
     at = {str(name): int(address) for name, address in made["addresses"].items()}
     placed = tuple(Placed(a.name, a.dtype, a.extents({}), at[a.name]) for a in signature.arguments)
     # The host reads and writes these places directly, without the model's checks of addresses.
-    if any(n < 0 for p in placed for n in p.shape) or any(lacking(machine, p.address, p.size) for p in placed):
+    if any(n < 0 for p in placed for n in p.shape) or any(find_gap(machine, p.address, p.size) for p in placed):
         return None
     minions = int(made["minions"])
     if not 0 < minions <= machine.minions or (minions > MINIONS_PER_SHIRE and minions % MINIONS_PER_SHIRE):
         return None
     home = None if made["home"] is None else of_json_home(made["home"])
-    if home is not None and not _fits(home, signature, machine, minions):
+    if home is not None and not _home_fits(home, signature, machine, minions):
         return None
     return Note(
         signature,
@@ -108,23 +108,23 @@ def _note(made: dict[str, Any]) -> Note | None:
     )
 
 
-def _with_results(signature: Signature, results: set[str]) -> Signature:
+def _mark_results(signature: Signature, results: set[str]) -> Signature:
     """Signature with these arrays as pure results. A result that is also read inside the program is written as both."""
     arguments = tuple(replace(a, is_input=a.name not in results) for a in signature.arguments)
     return replace(signature, arguments=arguments)
 
 
-def _is_machine(machine: Machine) -> bool:
+def _is_valid_machine(machine: Machine) -> bool:
     """Whether a machine file could describe it, by the rules of machine.py."""
     split = machine.l2_kib, machine.l3_kib, machine.scratchpad_kib
     whole = sum(split) == SHIRE_KIB and all(n % 4 == 0 for n in split)
     return whole and min(split[:2]) >= 4 and split[2] >= 0 and 1 <= machine.shires <= SHIRES
 
 
-def _fits(home: Home, signature: Signature, machine: Machine, minions: int) -> bool:
+def _home_fits(home: Home, signature: Signature, machine: Machine, minions: int) -> bool:
     """Whether resident matrices are those of the program's arrays, and lie in scratchpads that there are."""
     r, g = home.resident, home.resident.grid
-    if g.all_rows * g.all_columns != minions or r.places[3] > machine.scratchpad_bytes:
+    if g.total_rows * g.total_columns != minions or r.places[3] > machine.scratchpad_bytes:
         return False
     each = 4 // r.size
     # The depth is stored in words of 32 bits; the last word may hold fewer elements than it has room for.

@@ -15,13 +15,13 @@ from typing import Final
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.riscv import image, symbols
 from polyloom.riscv.image import MAGIC, Segment
-from polyloom.riscv.names import parse
+from polyloom.riscv.names import parse_isa
 from polyloom.targets.minion.machine import Machine
-from polyloom.targets.minion.memory_map import DRAM, DRAM_BYTES, RESET, in_dram, lacking
+from polyloom.targets.minion.memory_map import DRAM, DRAM_BYTES, RESET, in_dram, find_gap
 from polyloom.targets.minion.words.locate import Locator
 from polyloom.targets.target import Loaded
 
-_BASE: Final = parse("rv64imfc")
+_BASE: Final = parse_isa("rv64imfc")
 """What the header of an ELF file tells, and messages name."""
 _COMPILE: Final = "compile it with -march=rv64imfc -mabi=lp64f, and link it with -static"
 
@@ -65,18 +65,18 @@ def load(files: Sequence[Loaded], raw: Sequence[Loaded], entry: int | None, mach
     found = [executable(file.data, file.path) for file in executables]
     parts = [*(Part(executables[0].path, s) for i in found for s in i.segments if s.size), *parts]
     _check_memory(parts, machine)
-    _check_apart(parts)
-    start = entry if entry is not None else found[0].entry if found else _first(raw)
+    _check_overlap(parts)
+    start = entry if entry is not None else found[0].entry if found else _default_entry(raw)
     _check_entry(start, parts)
     elf = executables[0].data if executables else b""
-    named = symbols.objects(elf) if elf else {}
+    named = symbols.symbol_extents(elf) if elf else {}
     return Program(tuple(parts), start, named, Locator.of(elf), elf)
 
 
 def executable(data: bytes, name: str) -> image.Image:
     """Image of an executable for the Minion. Errors: PL1303."""
     try:
-        return image.elf(data, _BASE)
+        return image.elf_image(data, _BASE)
     except PolyloomError as error:
         first = error.diagnostics[0]
         raise input_error(
@@ -107,7 +107,7 @@ def _raw(file: Loaded) -> Part:
     return Part(file.path, Segment(file.address or 0, file.data, len(file.data), True))
 
 
-def _first(raw: Sequence[Loaded]) -> int:
+def _default_entry(raw: Sequence[Loaded]) -> int:
     """Entry without an executable: the reset address if a file covers it. Errors: PL1306."""
     if any((f.address or 0) <= RESET < (f.address or 0) + len(f.data) for f in raw):
         return RESET
@@ -119,7 +119,7 @@ def _check_memory(parts: Iterable[Part], machine: Machine) -> None:
     """Errors: PL1304 where a part leaves memory."""
     for part in parts:
         segment = part.segment
-        lack = lacking(machine, segment.address, segment.size)
+        lack = find_gap(machine, segment.address, segment.size)
         if lack is not None:
             message = (
                 f"'{part.file}' has {segment.size} bytes at {segment.address:#x}, and {lack.address:#x} is {lack.what}"
@@ -128,7 +128,7 @@ def _check_memory(parts: Iterable[Part], machine: Machine) -> None:
             raise input_error("PL1304", message, help=help)
 
 
-def _check_apart(parts: Iterable[Part]) -> None:
+def _check_overlap(parts: Iterable[Part]) -> None:
     """Errors: PL1305 where two parts share bytes."""
     # Sorted by address, any overlap shows between neighbours.
     for below, above in pairwise(sorted(parts, key=lambda p: p.segment.address)):

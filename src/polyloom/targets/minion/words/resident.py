@@ -19,7 +19,7 @@ from polyloom.analysis.contraction import Matrix
 from polyloom.analysis.matrices import array_to_matrix, matrix_to_array
 from polyloom.diagnostics import infeasible
 from polyloom.ir.signature import Dtype
-from polyloom.targets.minion.memory_map import LINE, SCRATCHPAD, scratchpad
+from polyloom.targets.minion.memory_map import LINE, SCRATCHPAD, scratchpad_address
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
 
@@ -57,7 +57,7 @@ class Home:
         return {"product": [*astuple(r.grid)[:4], r.size, r.rows, r.columns, r.words], "matrices": matrices}
 
 
-def of_json(made: Mapping[str, Any]) -> Home:
+def home_from_json(made: Mapping[str, Any]) -> Home:
     """The inverse of `as_json`. Errors: ValueError, TypeError, KeyError for whatever does not fit."""
     rows, columns, shire_rows, shire_columns, *sizes = map(int, made["product"])
     size, height, width, words = sizes
@@ -91,7 +91,7 @@ class Resident:
         """Rows and columns of blocks of a shire."""
         g = self.grid
         blocks = -(-self.rows // ROWS), -(-self.columns // ROWS)
-        return -(-blocks[0] // g.all_rows) * g.rows, -(-blocks[1] // g.all_columns) * g.columns
+        return -(-blocks[0] // g.total_rows) * g.rows, -(-blocks[1] // g.total_columns) * g.columns
 
     @property
     def places(self) -> tuple[int, int, int, int]:
@@ -120,22 +120,22 @@ class Resident:
 
     def laid(self, left: Array, right: Array) -> Iterator[tuple[int, bytes]]:
         """Bytes of the operand matrices, by address."""
-        a, b = self._left(left), self._right(right)
-        for shire, rows, columns in self._shires():
+        a, b = self._lhs_tiles(left), self._rhs_tiles(right)
+        for shire, rows, columns in self._shire_blocks():
             for at, tiles, blocks in ((self.places[0], a, rows), (self.places[1], b, columns)):
                 for n, block in enumerate(blocks):
                     if block < len(tiles):
-                        yield scratchpad(shire, at + n * self.steps * TILE), tiles[block].tobytes()
+                        yield scratchpad_address(shire, at + n * self.steps * TILE), tiles[block].tobytes()
 
     def areas(self) -> Iterator[tuple[int, int, int]]:
         """Areas of the result: address, row and column of each block."""
-        for shire, rows, columns in self._shires():
+        for shire, rows, columns in self._shire_blocks():
             for i, row in enumerate(rows):
                 for j, column in enumerate(columns):
                     if row * ROWS < self.rows and column * ROWS < self.columns:
-                        yield scratchpad(shire, self.places[2] + (i * len(columns) + j) * TILE), row, column
+                        yield scratchpad_address(shire, self.places[2] + (i * len(columns) + j) * TILE), row, column
 
-    def _shires(self) -> Iterator[tuple[int, list[int], list[int]]]:
+    def _shire_blocks(self) -> Iterator[tuple[int, list[int], list[int]]]:
         """Blocks of each shire: its number, and which rows and columns of blocks are there."""
         g, (rows, columns) = self.grid, self.local
         for shire in range(g.shire_rows * g.shire_columns):
@@ -144,26 +144,26 @@ class Resident:
             row, column = divmod(shire, g.shire_columns)
             yield (
                 shire,
-                [n // g.rows * g.all_rows + row * g.rows + n % g.rows for n in range(rows)],
-                [n // g.columns * g.all_columns + column * g.columns + n % g.columns for n in range(columns)],
+                [n // g.rows * g.total_rows + row * g.rows + n % g.rows for n in range(rows)],
+                [n // g.columns * g.total_columns + column * g.columns + n % g.columns for n in range(columns)],
             )
 
-    def _left(self, matrix: Array) -> Array:
+    def _lhs_tiles(self, matrix: Array) -> Array:
         """Tiles of the left factor, [block, step, row, byte]: 16 rows of 64 bytes (manual, chapter 9)."""
         each, depth = WORD // self.size, self.steps * ROWS
-        wide = _padded(matrix, -(-self.rows // ROWS) * ROWS, depth * each)
+        wide = _zero_pad(matrix, -(-self.rows // ROWS) * ROWS, depth * each)
         blocks = wide.reshape(-1, ROWS, self.steps, ROWS * each).transpose(0, 2, 1, 3)
         return np.ascontiguousarray(blocks)
 
-    def _right(self, matrix: Array) -> Array:
+    def _rhs_tiles(self, matrix: Array) -> Array:
         """Tiles of the right factor, [block, step, word, column, element of the word]: elements of one word of depth
         lie together, as tensor_fma reads them (manual, chapter 9), so that no interleaving load is needed.
         """
         each, depth = WORD // self.size, self.steps * ROWS
-        wide = _padded(matrix, depth * each, -(-self.columns // ROWS) * ROWS)
+        wide = _zero_pad(matrix, depth * each, -(-self.columns // ROWS) * ROWS)
         blocks = wide.reshape(self.steps, ROWS, each, -1, ROWS).transpose(3, 0, 1, 4, 2)
         return np.ascontiguousarray(blocks)
 
 
-def _padded(matrix: Array, rows: int, columns: int) -> Array:
+def _zero_pad(matrix: Array, rows: int, columns: int) -> Array:
     return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))

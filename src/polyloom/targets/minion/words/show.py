@@ -12,7 +12,7 @@ from polyloom.diagnostics import Diagnostic
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.disassemble import addresses
-from polyloom.riscv.image import MAGIC, elf
+from polyloom.riscv.image import MAGIC, elf_image
 from polyloom.targets.minion.words import isa
 from polyloom.targets.minion.words.assemble import TARGET
 from polyloom.targets.minion.words.listing import listing
@@ -24,19 +24,19 @@ _ILLEGAL: Final = "  ."
 """In a line of a listing: what is no instruction is data."""
 
 
-def is_own(data: bytes) -> bool:
+def is_minion_file(data: bytes) -> bool:
     """Whether the assembler or the compiler of this target wrote the file."""
-    return data.startswith(MAGIC) and notes.read(data, lambda made: made.get("target") == TARGET or None) is not None
+    return data.startswith(MAGIC) and notes.read_note(data, lambda made: made.get("target") == TARGET or None) is not None
 
 
 def as_json(data: bytes) -> Json:
     """JSON of an executable for `show --json`."""
-    named: dict[str, Json] = {name: address for name, (address, _) in symbols.objects(data).items()}
-    illegal: list[Json] = list(_illegal(data))
-    return {"entry": elf(data, isa.ISA).entry, "symbols": named, "illegal": illegal, "listing": listing(data)}
+    named: dict[str, Json] = {name: address for name, (address, _) in symbols.symbol_extents(data).items()}
+    illegal: list[Json] = list(_illegal_addresses(data))
+    return {"entry": elf_image(data, isa.ISA).entry, "symbols": named, "illegal": illegal, "listing": listing(data)}
 
 
-def given(file: Given) -> tuple[str, Json]:
+def show_foreign(file: Given) -> tuple[str, Json]:
     """Listing and JSON of an executable of other tools. Errors: PL1303."""
     executable(file.data, file.name)
     return listing(file.data), as_json(file.data)
@@ -47,20 +47,20 @@ def verify(data: bytes) -> Sequence[Diagnostic]:
     locator = Locator.of(data)
     help = "data belong into a segment that is not executable; `polyloom show` prints the code"
     message = "what stands at {} is no instruction of a Minion"
-    illegal = [Diagnostic("PL1312", message.format(locator.at(at)), help=help) for at in _illegal(data)]
+    illegal = [Diagnostic("PL1312", message.format(locator.at(at)), help=help) for at in _illegal_addresses(data)]
     return [*source_lines.findings(data), *illegal]
 
 
-def verify_given(file: Given) -> Sequence[Diagnostic]:
+def verify_foreign(file: Given) -> Sequence[Diagnostic]:
     """Verifier of an executable of other tools. Errors: PL1303."""
     executable(file.data, file.name)
     return verify(file.data)
 
 
-def _illegal(data: bytes) -> Iterator[int]:
+def _illegal_addresses(data: bytes) -> Iterator[int]:
     """Addresses of words that are no instructions."""
-    tables = symbols.read(data)
+    tables = symbols.read_tables(data)
     # Sections tell code from data where the file has them; else each executable segment is code.
-    for start, code in tables.code or [(s.address, s.data) for s in elf(data, isa.ISA).segments if s.is_code]:
+    for start, code in tables.code or [(s.address, s.data) for s in elf_image(data, isa.ISA).segments if s.is_code]:
         lines = zip(addresses(code, start), isa.listing(code, start), strict=True)
         yield from (address for address, line in lines if _ILLEGAL in line)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from polyloom.targets.minion.words.tensor_tokens import Resolve, Tokens, number, register_span, span
+from polyloom.targets.minion.words.tensor_tokens import Resolve, Tokens, parse_number, register_span, span
 from polyloom.targets.minion.words.tensor_words import (
     BY_NAME,
     DEPTH,
@@ -43,7 +43,7 @@ def text(word: Word) -> str | None:
     return " ".join(part for part in parts if part)
 
 
-def parse(line: str, resolve: Resolve = number) -> Word:
+def parse(line: str, resolve: Resolve = parse_number) -> Word:
     """Parser of a tensor instruction, to its words; `resolve` gives addresses their numbers. ValueError says what is
     wrong, and what to write instead.
     """
@@ -89,7 +89,7 @@ def _read_memory(tokens: Tokens, key: str, *, id: bool = True) -> dict[str, int]
     return made | ({"id": tokens.value("id", 0)} if id else {})
 
 
-def _exactly(tokens: Tokens, what: str, found: int, expected: int) -> None:
+def _check_count(tokens: Tokens, what: str, found: int, expected: int) -> None:
     """ValueError where an operand names other lines or registers than the shape needs; they are implied by the word,
     and written for the reader.
     """
@@ -110,7 +110,7 @@ def _read_load(tokens: Tokens) -> Fields:
     """Parser of tensor_load; transforms have names, reserved ones numbers (manual, chapter 9)."""
     start, rows = tokens.lines()
     names = "|".join(name for name in TRANSFORMS if name)
-    named = tokens.maybe(names)
+    named = tokens.take_optional(names)
     transform = TRANSFORMS.index(named[0].lower()) if named else tokens.value("transform", 0)
     flags = {name: tokens.flag(name) for name in ("masked", "coop")}
     return {"start": start, "rows": rows, "transform": transform, **flags, **_read_memory(tokens, "from")}
@@ -146,7 +146,7 @@ def _read_load_l2(tokens: Tokens) -> Fields:
 # --- tensor_fma ---
 
 
-def _registers_of(first: int, rows: int, columns: int) -> str:
+def _c_registers(first: int, rows: int, columns: int) -> str:
     """Registers of C: row i is f[2i] and f[2i+1], only f[2i] up to 8 columns (manual, chapter 9), so the last one of a
     narrow block is left out.
     """
@@ -162,7 +162,7 @@ def _write_fma(f: Fields) -> list[str]:
     b = "TenB" if f["tenb"] else span(f["b"], f["words"])
     # int8 accumulates in TenC until the last step along the depth copies it to f registers.
     to_tenc = kind == "int8" and not f["to_registers"]
-    registers = _registers_of(0, f["rows"], f["columns"])
+    registers = _c_registers(0, f["rows"], f["columns"])
     return [
         kind or f"type={f['type']}",
         f"{f['rows']}x{f['columns']}x{depth}",
@@ -178,7 +178,7 @@ def _write_fma(f: Fields) -> list[str]:
 
 def _read_fma(tokens: Tokens) -> Fields:
     """Parser of tensor_fma. ValueError where operands do not fit the shape."""
-    named = tokens.maybe("fp32|fp16|int8")
+    named = tokens.take_optional("fp32|fp16|int8")
     kind = named[0].lower() if named else ""
     type = TYPES.index(kind) if kind else tokens.value("type")
     rows, columns, depth = tokens.shape(3, "a shape, rows x columns x depth, such as 16x16x16")
@@ -188,14 +188,14 @@ def _read_fma(tokens: Tokens) -> Fields:
     found = tokens.take(r"A=scp\[(\d+)(?:\.\.(\d+))?\](?:\+(\d+))?", "A=scp[first..last]")
     # Lines wrap at 48, so the last one may have a smaller number than the first.
     a = int(found[1])
-    _exactly(tokens, "lines of A", (int(found[2] or found[1]) - a) % 48 + 1, rows)
+    _check_count(tokens, "lines of A", (int(found[2] or found[1]) - a) % 48 + 1, rows)
     # Bits of BSTART are kept although TenB ignores them: what is read has the same bits as what was written.
     tenb = tokens.flag("B=TenB")
     if tenb:
         b = tokens.value(r"b(?!=TenB)", 0)
     else:
         b, count = tokens.lines("B=")
-        _exactly(tokens, "lines of B", count, words)
+        _check_count(tokens, "lines of B", count, words)
     return {
         "type": type,
         "rows": rows,
@@ -205,20 +205,20 @@ def _read_fma(tokens: Tokens) -> Fields:
         "offset": int(found[3] or 0),
         "b": b,
         "tenb": tenb,
-        "to_registers": _read_c(tokens, kind, rows, columns),
+        "to_registers": _read_c_operand(tokens, kind, rows, columns),
         "first": tokens.flag("mul"),
         **{name: tokens.flag(name) for name in ("masked", "a_unsigned", "b_unsigned")},
     }
 
 
-def _read_c(tokens: Tokens, kind: str, rows: int, columns: int) -> int:
+def _read_c_operand(tokens: Tokens, kind: str, rows: int, columns: int) -> int:
     """Whether the result goes to registers, as the word has it."""
     if kind == "int8" and tokens.flag("C=TenC"):
         return 0
     first, count = tokens.registers("C=")
     if first:
         raise ValueError(f"tensor_fma has its result from f0 on, not from f{first}")
-    _exactly(tokens, "registers of C", count, 2 * rows - (columns <= 8))
+    _check_count(tokens, "registers of C", count, 2 * rows - (columns <= 8))
     return 1 if kind == "int8" else tokens.flag("to_registers")
 
 
@@ -235,7 +235,7 @@ def _write_quant(f: Fields) -> list[str]:
     lines = sum(4 <= step <= 7 for step in steps)
     return [
         f"{f['rows']}x{f['columns']}",
-        _registers_of(f["freg"], f["rows"], f["columns"]),
+        _c_registers(f["freg"], f["rows"], f["columns"]),
         span(f["start"], max(lines, 1)) if lines or f["start"] else "",
         *(QUANT[step] if step < len(QUANT) else f"transform={step}" for step in steps),
     ]
@@ -245,10 +245,10 @@ def _read_quant(tokens: Tokens) -> Fields:
     """Parser of tensor_quant. ValueError for more than ten transforms, as many as the word has fields."""
     rows, columns = tokens.shape(2, "a shape, rows x columns, such as 16x16")
     freg, count = tokens.registers()
-    _exactly(tokens, "registers", count, 2 * rows - (columns <= 8))
+    _check_count(tokens, "registers", count, 2 * rows - (columns <= 8))
     start = tokens.lines()[0] if any(word.lower().startswith("scp[") for word in tokens.left) else 0
     steps: list[int] = []
-    while found := tokens.maybe("|".join(QUANT) + r"|transform=(\d+)"):
+    while found := tokens.take_optional("|".join(QUANT) + r"|transform=(\d+)"):
         steps.append(int(found[1]) if found[1] else QUANT.index(found[0].lower()))
     if len(steps) > 10:
         raise ValueError(f"tensor_quant has at most 10 transforms, not {len(steps)}")
@@ -283,7 +283,7 @@ def _write_store_scp(f: Fields) -> list[str]:
 def _read_store_scp(tokens: Tokens) -> Fields:
     """Parser of tensor_store from L1Scp, whose rows are lines of 64 bytes (manual, chapter 9)."""
     rows, size = tokens.shape(2, "rows x bytes, such as 16x64B", "B")
-    _exactly(tokens, "bytes of a row", size, 64)
+    _check_count(tokens, "bytes of a row", size, 64)
     return {
         "rows": rows,
         "start": tokens.lines()[0],
@@ -295,7 +295,7 @@ def _read_store_scp(tokens: Tokens) -> Fields:
 # --- messages ---
 
 
-def _count(f: Fields) -> str:
+def _write_count(f: Fields) -> str:
     return f"f{f['freg']}*{f['count']}"
 
 
@@ -304,17 +304,17 @@ def _read_count(tokens: Tokens) -> dict[str, int]:
     return {"freg": int(found[1]), "count": int(found[2])}
 
 
-def _function(f: Fields) -> str:
+def _write_function(f: Fields) -> str:
     return _FUNCTION_NAMES.get(f["funct"], f"funct={f['funct']}")
 
 
 def _read_function(tokens: Tokens) -> dict[str, int]:
-    named = tokens.maybe("|".join(FUNCTIONS))
+    named = tokens.take_optional("|".join(FUNCTIONS))
     return {"funct": FUNCTIONS[named[0].lower()] if named else tokens.value("funct")}
 
 
 def _write_send(f: Fields) -> list[str]:
-    return [_count(f), f"to={f['peer']}"]
+    return [_write_count(f), f"to={f['peer']}"]
 
 
 def _read_send(tokens: Tokens) -> Fields:
@@ -322,7 +322,7 @@ def _read_send(tokens: Tokens) -> Fields:
 
 
 def _write_recv(f: Fields) -> list[str]:
-    return [_count(f), f"from={f['peer']}", _function(f)]
+    return [_write_count(f), f"from={f['peer']}", _write_function(f)]
 
 
 def _read_recv(tokens: Tokens) -> Fields:
@@ -333,7 +333,7 @@ def _write_tree(f: Fields) -> list[str]:
     """tensor_reduce and tensor_broadcast name the height of the step in the tree instead of a peer (manual, chapter
     9).
     """
-    return [_count(f), f"height={f['height']}", _function(f)]
+    return [_write_count(f), f"height={f['height']}", _write_function(f)]
 
 
 def _read_tree(tokens: Tokens) -> Fields:

@@ -14,7 +14,7 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.riscv import pseudo
-from polyloom.riscv.isa import X_NAMES, register
+from polyloom.riscv.isa import X_NAMES, register_number
 from polyloom.riscv.names import Isa
 from polyloom.riscv.operands import Text
 from polyloom.targets.minion.words import tensor_notation
@@ -36,10 +36,10 @@ _EXAMPLES: Final = {
 }
 
 
-def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
+def expand_statement(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
     """Instructions that any statement stands for. Errors: PL1370 for a tensor operation that cannot be read."""
     if not mnemonic.text.startswith("tensor_"):
-        return pseudo.rewrite(mnemonic, operands, isa)
+        return pseudo.expand_statement(mnemonic, operands, isa)
     given = {found["key"]: found["name"] for found in _NAMED.finditer(operands.text)}
     if taken := next((name for name in given.values() if _number(name) in (30, 31)), None):
         raise _error(mnemonic, f"'{taken}' is overwritten by the operation", "keep addresses in other registers")
@@ -51,12 +51,12 @@ def rewrite(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Te
         example = _EXAMPLES.get(mnemonic.text.lower())
         help = f"write for instance `{example}`" if example else "`polyloom show` prints this notation"
         raise _error(mnemonic, str(error), help) from None
-    lines = (line.partition(" ") for line in _lines(word, given))
+    lines = (line.partition(" ") for line in _expansion(word, given))
     parts = ((Text(name, mnemonic.span), Text(rest, operands.span)) for name, _, rest in lines)
-    return tuple(each for part in parts for each in pseudo.rewrite(*part, isa))
+    return tuple(each for part in parts for each in pseudo.expand_statement(*part, isa))
 
 
-def _lines(word: Word, given: dict[str, str]) -> Iterator[str]:
+def _expansion(word: Word, given: dict[str, str]) -> Iterator[str]:
     """Lines of the expansion: `li`, the additions, and the CSR write (csrrwi takes 5 bits: RISC-V unprivileged manual,
     chapter Zicsr).
     """
@@ -78,7 +78,7 @@ def _lines(word: Word, given: dict[str, str]) -> Iterator[str]:
 
 
 def _number(name: str) -> int | None:
-    return register(name, X_NAMES)
+    return register_number(name, X_NAMES)
 
 
 def _error(mnemonic: Text, message: str, help: str) -> PolyloomError:

@@ -18,7 +18,7 @@ REGISTERS: Final = 32
 Resolve = Callable[[str], int]
 
 
-def number(text: str) -> int:
+def parse_number(text: str) -> int:
     """Number, decimal or with 0x or 0b. ValueError for anything else."""
     try:
         return int(text, 0)
@@ -32,17 +32,17 @@ class Tokens:
 
     operation: str
     left: list[str]
-    resolve: Resolve = number
+    resolve: Resolve = parse_number
 
     def take(self, pattern: str, what: str) -> re.Match[str]:
         """The first word that a pattern matches whole; `what` is how it is written."""
         # Operands may stand in any order, so that the whole list is searched.
-        found = self.maybe(pattern)
+        found = self.take_optional(pattern)
         if found is None:
             raise ValueError(f"{self.operation} needs {what}")
         return found
 
-    def maybe(self, pattern: str) -> re.Match[str] | None:
+    def take_optional(self, pattern: str) -> re.Match[str] | None:
         """The first word that a pattern matches whole, None where there is none."""
         for at, word in enumerate(self.left):
             if found := re.fullmatch(pattern, word, re.IGNORECASE):
@@ -52,11 +52,11 @@ class Tokens:
 
     def flag(self, name: str) -> int:
         """1 where the word is there."""
-        return int(self.maybe(re.escape(name)) is not None)
+        return int(self.take_optional(re.escape(name)) is not None)
 
     def value(self, key: str, default: int | None = None) -> int:
         """Value of KEY=VALUE. ValueError where it is missing and has no default."""
-        found = self.maybe(rf"{key}=(.+)")
+        found = self.take_optional(rf"{key}=(.+)")
         if found is None:
             if default is None:
                 raise ValueError(f"{self.operation} needs {key}=…")

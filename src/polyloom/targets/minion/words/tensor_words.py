@@ -139,7 +139,7 @@ class Word:
     x31: int | None = None
 
 
-def _address(low: int) -> Field:
+def _address_field(low: int) -> Field:
     """Address field from bit `low` to bit 47, sign-extended, in units of its lowest bit (manual, chapter 9)."""
     # Virtual addresses of Sv48 are sign-extended from bit 47.
     return Field("address", low, 48 - low, unit=1 << low, signed=True)
@@ -161,7 +161,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation(
         "tensor_load_b",
         0x83F,
-        (Field("coop", 62, 1), _address(6), _LINES, _STRIDE, _ID),
+        (Field("coop", 62, 1), _address_field(6), _LINES, _STRIDE, _ID),
         fixed=1 << 52,
         fixed_mask=1 << 52,
     ),
@@ -173,7 +173,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             Field("coop", 62, 1),
             Field("transform", 59, 3),
             Field("start", 53, 6),
-            _address(4),
+            _address_field(4),
             _LINES,
             _STRIDE,
             _ID,
@@ -183,7 +183,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation(
         "tensor_load_l2",
         0x85F,
-        (_MASKED, Field("line", 48, 17, split=2, split_low=4), _address(6), _LINES, _STRIDE, _ID),
+        (_MASKED, Field("line", 48, 17, split=2, split_low=4), _address_field(6), _LINES, _STRIDE, _ID),
     ),
     Operation(
         "tensor_fma",
@@ -218,7 +218,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation(
         "tensor_store_scp",
         0x87F,
-        (Field("step", 62, 2, base=1), Field("start", 56, 6), _ROWS, _address(6), _STRIDE),
+        (Field("step", 62, 2, base=1), Field("start", 56, 6), _ROWS, _address_field(6), _STRIDE),
         fixed=1 << 48,
         fixed_mask=1 << 48,
     ),
@@ -231,7 +231,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             Field("bytes", 55, 2, base=16, unit=16),
             _ROWS,
             Field("coop", 49, 2, base=1),
-            _address(4),
+            _address_field(4),
             Field("stride", 4, 44, unit=16, x31=True, signed=True),
         ),
         fixed_mask=1 << 48,
@@ -278,7 +278,7 @@ def encode(name: str, **values: int) -> Word:
     return Word(row.csr, words[0], words[1] if row.takes_x31 else None)
 
 
-def operation_of(csr: int, value: int) -> Operation | None:
+def find_operation(csr: int, value: int) -> Operation | None:
     """Row that a word belongs to, by its CSR and fixed bits; None for another CSR."""
     return next((row for row in OPERATIONS if row.csr == csr and value & row.fixed_mask == row.fixed), None)
 
@@ -287,7 +287,7 @@ def decode(word: Word) -> tuple[str, dict[str, int]] | None:
     """Decoder of a tensor word: the operation's name and its fields, without those of x31 where that is not known; None
     for another CSR (programmer's reference manual, chapter 9).
     """
-    row = operation_of(word.csr, word.value)
+    row = find_operation(word.csr, word.value)
     if row is None:
         return None
     words = (word.value, word.x31)
@@ -298,7 +298,7 @@ def unknown_bits(word: Word) -> int:
     """Bits of the CSR's word that belong to no field of its operation, and do not make it this operation. The notation
     keeps them, so that any word reads back to the same bits.
     """
-    row = operation_of(word.csr, word.value)
+    row = find_operation(word.csr, word.value)
     if row is None:
         return word.value
     known = row.fixed_mask
@@ -342,7 +342,7 @@ def load_l2(line: int, rows: int = 16, address: int = 0, *, masked: bool = False
     return encode("tensor_load_l2", line=line, rows=rows, address=address, masked=masked).value
 
 
-def x31(stride: int, id: int = 0) -> int:
+def load_second_word(stride: int, id: int = 0) -> int:
     """Second word of loads: the stride in bytes, a multiple of 64, and the id that a wait names (manual, chapter 9)."""
     return _STRIDE.put(stride) | _ID.put(id)
 

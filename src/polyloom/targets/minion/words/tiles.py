@@ -43,18 +43,18 @@ class Grid:
     parts: int = 1
 
     @property
-    def all_rows(self) -> int:
+    def total_rows(self) -> int:
         return self.rows * self.shire_rows
 
     @property
-    def all_columns(self) -> int:
+    def total_columns(self) -> int:
         return self.columns * self.shire_columns
 
     def rounds(self, block_rows: int, block_columns: int) -> int:
         """Blocks that the busiest minion computes."""
-        return -(-block_rows // self.all_rows) * -(-block_columns // self.all_columns)
+        return -(-block_rows // self.total_rows) * -(-block_columns // self.total_columns)
 
-    def fetched(self, block_rows: int, block_columns: int) -> int:
+    def fetched_tiles(self, block_rows: int, block_columns: int) -> int:
         """Tiles that a shire fetches per step along k: those of blocks that there are."""
         # A tile that several minions of a shire use is fetched once from beyond it, and then found in L2.
         return min(self.rows, block_rows) + min(self.columns, block_columns)

@@ -44,7 +44,7 @@ class Allocation:
     columns: int | None
 
 
-def allocations(dimensions: int) -> tuple[Allocation, ...]:
+def list_allocations(dimensions: int) -> tuple[Allocation, ...]:
     """Allocation matrices: every pair of dimensions (exchanged, it is the same on the array's transpose); then the
     single ones, along columns and along rows; an array of one element is served by any of them.
     """
@@ -53,7 +53,7 @@ def allocations(dimensions: int) -> tuple[Allocation, ...]:
     return pairs + single or (Allocation(None, None),)
 
 
-def orders(graph: Graph) -> tuple[Order, ...]:
+def list_scan_orders(graph: Graph) -> tuple[Order, ...]:
     """Scan orders: every legal one of six dimensions, and every choice of the innermost ones of more. PL0402 when there
     is none, with the dependences that conflict.
     """
@@ -64,11 +64,11 @@ def orders(graph: Graph) -> tuple[Order, ...]:
     legal = (
         pair
         for free in combinations(sorted(dimensions), inner)
-        for pair in _legal(distances, dimensions, frozenset(free))
+        for pair in _enumerate_orders(distances, dimensions, frozenset(free))
     )
     found = tuple(Order(o, tuple(m in down for m in sorted(dimensions))) for o, down in legal)
     if not found:
-        raise _conflict(graph, distances, dimensions)
+        raise _conflict_error(graph, distances, dimensions)
     return found
 
 
@@ -83,7 +83,7 @@ def is_orderable(distances: Collection[Vector], dimensions: int) -> bool:
     return _is_feasible(tuple(distances), frozenset(range(dimensions)))
 
 
-def _legal(
+def _enumerate_orders(
     remaining: Sequence[Vector], dimensions: frozenset[int], free: frozenset[int]
 ) -> Iterator[tuple[tuple[int, ...], frozenset[int]]]:
     """Enumeration of legal orders: pairs of an order of `dimensions`, innermost first, and the dimensions in it that
@@ -101,17 +101,17 @@ def _legal(
         if down and max(components) > 0:
             continue
         # Distances that are nonzero here are satisfied by this dimension, and constrain none further in.
-        for order, reflected in _legal([d for d in remaining if not d[m]], dimensions - {m}, free):
+        for order, reflected in _enumerate_orders([d for d in remaining if not d[m]], dimensions - {m}, free):
             yield (*order, m), reflected | {m} if down else reflected
         if outer:
             return
 
 
 def _is_feasible(distances: Sequence[Vector], dimensions: frozenset[int]) -> bool:
-    return next(_legal(distances, dimensions, dimensions), None) is not None
+    return next(_enumerate_orders(distances, dimensions, dimensions), None) is not None
 
 
-def _conflict(graph: Graph, distances: Sequence[Vector], dimensions: frozenset[int]):
+def _conflict_error(graph: Graph, distances: Sequence[Vector], dimensions: frozenset[int]):
     kept = list(distances)
     for d in distances:
         without = [e for e in kept if e != d]

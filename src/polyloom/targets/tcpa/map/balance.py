@@ -17,7 +17,7 @@ from polyloom.ir.pla import Constant, Equation
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guarded.bounds import recurrence_minimum, resource_minimum
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.schedule import is_alone, problem, safe_distance
+from polyloom.targets.tcpa.map.schedule import has_single_iteration, build_problem, safe_distance
 
 MOST: Final = 4
 """So many additions are moved at most: each costs a bound."""
@@ -27,9 +27,9 @@ def balance_units(graph: Graph, machine: Machine) -> Graph:
     """Unit balancing: the graph with the fewest additions moved that lower ResMII (Rau 1994); as it is, where none
     do."""
     movable = [v for v, e in enumerate(graph.equations) if _is_movable(e, machine) and not _is_cyclic(graph, v)]
-    if not movable or is_alone(graph):
+    if not movable or has_single_iteration(graph):
         return graph
-    usual = problem(graph, machine, safe_distance)
+    usual = build_problem(graph, machine, safe_distance)
     bound, least = resource_minimum(usual).value, recurrence_minimum(usual).value
     # One addition more may not lower the bound while two do: moves go on from the last graph, and the best one is kept.
     best = moved = graph
@@ -37,7 +37,7 @@ def balance_units(graph: Graph, machine: Machine) -> Graph:
         if bound <= least:
             break
         moved = _move_operation(moved, v)
-        found = resource_minimum(problem(moved, machine, safe_distance)).value
+        found = resource_minimum(build_problem(moved, machine, safe_distance)).value
         best, bound = (moved, found) if found < bound else (best, bound)
     return best
 
@@ -45,9 +45,9 @@ def balance_units(graph: Graph, machine: Machine) -> Graph:
 def _is_movable(equation: Equation, machine: Machine) -> bool:
     if equation.operation != "add" or equation.dtype not in INTEGERS:
         return False
-    others = set(machine.units_for("madd", equation.dtype))
+    others = set(machine.find_units("madd", equation.dtype))
     # A unit that adds and multiplies gains nothing: the operation would stay on it, with a longer latency.
-    return bool(others) and others.isdisjoint(machine.units_for("add", equation.dtype))
+    return bool(others) and others.isdisjoint(machine.find_units("add", equation.dtype))
 
 
 def _is_cyclic(graph: Graph, node: int) -> bool:

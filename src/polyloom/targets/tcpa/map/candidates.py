@@ -23,9 +23,9 @@ import numpy.typing as npt
 
 from polyloom.ir.rdg import Graph
 from polyloom.targets.tcpa.map.allocate import Allocation, Order
-from polyloom.targets.tcpa.map.rare_operations import collide
+from polyloom.targets.tcpa.map.rare_operations import has_collision
 from polyloom.targets.tcpa.map.schedule import Scheduled
-from polyloom.targets.tcpa.map.skew import skew
+from polyloom.targets.tcpa.map.skew import minimize_skew
 from polyloom.targets.tcpa.words.symbolic import Schedule
 
 Floats = npt.NDArray[np.float64]
@@ -83,7 +83,7 @@ def rank_candidates(
     `fits` is asked only of triples that would be kept. What it says holds for all scan orders with the same
     reflections.
     """
-    triples, latency, depth = _judge(graph, hop_delay, allocations, orders, schedules)
+    triples, latency, depth = _evaluate_triples(graph, hop_delay, allocations, orders, schedules)
     best = latency.min(axis=0)
     # Relative to the best of each sample: otherwise large samples would decide alone.
     relative = np.where(np.isfinite(best), latency / np.where(np.isfinite(best), best, 1.0), 1.0)
@@ -99,7 +99,7 @@ def rank_candidates(
             alive[chosen] = False
         else:
             # Registers and routes do not depend on the scan order: all orders of this triple fail alike.
-            alive[[_registers(t) == _registers(triples[chosen]) for t in triples]] = False
+            alive[[_binding_key(t) == _binding_key(triples[chosen]) for t in triples]] = False
 
     # The first has two dimensions where the program has, because such an allocation serves regions of every shape.
     planar = np.array([t.allocation.rows is not None and t.allocation.columns is not None for t in triples])
@@ -111,7 +111,7 @@ def rank_candidates(
         served = relative[kept].min(axis=0, initial=INVALID)
         open_to = alive & planar if not kept and (alive & planar).any() else alive
         gain = np.where(open_to, np.maximum(served - relative, 0.0).sum(axis=1), -1.0)
-        chosen = _first_best(gain, relative)
+        chosen = _select_greatest(gain, relative)
         # Each further candidate makes the file longer, and the choice at run time slower.
         if kept and gain[chosen] < WORTH_KEEPING:
             break
@@ -126,17 +126,17 @@ def rank_candidates(
             np.maximum(np.log2(least) - np.log2(depth), 0.0).mean(axis=1),
             -1.0,
         )
-        chosen = _first_best(gain, relative)
+        chosen = _select_greatest(gain, relative)
         if gain[chosen] < 1.0:
             break
         keep(chosen)
-    for n in _nearly_best(graph, latency, planar) if kept and _has_half_spaces(graph) else ():
-        if len(kept) < at_most and alive[n] and _axes(triples[n]) not in {_axes(triples[k]) for k in kept}:
+    for n in _select_near_optimal(graph, latency, planar) if kept and _has_half_spaces(graph) else ():
+        if len(kept) < at_most and alive[n] and _allocated_dimensions(triples[n]) not in {_allocated_dimensions(triples[k]) for k in kept}:
             keep(n)
     return tuple(triples[n] for n in kept)
 
 
-def _nearly_best(graph: Graph, latency: Floats, planar: npt.NDArray[np.bool_]) -> list[int]:
+def _select_near_optimal(graph: Graph, latency: Floats, planar: npt.NDArray[np.bool_]) -> list[int]:
     """Triples of two dimensions that take at most `NEARLY` of the least latency on regions of rows and columns, the
     fastest first."""
     square = latency[:, [min(s.region) > 1 for s in _samples(len(graph.program.dimensions))]]
@@ -146,7 +146,7 @@ def _nearly_best(graph: Graph, latency: Floats, planar: npt.NDArray[np.bool_]) -
     return [n for _, n in near]
 
 
-def _axes(triple: Triple) -> frozenset[int | None]:
+def _allocated_dimensions(triple: Triple) -> frozenset[int | None]:
     """The dimensions that are distributed, whichever runs along rows."""
     return frozenset((triple.allocation.rows, triple.allocation.columns))
 
@@ -158,7 +158,7 @@ def _has_half_spaces(graph: Graph) -> bool:
     return any(len(c.symbols & dimensions) > 1 for c in constraints)
 
 
-def _registers(triple: Triple) -> tuple[Allocation, tuple[bool, ...], int]:
+def _binding_key(triple: Triple) -> tuple[Allocation, tuple[bool, ...], int]:
     """What registers and routes depend on."""
     return triple.allocation, triple.order.reflected, triple.schedule
 
@@ -171,7 +171,7 @@ def _moving_results(graph: Graph, allocation: Allocation) -> int:
     return sum(any(graph.equations[w.node].operation != "move" for w in u.writers) for u in sent)
 
 
-def _first_best(gain: Floats, relative: Floats) -> int:
+def _select_greatest(gain: Floats, relative: Floats) -> int:
     """The row of greatest gain; ties go to the lower total, then to the first."""
     ties = np.flatnonzero(gain >= gain.max() - 1e-9)
     return int(ties[np.argmin(relative[ties].sum(axis=1))])
@@ -186,7 +186,7 @@ def _samples(dimensions: int) -> tuple[_Sample, ...]:
     return (*wide, *(_Sample(e, (1, 1)) for e in tiny))
 
 
-def _judge(
+def _evaluate_triples(
     graph: Graph,
     hop_delay: int,
     allocations: Sequence[Allocation],
@@ -210,7 +210,7 @@ def _judge(
             np.array([o.order for o in mine]), np.array([[-1 if r else 1 for r in o.reflected] for o in mine])
         )
         for allocation in allocations:
-            columns = [_stretched(edges, hop_delay, allocation, scans, scheduled.schedule, s) for s in samples]
+            columns = [_evaluate_stretched(edges, hop_delay, allocation, scans, scheduled.schedule, s) for s in samples]
             triples += [Triple(allocation, o, number) for o in mine]
             latencies.append(np.stack([c[0] for c in columns], axis=1))
             depths.append(np.stack([c[1] for c in columns], axis=1))
@@ -231,7 +231,7 @@ def _edges(graph: Graph, schedule: Schedule) -> tuple[Integers, Integers]:
     return distances, np.array(list(gaps.values()), dtype=np.int64)
 
 
-def _stretched(
+def _evaluate_stretched(
     edges: tuple[Integers, Integers],
     hop_delay: int,
     allocation: Allocation,
@@ -284,7 +284,7 @@ def _evaluate(
     # lambda_J . d >= tau(producer) + latency - tau(consumer): the operand is ready when it is read.
     valid: npt.NDArray[np.bool_] = np.all((steps >= gaps) | ~inside, axis=1)
     if schedule.apart and len(sizes) <= _JUDGED:
-        held = [_is_held(schedule, scans, n, sizes) if valid[n] else True for n in range(len(valid))]
+        held = [_has_collision(schedule, scans, n, sizes) if valid[n] else True for n in range(len(valid))]
         valid = ~np.array(held)
     length = max(start + cycles for start, cycles in zip(schedule.tau, schedule.latency, strict=True))
     latency = (vectors * (np.array(sizes) - 1)).sum(axis=1).astype(np.float64) + length
@@ -302,7 +302,7 @@ def _evaluate(
     return latency, depth
 
 
-def _is_held(schedule: Schedule, scans: _Scans, number: int, sizes: Sequence[int]) -> bool:
+def _has_collision(schedule: Schedule, scans: _Scans, number: int, sizes: Sequence[int]) -> bool:
     """Whether rare operations would meet in their unit in this order."""
     order, signs = (tuple(map(int, of[number])) for of in (scans.orders, scans.signs))
     return _collides(schedule, order, signs, tuple(sizes))
@@ -311,7 +311,7 @@ def _is_held(schedule: Schedule, scans: _Scans, number: int, sizes: Sequence[int
 @lru_cache(1 << 14)
 def _collides(schedule: Schedule, order: tuple[int, ...], signs: tuple[int, ...], sizes: tuple[int, ...]) -> bool:
     """Many allocations have tiles of one size."""
-    return collide(schedule, order, signs, sizes, None)
+    return has_collision(schedule, order, signs, sizes, None)
 
 
 def _scan_vectors(orders: Integers, sizes: Integers, interval: int) -> Integers:
@@ -374,5 +374,5 @@ def _skew_costs(demands: Integers, counts: Region) -> Floats:
 @cache
 def _skew_cost(demands: tuple[int, ...], counts: Region) -> float:
     """The cycles that the wavefront adds, or infinity when no lambda_K meets the demands."""
-    found = skew(((*theta, d) for theta, d in zip(_THETAS, demands, strict=True) if d != _NOTHING), *counts)
+    found = minimize_skew(((*theta, d) for theta, d in zip(_THETAS, demands, strict=True) if d != _NOTHING), *counts)
     return np.inf if found is None else abs(found[0]) * (counts[0] - 1) + abs(found[1]) * (counts[1] - 1)

@@ -30,7 +30,7 @@ class Interval:
     last: int
 
 
-def colour(
+def colour_intervals(
     intervals: tuple[Interval, ...], period: int, compatible: frozenset[tuple[int, int]] = frozenset()
 ) -> tuple[tuple[int, ...], int]:
     """Circular-arc colouring: a register for every interval, and a proven lower bound on the number of registers
@@ -42,9 +42,9 @@ def colour(
     if any(not 1 <= i.last - i.ready + 1 <= period for i in intervals):
         raise ValueError("an interval is empty or longer than the period")
     clash = [
-        pair for pair in combinations(range(len(intervals)), 2) if _meet(intervals[pair[0]], intervals[pair[1]], period)
+        pair for pair in combinations(range(len(intervals)), 2) if _arcs_overlap(intervals[pair[0]], intervals[pair[1]], period)
     ]
-    colours, bound = _colour(len(intervals), [(i, j) for i, j in clash if not {(i, j), (j, i)} & compatible])
+    colours, bound = _colour_nodes(len(intervals), [(i, j) for i, j in clash if not {(i, j), (j, i)} & compatible])
     check_colours(intervals, period, compatible, colours)
     return colours, bound
 
@@ -53,7 +53,7 @@ def colour_graph(n: int, edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     """Graph colouring: a colour for each of the nodes 0..n-1, unlike colours at the ends of every edge; as few as
     possible up to `EXACT_NODES` nodes (Brelaz 1979).
     """
-    return _colour(n, edges)[0]
+    return _colour_nodes(n, edges)[0]
 
 
 def check_colours(
@@ -63,7 +63,7 @@ def check_colours(
     search.
     """
     if len(colours) != len(intervals):
-        raise _faulty(f"{len(intervals)} values have {len(colours)} registers")
+        raise _allocator_error(f"{len(intervals)} values have {len(colours)} registers")
     tenants: dict[tuple[int, int], list[int]] = {}
     for value, interval in enumerate(intervals):
         # Cycle by cycle, and not by arcs: the check must not share the search's idea of when two values meet.
@@ -71,36 +71,36 @@ def check_colours(
             others = tenants.setdefault((colours[value], cycle % period), [])
             for other in others:
                 if (other, value) not in compatible and (value, other) not in compatible:
-                    raise _faulty(
+                    raise _allocator_error(
                         f"values {other} and {value} are in register {colours[value]} in cycle {cycle % period} of "
                         "the interval"
                     )
             others.append(value)
 
 
-def _faulty(message: str) -> PolyloomError:
+def _allocator_error(message: str) -> PolyloomError:
     return PolyloomError(Diagnostic("PL0470", f"the register allocator made a mistake: {message}", INTERNAL))
 
 
-def _meet(one: Interval, other: Interval, period: int) -> bool:
+def _arcs_overlap(one: Interval, other: Interval, period: int) -> bool:
     # Two arcs on a circle meet if and only if one begins within the other.
     return (other.ready - one.ready) % period <= one.last - one.ready or (
         one.ready - other.ready
     ) % period <= other.last - other.ready
 
 
-def _colour(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], int]:
+def _colour_nodes(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], int]:
     """Chromatic number search: colours, numbered by first appearance, and a lower bound on their number."""
     neighbours: list[set[int]] = [set() for _ in range(n)]
     for i, j in edges:
         neighbours[i].add(j)
         neighbours[j].add(i)
-    colours = _saturate(neighbours)
-    clique = _clique(neighbours)
+    colours = _dsatur(neighbours)
+    clique = _greedy_clique(neighbours)
     bound = len(clique)
     # From the clique's size upwards: the first number of colours that suffices is the chromatic number.
     while n <= EXACT_NODES and bound < len(set(colours)):
-        status, found = _search(neighbours, clique, bound)
+        status, found = _search_colouring(neighbours, clique, bound)
         if found is not None:
             colours = found
         elif status == cp_model.INFEASIBLE:
@@ -111,7 +111,7 @@ def _colour(n: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], 
     return tuple(names[c] for c in colours), bound
 
 
-def _saturate(neighbours: list[set[int]]) -> tuple[int, ...]:
+def _dsatur(neighbours: list[set[int]]) -> tuple[int, ...]:
     colours: dict[int, int] = {}
     taken: dict[int, set[int]] = {v: set() for v in range(len(neighbours))}
     while taken:
@@ -124,7 +124,7 @@ def _saturate(neighbours: list[set[int]]) -> tuple[int, ...]:
     return tuple(colours[v] for v in range(len(neighbours)))
 
 
-def _clique(neighbours: list[set[int]]) -> list[int]:
+def _greedy_clique(neighbours: list[set[int]]) -> list[int]:
     """The greatest clique grown greedily from any node; of a large graph, one clique."""
     best: list[int] = []
     if len(neighbours) > EXACT_NODES:
@@ -148,7 +148,7 @@ def _quick_clique(neighbours: list[set[int]]) -> list[int]:
     return clique
 
 
-def _search(
+def _search_colouring(
     neighbours: list[set[int]], clique: list[int], count: int
 ) -> tuple[cp_model.CpSolverStatus, tuple[int, ...] | None]:
     """Decide whether `count` colours suffice; the clique's colours are fixed, which breaks their symmetry."""

@@ -16,7 +16,7 @@ from polyloom.diagnostics import PolyloomError, Span, infeasible
 from polyloom.ir.pla import Equation, Program, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.allocate import Allocation, allocations
+from polyloom.targets.tcpa.map.allocate import Allocation, list_allocations
 
 Distance = tuple[int, ...]
 NAMED = 6
@@ -60,7 +60,7 @@ def distant_reads(program: Program) -> list[tuple[str, Distance]]:
     return [(o.name, d) for o in operands if any(d := program.distance(o))]
 
 
-def demand(read: Iterable[tuple[str, Distance]], writing: int, allocation: Allocation) -> Demand:
+def compute_demand(read: Iterable[tuple[str, Distance]], writing: int, allocation: Allocation) -> Demand:
     """Lower bound of registers that `read`, pairs of a variable and a distance, needs under `allocation` (processor
     displacements Delta(d); the array paper, section 5.1).
     """
@@ -80,12 +80,12 @@ def demand(read: Iterable[tuple[str, Distance]], writing: int, allocation: Alloc
 
 def shortage(program: Program, machine: Machine, *, planar: bool = False) -> int:
     """The least shortage over all allocations, or over those of two dimensions; 0 where some mapping may fit."""
-    return _best(program, sorted(set(distant_reads(program))), machine, planar)[0]
+    return _best_allocation(program, sorted(set(distant_reads(program))), machine, planar)[0]
 
 
 def greatest_demand(program: Program, machine: Machine) -> tuple[int, int]:
     """The shortage, and all registers, of the best allocation of two dimensions where no two operands share one."""
-    short, best = _best(program, distant_reads(program), machine, True)
+    short, best = _best_allocation(program, distant_reads(program), machine, True)
     return short, best.total
 
 
@@ -94,29 +94,29 @@ def check_demand(graph: Graph, machine: Machine) -> None:
     there are (the array paper, section 5.3).
     """
     read = sorted({(use.variable, use.distance) for use in graph.uses if not use.is_local})
-    short, least = _best(graph.program, read, machine, False)
+    short, least = _best_allocation(graph.program, read, machine, False)
     if short:
-        raise next(_errors(least, machine))
+        raise next(_shortage_errors(least, machine))
 
 
 def check_outputs(program: Program, machine: Machine) -> None:
     """PL0406 if every mapping needs more output registers than there are: each equation that writes an output has a
     register of its own."""
-    writing = _writing(program)
-    note = f"one for each equation that writes an output: {_most(Counter(e.target.name for e in writing))}"
+    writing = _output_equations(program)
+    note = f"one for each equation that writes an output: {_list_largest(Counter(e.target.name for e in writing))}"
     span = next((e.span for e in writing[machine.output_registers or 0 :]), None)
-    enough("PL0406", "output_registers", "output register", machine.output_registers, len(writing), note, span=span)
+    check_capacity("PL0406", "output_registers", "output register", machine.output_registers, len(writing), note, span=span)
 
 
-def enough(
+def check_capacity(
     code: str, field: str, noun: str, have: int | None, need: int, *notes: str, span: Span | None = None
 ) -> None:
     """Capacity check: raises the error `code` if the machine has fewer than `need` of `field`."""
     if have is not None and need > have:
-        raise lacking(code, field, noun, have, need, *notes, span=span)
+        raise capacity_error(code, field, noun, have, need, *notes, span=span)
 
 
-def lacking(
+def capacity_error(
     code: str, field: str, noun: str, have: int, need: int, *notes: str, span: Span | None = None
 ) -> PolyloomError:
     """The error of a mapping that needs `need` of what the machine has `have` of."""
@@ -129,24 +129,24 @@ def lacking(
     )
 
 
-def _best(program: Program, read: Sequence[tuple[str, Distance]], machine: Machine, planar: bool) -> tuple[int, Demand]:
+def _best_allocation(program: Program, read: Sequence[tuple[str, Distance]], machine: Machine, planar: bool) -> tuple[int, Demand]:
     """The least shortage and its demand; of equals the first, and pairs of dimensions come first."""
-    writing = len(_writing(program))
-    spaces = allocations(len(program.dimensions))
+    writing = len(_output_equations(program))
+    spaces = list_allocations(len(program.dimensions))
     pairs = [a for a in spaces if a.rows is not None and a.columns is not None]
     # Without a pair of dimensions in the program, planar demands are those of lines: `and` gives the empty list.
-    found = (demand(read, writing, space) for space in (planar and pairs) or spaces)
+    found = (compute_demand(read, writing, space) for space in (planar and pairs) or spaces)
     return min(((d.shortage(machine), d) for d in found), key=lambda pair: (pair[0], planar and pair[1].total))
 
 
-def _writing(program: Program) -> list[Equation]:
+def _output_equations(program: Program) -> list[Equation]:
     outputs = {a.name for a in program.outputs}
     return [e for e in program.equations if e.target.name in outputs]
 
 
-def _errors(least: Demand, machine: Machine) -> Iterator[PolyloomError]:
-    feedback = f"one for each distance at which other iterations read a value: {_most(least.by_variable)}"
-    sent = f"one for each neighbour that such a distance reaches: {_most(least.sent)}"
+def _shortage_errors(least: Demand, machine: Machine) -> Iterator[PolyloomError]:
+    feedback = f"one for each distance at which other iterations read a value: {_list_largest(least.by_variable)}"
+    sent = f"one for each neighbour that such a distance reaches: {_list_largest(least.sent)}"
     outputs = f"{sent}; and one for each equation that writes an output, {least.writing}"
     rows = (
         ("PL0404", "feedback_registers", "feedback register", least.by_variable.total(), feedback),
@@ -157,10 +157,10 @@ def _errors(least: Demand, machine: Machine) -> Iterator[PolyloomError]:
     for code, field, noun, need, note in rows:
         have: int | None = getattr(machine, field)
         if have is not None and need > have:
-            yield lacking(code, field, noun, have, need, note)
+            yield capacity_error(code, field, noun, have, need, note)
 
 
-def _most(counts: Counter[str]) -> str:
+def _list_largest(counts: Counter[str]) -> str:
     """Those that count most, and how many others there are."""
     named = [f"{variable} {count}" for variable, count in counts.most_common(NAMED)]
     return ", ".join(named + ([f"{len(counts) - NAMED} more variables"] if len(counts) > NAMED else []))

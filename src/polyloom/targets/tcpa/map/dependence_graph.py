@@ -70,37 +70,37 @@ def limit_destinations(graph: Graph, limit: int) -> Graph:
     """Copy insertion: the graph with moves inserted so that no instruction needs more than `limit` destinations."""
     program = graph.program
     for variable in program.variables:
-        if destinations(graph, variable.name) > limit:
-            program = _with_copies(program, graph, variable, limit)
+        if count_destinations(graph, variable.name) > limit:
+            program = _insert_copies(program, graph, variable, limit)
     return graph if program is graph.program else build_graph(program)
 
 
-def destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
+def count_destinations(graph: Graph, variable: str, *, separate: bool = False) -> int:
     """Destination count: the greatest number of destinations that one instance of `variable` is written to; `separate`
     counts a FIFO for every use at distance zero instead of one register for all.
     """
-    uses = graph.uses_of(variable)
+    uses = graph.variable_uses(variable)
     alone = [(n,) for n in uses if separate or not graph.uses[n].is_local]
     local = tuple(n for n in uses if not separate and graph.uses[n].is_local)
-    return _clique(graph, ([local] if local else []) + alone)
+    return _overlap_clique(graph, ([local] if local else []) + alone)
 
 
-def _clique(graph: Graph, groups: Sequence[tuple[int, ...]]) -> int:
+def _overlap_clique(graph: Graph, groups: Sequence[tuple[int, ...]]) -> int:
     """Maximum clique of groups of uses that overlap pairwise: at least what meets in one iteration."""
 
-    def meet(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    def overlap(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         return any((min(m, n), max(m, n)) in graph.overlaps for m in a for n in b)
 
-    def largest(candidates: list[tuple[int, ...]]) -> int:
+    def largest_clique(candidates: list[tuple[int, ...]]) -> int:
         if not candidates:
             return 0
         first, *rest = candidates
-        met = [g for g in rest if meet(first, g)]
-        with_first = 1 + largest(met)
+        met = [g for g in rest if overlap(first, g)]
+        with_first = 1 + largest_clique(met)
         # Branch and bound without the bound: if `first` meets all others, leaving it out cannot give a larger set.
-        return with_first if len(met) == len(rest) else max(with_first, largest(rest))
+        return with_first if len(met) == len(rest) else max(with_first, largest_clique(rest))
 
-    return largest(list(groups))
+    return largest_clique(list(groups))
 
 
 @dataclass(slots=True)
@@ -110,32 +110,32 @@ class _Bin:
     uses: list[int]
 
 
-def _with_copies(program: Program, graph: Graph, variable: Variable, limit: int) -> Program:
+def _insert_copies(program: Program, graph: Graph, variable: Variable, limit: int) -> Program:
     """Copies of `variable` in `program`; uses on a cycle stay direct if they can, as a copy lengthens it."""
-    uses = graph.uses_of(variable.name)
+    uses = graph.variable_uses(variable.name)
     local = tuple(n for n in uses if graph.uses[n].is_local)
     distant = sorted((n for n in uses if not graph.uses[n].is_local), key=lambda n: (not _is_cyclic(graph, n), n))
     direct: list[int] = []
     bins: list[_Bin] = []
     for n in distant:
         # The copies read the general register, so it counts as written in every iteration.
-        if 1 + _clique(graph, [(m,) for m in (*direct, n)]) <= limit:
+        if 1 + _overlap_clique(graph, [(m,) for m in (*direct, n)]) <= limit:
             # First come those on cycles: a copy there would lengthen the recurrence and with it the initiation
             # interval.
             direct.append(n)
             continue
-        chosen = next((b for b in bins if _clique(graph, [(m,) for m in (*b.uses, n)]) <= limit), None)
+        chosen = next((b for b in bins if _overlap_clique(graph, [(m,) for m in (*b.uses, n)]) <= limit), None)
         if chosen is None:
             bins.append(_Bin([n]))
         else:
             chosen.uses.append(n)
     assert local or bins
     for number, copy in enumerate(bins, 1):
-        program = _insert(program, graph, variable, f"{variable.name}.copy{number}", copy.uses)
+        program = _insert_copy(program, graph, variable, f"{variable.name}.copy{number}", copy.uses)
     return program
 
 
-def _insert(program: Program, graph: Graph, variable: Variable, name: str, uses: list[int]) -> Program:
+def _insert_copy(program: Program, graph: Graph, variable: Variable, name: str, uses: list[int]) -> Program:
     here = tuple(Affine.symbol(d) for d in program.dimensions)
     pieces = tuple(p for n in uses for w in graph.uses[n].writers for p in w.condition.pieces)
     # Executed exactly where some of its readers needs the value: elsewhere its source may not exist.

@@ -46,7 +46,7 @@ def insert_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[G
     table = _Table(graph, machine, schedule)
     readers: dict[int, str] = {}
     for variable in graph.program.variables:
-        long = {n: t for n in graph.uses_of(variable.name) if (t := _read_if_long(graph, schedule, n)) is not None}
+        long = {n: t for n in graph.variable_uses(variable.name) if (t := _find_late_read(graph, schedule, n)) is not None}
         if not table.add_chain(variable, long, readers):
             return None
     if not table.copies:
@@ -55,10 +55,10 @@ def insert_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[G
     added = tuple(zip(*((c.start, c.unit, c.latency) for c in table.copies), strict=True))
     tau, unit, latency = (a + b for a, b in zip(made, added, strict=True))
     # Copies are appended, so that equation numbers of the old schedule stay valid.
-    return _insert_copy(graph, table.copies, readers), replace(schedule, tau=tau, unit=unit, latency=latency)
+    return _apply_copies(graph, table.copies, readers), replace(schedule, tau=tau, unit=unit, latency=latency)
 
 
-def _read_if_long(graph: Graph, schedule: Schedule, use: int) -> int | None:
+def _find_late_read(graph: Graph, schedule: Schedule, use: int) -> int | None:
     """Cycle in which a use in the iteration itself reads its value, if that lives for an interval or longer; else
     None."""
     found = graph.uses[use]
@@ -92,7 +92,7 @@ class _Table:
             number += 1
             consumers = tuple(self.graph.uses[n].consumer for n in waiting)
             held, needed = f"{variable.name}.held{number}", min(waiting.values())
-            copy = self._placed(held, name, variable.dtype, consumers, ready, needed)
+            copy = self._find_slot(held, name, variable.dtype, consumers, ready, needed)
             if copy is None:
                 return False
             self.copies.append(copy)
@@ -103,7 +103,7 @@ class _Table:
             name, ready = copy.name, copy.ready
         return True
 
-    def _placed(
+    def _find_slot(
         self, name: str, source: str, dtype: ElementType, readers: tuple[int, ...], ready: int, needed: int
     ) -> _Copy | None:
         """Slot of a copy: the latest move within the interval after `ready` whose result is there when it is needed
@@ -111,7 +111,7 @@ class _Table:
         """
         # The latest start makes the copy's own value live longest, so that fewest copies follow.
         for start in range(ready + self.schedule.initiation_interval - 1, ready - 1, -1):
-            for unit in self.machine.units_for("move", dtype):
+            for unit in self.machine.find_units("move", dtype):
                 latency = self.machine.units[unit].latencies["move", dtype]
                 if start + latency <= needed and self._is_free(unit, start, readers):
                     return _Copy(name, source, dtype, readers, start, unit, latency)
@@ -130,7 +130,7 @@ class _Table:
         )
 
 
-def _insert_copy(graph: Graph, copies: list[_Copy], readers: dict[int, str]) -> Graph:
+def _apply_copies(graph: Graph, copies: list[_Copy], readers: dict[int, str]) -> Graph:
     """The graph whose uses read the copies that `readers` names."""
     program, equations = graph.program, list(graph.equations)
     here = tuple(map(Affine.symbol, program.dimensions))

@@ -51,13 +51,13 @@ class UserMapping:
 def parse_mapping(text: str, name: str) -> UserMapping:
     """Read a mapping file; errors PL0302 to PL0306 with line and column."""
     table = parse(text, name)
-    table.only(("rows", "columns", "order", "initiation_interval", "equations"))
+    table.reject_unknown(("rows", "columns", "order", "initiation_interval", "equations"))
     slots: dict[str, Slot] = {}
     if "equations" in table.content:
         equations = table.table("equations")
         for label in equations.content:
             entry = equations.table(label)
-            entry.only(("tau", "unit"))
+            entry.reject_unknown(("tau", "unit"))
             slots[label] = Slot(entry.integer("tau", 0, _LARGEST), entry.text("unit"), entry.span())
     # A mapping that gives slots must say the interval; one that only fixes the order may leave it to the search.
     interval = (
@@ -73,7 +73,7 @@ def parse_mapping(text: str, name: str) -> UserMapping:
     )
 
 
-def allowed_allocations(mapping: UserMapping, graph: Graph, found: tuple[Allocation, ...]) -> tuple[Allocation, ...]:
+def restrict_allocations(mapping: UserMapping, graph: Graph, found: tuple[Allocation, ...]) -> tuple[Allocation, ...]:
     """Allocations that the mapping leaves open."""
     if mapping.rows is None and mapping.columns is None:
         return found
@@ -83,7 +83,7 @@ def allowed_allocations(mapping: UserMapping, graph: Graph, found: tuple[Allocat
     )
     # One dimension cannot be cut along both axes.
     if rows is not None and rows == columns:
-        raise _wrong(
+        raise _mapping_error(
             mapping,
             "columns",
             "one dimension cannot run along both rows and columns",
@@ -92,14 +92,14 @@ def allowed_allocations(mapping: UserMapping, graph: Graph, found: tuple[Allocat
     return (Allocation(rows, columns),)
 
 
-def allowed_orders(mapping: UserMapping, graph: Graph, found: tuple[Order, ...]) -> tuple[Order, ...]:
+def restrict_orders(mapping: UserMapping, graph: Graph, found: tuple[Order, ...]) -> tuple[Order, ...]:
     """Scan orders that the mapping leaves open; PL0411 when the one it gives runs against a dependence."""
     if not mapping.order:
         return found
     names = [name.removeprefix("-") for name in mapping.order]
     dimensions = tuple(_dimension(mapping, graph, "order", name) for name in names)
     if sorted(dimensions) != list(range(len(graph.program.dimensions))):
-        raise _wrong(
+        raise _mapping_error(
             mapping,
             "order",
             "a scan order names every dimension once",
@@ -114,7 +114,7 @@ def allowed_orders(mapping: UserMapping, graph: Graph, found: tuple[Order, ...])
                 f"{graph.equations[use.consumer].name} reads {use.variable} at distance "
                 f"({', '.join(map(str, use.distance))})"
             )
-            raise _wrong(
+            raise _mapping_error(
                 mapping,
                 "order",
                 f"the scan order runs against a dependence: {where}",
@@ -124,7 +124,7 @@ def allowed_orders(mapping: UserMapping, graph: Graph, found: tuple[Order, ...])
     return (order,)
 
 
-def given_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders: tuple[Order, ...]) -> Scheduled | None:
+def read_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders: tuple[Order, ...]) -> Scheduled | None:
     """Modulo schedule that the mapping gives, checked; PL0412 for what it violates. None when it gives none."""
     if not mapping.slots or mapping.interval is None:
         return None
@@ -139,7 +139,7 @@ def given_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders:
             )
     missing = [label for label in labels if label not in mapping.slots]
     if missing:
-        raise _wrong(
+        raise _mapping_error(
             mapping,
             "equations",
             f"the schedule leaves out {', '.join(missing)}",
@@ -186,10 +186,10 @@ def given_schedule(mapping: UserMapping, graph: Graph, machine: Machine, orders:
 def _dimension(mapping: UserMapping, graph: Graph, key: str, name: str) -> int:
     if name in graph.program.dimensions:
         return graph.program.dimensions.index(name)
-    raise _wrong(
+    raise _mapping_error(
         mapping, key, f"the program has no dimension '{name}'", nearest(name, graph.program.dimensions, "dimension")
     )
 
 
-def _wrong(mapping: UserMapping, key: str, message: str, help: str, code: str = "PL0410") -> PolyloomError:
+def _mapping_error(mapping: UserMapping, key: str, message: str, help: str, code: str = "PL0410") -> PolyloomError:
     return input_error(code, message, span=mapping.table.span(key), help=help)

@@ -51,7 +51,7 @@ def _graph(graph: Graph) -> Iterator[str]:
     written by equations of their variable.
     """
     pla_verify.verify(graph.program)
-    pla_verify.explain(graph.program)
+    pla_verify.check_origins(graph.program)
     equations = graph.equations
     for use in graph.uses:
         if use.consumer not in range(len(equations)) or use.position not in range(
@@ -138,7 +138,7 @@ def _check_symbolic(symbolic: Symbolic) -> None:
 
 
 EQUATIONS: Final = Form(print_program, pla_verify.verify)
-GRAPH: Final = Form(rdg.show, lambda graph: _check(_graph(graph)))
+GRAPH: Final = Form(rdg.print_graph, lambda graph: _check(_graph(graph)))
 SCHEDULES: Final = Form(_show_schedules, lambda of: _check(_schedules(of.graph, of.machine, of.schedules)))
 CANDIDATES: Final = Form(_show_candidates, lambda of: _check(_candidates(of)))
 SYMBOLIC: Final = Form(listing.show_symbolic, _check_symbolic)

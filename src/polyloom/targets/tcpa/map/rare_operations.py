@@ -53,7 +53,7 @@ class Rare:
 NONE: Final = Rare()
 
 
-def meetings(graph: Graph, machine: Machine) -> tuple[Meeting, ...]:
+def find_meetings(graph: Graph, machine: Machine) -> tuple[Meeting, ...]:
     """Difference sets of all pairs of equations that may meet in a unit that is not pipelined."""
     units = {v: found for v in range(len(graph.equations)) if (found := _blocking(graph, machine, v))}
     return tuple(
@@ -65,7 +65,7 @@ def meetings(graph: Graph, machine: Machine) -> tuple[Meeting, ...]:
 
 def find_rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
     """Rare operations along `dimension`: with all that they share units with, nearer ones left out."""
-    near = {n for n, one in enumerate(found) if _is_near(one, graph, dimension)}
+    near = {n for n, one in enumerate(found) if _has_short_difference(one, graph, dimension)}
     common: set[int] = set()
     while more := {
         v
@@ -86,7 +86,7 @@ def find_rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
     return Rare(frozenset(one.first for one in kept), serial)
 
 
-def remembered_differences(
+def collect_differences(
     graph: Graph, found: Sequence[Meeting], rare: Rare, unit: Sequence[int]
 ) -> tuple[Apart, ...]:
     """Differences of the rare operations of one unit, which a schedule stores so that instantiation can check its tile
@@ -100,7 +100,7 @@ def remembered_differences(
     )
 
 
-def collide(
+def has_collision(
     schedule: Schedule, order: Sequence[int], signs: Sequence[int], sizes: Sequence[int], values: Sequence[int] | None
 ) -> bool:
     """Collision test: whether two executions in one tile would meet in their unit; `sizes` and `signs` (-1: reflected)
@@ -118,14 +118,14 @@ def _collides(
     values: Sequence[int] | None,
 ) -> bool:
     interval, shift = schedule.initiation_interval, schedule.tau[one.second] - schedule.tau[one.first]
-    where = [_valued(piece, values) for piece in one.where]
+    where = [_substitute_parameters(piece, values) for piece in one.where]
     extents = [sizes[m] for m in order]
     signed = [(m, signs[m]) for m in order]
     moved = [0] * len(order)
     # In cycles, the second one starts pi * steps + shift after the first: too early for it, or before it has left.
     least, most = 1 - schedule.latency[one.second] - shift, schedule.latency[one.first] - 1 - shift
     for steps in range(-(-least // interval), most // interval + 1):
-        for digits in _digits(steps, extents):
+        for digits in _mixed_radix_differences(steps, extents):
             for (m, sign), d in zip(signed, digits, strict=True):
                 moved[m] = sign * d
             if (one.first != one.second or any(digits)) and any(_holds(piece, moved) for piece in where):
@@ -133,7 +133,7 @@ def _collides(
     return False
 
 
-def _digits(steps: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
+def _mixed_radix_differences(steps: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
     """Mixed-radix digits (Knuth 1969, volume 2, section 4.1): the differences within a tile, innermost first, that are
     `steps` steps of the scan.
     """
@@ -148,7 +148,7 @@ def _digits(steps: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
     return [digits for digits, rest in found if not rest]
 
 
-def _valued(piece: Sequence[Row], values: Sequence[int] | None) -> list[tuple[tuple[int, ...], int]]:
+def _substitute_parameters(piece: Sequence[Row], values: Sequence[int] | None) -> list[tuple[tuple[int, ...], int]]:
     """Coefficients and constants; without `values`, of rows without parameters, as others hold for large ones."""
     if values is None:
         return [(row.dims, row.constant) for row in piece if not any(row.params)]
@@ -161,7 +161,7 @@ def _holds(piece: Sequence[tuple[tuple[int, ...], int]], moved: Sequence[int]) -
 
 def _blocking(graph: Graph, machine: Machine, v: int) -> frozenset[int]:
     equation = graph.equations[v]
-    units = machine.units_for(equation.operation, equation.dtype)
+    units = machine.find_units(equation.operation, equation.dtype)
     return frozenset(
         u
         for u in units
@@ -186,7 +186,7 @@ def _differences(graph: Graph, first: int, second: int) -> isl.Set:
     return found.gist_params(domain).remove_redundancies()
 
 
-def _is_near(one: Meeting, graph: Graph, dimension: int) -> bool:
+def _has_short_difference(one: Meeting, graph: Graph, dimension: int) -> bool:
     """Whether some difference is along `dimension` alone and short, where parameters are large."""
     count = len(graph.program.dimensions)
     line = one.where

@@ -21,8 +21,8 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, polyhedron_to_set
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import Allocation, Order
-from polyloom.targets.tcpa.map.colour import Interval, check_colours, colour
-from polyloom.targets.tcpa.map.demand import enough
+from polyloom.targets.tcpa.map.colour import Interval, check_colours, colour_intervals
+from polyloom.targets.tcpa.map.demand import check_capacity
 from polyloom.targets.tcpa.map.route import Demand, check_routes, route
 from polyloom.targets.tcpa.words.symbolic import Candidate, Kind, Link, Route, Schedule
 
@@ -45,8 +45,8 @@ def bind_registers(
 
     `number` is the index of `schedule` among the schedules of the configuration.
     """
-    general = _general(graph, machine, schedule)
-    groups = _merge_conditions(graph, schedule, [n for n in range(len(graph.uses)) if n not in general])
+    general = _color_general_registers(graph, machine, schedule)
+    groups = _merge_fifos(graph, schedule, [n for n in range(len(graph.uses)) if n not in general])
     channels = [
         _Channel(g, delta)
         for g, uses in enumerate(groups)
@@ -55,7 +55,7 @@ def bind_registers(
     ]
     routes = _routes(graph, machine, groups, channels)
     member = {n: g for g, uses in enumerate(groups) for n in uses}
-    enough("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, len(groups))
+    check_capacity("PL0404", "feedback_registers", "feedback register", machine.feedback_registers, len(groups))
     links = tuple(
         (Link((0, 0), Kind.GENERAL, general[n]),)
         if n in general
@@ -68,7 +68,7 @@ def bind_registers(
     # Outputs take od registers behind those of the channels: both leave the element through its output ports.
     outputs = tuple(e for e in graph.equations if _is_output(graph, e))
     first = 1 + max((r.output for r in routes), default=-1)
-    enough("PL0406", "output_registers", "output register", machine.output_registers, first + len(outputs))
+    check_capacity("PL0406", "output_registers", "output register", machine.output_registers, first + len(outputs))
     return Candidate(
         allocation.rows,
         allocation.columns,
@@ -84,8 +84,8 @@ def bind_registers(
 
 def feedback_demand(graph: Graph, schedule: Schedule) -> int:
     """Feedback register demand, equal for all candidates with this schedule (the array paper, section 5.3)."""
-    general = _carried(graph, schedule)[0]
-    return len(_merge_conditions(graph, schedule, [n for n in range(len(graph.uses)) if n not in general]))
+    general = _register_lifetimes(graph, schedule)[0]
+    return len(_merge_fifos(graph, schedule, [n for n in range(len(graph.uses)) if n not in general]))
 
 
 def input_operands(graph: Graph) -> Iterator[tuple[int, int, Reference]]:
@@ -99,11 +99,11 @@ def _is_output(graph: Graph, equation: Equation) -> bool:
     return equation.target.name in {a.name for a in graph.program.outputs}
 
 
-def _ready(schedule: Schedule, node: int) -> int:
+def _result_offset(schedule: Schedule, node: int) -> int:
     return schedule.tau[node] + schedule.latency[node]
 
 
-def _carried(graph: Graph, schedule: Schedule) -> tuple[dict[int, str], dict[str, Interval]]:
+def _register_lifetimes(graph: Graph, schedule: Schedule) -> tuple[dict[int, str], dict[str, Interval]]:
     """Lifetimes in general registers: the uses that one can carry, with their variables, and the circular arcs of these
     (the array paper, section 5.3).
     """
@@ -112,7 +112,7 @@ def _carried(graph: Graph, schedule: Schedule) -> tuple[dict[int, str], dict[str
     carried: dict[int, str] = {}
     for n, use in enumerate(graph.uses):
         if use.is_local and use.writers:
-            ready, read = _ready(schedule, use.writers[0].node), schedule.tau[use.consumer]
+            ready, read = _result_offset(schedule, use.writers[0].node), schedule.tau[use.consumer]
             # One register holds a value for less than one interval: afterwards the next iteration's value is written.
             # Longer lives need a FIFO.
             if read - ready < period:
@@ -122,22 +122,22 @@ def _carried(graph: Graph, schedule: Schedule) -> tuple[dict[int, str], dict[str
     return carried, arcs
 
 
-def _general(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, int]:
+def _color_general_registers(graph: Graph, machine: Machine, schedule: Schedule) -> dict[int, int]:
     """Colouring of general registers: the register of every use that one can carry. PL0403 where they run out."""
     period = schedule.initiation_interval
-    carried, arcs = _carried(graph, schedule)
+    carried, arcs = _register_lifetimes(graph, schedule)
     names = list(arcs)
     intervals = tuple(arcs.values())
-    writers = [graph.writers_of(name) for name in names] if graph.exclusive else []
+    writers = [graph.variable_writers(name) for name in names] if graph.exclusive else []
     pairs = combinations(range(len(writers)), 2)
-    compatible = frozenset((a, b) for a, b in pairs if _never_together(graph, writers, intervals, a, b, period))
-    colours, _ = colour(intervals, period, compatible)
+    compatible = frozenset((a, b) for a, b in pairs if _exclude_values(graph, writers, intervals, a, b, period))
+    colours, _ = colour_intervals(intervals, period, compatible)
     check_colours(intervals, period, compatible, colours)
-    enough("PL0403", "general_registers", "general register", machine.general_registers, 1 + max(colours, default=-1))
+    check_capacity("PL0403", "general_registers", "general register", machine.general_registers, 1 + max(colours, default=-1))
     return {n: colours[names.index(variable)] for n, variable in carried.items()}
 
 
-def _never_together(
+def _exclude_values(
     graph: Graph, writers: list[tuple[int, ...]], arcs: tuple[Interval, ...], a: int, b: int, period: int
 ) -> bool:
     """Whether the values that `writers` produce are of iterations that exclude each other, and do not meet those of
@@ -149,7 +149,7 @@ def _never_together(
     return all(graph.is_exclusive_pair(v, w) for v in writers[a] for w in writers[b])
 
 
-def _merge_conditions(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]]:
+def _merge_fifos(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list[int]]:
     """FIFO sharing: groups of uses of the same variable, distance and offset whose consumers exclude each other."""
     groups: list[list[int]] = []
     for n in uses:
@@ -224,7 +224,7 @@ def _inputs(
             for link in links[n]
             if link.kind is Kind.CHANNEL
             and routes[link.register].input not in shared
-            and _never_both(graph, allocation, order, v, link.register, links)
+            and _can_share_input(graph, allocation, order, v, link.register, links)
         )
         register = next(fitting, None)
         if register is None:
@@ -234,25 +234,25 @@ def _inputs(
         # (Figure 3: one id0 for both).
         shared.add(register)
         registers.append(register)
-    enough("PL0405", "input_registers", "input register", machine.input_registers, len(used))
+    check_capacity("PL0405", "input_registers", "input register", machine.input_registers, len(used))
     return tuple(registers)
 
 
-def _never_both(
+def _can_share_input(
     graph: Graph, allocation: Allocation, order: Order, reader: int, channel: int, links: tuple[tuple[Link, ...], ...]
 ) -> bool:
     """Disjointness: whether no tile has both an iteration of equation `reader` and one that receives over the route
     `channel`.
     """
     return all(
-        _are_exclusive(graph, allocation, order, reader, n, link.displacement)
+        _is_disjoint_use(graph, allocation, order, reader, n, link.displacement)
         for n, carried in enumerate(links)
         for link in carried
         if link.kind is Kind.CHANNEL and link.register == channel
     )
 
 
-def _are_exclusive(
+def _is_disjoint_use(
     graph: Graph, allocation: Allocation, order: Order, reader: int, n: int, displacement: Displacement
 ) -> bool:
     """Disjointness for one use, as emptiness of a polyhedron. A tile is any box: its origin and size are variables of

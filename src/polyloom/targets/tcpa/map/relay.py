@@ -20,7 +20,7 @@ import islpy as isl
 
 from polyloom.ir.pla import Equation, Operand, Program, Reference, Variable
 from polyloom.sets import Affine, Condition
-from polyloom.sets.isl import from_set, parameter_set, shifted, to_set
+from polyloom.sets.isl import from_set, parameter_set, translate, to_set
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import is_orderable
 from polyloom.targets.tcpa.map.demand import distant_reads, greatest_demand, shortage
@@ -30,11 +30,11 @@ Vector = tuple[int, ...]
 
 def insert_relays(program: Program, machine: Machine) -> Program:
     """Relay insertion: the program with relays for each variable that then takes less, if a scan order remains."""
-    program = _with_single_reads(program)
+    program = _share_input_reads(program)
     least = greatest_demand(program, machine)
     read = {name for name, _ in distant_reads(program)}
     for variable in (v for v in program.variables if v.name in read):
-        made = _with_relays(program, variable)
+        made = _relay_variable(program, variable)
         found = greatest_demand(made, machine)
         if found < least and is_orderable({d for _, d in distant_reads(made)}, len(program.dimensions)):
             program, least = made, found
@@ -51,7 +51,7 @@ def insert_relays_if_short(program: Program, machine: Machine) -> Program:
     return made if shortage(program, machine) or not shortage(made, machine, planar=True) else program
 
 
-def _with_single_reads(program: Program) -> Program:
+def _share_input_reads(program: Program) -> Program:
     """Input sharing: the program in which one operand reads an element of an input in an iteration, since each operand
     takes an input register.
     """
@@ -88,7 +88,7 @@ class _Node:
         return _minus(self.distance, self.parent)
 
 
-def _with_relays(program: Program, variable: Variable) -> Program:
+def _relay_variable(program: Program, variable: Variable) -> Program:
     """The program in which each distance of `variable` is a node of its arborescence."""
     reads = [d for name, d in distant_reads(program) if name == variable.name]
     tree = _arborescence(sorted(set(reads)))
@@ -97,8 +97,8 @@ def _with_relays(program: Program, variable: Variable) -> Program:
     nodes = [_Node(d, parent, f"{variable.name}.relay{n}") for n, (d, parent) in enumerate(tree.items(), 1)]
     names = {(0,) * len(program.dimensions): variable.name, **{node.distance: node.name for node in nodes}}
     # A relay that has a value where nobody reads it would read outside of the writer's domain.
-    points = _needed(program, variable.name, nodes)
-    equations = [_reading(program, e, variable.name, names) for e in program.equations]
+    points = _relay_domains(program, variable.name, nodes)
+    equations = [_redirect_reads(program, e, variable.name, names) for e in program.equations]
     span = next((e.span for e in program.equations if e.target.name == variable.name), variable.span)
     for node in nodes:
         source = _translate_reference(program, names[node.parent], node.step)
@@ -121,13 +121,13 @@ def _arborescence(distances: Sequence[Vector]) -> dict[Vector, Vector]:
     distance, and those between that unit steps need. Dimensions in which distances have both signs have no such steps,
     so that such distances are left out.
     """
-    signs = [_sign([d[m] for d in distances]) for m in range(len(distances[0]) if distances else 0)]
+    signs = [_common_sign([d[m] for d in distances]) for m in range(len(distances[0]) if distances else 0)]
     usable = [d for d in distances if all(s is not None or not c for s, c in zip(signs, d, strict=True))]
     origin: Vector = (0,) * len(signs)
     parents: dict[Vector, Vector] = {}
     for d in sorted(usable, key=lambda d: (sum(map(abs, d)), d)):
         # The node from which fewest steps lead here, of those that lie between the origin and it in every dimension.
-        between = [p for p in (origin, *parents) if _is_between(p, d)]
+        between = [p for p in (origin, *parents) if _precedes(p, d)]
         at = max(between, key=lambda p: (sum(map(abs, p)), p))
         for m in range(len(d)):
             while at[m] != d[m]:
@@ -138,16 +138,16 @@ def _arborescence(distances: Sequence[Vector]) -> dict[Vector, Vector]:
     return parents
 
 
-def _sign(components: Sequence[int]) -> int | None:
+def _common_sign(components: Sequence[int]) -> int | None:
     """The common sign; None for both."""
     return None if min(components) < 0 < max(components) else 1
 
 
-def _is_between(p: Vector, d: Vector) -> bool:
+def _precedes(p: Vector, d: Vector) -> bool:
     return all(0 <= a <= b or b <= a <= 0 for a, b in zip(p, d, strict=True))
 
 
-def _needed(program: Program, name: str, nodes: Sequence[_Node]) -> dict[Vector, isl.Set]:
+def _relay_domains(program: Program, name: str, nodes: Sequence[_Node]) -> dict[Vector, isl.Set]:
     """Domain of each relay: the iterations in which it is read, and those where its children take its value from."""
     domain = parameter_set(program.assumptions, program.parameters)
 
@@ -162,19 +162,19 @@ def _needed(program: Program, name: str, nodes: Sequence[_Node]) -> dict[Vector,
     # Children come behind their parents, and add to what these are needed for.
     for node in reversed(nodes):
         if any(node.parent):
-            taken = shifted(found[node.distance], tuple(-s for s in node.step))
+            taken = translate(found[node.distance], tuple(-s for s in node.step))
             found[node.parent] = found[node.parent].union(taken) if node.parent in found else taken
     return found
 
 
-def _reading(program: Program, equation: Equation, name: str, names: dict[Vector, str]) -> Equation:
-    def moved(operand: Operand) -> Operand:
+def _redirect_reads(program: Program, equation: Equation, name: str, names: dict[Vector, str]) -> Equation:
+    def redirect_operand(operand: Operand) -> Operand:
         if not isinstance(operand, Reference) or operand.name != name:
             return operand
         known = names.get(program.distance(operand))
         return operand if known is None else _translate_reference(program, known)
 
-    return replace(equation, operands=tuple(map(moved, equation.operands)))
+    return replace(equation, operands=tuple(map(redirect_operand, equation.operands)))
 
 
 def _translate_reference(program: Program, name: str, distance: Vector = ()) -> Reference:

@@ -55,16 +55,16 @@ def route(machine: Machine, demands: tuple[Demand, ...]) -> tuple[Route, ...]:
     if any(d.displacement == (0, 0) or max(map(abs, d.displacement)) > 1 for d in demands):
         raise ValueError("a displacement reaches beyond the neighbouring elements")
     values = len({d.value for d in demands})
-    _enough_channels("PL0460", "output_registers", "output register", machine.output_registers, values)
-    _enough_channels("PL0461", "input_registers", "input register", machine.input_registers, len(demands))
+    _check_capacity("PL0460", "output_registers", "output register", machine.output_registers, values)
+    _check_capacity("PL0461", "input_registers", "input register", machine.input_registers, len(demands))
     routes = _search(machine, demands) if demands else ()
     if routes is None:
-        raise _explain(machine, demands)
+        raise _explain_failure(machine, demands)
     check_routes(machine, demands, routes)
     return routes
 
 
-def _enough_channels(code: str, field: str, noun: str, have: int | None, need: int) -> None:
+def _check_capacity(code: str, field: str, noun: str, have: int | None, need: int) -> None:
     if have is not None and have < need:
         message = f"propagation channels need {_count(need, noun)} per element, the machine has {have}"
         raise infeasible(
@@ -76,7 +76,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
-def _explain(machine: Machine, demands: tuple[Demand, ...]) -> PolyloomError:
+def _explain_failure(machine: Machine, demands: tuple[Demand, ...]) -> PolyloomError:
     """Why no routes exist: too few channels even with every connection, or connections that the adjacency lacks."""
     # If even a full crossbar is not enough, channels are short; if it is, some pair of the adjacency is missing.
     free = replace(machine, adjacency=None)
@@ -122,7 +122,7 @@ def _name(port: Port) -> str:
     return f"{port.location}{port.index}"
 
 
-def _arrival(port: Port) -> Port:
+def _sibling_port(port: Port) -> Port:
     """Sibling of a sink port: the source port of the next wrapper that it is connected to (the array paper, section
     3.1).
     """
@@ -131,7 +131,7 @@ def _arrival(port: Port) -> Port:
 
 def _connections(r: Route) -> list[tuple[Port, Port]]:
     """The (source port, sink port) pairs that a route connects, in the order of the wrappers that it passes."""
-    return list(zip([Port("pe", r.output), *map(_arrival, r.hops)], [*r.hops, Port("pe", r.input)], strict=True))
+    return list(zip([Port("pe", r.output), *map(_sibling_port, r.hops)], [*r.hops, Port("pe", r.input)], strict=True))
 
 
 def _adjacent(machine: Machine, source: Port, sink: Port) -> bool:
@@ -169,14 +169,14 @@ def _attempt(machine: Machine, demands: tuple[Demand, ...], detour: int, may_con
     # With an adjacency, a port's index decides what it connects to, so that every port has to be in the model.
     paths = _paths(model, machine, demands, detour, every=restricted)
     for demand, path in zip(demands, paths, strict=True):
-        _reach(model, demand, path)
-    _separate(model, demands, paths)
+        _constrain_displacement(model, demand, path)
+    _constrain_disjointness(model, demands, paths)
     missing: dict[tuple[Port, Port], cp_model.IntVar] = {}
     for path in paths if restricted else ():
-        _connect(model, machine, path, missing if may_connect else None)
+        _constrain_adjacency(model, machine, path, missing if may_connect else None)
     if not restricted:
-        _order(model, demands, paths)
-    in_use, penalties = _cost(model, demands, paths)
+        _break_symmetry(model, demands, paths)
+    in_use, penalties = _cost_terms(model, demands, paths)
     port = 1 + sum(penalty for penalty, _ in penalties)
     # Lexicographic weights: one missing connection outweighs all ports, one port all penalties.
     connection = port * (1 + len(in_use))
@@ -192,7 +192,7 @@ def _attempt(machine: Machine, demands: tuple[Demand, ...], detour: int, may_con
             "the search for propagation channels gave up",
             help="list fewer adjacency pairs, or none, in the machine description",
         )
-    return tuple(_read(search, d, p) for d, p in zip(demands, paths, strict=True))
+    return tuple(_read_route(search, d, p) for d, p in zip(demands, paths, strict=True))
 
 
 def _paths(
@@ -214,7 +214,7 @@ def _paths(
     return paths
 
 
-def _reach(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
+def _constrain_displacement(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
     """Path constraints: one port per step, no step after an empty one, no port twice, and the steps sum to the
     displacement.
     """
@@ -233,7 +233,7 @@ def _reach(model: cp_model.CpModel, demand: Demand, path: _Path) -> None:
         model.add_at_most_one(hop[port] for hop in path.hops)
 
 
-def _separate(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> None:
+def _constrain_disjointness(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> None:
     """Node-disjointness, but for common prefixes of equal values (the array paper, section 5.4)."""
     for port in paths[0].input:
         model.add_at_most_one(path.input[port] for path in paths)
@@ -253,14 +253,14 @@ def _separate(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[
                         )
 
 
-def _connect(
+def _constrain_adjacency(
     model: cp_model.CpModel, machine: Machine, path: _Path, missing: dict[tuple[Port, Port], cp_model.IntVar] | None
 ) -> None:
     """Adjacency constraints (the array paper, section 3.1): consecutive ports are adjacent; or else, when `missing` is
     given, counted there.
     """
     for n, level in enumerate((path.output, *path.hops)):
-        sources = {_arrival(port) if n else port: literal for port, literal in level.items()}
+        sources = {_sibling_port(port) if n else port: literal for port, literal in level.items()}
         after = path.hops[n] if n < len(path.hops) else {}
         ends_here = sum(level.values()) - sum(after.values())
         sinks = [*after.items(), *((port, literal + ends_here - 1) for port, literal in path.input.items())]
@@ -279,7 +279,7 @@ def _connect(
                     model.add(lacking >= literal + needed - 1)
 
 
-def _order(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> None:
+def _break_symmetry(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]) -> None:
     """Symmetry breaking: where ports are interchangeable, values and inputs take them in the order of the demands."""
     rank = {value: n for n, value in enumerate(dict.fromkeys(d.value for d in demands))}
     for k, (demand, path) in enumerate(zip(demands, paths, strict=True)):
@@ -288,18 +288,18 @@ def _order(model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Pa
     by_rank = sorted(zip(demands, paths, strict=True), key=lambda pair: rank[pair[0].value])
     for (one, path), (other, rival) in combinations(by_rank, 2):
         for side in SIDES if one.value != other.value else ():
-            mine, theirs = _variables_on(side, path), _variables_on(side, rival)
+            mine, theirs = _side_literals(side, path), _side_literals(side, rival)
             for index in sorted({n for n, _ in mine}):
                 model.add_at_most_one(
                     [*(lit for n, lit in mine if n >= index), *(lit for n, lit in theirs if n <= index)]
                 )
 
 
-def _variables_on(side: Side, path: _Path) -> list[tuple[int, cp_model.IntVar]]:
+def _side_literals(side: Side, path: _Path) -> list[tuple[int, cp_model.IntVar]]:
     return [(port.index, literal) for hop in path.hops for port, literal in hop.items() if port.location == side]
 
 
-def _cost(
+def _cost_terms(
     model: cp_model.CpModel, demands: tuple[Demand, ...], paths: list[_Path]
 ) -> tuple[list[cp_model.IntVar], list[tuple[int, cp_model.IntVar]]]:
     """Literals of ports in use, and (penalty, literal) pairs that choose among equally short routes."""
@@ -317,12 +317,12 @@ def _cost(
     return list(in_use.values()), penalties
 
 
-def _read(search: cp_model.CpSolver, demand: Demand, path: _Path) -> Route:
-    def chosen(level: Level) -> list[Port]:
+def _read_route(search: cp_model.CpSolver, demand: Demand, path: _Path) -> Route:
+    def chosen_ports(level: Level) -> list[Port]:
         return [port for port, literal in level.items() if search.boolean_value(literal)]
 
-    hops = tuple(port for hop in path.hops for port in chosen(hop))
-    return Route(demand.displacement, chosen(path.output)[0].index, hops, chosen(path.input)[0].index)
+    hops = tuple(port for hop in path.hops for port in chosen_ports(hop))
+    return Route(demand.displacement, chosen_ports(path.output)[0].index, hops, chosen_ports(path.input)[0].index)
 
 
 def check_routes(machine: Machine, demands: tuple[Demand, ...], routes: tuple[Route, ...]) -> None:

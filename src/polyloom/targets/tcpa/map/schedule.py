@@ -27,7 +27,7 @@ from polyloom.sets.isl import to_set
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map import rare_operations
-from polyloom.targets.tcpa.map.dependence_graph import destinations
+from polyloom.targets.tcpa.map.dependence_graph import count_destinations
 from polyloom.targets.tcpa.map.rare_operations import NONE, Meeting, Rare
 from polyloom.targets.tcpa.words.symbolic import Bottleneck, Schedule
 
@@ -45,7 +45,7 @@ class Scheduled:
     bottleneck: Bottleneck
 
 
-def distance_along(dimension: int) -> Distance:
+def make_axis_distance(dimension: int) -> Distance:
     """Distance function of a scan whose innermost dimension is `dimension`: steps, or None where tile sizes decide."""
 
     def steps(d: tuple[int, ...]) -> int | None:
@@ -65,7 +65,7 @@ def safe_distance(d: tuple[int, ...]) -> int | None:
 def check_operations(graph: Graph, machine: Machine) -> None:
     """PL0401 for an equation that no unit of the machine executes."""
     for e in graph.equations:
-        if not machine.units_for(e.operation, e.dtype):
+        if not machine.find_units(e.operation, e.dtype):
             message = f"no unit of machine {machine.name} executes {e.operation} on {e.dtype}, which {e.name} needs"
             raise infeasible("PL0401", message, span=e.span, help=_help_without_unit(e))
 
@@ -75,25 +75,25 @@ def _help_without_unit(equation: Equation) -> str:
     operation, dtype = equation.operation, equation.dtype
     if dtype in STORED or BY_NAME[operation].gives in STORED:
         return "keep such elements as f32, which the array has, and convert the arrays outside of the kernel"
-    able = [m for m in machine_file.members() if machine_file.load(m).units_for(operation, dtype)]
+    able = [m for m in machine_file.members() if machine_file.load(m).find_units(operation, dtype)]
     others = f"choose a machine that has it ({', '.join(able)}), or add it to a unit"
     return others if able else "add the operation to a unit of the machine"
 
 
-def problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NONE) -> Guarded:
+def build_problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NONE) -> Guarded:
     """Modulo-scheduling problem of the graph (the array paper, section 5.2; Rau and Glaeser 1981)."""
     operations: list[Operation] = []
     for v, e in enumerate(graph.equations):
         pipelined = tuple(u.pipelined or v in rare.operations for u in machine.units)
-        units = machine.units_for(e.operation, e.dtype)
+        units = machine.find_units(e.operation, e.dtype)
         latencies = tuple(machine.units[u].latencies[e.operation, e.dtype] for u in units)
         operations.append(operation(e.name, units, latencies, pipelined))
     edges = [(w.node, use) for use in graph.uses for w in use.writers]
     variables = tuple(dict.fromkeys(use.variable for use in graph.uses))
-    groups = (graph.writers_of(v) for v in variables)
+    groups = (graph.variable_writers(v) for v in variables)
     # Too many readers for one destination each: these must share one general register, whose values live for less than
     # pi.
-    general = {v for v in variables if destinations(graph, v, separate=True) > machine.destinations}
+    general = {v for v in variables if count_destinations(graph, v, separate=True) > machine.destinations}
     constrained = [(v, use.consumer, distance(use.distance)) for v, use in edges]
     spans = (
         # Along each dimension: the slack of a crossing dependence is what the neighbouring tile has to wait for.
@@ -116,23 +116,23 @@ def problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare = NON
     )
 
 
-def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tuple[Scheduled, ...]:
+def list_schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tuple[Scheduled, ...]:
     """Schedules of a graph: the safe one first, then one for every innermost dimension that admits a smaller initiation
     interval, because distances are long enough or operations are rare there.
     """
-    cautious = problem(graph, machine, safe_distance)
-    alone = is_alone(graph)
+    cautious = build_problem(graph, machine, safe_distance)
+    alone = has_single_iteration(graph)
     solution = solve(cautious, quickly=alone)
-    found = [_scheduled(graph, cautious, solution, innermost, True)]
+    found = [_make_scheduled(graph, cautious, solution, innermost, True)]
     if alone:
         return tuple(found)
-    met = rare_operations.meetings(graph, machine)
+    met = rare_operations.find_meetings(graph, machine)
     members: dict[tuple[Guarded, Rare], set[int]] = {}
     for m in sorted(innermost):
-        usual, rare = problem(graph, machine, distance_along(m)), rare_operations.find_rare(graph, met, m)
-        wanted = problem(graph, machine, distance_along(m), rare) if rare.operations else usual
+        usual, rare = build_problem(graph, machine, make_axis_distance(m)), rare_operations.find_rare(graph, met, m)
+        wanted = build_problem(graph, machine, make_axis_distance(m), rare) if rare.operations else usual
         # Reservations that cost nothing make a schedule valid for more tiles.
-        if rare.operations and _least(usual) <= _least(wanted):
+        if rare.operations and _interval_bound(usual) <= _interval_bound(wanted):
             wanted, rare = usual, NONE
         members.setdefault((wanted, rare), set()).add(m)
     packed = resource_minimum(cautious).value
@@ -140,27 +140,27 @@ def schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tupl
         # Bounds are cheap, searches are not: an innermost dimension that cannot do better is not solved.
         resource = resource_minimum(relaxed).value if rare.operations else packed
         if max(resource, recurrence_minimum(relaxed).value) < solution.initiation_interval:
-            better = solve(_roomy(graph, relaxed, rare, min(dimensions)))
+            better = solve(_relax_rows(graph, relaxed, rare, min(dimensions)))
             if better.initiation_interval < solution.initiation_interval:
-                found.append(_scheduled(graph, relaxed, better, frozenset(dimensions), False, (met, rare)))
+                found.append(_make_scheduled(graph, relaxed, better, frozenset(dimensions), False, (met, rare)))
     return tuple(found)
 
 
-def is_alone(graph: Graph) -> bool:
+def has_single_iteration(graph: Graph) -> bool:
     """Whether there is one iteration at most, which no other one follows at any interval."""
     program = graph.program
     points = to_set(program.space, program.dimensions, program.parameters)
     return bool(points.is_singleton())
 
 
-def _roomy(graph: Graph, wanted: Guarded, rare: Rare, dimension: int) -> Guarded:
+def _relax_rows(graph: Graph, wanted: Guarded, rare: Rare, dimension: int) -> Guarded:
     """Problem with values in time for the next row of a tile, where rows are just so long that operations which are
     rare along `dimension` stay apart: one dimension after another, as far as no recurrence gets longer.
     """
     if not rare.operations:
         return wanted
     bound = recurrence_minimum(wanted).value
-    row = -(-min(min(wanted.latencies_of(v)) for v in rare.operations) // max(_least(wanted), 1))
+    row = -(-min(min(wanted.unit_latencies(v)) for v in rare.operations) // max(_interval_bound(wanted), 1))
     across = [(w.node, use.consumer, use.distance) for use in graph.uses for w in use.writers]
     for m in range(len(graph.program.dimensions)):
         # A row of `row` steps leads to the next row's same column: a dependence across rows then has that much time.
@@ -176,7 +176,7 @@ def _roomy(graph: Graph, wanted: Guarded, rare: Rare, dimension: int) -> Guarded
     return wanted
 
 
-def _least(wanted: Guarded) -> int:
+def _interval_bound(wanted: Guarded) -> int:
     """A lower bound of the initiation interval."""
     return max(resource_minimum(wanted).value, recurrence_minimum(wanted).value)
 
@@ -185,35 +185,35 @@ def check_given_schedule(
     graph: Graph, machine: Machine, dimension: int, solution: Solution
 ) -> Scheduled | tuple[str, ...]:
     """Verifier of a user's schedule for scans with this innermost dimension: the schedule, or what it violates."""
-    wanted = problem(graph, machine, distance_along(dimension))
+    wanted = build_problem(graph, machine, make_axis_distance(dimension))
     if found := violations(wanted, solution):
-        met = rare_operations.meetings(graph, machine)
+        met = rare_operations.find_meetings(graph, machine)
         rare = rare_operations.find_rare(graph, met, dimension)
-        if violations(problem(graph, machine, distance_along(dimension), rare), solution):
+        if violations(build_problem(graph, machine, make_axis_distance(dimension), rare), solution):
             return found
-        return _scheduled(graph, wanted, solution, frozenset((dimension,)), False, (met, rare))
-    is_safe = not violations(problem(graph, machine, safe_distance), solution)
-    return _scheduled(graph, wanted, solution, frozenset((dimension,)), is_safe)
+        return _make_scheduled(graph, wanted, solution, frozenset((dimension,)), False, (met, rare))
+    is_safe = not violations(build_problem(graph, machine, safe_distance), solution)
+    return _make_scheduled(graph, wanted, solution, frozenset((dimension,)), is_safe)
 
 
 def recheck_schedule(graph: Graph, machine: Machine, of: Scheduled, schedule: Schedule) -> Scheduled:
     """`of` with another schedule for a graph with more operations, checked. Raises the internal error of `check`."""
     # The bound and its reason are not checked: the interval stays as it was, and so does what binds it.
     made = Solution(schedule.initiation_interval, schedule.tau, schedule.unit, 1, False, "")
-    for distance in (safe_distance,) if of.safe else map(distance_along, sorted(of.innermost)):
-        check(problem(graph, machine, distance), made)
+    for distance in (safe_distance,) if of.safe else map(make_axis_distance, sorted(of.innermost)):
+        check(build_problem(graph, machine, distance), made)
     return replace(of, schedule=schedule)
 
 
 def best_solution(graph: Graph, machine: Machine, dimension: int) -> Solution | None:
     """The best schedule for an innermost dimension, to judge a user's by; None where there is none."""
     try:
-        return solve(problem(graph, machine, distance_along(dimension)))
+        return solve(build_problem(graph, machine, make_axis_distance(dimension)))
     except PolyloomError:
         return None
 
 
-def _scheduled(
+def _make_scheduled(
     graph: Graph,
     wanted: Guarded,
     solution: Solution,
@@ -222,6 +222,6 @@ def _scheduled(
     of: tuple[Sequence[Meeting], Rare] = ((), NONE),
 ) -> Scheduled:
     latency = tuple(wanted.latency(v, u) for v, u in enumerate(solution.unit))
-    kept = rare_operations.remembered_differences(graph, *of, solution.unit)
+    kept = rare_operations.collect_differences(graph, *of, solution.unit)
     schedule = Schedule(solution.initiation_interval, solution.start, solution.unit, latency, kept)
     return Scheduled(innermost, is_safe, schedule, Bottleneck(solution.minimum, solution.proved, solution.bound_by))

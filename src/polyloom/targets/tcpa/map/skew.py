@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def skew(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> tuple[int, int] | None:
+def minimize_skew(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> tuple[int, int] | None:
     """Wavefront skew (row, column) of least `|row| * (rows - 1) + |column| * (columns - 1)` in cycles, or None when
     there is none.
 
@@ -26,19 +26,19 @@ def skew(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> tup
     1, and its bound is ignored; likewise for columns. Ties go to the smaller sum of magnitudes, then to the smaller row
     and column skew.
     """
-    least = _greatest(bounds, rows, columns)
+    least = _binding_bounds(bounds, rows, columns)
     best: tuple[int, int, int, int] | None = None
     # A linear program in two integers: for each row skew the best column skew is known, and the cost is piecewise
     # linear in the row skew.
     for row in _row_candidates(least, rows):
-        column = _column(least, row)
+        column = _best_column(least, row)
         if column is not None:
             cost = (abs(row) * (rows - 1) + abs(column) * (columns - 1), abs(row) + abs(column), row, column)
             best = cost if best is None or cost < best else best
     return None if best is None else best[2:]
 
 
-def _greatest(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> dict[tuple[int, int], int]:
+def _binding_bounds(bounds: Iterable[tuple[int, int, int]], rows: int, columns: int) -> dict[tuple[int, int], int]:
     """The binding bound of each displacement; an axis of one element has skew 0, which two opposite bounds say."""
     least = {
         theta: 0
@@ -73,7 +73,7 @@ def _row_candidates(least: dict[tuple[int, int], int], rows: int) -> set[int]:
     return {x for x in own | meets | {0} if (lower is None or x >= lower) and (upper is None or -x >= upper)}
 
 
-def _column(least: dict[tuple[int, int], int], row: int) -> int | None:
+def _best_column(least: dict[tuple[int, int], int], row: int) -> int | None:
     """The admissible column skew nearest to 0 for this row skew."""
     lower = [bound - a * row for (a, b), bound in least.items() if b == 1]
     upper = [a * row - bound for (a, b), bound in least.items() if b == -1]

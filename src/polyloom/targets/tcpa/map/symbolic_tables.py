@@ -19,7 +19,7 @@ from polyloom.sets import Affine, Condition
 from polyloom.sets.bounds import enclosing_bounds
 from polyloom.targets.tcpa.map.registers import input_operands
 from polyloom.targets.tcpa.words import symbolic as s
-from polyloom.targets.tcpa.words.isa import opcode
+from polyloom.targets.tcpa.words.isa import encode_opcode
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Tables:
     outputs: tuple[s.OutputUse, ...]
 
 
-def tables(graph: Graph) -> Tables:
+def build_tables(graph: Graph) -> Tables:
     """Tables of a graph (the array paper, sections 5.5 and 5.6); PL0201 where a bound of the iteration space is no
     quotient of affine expressions.
     """
@@ -85,12 +85,12 @@ def tables(graph: Graph) -> Tables:
     nodes: list[s.Node] = []
     for v, e in enumerate(graph.equations):
         operands = tuple(
-            s.ImmediateOperand(immediate(e, k, o)) if isinstance(o, Constant) else use_at.get((v, k)) or input_at[v, k]
+            s.ImmediateOperand(encode_immediate(e, k, o)) if isinstance(o, Constant) else use_at.get((v, k)) or input_at[v, k]
             for k, o in enumerate(e.operands)
         )
         nodes.append(
             s.Node(
-                opcode(e.operation, e.dtype),
+                encode_opcode(e.operation, e.dtype),
                 pool.condition(e.condition),
                 operands,
                 writes.index(v) if v in writes else None,
@@ -115,7 +115,7 @@ def tables(graph: Graph) -> Tables:
     )
 
 
-def immediate(equation: Equation, position: int, constant: Constant) -> int:
+def encode_immediate(equation: Equation, position: int, constant: Constant) -> int:
     """Immediate encoding: the bits of a constant, 64 of an f64; integers sign-extended, floats as IEEE 754 bits, a
     shift amount below the width.
     """

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from polyloom import memory
 from polyloom.diagnostics import input_error
-from polyloom.targets.tcpa.layouts import addresses
+from polyloom.targets.tcpa.layouts import word_addresses
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, ConvexSet, Generator
 from polyloom.targets.tcpa.words.sides import SIDES
 
@@ -28,14 +28,14 @@ _STEP_BYTES = 48
 """Of one access: its address three times, its bank, whether its step is in the domain."""
 
 
-def accesses(concrete: Concrete) -> dict[str, Accesses]:
+def collect_accesses(concrete: Concrete) -> dict[str, Accesses]:
     """Access sets by array: the (bank, element) pairs that are touched, row by row. Errors: PL0705 for another
     layout."""
-    steps = sum(_steps(g, s) for g in concrete.generators for s in g.domain)
-    memory.require(
+    steps = sum(_count_addresses(g, s) for g in concrete.generators for s in g.domain)
+    memory.require_memory(
         steps * _STEP_BYTES, f"the list of what the banks of {concrete.kernel} access", "use smaller loop bounds"
     )
-    words = {a.name: _words(a) for a in concrete.arrays}
+    words = {a.name: _element_words(a) for a in concrete.arrays}
     touched: dict[str, list[tuple[int, NDArray[np.int64]]]] = {name: [] for name in words}
     # Generators along a border differ in their base alone, and share the object of their domain.
     offsets: dict[tuple[int, tuple[int, ...]], list[NDArray[np.int64]]] = {}
@@ -43,18 +43,18 @@ def accesses(concrete: Concrete) -> dict[str, Accesses]:
         name = concrete.arrays[generator.array].name
         kind = id(generator.domain), generator.coefficients
         if kind not in offsets:
-            offsets[kind] = list(_offsets(generator))
+            offsets[kind] = list(_address_offsets(generator))
         parts = (_elements_at_words(words[name], generator.base + part) for part in offsets[kind])
         touched[name] += [(_bank(generator), part) for part in parts]
     return {name: _pairs(parts) for name, parts in touched.items()}
 
 
-def _words(array: ArrayLayout) -> NDArray[np.int64] | None:
+def _element_words(array: ArrayLayout) -> NDArray[np.int64] | None:
     """The word of each element, row by row; None where that is its number."""
     if array.place is None and array.strides == tuple(prod(array.shape[n + 1 :]) for n in range(len(array.shape))):
         return None
     base = 0 if array.place is None else array.place.base
-    return addresses((array.strides, base, 0), array.shape)
+    return word_addresses((array.strides, base, 0), array.shape)
 
 
 def _elements_at_words(words: NDArray[np.int64] | None, touched: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -72,8 +72,8 @@ def _elements_at_words(words: NDArray[np.int64] | None, touched: NDArray[np.int6
     return np.sort(found)
 
 
-def _steps(g: Generator, s: ConvexSet) -> int:
-    """How many addresses `_offsets` looks at."""
+def _count_addresses(g: Generator, s: ConvexSet) -> int:
+    """How many addresses `_address_offsets` looks at."""
     rows = (g.coefficients, *(h.coefficients for h in s.half_spaces))
     return prod(
         max(0, high - low + 1)
@@ -88,17 +88,17 @@ def _bank(generator: Generator) -> int:
     return (SIDES.index(generator.side) * _POSITIONS + generator.position) * _CHANNELS + generator.channel
 
 
-def _offsets(generator: Generator) -> Iterator[NDArray[np.int64]]:
+def _address_offsets(generator: Generator) -> Iterator[NDArray[np.int64]]:
     """Address offsets from the base, of each convex set of the domain; a digit that neither address nor set depends on
     has one value here.
     """
     for s in generator.domain:
         grid = np.ogrid[tuple(slice(low, high + 1) for low, high in zip(s.lower, s.upper, strict=True))]
-        address, inside = np.broadcast_arrays(_dot(generator.coefficients, grid), _inside(s, grid))
+        address, inside = np.broadcast_arrays(_dot(generator.coefficients, grid), _satisfies_half_spaces(s, grid))
         yield np.unique(address[inside])
 
 
-def _inside(s: ConvexSet, grid: tuple[NDArray[np.int64], ...]) -> NDArray[np.bool_]:
+def _satisfies_half_spaces(s: ConvexSet, grid: tuple[NDArray[np.int64], ...]) -> NDArray[np.bool_]:
     return np.logical_and.reduce(
         np.broadcast_arrays(np.True_, *(_dot(h.coefficients, grid) + h.constant >= 0 for h in s.half_spaces))
     )

@@ -26,7 +26,7 @@ from polyloom.targets.tcpa.place import Place, region
 from polyloom.targets.tcpa.run.phases import descriptions
 from polyloom.targets.tcpa.run.phases.plan_execution import Execution as Ran
 from polyloom.targets.tcpa.run.phases.step_sequence import Own, run
-from polyloom.targets.tcpa.run.program import machine_of
+from polyloom.targets.tcpa.run.program import load_machine
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete, ConvexSet
 
@@ -39,7 +39,7 @@ def costs(program: Program, execution: Execution) -> Costs:
     where = cast("Place | None", program.place)
     known, phases = descriptions.facts(program.symbolic, program.data)
     rows, columns = _region(program, cast("list[int] | None", known["pes"]))
-    machine = machine_of(found.steps[0].data, where.member if where else None) if found.steps else None
+    machine = load_machine(found.steps[0].data, where.member if where else None) if found.steps else None
     read = {id(own): concrete_file.decode(own.data) for own in found.configurations}
     # A phase in a loop is one configuration that runs several times; its domains are counted once and multiplied.
     times = Counter(id(own) for own in found.steps)
@@ -53,9 +53,9 @@ def costs(program: Program, execution: Execution) -> Costs:
         boundary=_BOUNDARY,
         bandwidth=_bandwidth(machine, rows, columns, widest),
         code_bytes=sum(concrete_file.size_without_names(own.data) for own in found.configurations),
-        bound_by=_bound_by(execution, phases),
-        loop=tuple(_loop(program, found.longest, execution)),
-        stated=stated.of_place(str(where or "")),
+        bound_by=_binding_reason(execution, phases),
+        loop=tuple(_loop_lines(program, found.longest, execution)),
+        stated=stated.read_stated(str(where or "")),
     )
 
 
@@ -83,7 +83,7 @@ def _executes(unit: FunctionalUnit) -> dict[Class, float]:
 def _moved_bytes(concrete: Concrete) -> int:
     """Bytes that generators read and write in one run."""
     return sum(
-        _size(concrete.arrays[g.array].dtype) * sum(_points(each) for each in g.domain) for g in concrete.generators
+        _size(concrete.arrays[g.array].dtype) * sum(_count_points(each) for each in g.domain) for g in concrete.generators
     )
 
 
@@ -91,7 +91,7 @@ def _size(dtype: Any) -> int:
     return NUMPY[dtype].itemsize
 
 
-def _points(of: ConvexSet) -> int:
+def _count_points(of: ConvexSet) -> int:
     """Point count of a convex set: digits that no half-space mentions multiply; the others are enumerated."""
     extents = [max(0, high - low + 1) for low, high in zip(of.lower, of.upper, strict=True)]
     bound = [m for m in range(len(extents)) if any(h.coefficients[m] for h in of.half_spaces)]
@@ -115,17 +115,17 @@ def _bandwidth(machine: Machine | None, rows: int, columns: int, widest: int) ->
     return 2.0 * (rows + columns) * machine.channels * widest
 
 
-def _bound_by(execution: Execution, phases: Any) -> str | None:
+def _binding_reason(execution: Execution, phases: Any) -> str | None:
     """Of the phase that takes longest."""
     ran = cast(Ran, execution.detail)
     rows = sorted(phases, key=lambda row: -ran.of_phase(row["phase"] - 1)["cycles"])
     return cast("str | None", rows[0]["bound_by"]) if rows else None
 
 
-def _loop(program: Program, longest: tuple[Own, ...], execution: Execution) -> Iterator[Line]:
+def _loop_lines(program: Program, longest: tuple[Own, ...], execution: Execution) -> Iterator[Line]:
     """The schedule of the phase that takes longest, slot by slot, with the line of each operation."""
     ran = cast(Ran, execution.detail)
-    reports = descriptions.reports(program.symbolic, program.data)
+    reports = descriptions.list_reports(program.symbolic, program.data)
     chosen = max(range(len(longest)), key=lambda n: ran.of_phase(longest[n].number)["cycles"], default=None)
     found = reports[chosen].operations if chosen is not None else ()
     for each in sorted(found, key=lambda operation: operation.slot):

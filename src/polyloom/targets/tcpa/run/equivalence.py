@@ -20,16 +20,16 @@ import numpy as np
 from polyloom._native import tcpa
 from polyloom.diagnostics import MISMATCH, Diagnostic, input_error
 from polyloom.frontend.source import Source
-from polyloom.ir.arguments import check_parameters, shape_of
+from polyloom.ir.arguments import check_parameters, array_shape
 from polyloom.ir.interpret import evaluate
-from polyloom.ir.numbers import element
+from polyloom.ir.numbers import make_element
 from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import digest
 from polyloom.ir.plan import Parametric
-from polyloom.ir.steps import walk
+from polyloom.ir.steps import walk_steps
 from polyloom.ir.terms import Ids, Terms
 from polyloom.ir.terms_nest import interpret
-from polyloom.ir.terms_text import Names, difference, print_term
+from polyloom.ir.terms_text import Names, find_difference, print_term
 from polyloom.targets.target import Proof
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, program
@@ -59,7 +59,7 @@ def prove(data: bytes, member: str | None, source: Source, given: Mapping[str, i
 def _proof(data: bytes, member: str | None, source: Source, given: Mapping[str, int]) -> Proof:
     found = run(data)
     phased = found.phased
-    values = check_parameters(source.plan, {**_values(phased, source), **given})
+    values = check_parameters(source.plan, {**_infer_parameters(phased, source), **given})
     _check_arrays(phased, source, values)
     terms = Terms(not source.exact)
     inputs = terms.inputs(source.plan.inputs, values)
@@ -70,7 +70,7 @@ def _proof(data: bytes, member: str | None, source: Source, given: Mapping[str, 
     except ValueError:
         message = "the source computes with a type or an operation that configurations do not have"
         raise input_error("PL0653", message, help="give the source that the configuration was made from") from None
-    names = [(a.name, shape_of(a, values)) for a in source.plan.inputs]
+    names = [(a.name, array_shape(a, values)) for a in source.plan.inputs]
     differs = (_difference(name, wanted[name], have[name], terms, names) for name in wanted)
     diagnostics = tuple(d for d in differs if d is not None)
     elements = sum(ids.size for ids in wanted.values())
@@ -90,7 +90,7 @@ def _notes(phased: Phased, source: Source) -> Iterator[str]:
         yield f"the file was compiled from other equations ({' '.join(named)}) than the source's ({' '.join(here)})"
 
 
-def _values(phased: Phased, source: Source) -> dict[str, int]:
+def _infer_parameters(phased: Phased, source: Source) -> dict[str, int]:
     """Parameter inference: the parameters that the extents of arrays determine."""
     known: dict[str, int] = {}
     extents = {a.name: [e.constant for e in a.shape] for a in (*phased.inputs, *phased.outputs)}
@@ -120,7 +120,7 @@ def _check_arrays(phased: Phased, source: Source, values: Mapping[str, int]) -> 
 
 
 def _forms(arrays: Sequence[Array], values: Mapping[str, int]) -> dict[str, str]:
-    return {a.name: f"{a.dtype}{list(shape_of(a, values))}" for a in sorted(arrays, key=lambda a: a.name)}
+    return {a.name: f"{a.dtype}{list(array_shape(a, values))}" for a in sorted(arrays, key=lambda a: a.name)}
 
 
 def _list_forms(forms: Mapping[str, str]) -> str:
@@ -128,7 +128,7 @@ def _list_forms(forms: Mapping[str, str]) -> str:
 
 
 def _source_terms(source: Source, values: dict[str, int], inputs: Mapping[str, Ids], terms: Terms) -> dict[str, Ids]:
-    outputs = {a.name: terms.zeros(shape_of(a, values), a.dtype) for a in source.plan.outputs}
+    outputs = {a.name: terms.zeros(array_shape(a, values), a.dtype) for a in source.plan.outputs}
     if source.nest is not None:
         found = interpret(source.nest, values, inputs, terms)
         return {name: found[name] for name in outputs}
@@ -143,10 +143,10 @@ def _configuration_terms(found: Run, member: str | None, inputs: Mapping[str, Id
     """
     phased, count = found.phased, len(found.phased.stages)
     made = (*phased.outputs, *phased.intermediates)
-    arrays = {a.name: terms.zeros(shape_of(a, {}), a.dtype) for a in made} | dict(inputs)
+    arrays = {a.name: terms.zeros(array_shape(a, {}), a.dtype) for a in made} | dict(inputs)
     known = {p.name: p for p in phased.parametric}
     ready: dict[int, Ready] = {}
-    for own, (number, around) in zip(found.steps, walk(phased.tree, {}), strict=True):
+    for own, (number, around) in zip(found.steps, walk_steps(phased.tree, {}), strict=True):
         arrays |= {o: _scalar(known[o], around, terms) for _, o in own.stage.inputs if o in known}
         taken = {inner: arrays[outer] for inner, outer in own.stage.inputs}
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
@@ -162,13 +162,13 @@ def _configuration_terms(found: Run, member: str | None, inputs: Mapping[str, Id
 
 
 def _load_configuration(data: bytes, member: str | None) -> Ready:
-    machine = program.machine_of(data, member)
+    machine = program.load_machine(data, member)
     return model.load(data, machine), machine
 
 
 def _scalar(scalar: Parametric, around: Mapping[str, int], terms: Terms) -> Ids:
     """What parameters and counters determine."""
-    value = element(scalar.value.evaluate(around), scalar.dtype).item()
+    value = make_element(scalar.value.evaluate(around), scalar.dtype).item()
     return np.array(terms.constant(value, scalar.dtype), np.uint64)
 
 
@@ -181,7 +181,7 @@ def _difference(name: str, wanted: Any, found: Any, terms: Terms, names: Names) 
     have, want = int(found[index]), int(wanted[index])
     place = f"{name}[{', '.join(map(str, index))}]" if index else name
     # Terms of a sum may be thousands of characters; the smallest pair of differing subterms tells more.
-    inner, outer = difference(have, want, terms)
+    inner, outer = find_difference(have, want, terms)
     notes = [
         f"the configuration computes {print_term(have, terms, names)}",
         f"the source computes {print_term(want, terms, names)}",

@@ -20,8 +20,8 @@ from polyloom.targets.activity import Columns, Group
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.isa import operation_of
-from polyloom.targets.tcpa.words.resolve import Known, Numbers, Resolved, holds, resolve
+from polyloom.targets.tcpa.words.isa import decode_opcode
+from polyloom.targets.tcpa.words.resolve import Known, Numbers, Resolved, evaluate_condition, resolve_events
 from polyloom.targets.trace import Arrow, Deferred, Span, Trace
 
 _VIEWS: Final[dict[ElementType, str]] = {
@@ -54,7 +54,7 @@ class Events:
         return int(self.columns.cycle.min()) if len(self.columns.cycle) else 0
 
 
-def trace(of: Events, phase: int = 0, later: int = 0, around: str = "") -> Trace:
+def build_trace(of: Events, phase: int = 0, later: int = 0, around: str = "") -> Trace:
     """Trace of one phase, shifted by `later` cycles; `phase` is its number among those that run, `around` are the
     values of the counters around its iterations.
     """
@@ -66,7 +66,7 @@ def _columns(of: Events, later: int) -> Columns:
     """A group per element, a lane per unit of the machine."""
     units = tuple(unit.name for unit in of.machine.units)
     lane = of.columns.element.astype(np.int64) * len(units) + of.columns.unit
-    return Columns(tuple(Group(name, units) for name in groups(of)), lane, of.columns.cycle + later)
+    return Columns(tuple(Group(name, units) for name in list_elements(of)), lane, of.columns.cycle + later)
 
 
 def _list_names(column: NDArray[np.integer[Any]]) -> list[int]:
@@ -75,16 +75,16 @@ def _list_names(column: NDArray[np.integer[Any]]) -> list[int]:
 
 def _resolved_events(of: Events, known: Known) -> Resolved:
     c = of.columns
-    return resolve(c.element, c.unit, c.cycle, c.opcode, of.concrete, known)
+    return resolve_events(c.element, c.unit, c.cycle, c.opcode, of.concrete, known)
 
 
-def groups(of: Events) -> list[str]:
+def list_elements(of: Events) -> list[str]:
     """The names of the elements, row by row."""
     return [f"element ({r}, {c})" for r in range(of.concrete.rows) for c in range(of.concrete.columns)]
 
 
 def _spans(of: Events, phase: int, later: int, around: str) -> Iterator[Span]:
-    c, element, units = of.columns, groups(of), of.machine.units
+    c, element, units = of.columns, list_elements(of), of.machine.units
     names, latencies, values = _names(of), _latencies(of), _values(of)
     known = [] if of.known is None else _arguments(of, of.known, around)
     rows = zip(_list_names(c.element), _list_names(c.unit), _list_names(c.cycle + later), strict=True)
@@ -97,8 +97,8 @@ def _spans(of: Events, phase: int, later: int, around: str) -> Iterator[Span]:
 def _names(of: Events) -> list[str]:
     """The operation and its result in hexadecimal digits."""
     found = [""] * len(of.columns.cycle)
-    for (unit, code), at in _kinds(of):
-        operation = operation_of(code)
+    for (unit, code), at in _group_by_opcode(of):
+        operation = decode_opcode(code)
         mnemonic = of.machine.units[unit].mnemonics[operation[0]]
         # Hexadecimal digits of the result's width: the bits are what two machines must agree on.
         digits = 16 if BY_NAME[operation[0]].result(operation[1]) == "f64" else 8
@@ -110,16 +110,16 @@ def _names(of: Events) -> list[str]:
 
 def _latencies(of: Events) -> list[int]:
     found = np.zeros(len(of.columns.cycle), np.int64)
-    for (unit, code), at in _kinds(of):
-        found[at] = of.machine.units[unit].latencies[operation_of(code)]
+    for (unit, code), at in _group_by_opcode(of):
+        found[at] = of.machine.units[unit].latencies[decode_opcode(code)]
     return _list_names(found)
 
 
 def _values(of: Events) -> list[str]:
     """The results as numbers of their types."""
     found = [""] * len(of.columns.cycle)
-    for (_, code), at in _kinds(of):
-        operation, dtype = operation_of(code)
+    for (_, code), at in _group_by_opcode(of):
+        operation, dtype = decode_opcode(code)
         view = _VIEWS[BY_NAME[operation].result(dtype)]
         words = of.columns.value[at]
         numbers = words.view(view) if view == "float64" else words.astype(np.uint32).view(view)
@@ -128,7 +128,7 @@ def _values(of: Events) -> list[str]:
     return found
 
 
-def _kinds(of: Events) -> list[tuple[tuple[int, int], Numbers]]:
+def _group_by_opcode(of: Events) -> list[tuple[tuple[int, int], Numbers]]:
     """The events of each unit and opcode."""
     kinds, which = np.unique(of.columns.unit.astype(np.int64) << 16 | of.columns.opcode, return_inverse=True)
     return [((int(k) >> 16, int(k) & 0xFFFF), np.flatnonzero(which == n)) for n, k in enumerate(kinds)]
@@ -172,7 +172,7 @@ def _arrows(of: Events, later: int) -> Iterator[Arrow]:
         points = resolved.iteration[readers] - np.array(use.distance, np.int64)
         for writer in use.writers:
             # Conditions of writers are disjoint, so that each reader has one arrow per use at most.
-            wanted = np.flatnonzero(holds(writer.condition, points, known))
+            wanted = np.flatnonzero(evaluate_condition(writer.condition, points, known))
             source = keys.find(writer.node, points[wanted])
             name = known.symbolic.node_names[writer.node]
             for s, t in zip(_list_names(source), _list_names(readers[wanted]), strict=True):
@@ -181,7 +181,7 @@ def _arrows(of: Events, later: int) -> Iterator[Arrow]:
 
 
 def _lanes(of: Events) -> list[tuple[str, str]]:
-    elements, units = groups(of), [unit.name for unit in of.machine.units]
+    elements, units = list_elements(of), [unit.name for unit in of.machine.units]
     known = {(e, u): (elements[e], units[u]) for e in range(len(elements)) for u in range(len(units))}
     return [known[pair] for pair in zip(_list_names(of.columns.element), _list_names(of.columns.unit), strict=True)]
 
@@ -200,14 +200,14 @@ class _Keys:
         points = resolved.iteration
         low = points.min(axis=0) if len(points) else np.zeros(points.shape[1], np.int64)
         size = points.max(axis=0) - low + 1 if len(points) else np.ones(points.shape[1], np.int64)
-        keys = _number(resolved.node, points, low, size)
+        keys = _linearize(resolved.node, points, low, size)
         order = np.argsort(keys, kind="stable")
         return _Keys(low, size, keys[order], order)
 
     def find(self, node: int, points: Numbers) -> Numbers:
         """The event of each point; -1 where there is none."""
         inside = ((points >= self.low) & (points < self.low + self.size)).all(axis=1)
-        wanted = _number(np.full(len(points), node, np.int64), points, self.low, self.size)
+        wanted = _linearize(np.full(len(points), node, np.int64), points, self.low, self.size)
         at = np.searchsorted(self.sorted, wanted)
         # A point outside the box of iterations would have the number of another point: mixed radix is unique only
         # inside.
@@ -216,7 +216,7 @@ class _Keys:
         return np.where(found, self.order[np.minimum(at, max(len(self.order) - 1, 0))] if len(self.order) else -1, -1)
 
 
-def _number(node: Sequence[int] | Numbers, points: Numbers, low: Numbers, size: Numbers) -> Numbers:
+def _linearize(node: Sequence[int] | Numbers, points: Numbers, low: Numbers, size: Numbers) -> Numbers:
     found = np.asarray(node, np.int64)
     for m in range(points.shape[1]):
         found = found * size[m] + (points[:, m] - low[m])

@@ -17,7 +17,7 @@ _CIRCUIT: Final = re.compile(r"(\S+(?: [-~]> \S+)+) \(latency (\d+), distance (\
 _ARROW: Final = re.compile(r" [-~]> ")
 
 
-def bank_beside(concrete: Concrete, generator: Generator) -> tuple[int, int]:
+def locate_bank(concrete: Concrete, generator: Generator) -> tuple[int, int]:
     """Position of a bank as (row, column), just outside the border."""
     at = generator.position
     places: dict[Side, tuple[int, int]] = {
@@ -29,13 +29,13 @@ def bank_beside(concrete: Concrete, generator: Generator) -> tuple[int, int]:
     return places[generator.side]
 
 
-def routes(concrete: Concrete) -> Iterator[Route]:
+def list_routes(concrete: Concrete) -> Iterator[Route]:
     """Bank routes: of an input from the bank to the element, of an output the other way (the array paper, section 6.4,
     Figure 8).
     """
     for generator in concrete.generators:
         array = concrete.arrays[generator.array]
-        path = (bank_beside(concrete, generator), *bank_route(concrete, generator))
+        path = (locate_bank(concrete, generator), *bank_route(concrete, generator))
         yield Route(array.name, path[::-1] if array.is_output else path)
 
 
@@ -52,7 +52,7 @@ def _depths(element: ElementProgram) -> Iterator[str]:
         yield from (f"{name}{n} {depth}" for n, depth in enumerate(depths) if depth)
 
 
-def circuit(bound_by: str) -> Circuit | None:
+def parse_circuit(bound_by: str) -> Circuit | None:
     """Critical circuit that a sentence of `modulo.guarded.bounds` names; None where the interval is bound by something
     else.
     """

@@ -53,10 +53,10 @@ def instantiate(
     banks, 1 north, 2 east, 4 south, 8 west, not both of opposite ones. Raises `PolyloomError`: PL0506 and PL0706,
     PL0510 to PL0520 where no candidate fits the machine (exit 3; the binding limit of the best candidate is named).
     """
-    return file_of(symbolic, request(data, values, rows, columns, candidate, sizes, layouts, closed))
+    return checked_file(symbolic, call_library(data, values, rows, columns, candidate, sizes, layouts, closed))
 
 
-def request(
+def call_library(
     data: bytes,
     values: Sequence[int],
     rows: int,
@@ -75,7 +75,7 @@ def request(
         ) from None
 
 
-def file_of(symbolic: Symbolic, made: native.Instantiation) -> bytes:
+def checked_file(symbolic: Symbolic, made: native.Instantiation) -> bytes:
     """The concrete file. Errors: those of `instantiate`."""
     if made.status:
         raise _refusal(symbolic, made)
@@ -147,7 +147,7 @@ def _exceeded_limit(symbolic: Symbolic, made: native.Instantiation) -> tuple[str
     needed, limit = made.needed, made.available
     match made.status:
         case 510:
-            return _too_early_read(symbolic, made)
+            return _dependence_error(symbolic, made)
         case 511:
             message = f"{_register(made)} must hold {needed} tokens, the machine's FIFOs hold {limit}"
             return message, f"use a machine with fifo_depth = {needed}, or smaller tiles (a larger region)"
@@ -184,7 +184,7 @@ def _exceeded_limit(symbolic: Symbolic, made: native.Instantiation) -> tuple[str
             )
             return message, f"use a machine with instruction_words = {needed}"
         case 517:
-            return _too_few_channels(made)
+            return _channel_error(made)
         case 518:
             message = f"{_owner(symbolic, made)} needs {needed} dimensions, the machine has {limit}"
             return message, f"use a machine with generator_dimensions = {needed}"
@@ -199,7 +199,7 @@ def _exceeded_limit(symbolic: Symbolic, made: native.Instantiation) -> tuple[str
             return message, f"use a machine with bank_words = {needed}, or a larger region"
 
 
-def _too_early_read(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
+def _dependence_error(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str]:
     if made.kind == _HELD:
         return _held_unit(symbolic, made)
     use = symbolic.uses[made.index]
@@ -223,7 +223,7 @@ def _held_unit(symbolic: Symbolic, made: native.Instantiation) -> tuple[str, str
     return message, "leave the choice of the candidate to the compiler, or ask for a smaller region or larger bounds"
 
 
-def _too_few_channels(made: native.Instantiation) -> tuple[str, str]:
+def _channel_error(made: native.Instantiation) -> tuple[str, str]:
     if made.kind != _CHANNELS:
         message = f"no free channel leads from {_register(made)} to a bank on the {LOCATIONS[made.side]} side"
         return message, "use a machine with more channels or adjacent ports"

@@ -27,7 +27,7 @@ from polyloom.ir.terms import Ids, Terms
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.words import concrete_file
-from polyloom.targets.tcpa.words.isa import OPCODES, opcode
+from polyloom.targets.tcpa.words.isa import OPCODES, encode_opcode
 
 _DIVISION = 19
 """The one cause that data can have: integer division by zero (PL0619)."""
@@ -119,7 +119,7 @@ def run(
     return result
 
 
-def run_together(
+def run_side_by_side(
     placements: Sequence[Placement], machine: Machine, rows: int, columns: int, *, trace: bool = False
 ) -> tuple[Result, ...]:
     """Simulation of configurations on disjoint rectangles of one array of `rows` x `columns` elements, all from cycle 0
@@ -135,7 +135,7 @@ def read(data: bytes) -> tcpa.Config:
     try:
         return tcpa.Config(data, memory.available_bytes())
     except MemoryError as error:
-        raise _too_large(error.args[0] if error.args else None) from None
+        raise _memory_error(error.args[0] if error.args else None) from None
     except ValueError as error:
         # The reader in Python has located messages with codes of their own; the native one says only that something is
         # wrong.
@@ -170,11 +170,11 @@ def execute(
 ) -> list[tcpa.Result]:
     """The native results; `check_only`: the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
     # Asked for before the run: an operating system that overcommits would end the process instead of raising.
-    memory.require(
+    memory.require_memory(
         sum(config.run_bytes(check_only) for config, *_ in placements), "the model of this configuration", _SMALLER
     )
     if trace:
-        memory.require(
+        memory.require_memory(
             sum(config.most_operations for config, *_ in placements) * _EVENT_BYTES,
             "the trace of this run",
             "leave out the trace, or use smaller loop bounds",
@@ -184,7 +184,7 @@ def execute(
     except tcpa.Fault as fault:
         raise PolyloomError(_diagnostic(fault, machine)) from None
     except MemoryError:
-        raise _too_large(None) from None
+        raise _memory_error(None) from None
     except ValueError as error:
         raise _machine_error(error) from None
 
@@ -210,7 +210,7 @@ def run_terms(config: tcpa.Config, machine: Machine, inputs: Mapping[str, Ids], 
     """
     layouts = _layouts(config)
     words = [_ids(a, inputs) for a in layouts]
-    memory.require(
+    memory.require_memory(
         config.run_bytes(False) + _ID * sum(_size(a) for a in layouts), "the model of this configuration", _SMALLER
     )
     try:
@@ -218,7 +218,7 @@ def run_terms(config: tcpa.Config, machine: Machine, inputs: Mapping[str, Ids], 
     except tcpa.Fault as fault:
         raise PolyloomError(_diagnostic(fault, machine)) from None
     except MemoryError:
-        raise _too_large(None) from None
+        raise _memory_error(None) from None
     found = zip(layouts, result.take_outputs(), strict=True)
     return {a.name: _view(ids.view(np.uint64), a) for a, ids in found if a.is_output}
 
@@ -236,7 +236,7 @@ def _timing(machine: Machine) -> tuple[NDArray[np.uint16], list[bool], int]:
     latencies = np.zeros((len(machine.units), OPCODES), np.uint16)
     for number, unit in enumerate(machine.units):
         for (operation, dtype), cycles in unit.latencies.items():
-            latencies[number, opcode(operation, dtype)] = cycles
+            latencies[number, encode_opcode(operation, dtype)] = cycles
     return latencies, [u.pipelined for u in machine.units], machine.hop_delay
 
 
@@ -244,7 +244,7 @@ def _machine_error(error: ValueError) -> PolyloomError:
     return input_error("PL0603", str(error), help="instantiate the configuration again for this machine")
 
 
-def _too_large(needed: int | None) -> PolyloomError:
+def _memory_error(needed: int | None) -> PolyloomError:
     what = "" if needed is None else f": its wires alone need {memory.size_text(needed)}"
     return input_error("PL0605", f"this configuration does not fit into memory{what}", help=_SMALLER)
 
@@ -355,7 +355,7 @@ def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
         message = f"the input '{array.name}' is {value.dtype}{list(value.shape)}, but the program reads {wanted}"
         raise input_error("PL0602", message, help=f"give an array of shape {array.shape} and type {NUMPY[array.type]}")
     kind = NUMPY[array.type]
-    memory.require(kind.itemsize * _size(array), f"the input '{array.name}'", _SMALLER_ARRAY)
+    memory.require_memory(kind.itemsize * _size(array), f"the input '{array.name}'", _SMALLER_ARRAY)
     # Words between the elements are never read; zeros keep runs alike.
     words = np.zeros(_size(array), kind)
     _view(words, array)[...] = value

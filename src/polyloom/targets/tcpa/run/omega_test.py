@@ -49,11 +49,11 @@ def normal_form(low: tuple[int, ...], high: tuple[int, ...], spaces: tuple[HalfS
     return ConvexSet(tuple(lower), tuple(upper), tuple(HalfSpace(c, k) for c, k in sorted(rows.items())))
 
 
-def _least(coefficients: Sequence[int], constant: int, lower: Sequence[int], upper: Sequence[int]) -> int:
+def _row_minimum(coefficients: Sequence[int], constant: int, lower: Sequence[int], upper: Sequence[int]) -> int:
     return constant + sum(min(a * x, a * y) for a, x, y in zip(coefficients, lower, upper, strict=True))
 
 
-def _most(coefficients: Sequence[int], constant: int, lower: Sequence[int], upper: Sequence[int]) -> int:
+def _row_maximum(coefficients: Sequence[int], constant: int, lower: Sequence[int], upper: Sequence[int]) -> int:
     return constant + sum(max(a * x, a * y) for a, x, y in zip(coefficients, lower, upper, strict=True))
 
 
@@ -61,9 +61,9 @@ def _propagate(coefficients: tuple[int, ...], constant: int, lower: list[int], u
     """Bound propagation: tighten the box by one row (empty it if no point satisfies the row). Returns the row in lowest
     terms without fixed digits, or None where the box implies it.
     """
-    if _least(coefficients, constant, lower, upper) >= 0:
+    if _row_minimum(coefficients, constant, lower, upper) >= 0:
         return None
-    most = _most(coefficients, constant, lower, upper)
+    most = _row_maximum(coefficients, constant, lower, upper)
     if most < 0:
         # An empty box says "no point" to the caller without another kind of result.
         lower[0] = upper[0] + 1
@@ -73,7 +73,7 @@ def _propagate(coefficients: tuple[int, ...], constant: int, lower: list[int], u
             lower[g] = max(lower[g], -((most - a * upper[g]) // a))
         elif a < 0:
             upper[g] = min(upper[g], (most - a * lower[g]) // -a)
-    if _least(coefficients, constant, lower, upper) >= 0:
+    if _row_minimum(coefficients, constant, lower, upper) >= 0:
         return None
     free = tuple(0 if x == y else a for a, x, y in zip(coefficients, lower, upper, strict=True))
     constant += sum(a * x for a, x, y in zip(coefficients, lower, upper, strict=True) if x == y)
@@ -122,8 +122,8 @@ def _bound(lower: list[int], upper: list[int], rows: list[_Row], g: int, *, low:
 
 def _feasible(lower: Sequence[int], upper: Sequence[int], rows: Sequence[_Row]) -> bool:
     """Exact integer feasibility: whether a box has an integer point in all half-spaces `rows` (Pugh 1991)."""
-    active = [r for r in rows if _least(*r, lower, upper) < 0]
-    if any(_most(*r, lower, upper) < 0 for r in active):
+    active = [r for r in rows if _row_minimum(*r, lower, upper) < 0]
+    if any(_row_maximum(*r, lower, upper) < 0 for r in active):
         return False
     # A single row that holds somewhere in the box holds at a corner, which has integer coordinates.
     if len(active) < 2:
@@ -153,18 +153,18 @@ def _shadows(system: list[_Row]) -> bool | None:
     """Shadow test (Pugh 1991): False if the real shadow is empty, True if it is exact or the dark shadow is not empty,
     else None.
     """
-    real, exact = _eliminate_all(system, dark=False)
+    real, exact = _eliminate_digits(system, dark=False)
     if not real:
         return False
     if exact:
         return True
-    return True if _eliminate_all(system, dark=True)[0] else None
+    return True if _eliminate_digits(system, dark=True)[0] else None
 
 
-def _eliminate_all(system: list[_Row], *, dark: bool) -> tuple[bool, bool]:
+def _eliminate_digits(system: list[_Row], *, dark: bool) -> tuple[bool, bool]:
     """Fourier-Motzkin elimination of all digits: (whether the shadow is nonempty, whether every elimination was
     exact)."""
-    rows, exact = _normal(system), True
+    rows, exact = _normalize_rows(system), True
     while rows:
         n = len(rows[0][0])
         if n == 0:
@@ -177,7 +177,7 @@ def _eliminate_all(system: list[_Row], *, dark: bool) -> tuple[bool, bool]:
         # Where all coefficients of one sign are 1, real and dark shadow agree.
         exact = exact and not _inexact(rows, g)
         above, below = [r for r in rows if r[0][g] > 0], [r for r in rows if r[0][g] < 0]
-        rows = _normal(
+        rows = _normalize_rows(
             [_drop(r, g) for r in rows if not r[0][g]]
             + [_drop(_combine(a, b, g, dark=dark), g) for a in above for b in below]
         )
@@ -201,7 +201,7 @@ def _combine(above: _Row, below: _Row, g: int, *, dark: bool) -> _Row:
     return tuple(b * x + a * y for x, y in zip(above[0], below[0], strict=True)), b * above[1] + a * below[1] - slack
 
 
-def _normal(rows: Iterable[_Row]) -> list[_Row]:
+def _normalize_rows(rows: Iterable[_Row]) -> list[_Row]:
     least: dict[tuple[int, ...], int] = {}
     for c, k in rows:
         divisor = gcd(*c) or 1

@@ -25,7 +25,7 @@ def predicted_cycles(concrete: Concrete) -> int:
     interval = concrete.initiation_interval
     # A generator's last step is the last one of its domain in scan order; of a box that is its upper corner.
     last = [
-        g.delay + interval * max(scan_sets.step_of(s.upper, concrete.extents) for s in g.domain)
+        g.delay + interval * max(scan_sets.linearize_digits(s.upper, concrete.extents) for s in g.domain)
         for g in concrete.generators
         if concrete.arrays[g.array].is_output
     ]
@@ -33,7 +33,7 @@ def predicted_cycles(concrete: Concrete) -> int:
     for start, number in sorted((start, number) for number, start in _starts(concrete).items()):
         # A class that starts later than the first issue found so far cannot bring it forward.
         if first is None or start < first:
-            offset = first_issue(concrete, concrete.classes[number])
+            offset = find_first_issue(concrete, concrete.classes[number])
             first = first if offset is None else start + offset if first is None else min(first, start + offset)
     return max(last) + 1 - first if last and first is not None else 0
 
@@ -53,12 +53,12 @@ def _starts(concrete: Concrete) -> dict[int, int]:
     return starts
 
 
-def first_issue(concrete: Concrete, element: ElementProgram) -> int | None:
+def find_first_issue(concrete: Concrete, element: ElementProgram) -> int | None:
     """Cycles from the start token to the first operation of an element; None if it only idles."""
     least: int | None = None
     for limit in _FOLLOWED:
         least = min(
-            (offset for p in element.programs if p and (offset := _first_operation(concrete, p, limit)) is not None),
+            (offset for p in element.programs if p and (offset := _find_operation(concrete, p, limit)) is not None),
             default=None,
         )
         # A short look suffices nearly always; the long one is for programs that wait for many iterations first.
@@ -67,7 +67,7 @@ def first_issue(concrete: Concrete, element: ElementProgram) -> int | None:
     return least
 
 
-def _first_operation(concrete: Concrete, program: tuple[Instruction, ...], limit: int) -> int | None:
+def _find_operation(concrete: Concrete, program: tuple[Instruction, ...], limit: int) -> int | None:
     at = 0
     for cycle in range(limit):
         instruction = program[at]
@@ -82,7 +82,7 @@ def _first_operation(concrete: Concrete, program: tuple[Instruction, ...], limit
                 at = target
             case If(signals, targets):
                 # The controller steps once per initiation interval, so the signals of a cycle are those of its step.
-                step = scan_sets.digits_of(cycle // concrete.initiation_interval, concrete.extents)
+                step = scan_sets.mixed_radix_digits(cycle // concrete.initiation_interval, concrete.extents)
                 at = targets[
                     sum(scan_sets.contains(concrete.controller.signals[s], step) << i for i, s in enumerate(signals))
                 ]

@@ -20,9 +20,9 @@ from polyloom.targets.tcpa.run.verify import verify_concrete as rules
 from polyloom.targets.tcpa.run.verify import verify_symbolic
 from polyloom.targets.tcpa.words import concrete_file, resolve, symbolic_file
 from polyloom.targets.tcpa.words.concrete import MadeOf
-from polyloom.targets.tcpa.words.generator_table import outline
-from polyloom.targets.tcpa.words.program_file import is_concrete, open_symbolic, symbolic_of
-from polyloom.targets.tcpa.words.request import check_parameters, check_region, is_plain
+from polyloom.targets.tcpa.words.generator_table import decode_outline
+from polyloom.targets.tcpa.words.program_file import is_concrete, open_symbolic, decode_symbolic
+from polyloom.targets.tcpa.words.request import check_parameters, check_region, has_plain_types
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 
@@ -51,25 +51,25 @@ def instantiate(
     """
     symbolic, asked = open_symbolic(data)
     made = None
-    if is_plain(symbolic, values, region, candidate):
+    if has_plain_types(symbolic, values, region, candidate):
         ordered = [values[name] for name in symbolic.parameters]
-        made = instantiation.request(data, ordered, *region, candidate, None, layouts, closed)
+        made = instantiation.call_library(data, ordered, *region, candidate, None, layouts, closed)
         # The fast path: no check in Python before the library has refused.
         if not made.status:
-            return _record_made_of(made, ordered, data)
+            return _append_origin(made, ordered, data)
     _check_candidate(symbolic, candidate)
     known = check_parameters(asked, values)
     check_region(symbolic, *region)
-    again = made or instantiation.request(data, known, *region, candidate, None, layouts, closed)
-    instantiation.file_of(symbolic, again)
-    return _record_made_of(again, known, data)
+    again = made or instantiation.call_library(data, known, *region, candidate, None, layouts, closed)
+    instantiation.checked_file(symbolic, again)
+    return _append_origin(again, known, data)
 
 
-def _record_made_of(made: Instantiation, values: Sequence[int], data: bytes) -> bytes:
-    return concrete_file.append_made_of(made.file, MadeOf(made.candidate, tuple(values), data))
+def _append_origin(made: Instantiation, values: Sequence[int], data: bytes) -> bytes:
+    return concrete_file.append_origin(made.file, MadeOf(made.candidate, tuple(values), data))
 
 
-def instantiator(
+def make_instantiator(
     data: bytes,
     region: tuple[int, int],
     candidate: int | None,
@@ -84,12 +84,12 @@ def instantiator(
     check_region(symbolic, *region)
 
     def make(values: tuple[int, ...]) -> bytes:
-        made = instantiation.request(data, values, *region, candidate, None, layouts, closed)
+        made = instantiation.call_library(data, values, *region, candidate, None, layouts, closed)
         # The domain is only checked where the library has refused: steps are many, and mostly legal.
         if made.status:
             check_parameters(asked, dict(zip(symbolic.parameters, values, strict=True)))
-        instantiation.file_of(symbolic, made)
-        return _record_made_of(made, values, data)
+        instantiation.checked_file(symbolic, made)
+        return _append_origin(made, values, data)
 
     return make
 
@@ -100,13 +100,13 @@ def _check_candidate(symbolic: Symbolic, candidate: int | None) -> None:
         raise input_error("PL0815", f"there is no candidate {candidate!r}", help=help)
 
 
-def machine_of(data: bytes, member: str | None) -> Machine:
+def load_machine(data: bytes, member: str | None) -> Machine:
     """Machine that a configuration was made for; `member` may name it where it is no shipped one. Errors: PL0816 and
     those of `machine_file.load`.
     """
     if member is not None:
         return machine_file.load(member)
-    name = outline(data).concrete.machine if is_concrete(data) else symbolic_of(data).machine
+    name = decode_outline(data).concrete.machine if is_concrete(data) else decode_symbolic(data).machine
     if name not in machine_file.members():
         help = "name its description, for instance --on tcpa:FILE.toml"
         raise input_error(
@@ -116,21 +116,21 @@ def machine_of(data: bytes, member: str | None) -> Machine:
 
 
 def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
-    machine = machine_of(data, member)
+    machine = load_machine(data, member)
     result = model.run(
         data, machine, inputs, trace=trace, progress=None if progress is None else _cycle_progress(progress, data)
     )
     return _simulation(data, machine, result)
 
 
-def simulate_together(
+def simulate_side_by_side(
     placements: Sequence[model.Placement], member: str | None, array: tuple[int, int], trace: bool
 ) -> list[Simulation]:
     """Simulation of programs on disjoint rectangles of one array, all from cycle 0 on. Errors: those of `simulate`, and
     PL0604.
     """
-    machine = machine_of(placements[0].data, member)
-    results = model.run_together(placements, machine, *array, trace=trace)
+    machine = load_machine(placements[0].data, member)
+    results = model.run_side_by_side(placements, machine, *array, trace=trace)
     return [_simulation(p.data, machine, result) for p, result in zip(placements, results, strict=True)]
 
 
@@ -146,25 +146,25 @@ def _cycle_progress(progress: Progress, data: bytes) -> Callable[[int], None]:
     return lambda cycle: progress("running", min(1.0, cycle / cycles))
 
 
-def cycles(data: bytes) -> int:
+def predict_cycles(data: bytes) -> int:
     """What a concrete file will take, from its words alone."""
     return predicted_cycles(concrete_file.decode(data))
 
 
 def _events(trace: model.Trace, data: bytes, machine: Machine) -> Events:
     concrete = concrete_file.decode(data)
-    return Events(trace, concrete, machine, resolve.known_origin(concrete))
+    return Events(trace, concrete, machine, resolve.find_origin(concrete))
 
 
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     """Static check of a file: both kinds are checked by reading them back, and by the rules of their own verifier."""
     try:
-        machine = machine_of(data, member)
+        machine = load_machine(data, member)
     except PolyloomError as error:
         return error.diagnostics
     if is_concrete(data):
         # Raises where the symbolic file inside is not the one that these words came from.
-        resolve.known_origin(concrete_file.decode(data))
+        resolve.find_origin(concrete_file.decode(data))
         return rules.verify(data, machine)
     symbolic = symbolic_file.decode(data)
     if symbolic.machine_hash != machine_file.fingerprint(machine):

@@ -17,9 +17,9 @@ from polyloom.targets.tcpa.run import grid_drawing
 from polyloom.targets.tcpa.run.predict import predicted_cycles
 from polyloom.targets.tcpa.words import concrete_file, resolve
 from polyloom.targets.tcpa.words.concrete import Concrete, Connection
-from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, operation_of
-from polyloom.targets.tcpa.words.operation_texts import operations
-from polyloom.targets.tcpa.words.program_file import symbolic_of, unit_names
+from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, decode_opcode
+from polyloom.targets.tcpa.words.operation_texts import list_operations
+from polyloom.targets.tcpa.words.program_file import decode_symbolic, unit_names
 from polyloom.targets.tcpa.words.symbolic import Bottleneck, Symbolic
 
 ALONE: Final = ("initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by")
@@ -39,8 +39,8 @@ _NEIGHBOURS: Final = {1: (-1, 0), 2: (0, 1), 3: (1, 0), 4: (0, -1)}
 
 def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
     concrete = concrete_file.decode(data)
-    symbolic = _source_of(symbolic_data, concrete)
-    number = _schedule(symbolic, concrete) if symbolic else None
+    symbolic = _find_symbolic(symbolic_data, concrete)
+    number = _find_schedule(symbolic, concrete) if symbolic else None
     reason = _bottleneck(symbolic, number, concrete) if symbolic and number is not None else None
     programs = [program for element in concrete.classes for program in element.programs]
     return {
@@ -85,7 +85,7 @@ def combine(phases: Sequence[Mapping[str, Json]], cycles: int) -> dict[str, Json
     return {key: combined[key] for key in phases[0]}
 
 
-def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
+def _find_schedule(symbolic: Symbolic, concrete: Concrete) -> int:
     """Stored schedule that the words obey: the one that they were made with or, where they do not say, the first one
     with a node for every operation issued, at its unit and slot. Where nothing is issued, the one of the least
     initiation interval.
@@ -95,7 +95,7 @@ def _schedule(symbolic: Symbolic, concrete: Concrete) -> int:
     told = concrete.made_of
     first = [symbolic.candidates[told.candidate].schedule] if told and told.candidate < len(symbolic.candidates) else []
     for number in (*first, *range(len(symbolic.schedules))):
-        if resolve.fits(symbolic.schedules[number], symbolic, concrete):
+        if resolve.matches_words(symbolic.schedules[number], symbolic, concrete):
             return number
     raise resolve.mismatch_error()
 
@@ -134,21 +134,21 @@ def _issued_operations(concrete: Concrete) -> Iterator[tuple[int, int, int]]:
                     yield unit, at % concrete.initiation_interval, instruction.opcode
 
 
-def _source_of(data: bytes | None, concrete: Concrete) -> Symbolic | None:
+def _find_symbolic(data: bytes | None, concrete: Concrete) -> Symbolic | None:
     """Symbolic configuration that the words were made of: the file, or what they hold themselves."""
     if data is not None:
-        return symbolic_of(data)
-    return None if concrete.made_of is None else symbolic_of(concrete.made_of.symbolic)
+        return decode_symbolic(data)
+    return None if concrete.made_of is None else decode_symbolic(concrete.made_of.symbolic)
 
 
 def report(symbolic_data: bytes | None, data: bytes) -> Report:
     concrete = concrete_file.decode(data)
-    symbolic = _source_of(symbolic_data, concrete)
+    symbolic = _find_symbolic(symbolic_data, concrete)
     names = symbolic.limits.units if symbolic else unit_names(concrete)
     used = [u for u in range(len(names)) if any(len(e.programs) > u and e.programs[u] for e in concrete.classes)]
     interval = concrete.initiation_interval
     cells = _cells(concrete, symbolic)
-    reason = _bottleneck(symbolic, _schedule(symbolic, concrete), concrete).bound_by if symbolic else ""
+    reason = _bottleneck(symbolic, _find_schedule(symbolic, concrete), concrete).bound_by if symbolic else ""
     return Report(
         pressure=tuple(
             Pressure(name, sum((u, slot) in cells for slot in range(interval)), interval)
@@ -162,12 +162,12 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
         operations=_operations(symbolic, concrete) if symbolic else (),
         grid=_grid(concrete),
         flows=tuple(_flows(concrete, names)),
-        circuit=grid_drawing.circuit(reason),
+        circuit=grid_drawing.parse_circuit(reason),
     )
 
 
 def _operations(symbolic: Symbolic, concrete: Concrete) -> tuple[Operation, ...]:
-    return operations(symbolic, symbolic.schedules[_schedule(symbolic, concrete)], concrete.initiation_interval)
+    return list_operations(symbolic, symbolic.schedules[_find_schedule(symbolic, concrete)], concrete.initiation_interval)
 
 
 def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int], tuple[str, ...]]:
@@ -176,9 +176,9 @@ def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int
     """
     issued = sorted(set(_issued_operations(concrete)))
     if symbolic is None or not symbolic.node_names:
-        named = [((unit, slot), operation_of(opcode)[0]) for unit, slot, opcode in issued]
+        named = [((unit, slot), decode_opcode(opcode)[0]) for unit, slot, opcode in issued]
     else:
-        schedule, interval = symbolic.schedules[_schedule(symbolic, concrete)], concrete.initiation_interval
+        schedule, interval = symbolic.schedules[_find_schedule(symbolic, concrete)], concrete.initiation_interval
         at = {(unit, slot) for unit, slot, _ in issued}
         rows = zip(schedule.unit, schedule.tau, symbolic.node_names, strict=True)
         named = [((u, t % interval), name + "'" * (t // interval)) for u, t, name in rows if (u, t % interval) in at]
@@ -196,9 +196,9 @@ def _grid(concrete: Concrete) -> Grid:
         for c, w in enumerate(row)
         for wire in _wires(r, c, concrete.wrappers[w])
     }
-    wires |= {wire for route in grid_drawing.routes(concrete) for wire in pairwise(route.path)}
-    banks = {grid_drawing.bank_beside(concrete, g) for g in concrete.generators}
-    ways = tuple(grid_drawing.routes(concrete))
+    wires |= {wire for route in grid_drawing.list_routes(concrete) for wire in pairwise(route.path)}
+    banks = {grid_drawing.locate_bank(concrete, g) for g in concrete.generators}
+    ways = tuple(grid_drawing.list_routes(concrete))
     return Grid(labels, tuple(sorted(wires)), tuple(sorted(banks)), ways, tuple(grid_drawing.notes(concrete)))
 
 
@@ -226,7 +226,7 @@ def _flow(title: str, program: tuple[Instruction, ...], interval: int) -> Flow:
     """
     blocks = [program[at : at + interval] for at in range(0, len(program), interval)]
     texts = tuple(
-        "; ".join("nop" if i.opcode == OPCODE_NOP else operation_of(i.opcode)[0] for i in block) for block in blocks
+        "; ".join("nop" if i.opcode == OPCODE_NOP else decode_opcode(i.opcode)[0] for i in block) for block in blocks
     )
     edges = [
         (number, target // interval, text)

@@ -64,7 +64,7 @@ def contains(domain: Iterable[ConvexSet], point: Sequence[int]) -> bool:
     )
 
 
-def meets(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
+def intersects(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
     """Intersection test: whether two unions have a point in common."""
     return any(
         all(l1 <= u2 and l2 <= u1 for l1, u1, l2, u2 in zip(s.lower, s.upper, t.lower, t.upper, strict=True))
@@ -74,7 +74,7 @@ def meets(a: Sequence[ConvexSet], b: Sequence[ConvexSet]) -> bool:
     )
 
 
-def step_of(digits: Sequence[int], extents: Sequence[int]) -> int:
+def linearize_digits(digits: Sequence[int], extents: Sequence[int]) -> int:
     """Mixed-radix number: the step of the scan with these digits."""
     step, weight = 0, 1
     for digit, extent in zip(digits, extents, strict=True):
@@ -83,7 +83,7 @@ def step_of(digits: Sequence[int], extents: Sequence[int]) -> int:
     return step
 
 
-def digits_of(step: int, extents: Sequence[int]) -> tuple[int, ...]:
+def mixed_radix_digits(step: int, extents: Sequence[int]) -> tuple[int, ...]:
     """Mixed-radix digits of a step; the outermost one is not reduced."""
     digits: list[int] = []
     for extent in extents[:-1]:
@@ -92,7 +92,7 @@ def digits_of(step: int, extents: Sequence[int]) -> tuple[int, ...]:
     return (*digits, step)
 
 
-def digits_after(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> Iterator[ConvexSet]:
+def list_successors(last: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> Iterator[ConvexSet]:
     """Lexicographic successors: the digits within [lower, upper] that follow `last` in scan order, as boxes."""
     # Lexicographic order, outermost digit last in the tuple: equal in all digits outside of g, greater in g, anything
     # inside.

@@ -15,7 +15,7 @@ from struct import Struct
 import numpy as np
 
 from polyloom import binary, memory
-from polyloom.binary import Codec, FileKind, Reader, counted, fixed, mapped, pooled, record, repeated, section, text
+from polyloom.binary import Codec, FileKind, Reader, counted_list, fixed_integer, map_codec, pool_reference, record, fixed_list, section, text
 from polyloom.targets.tcpa.words import encoding
 from polyloom.targets.tcpa.words.concrete import (
     ArrayLayout,
@@ -43,19 +43,19 @@ DIMENSIONS = 63
 
 
 def u8(what: str, limit: int | None = None) -> Codec[int]:
-    return fixed(1, what, limit=limit)
+    return fixed_integer(1, what, limit=limit)
 
 
 def u16(what: str, limit: int | None = None) -> Codec[int]:
-    return fixed(2, what, limit=limit)
+    return fixed_integer(2, what, limit=limit)
 
 
 def u32(what: str, limit: int | None = None) -> Codec[int]:
-    return fixed(4, what, limit=limit)
+    return fixed_integer(4, what, limit=limit)
 
 
 def i32(what: str) -> Codec[int]:
-    return fixed(4, what, signed=True)
+    return fixed_integer(4, what, signed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +71,21 @@ _head = record(
     initiation_interval=u32("the initiation interval"),
     rows=u16("rows"),
     columns=u16("columns"),
-    extents=counted(u32("an extent of the tile"), u8("the number of dimensions", DIMENSIONS + 1)),
+    extents=counted_list(u32("an extent of the tile"), u8("the number of dimensions", DIMENSIONS + 1)),
 )
 
 
 def _classes() -> Codec[tuple[ElementProgram, ...]]:
     """Codec of processor classes (docs/formats.md): programs by unit, then the depths of fd and id."""
-    program = counted(encoding.instruction, u16("the number of instructions"))
-    depths = counted(u32("a FIFO depth"), u8("the number of FIFOs"))
+    program = counted_list(encoding.instruction, u16("the number of instructions"))
+    depths = counted_list(u32("a FIFO depth"), u8("the number of FIFOs"))
     element = record(
         ElementProgram,
-        programs=counted(program, u8("the number of units")),
+        programs=counted_list(program, u8("the number of units")),
         feedback_depths=depths,
         input_depths=depths,
     )
-    return counted(element, u16("the number of processor classes"))
+    return counted_list(element, u16("the number of processor classes"))
 
 
 def _port(what: str) -> Codec[tuple[int, int]]:
@@ -98,7 +98,7 @@ def _port(what: str) -> Codec[tuple[int, int]]:
     def read(reader: Reader) -> tuple[int, int]:
         at, value = reader.position, packed.read(reader)
         if value % 8 >= len(LOCATIONS):
-            raise binary.malformed(at, f"{what} is at location {value % 8}, but there are {len(LOCATIONS)}")
+            raise binary.format_error(at, f"{what} is at location {value % 8}, but there are {len(LOCATIONS)}")
         return value % 8, value // 8
 
     return Codec(write, read)
@@ -106,7 +106,7 @@ def _port(what: str) -> Codec[tuple[int, int]]:
 
 def _wrappers() -> Codec[tuple[tuple[Connection, ...], ...]]:
     connection = record(Connection, sink=_port("a sink port"), source=_port("a source port"))
-    return counted(counted(connection, u16("the number of connections")), u16("the number of wrappers"))
+    return counted_list(counted_list(connection, u16("the number of connections")), u16("the number of wrappers"))
 
 
 def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ...]]:
@@ -121,7 +121,7 @@ def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ..
         words = np.array(value, np.int64).reshape(-1)
         # The slow path only finds the first faulty number, and raises its located error.
         if len(words) != head.rows * head.columns or words.min() < 0 or words.max() >= limit:
-            repeated(repeated(item, head.columns), head.rows).write(out, value)
+            fixed_list(fixed_list(item, head.columns), head.rows).write(out, value)
         out.extend(words.astype(f"<u{size}").tobytes())
 
     def read(reader: Reader) -> tuple[tuple[int, ...], ...]:
@@ -139,19 +139,19 @@ def _grid(what: str, limit: int, head: _Head) -> Codec[tuple[tuple[int, ...], ..
 def _domain(dimensions: int) -> Codec[Domain]:
     half_space = record(
         HalfSpace,
-        coefficients=repeated(i32("a half-space's coefficient"), dimensions),
+        coefficients=fixed_list(i32("a half-space's coefficient"), dimensions),
         constant=i32("a half-space's constant"),
     )
-    bound = repeated(u32("a bound of a set"), dimensions)
+    bound = fixed_list(u32("a bound of a set"), dimensions)
     convex = record(
-        ConvexSet, lower=bound, upper=bound, half_spaces=counted(half_space, u16("the number of half-spaces"))
+        ConvexSet, lower=bound, upper=bound, half_spaces=counted_list(half_space, u16("the number of half-spaces"))
     )
-    return counted(convex, u16("the number of sets"))
+    return counted_list(convex, u16("the number of sets"))
 
 
 def _controller(domain: Codec[Domain]) -> Codec[Controller]:
     """Codec of the global controller's words (docs/formats.md)."""
-    flag = mapped(u8("a corner", 2), int, bool)
+    flag = map_codec(u8("a corner", 2), int, bool)
     return record(
         Controller,
         south=flag,
@@ -160,7 +160,7 @@ def _controller(domain: Codec[Domain]) -> Codec[Controller]:
         row_delay=u32("the delay of a row"),
         column_delay=u32("the delay of a column"),
         steps=u32("the controller's steps"),
-        signals=counted(domain, u16("the number of control signals")),
+        signals=counted_list(domain, u16("the number of control signals")),
     )
 
 
@@ -171,18 +171,18 @@ def _generators(head: _Head, arrays: int, domain: Codec[Domain]) -> Codec[tuple[
     # u16 and i32 fields without padding: a row has a fixed size for each number of dimensions.
     generator = record(
         Generator,
-        side=mapped(u16("a side", len(SIDES)), SIDES.index, SIDES.__getitem__),
+        side=map_codec(u16("a side", len(SIDES)), SIDES.index, SIDES.__getitem__),
         register=u16("the register of a bank's route"),
         position=u16("a generator's position", max(head.rows, head.columns)),
         channel=u16("a generator's channel"),
         links=u16("the links of a bank's route", max(head.rows, head.columns)),
         array=u16("a generator's array", arrays),
         base=i32("a base address"),
-        coefficients=repeated(i32("an address coefficient"), len(head.extents)),
+        coefficients=fixed_list(i32("an address coefficient"), len(head.extents)),
         delay=u32("a generator's delay"),
         domain=domain,
     )
-    return counted(generator, u32("the number of generators"))
+    return counted_list(generator, u32("the number of generators"))
 
 
 def _write_array(out: bytearray, array: ArrayLayout) -> None:
@@ -194,11 +194,11 @@ def _write_array(out: bytearray, array: ArrayLayout) -> None:
 
 def _read_array(reader: Reader) -> ArrayLayout:
     dtype, is_output, rank = encoding.array_head.read(reader)
-    sizes = repeated(u32("an array's extent or stride"), rank)
+    sizes = fixed_list(u32("an array's extent or stride"), rank)
     return ArrayLayout("", dtype, sizes.read(reader), sizes.read(reader), is_output)
 
 
-_unplaced: Codec[tuple[ArrayLayout, ...]] = counted(Codec(_write_array, _read_array), u16("the number of arrays"))
+_unplaced: Codec[tuple[ArrayLayout, ...]] = counted_list(Codec(_write_array, _read_array), u16("the number of arrays"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class _Placed:
     place: Place
 
 
-_places = counted(
+_places = counted_list(
     record(
         _Placed,
         array=u16("a placed array"),
@@ -228,7 +228,7 @@ def _read_arrays(reader: Reader) -> tuple[ArrayLayout, ...]:
     # `dict` keeps the last of two places of one array; the canonical form then differs, and the file is refused for
     # that.
     if any(n >= len(arrays) for n in places):
-        raise binary.malformed(at, "an array is placed that does not exist")
+        raise binary.format_error(at, "an array is placed that does not exist")
     return tuple(replace(a, place=places.get(n)) for n, a in enumerate(arrays))
 
 
@@ -243,23 +243,23 @@ _blob: Codec[bytes] = Codec(
 _known: Codec[MadeOf] = record(
     MadeOf,
     candidate=u32("a candidate"),
-    values=counted(u32("the value of a parameter"), u8("the number of parameters")),
+    values=counted_list(u32("the value of a parameter"), u8("the number of parameters")),
     symbolic=_blob,
 )
 
 
-def _write_made_of(out: bytearray, value: MadeOf | None) -> None:
+def _write_origin(out: bytearray, value: MadeOf | None) -> None:
     out.append(value is not None)
     if value is not None:
         _known.write(out, value)
 
 
 _made_of: Codec[MadeOf | None] = Codec(
-    _write_made_of, lambda reader: _known.read(reader) if u8("a flag", 2).read(reader) else None
+    _write_origin, lambda reader: _known.read(reader) if u8("a flag", 2).read(reader) else None
 )
 
 
-def append_made_of(data: bytes, made_of: MadeOf) -> bytes:
+def append_origin(data: bytes, made_of: MadeOf) -> bytes:
     """File `data`, which was just made and does not say of what, with what it was made of."""
     header = _HEADER.size
     ends = _HEADER.unpack_from(data)[1:]
@@ -272,16 +272,16 @@ def append_made_of(data: bytes, made_of: MadeOf) -> bytes:
     return binary.pack(KIND, _HEADER.unpack_from(data)[0], sections)
 
 
-def strip_made_of(data: bytes) -> bytes:
+def strip_origin(data: bytes) -> bytes:
     """File `data` without what it was made of: as the library makes it. Errors: those of `decode`."""
     return encode(replace(decode(data), made_of=None))
 
 
 def encode(concrete: Concrete) -> bytes:
     """File of a concrete configuration. Errors: PL0706 (exit 3) when a value does not fit its field."""
-    head = _head_of(concrete)
+    head = _make_head(concrete)
     domains: list[Domain] = []
-    domain = pooled(domains, "the number of a domain", lambda what, _: u32(what))
+    domain = pool_reference(domains, "the number of a domain", lambda what, _: u32(what))
     # Encoded for its effect on the pool: the signals' sets get the first numbers, as the format demands.
     section(_controller(domain), concrete.controller)
     return pack_generators(
@@ -289,7 +289,7 @@ def encode(concrete: Concrete) -> bytes:
     )
 
 
-def _head_of(concrete: Concrete) -> _Head:
+def _make_head(concrete: Concrete) -> _Head:
     return _Head(concrete.initiation_interval, concrete.rows, concrete.columns, concrete.extents)
 
 
@@ -297,9 +297,9 @@ def pack_generators(concrete: Concrete, domains: Iterable[Domain], generators: b
     """File with a section of generators that is already written, whose domains follow those of the signals in this
     order.
     """
-    head, classes, wrappers = _head_of(concrete), concrete.classes, concrete.wrappers
+    head, classes, wrappers = _make_head(concrete), concrete.classes, concrete.wrappers
     pool: list[Domain] = []
-    domain = pooled(pool, "the number of a domain", lambda what, _: u32(what))
+    domain = pool_reference(pool, "the number of a domain", lambda what, _: u32(what))
     controller = section(_controller(domain), concrete.controller)
     for used in domains:
         section(domain, used)
@@ -316,7 +316,7 @@ def pack_generators(concrete: Concrete, domains: Iterable[Domain], generators: b
             section(_classes(), classes),
             section(_wrappers(), wrappers),
             maps,
-            section(counted(_domain(len(head.extents)), u32("the number of domains")), tuple(pool)),
+            section(counted_list(_domain(len(head.extents)), u32("the number of domains")), tuple(pool)),
             generators,
             b"".join(
                 section(text, name)
@@ -340,7 +340,7 @@ def _decode_canonical(data: bytes) -> Concrete:
     return concrete
 
 
-_decoded = binary.remembered(_decode_canonical, 8, 1 << 18)
+_decoded = binary.cache_decoder(_decode_canonical, 8, 1 << 18)
 """A run, its facts, its report and its listing decode the same file one after another."""
 
 
@@ -348,27 +348,27 @@ def parse(data: bytes) -> Concrete:
     """Decoder without the canonical check, for what the library has just made. Errors: as for `decode`, but for a file
     that is not written in the one way.
     """
-    concrete, pool, reader = without_generators(data)
-    domain = pooled(pool, "the number of a domain", u32)
-    return replace(concrete, generators=_generators(_head_of(concrete), len(concrete.arrays), domain).read(reader))
+    concrete, pool, reader = decode_without_generators(data)
+    domain = pool_reference(pool, "the number of a domain", u32)
+    return replace(concrete, generators=_generators(_make_head(concrete), len(concrete.arrays), domain).read(reader))
 
 
-def without_generators(data: bytes) -> tuple[Concrete, list[Domain], Reader]:
+def decode_without_generators(data: bytes) -> tuple[Concrete, list[Domain], Reader]:
     """Everything but the generators, the pool of domains, and a reader where the generators begin."""
     stamp, (first, class_reader, wrapper_reader, maps, domain_reader, generator_reader, names) = binary.unpack(
         KIND, data
     )
     head = _head.read(first)
     if not head.rows or not head.columns:
-        raise binary.malformed(first.position, "the region has no element")
+        raise binary.format_error(first.position, "the region has no element")
     # An element takes a byte or two in each map of the file, and many times that in memory.
-    memory.require(
+    memory.require_memory(
         head.rows * head.columns * _ELEMENT_BYTES,
         f"a configuration of {head.rows}x{head.columns} elements",
         "use a smaller region",
     )
-    pool = list(counted(_domain(len(head.extents)), u32("the number of domains")).read(domain_reader))
-    controller = _controller(pooled(pool, "the number of a domain", u32)).read(first)
+    pool = list(counted_list(_domain(len(head.extents)), u32("the number of domains")).read(domain_reader))
+    controller = _controller(pool_reference(pool, "the number of a domain", u32)).read(first)
     arrays = _arrays.read(first)
     classes, wrappers = _classes().read(class_reader), _wrappers().read(wrapper_reader)
     element_class = _grid("a class", len(classes) + 1, head).read(maps)

@@ -9,7 +9,7 @@ to say.
 
 from __future__ import annotations
 
-from polyloom.binary import Codec, Reader, fixed, malformed
+from polyloom.binary import Codec, Reader, fixed_integer, format_error
 from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
 from polyloom.targets.tcpa.words.isa import (
     OPCODE_NOP,
@@ -29,16 +29,16 @@ from polyloom.targets.tcpa.words.isa import (
 
 # The numbers stand in files: two bits of the first byte.
 _NEXT, _HALT, _GOTO, _IF = range(4)
-_TARGET = fixed(2, "a branch target")
-_BITS = fixed(4, "an immediate")
-_WIDE_BITS = fixed(8, "an immediate")
-_OPERATION = fixed(1, "an operation's number", limit=64)
-_INDEX = fixed(1, "a register's number", limit=64)
-_DESTINATIONS = fixed(1, "the number of destinations", limit=16)
+_TARGET = fixed_integer(2, "a branch target")
+_BITS = fixed_integer(4, "an immediate")
+_WIDE_BITS = fixed_integer(8, "an immediate")
+_OPERATION = fixed_integer(1, "an operation's number", limit=64)
+_INDEX = fixed_integer(1, "a register's number", limit=64)
+_DESTINATIONS = fixed_integer(1, "the number of destinations", limit=16)
 # 2**15 targets of 2 bytes each; one signal more, and a single instruction could take 128 KiB.
 _MOST_SIGNALS = 15
-_SIGNALS = fixed(1, "the number of control signals of a branch", limit=_MOST_SIGNALS + 1)
-_SIGNAL = fixed(1, "a control signal's number")
+_SIGNALS = fixed_integer(1, "the number of control signals of a branch", limit=_MOST_SIGNALS + 1)
+_SIGNAL = fixed_integer(1, "a control signal's number")
 
 
 def arity(opcode: int) -> int | None:
@@ -54,12 +54,12 @@ def arity(opcode: int) -> int | None:
     return operation.arity if is_on_the_array else None
 
 
-def bits(opcode: int, position: int) -> Codec[int]:
+def immediate_codec(opcode: int, position: int) -> Codec[int]:
     """An immediate that is a source of the operation."""
     return _WIDE_BITS if source_type(opcode, position) == "f64" else _BITS
 
 
-def _write(out: bytearray, instruction: Instruction) -> None:
+def _write_instruction(out: bytearray, instruction: Instruction) -> None:
     _OPERATION.write(out, instruction.opcode >> 4)
     # Shares the byte with the operation's number, which is below 64.
     out[-1] |= _branch_kind(instruction.branch) << 6
@@ -69,7 +69,7 @@ def _write(out: bytearray, instruction: Instruction) -> None:
         _write_operand(out, operand)
     for position, source in enumerate(instruction.sources):
         if isinstance(source, Immediate):
-            bits(instruction.opcode, position).write(out, source.bits)
+            immediate_codec(instruction.opcode, position).write(out, source.bits)
     _write_branch(out, instruction.branch)
 
 
@@ -109,19 +109,19 @@ def _write_branch(out: bytearray, branch: Branch) -> None:
                 _TARGET.write(out, target)
 
 
-def _read(reader: Reader) -> Instruction:
+def _read_instruction(reader: Reader) -> Instruction:
     at = reader.position
     # Two bytes with four fields, as in the table of `isa`: operation and branch kind, destinations and type.
     first, second = reader.take(2)
     opcode, count = (first & 63) << 4 | second >> 4, second & 15
     number = arity(opcode)
     if number is None:
-        raise malformed(at, f"opcode {opcode} is no instruction")
+        raise format_error(at, f"opcode {opcode} is no instruction")
     if opcode == OPCODE_NOP and count:
-        raise malformed(at + 1, "a nop has destinations")
+        raise format_error(at + 1, "a nop has destinations")
     destinations = tuple(_read_register(reader) for _ in range(count))
     kinds = [_read_source(reader) for _ in range(number)]
-    sources = tuple(Immediate(bits(opcode, k).read(reader)) if kind is None else kind for k, kind in enumerate(kinds))
+    sources = tuple(Immediate(immediate_codec(opcode, k).read(reader)) if kind is None else kind for k, kind in enumerate(kinds))
     return Instruction(opcode, destinations, sources, _read_branch(reader, first >> 6))
 
 
@@ -133,7 +133,7 @@ def _read_source(reader: Reader) -> Register | None:
         return Register(File(byte >> 6), byte & 63)
     if byte & 63:
         # Unused bits are 0: otherwise two files would mean the same configuration.
-        raise malformed(at, "an immediate has a register's number")
+        raise format_error(at, "an immediate has a register's number")
     return None
 
 
@@ -141,7 +141,7 @@ def _read_register(reader: Reader) -> Register:
     at = reader.position
     register = _read_source(reader)
     if register is None:
-        raise malformed(at, "a destination is an immediate")
+        raise format_error(at, "a destination is an immediate")
     return register
 
 
@@ -155,12 +155,12 @@ def _read_branch(reader: Reader, kind: int) -> Branch:
     at = reader.position
     number = _SIGNALS.read(reader)
     if number == 0:
-        raise malformed(at, "a conditional branch reads no control signal")
+        raise format_error(at, "a conditional branch reads no control signal")
     signals = tuple(reader.take(number))
     return If(signals, tuple(_TARGET.read(reader) for _ in range(1 << number)))
 
 
-instruction: Codec[Instruction] = Codec(_write, _read)
+instruction: Codec[Instruction] = Codec(_write_instruction, _read_instruction)
 
 
 def encode(value: Instruction) -> bytes:
@@ -175,7 +175,7 @@ def decode(data: bytes) -> Instruction:
     reader = Reader(data, 0, len(data))
     value = instruction.read(reader)
     if reader.position != len(data):
-        raise malformed(reader.position, "bytes follow the instruction")
+        raise format_error(reader.position, "bytes follow the instruction")
     return value
 
 
@@ -193,10 +193,10 @@ def _read_array_head(reader: Reader) -> ArrayHead:
     at = reader.position
     (packed,) = reader.take(1)
     if packed >> 1 >= len(ELEMENT_TYPES):
-        raise malformed(at, f"an array has the element type {packed >> 1}, but there are {len(ELEMENT_TYPES)}")
+        raise format_error(at, f"an array has the element type {packed >> 1}, but there are {len(ELEMENT_TYPES)}")
     return ELEMENT_TYPES[packed >> 1], bool(packed & 1), _RANK.read(reader)
 
 
-_RANK = fixed(1, "an array's rank", limit=32)
+_RANK = fixed_integer(1, "an array's rank", limit=32)
 array_head: Codec[ArrayHead] = Codec(_write_array_head, _read_array_head)
 """Of an array in either configuration: a byte with output in bit 0 and the element type above, and the rank."""

@@ -61,26 +61,26 @@ class Outline:
         )
 
 
-@binary.remembered
-def outline(data: bytes) -> Outline:
+@binary.cache_decoder
+def decode_outline(data: bytes) -> Outline:
     """Outline of a file: what `concrete_file.decode` makes, in a fraction of its time. Errors: PL0701 to PL0705."""
     return _remembered_outline(data)
 
 
 def _outline(data: bytes) -> Outline:
-    concrete, domains, reader = concrete_file.without_generators(data)
+    concrete, domains, reader = concrete_file.decode_without_generators(data)
     start, kind = reader.position, _row(len(concrete.extents))
     count = concrete_file.u32("the number of generators").read(reader)
     if count * kind.itemsize == reader.end - reader.position:
         table = np.frombuffer(data, kind, count, reader.position)
-        if _in_range(table, concrete, domains) and _canonical(concrete, domains, table, data[start : reader.end], data):
+        if _has_valid_fields(table, concrete, domains) and _is_canonical(concrete, domains, table, data[start : reader.end], data):
             return Outline(concrete, table, tuple(domains))
     # The slow reader knows where the fault is, and raises its located error.
     concrete_file.decode(data)
-    raise binary.malformed(start, "the generators are not written in the one way that the format allows")
+    raise binary.format_error(start, "the generators are not written in the one way that the format allows")
 
 
-_remembered_outline = binary.remembered(_outline, 8, 1 << 18)
+_remembered_outline = binary.cache_decoder(_outline, 8, 1 << 18)
 """What is told of a run asks for the same file several times."""
 
 
@@ -92,7 +92,7 @@ def _row(dimensions: int) -> np.dtype[np.void]:
     )
 
 
-def _in_range(table: Table, concrete: Concrete, domains: Sequence[Domain]) -> bool:
+def _has_valid_fields(table: Table, concrete: Concrete, domains: Sequence[Domain]) -> bool:
     longest = max(concrete.rows, concrete.columns)
     limits = {
         "side": len(SIDES),
@@ -104,7 +104,7 @@ def _in_range(table: Table, concrete: Concrete, domains: Sequence[Domain]) -> bo
     return not len(table) or all(int(table[name].max()) < limit for name, limit in limits.items())
 
 
-def _canonical(concrete: Concrete, domains: Sequence[Domain], table: Table, generators: bytes, data: bytes) -> bool:
+def _is_canonical(concrete: Concrete, domains: Sequence[Domain], table: Table, generators: bytes, data: bytes) -> bool:
     """Canonical form: whether the rows count their domains in the order of their first use, and all else is written as
     it must be.
     """

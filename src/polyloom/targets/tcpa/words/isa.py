@@ -100,24 +100,24 @@ class Instruction:
     branch: Branch = Next()
 
 
-def opcode(operation: str, dtype: ElementType) -> int:
+def encode_opcode(operation: str, dtype: ElementType) -> int:
     """Opcode: the number that stands for `operation` on elements of `dtype`."""
     # Positions in the table are numbers in files: rows are only ever appended (ARCHITECTURE, "An operation").
     return NUMBER[operation] << 4 | ELEMENT_TYPES.index(dtype)
 
 
-def operation_of(code: int) -> tuple[str, ElementType]:
+def decode_opcode(code: int) -> tuple[str, ElementType]:
     """Operation name and element type of an opcode other than `OPCODE_NOP`."""
     return OPERATIONS[code >> 4].name, ELEMENT_TYPES[code & 15]
 
 
 def is_operation(code: int) -> bool:
-    """Whether `operation_of` knows the opcode."""
+    """Whether `decode_opcode` knows the opcode."""
     return code >> 4 < len(OPERATIONS) and code & 15 < len(ELEMENT_TYPES)
 
 
 def source_type(code: int, position: int) -> ElementType:
     """The element type that an operation takes as a source."""
-    operation, dtype = operation_of(code)
+    operation, dtype = decode_opcode(code)
     # The first source of a selection is the result of a comparison, which is an i32.
     return "i32" if operation == "select" and position == 0 else dtype

@@ -97,7 +97,7 @@ def size(dimension: int) -> Polynomial:
     return Polynomial.symbol(f"p{dimension}")
 
 
-def timing(symbolic: Symbolic, candidate: Candidate) -> Timing:
+def derive_timing(symbolic: Symbolic, candidate: Candidate) -> Timing:
     """Timing expressions of one candidate (the array paper, section 5.2)."""
     schedule = symbolic.schedules[candidate.schedule]
     steps: dict[int, Polynomial] = {}
@@ -111,7 +111,7 @@ def timing(symbolic: Symbolic, candidate: Candidate) -> Timing:
     )
     for m, factor in enumerate(lambda_j):
         tile = tile + factor * (size(m) - Polynomial.constant(1))
-    return Timing(lambda_j, _skew(symbolic, candidate, lambda_j), tile, _validity(symbolic, candidate, lambda_j))
+    return Timing(lambda_j, _skew_bounds(symbolic, candidate, lambda_j), tile, _validity(symbolic, candidate, lambda_j))
 
 
 def _slack(
@@ -130,7 +130,7 @@ def _slack(
     return total
 
 
-def _skew(symbolic: Symbolic, candidate: Candidate, lambda_j: tuple[Polynomial, ...]) -> Skew:
+def _skew_bounds(symbolic: Symbolic, candidate: Candidate, lambda_j: tuple[Polynomial, ...]) -> Skew:
     bounds: dict[tuple[int, int], dict[Polynomial, None]] = {}
     for use, links in enumerate(candidate.links):
         for link in links:
@@ -152,10 +152,10 @@ def _undominated_bounds(bounds: tuple[Polynomial, ...]) -> tuple[Polynomial, ...
     kept = list(bounds)
     for a, b in combinations(bounds, 2):
         if a in kept and b in kept:
-            if _never_negative(a - b, {}):
+            if _is_nonnegative(a - b, {}):
                 # A sufficient test only: a bound that is kept without need costs a comparison at instantiation.
                 kept.remove(b)
-            elif _never_negative(b - a, {}):
+            elif _is_nonnegative(b - a, {}):
                 kept.remove(a)
     return tuple(kept)
 
@@ -167,7 +167,7 @@ def _validity(symbolic: Symbolic, candidate: Candidate, lambda_j: tuple[Polynomi
     found: dict[Polynomial, None] = {}
     for u, use in enumerate(symbolic.uses):
         slack = _slack(symbolic, candidate, u, lambda_j, {})
-        if not _never_negative(slack, {f"p{m}": abs(d) for m, d in enumerate(use.distance)}):
+        if not _is_nonnegative(slack, {f"p{m}": abs(d) for m, d in enumerate(use.distance)}):
             found[slack] = None
     for m in (candidate.rows, candidate.columns):
         longest = max((abs(use.distance[m]) for use in symbolic.uses), default=0) if m is not None else 0
@@ -177,7 +177,7 @@ def _validity(symbolic: Symbolic, candidate: Candidate, lambda_j: tuple[Polynomi
     return tuple(found)
 
 
-def _never_negative(value: Polynomial, distances: dict[str, int]) -> bool:
+def _is_nonnegative(value: Polynomial, distances: dict[str, int]) -> bool:
     """A sufficient test for p_m >= |d_m| + 1: with p_m = |d_m| + 1 + q_m no coefficient is negative."""
     return value.substitute(
         lambda name: Polynomial.symbol(name) + Polynomial.constant(1 + distances.get(name, 0))

@@ -8,11 +8,11 @@ from dataclasses import fields
 from typing import Any
 
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.words.sides import LOCATIONS, port_of
+from polyloom.targets.tcpa.words.sides import LOCATIONS, parse_port
 from polyloom.targets.tcpa.words.symbolic import Limits, Port
 
 
-def limits(machine: Machine) -> Limits:
+def extract_limits(machine: Machine) -> Limits:
     """Capacities of a machine, whose fields they share, with ports in the place of their names."""
     shared: dict[str, Any] = {field.name: getattr(machine, field.name) for field in fields(Limits)}
     pairs = machine.adjacency
@@ -22,5 +22,5 @@ def limits(machine: Machine) -> Limits:
 
 
 def _port(name: str) -> Port:
-    location, index = port_of(name)
+    location, index = parse_port(name)
     return Port(LOCATIONS[location], index)

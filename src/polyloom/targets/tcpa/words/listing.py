@@ -18,7 +18,7 @@ from polyloom.sets import Affine
 from polyloom.targets.tcpa.words import notation, operation_texts
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator, bank_route
 from polyloom.targets.tcpa.words.isa import Immediate, Instruction
-from polyloom.targets.tcpa.words.latency import Polynomial, Timing, timing
+from polyloom.targets.tcpa.words.latency import Polynomial, Timing, derive_timing
 from polyloom.targets.tcpa.words.notation import sink_port, source_port, tile_symbol
 from polyloom.targets.tcpa.words.resolve import Known
 from polyloom.targets.tcpa.words.sides import LOCATIONS, OPPOSITE
@@ -139,7 +139,7 @@ def _candidate(symbolic: Symbolic, number: int) -> list[str]:
         f"candidate {number}: {', '.join(allocation) or 'one element'}; scan {scan} (innermost first); schedule "
         f"{candidate.schedule}",
         *_indent(_tiling(symbolic, candidate)),
-        *_indent(_timing(symbolic, candidate, timing(symbolic, candidate))),
+        *_indent(_timing(symbolic, candidate, derive_timing(symbolic, candidate))),
         *_indent(_routes(candidate)),
         *_indent(_tree(symbolic, number)),
         *_indent(_access_mappings(symbolic, candidate)),

@@ -24,7 +24,7 @@ from polyloom.targets.tcpa.words.isa import (
     Register,
     Source,
     is_operation,
-    operation_of,
+    decode_opcode,
     source_type,
 )
 from polyloom.targets.tcpa.words.symbolic import Row, Symbolic
@@ -37,7 +37,7 @@ def mnemonic(opcode: int, last_is_immediate: bool) -> str:
         return "nop"
     if not is_operation(opcode):
         return f"op{opcode}"
-    name, dtype = operation_of(opcode)
+    name, dtype = decode_opcode(opcode)
     return name + ("i" if last_is_immediate else "") + ("" if dtype == "i32" else f".{dtype}")
 
 
@@ -127,13 +127,13 @@ def _range(expression: Affine, lower: list[Affine], upper: list[Affine]) -> str:
     if equal:
         return " and ".join(f"{expression} = {bound}" for bound in equal)
     if len(lower) == len(upper) == 1:
-        return f"{lower[0]} <= {expression}{_is_below(upper[0])}"
+        return f"{lower[0]} <= {expression}{_format_upper_bound(upper[0])}"
     return " and ".join(
-        [f"{expression} >= {bound}" for bound in lower] + [f"{expression}{_is_below(bound)}" for bound in upper]
+        [f"{expression} >= {bound}" for bound in lower] + [f"{expression}{_format_upper_bound(bound)}" for bound in upper]
     )
 
 
-def _is_below(bound: Affine) -> str:
+def _format_upper_bound(bound: Affine) -> str:
     # `i < N` instead of `i <= N - 1`, as loops are written.
     return f" < {bound + 1}" if bound.terms and bound.constant < 0 else f" <= {bound}"
 

@@ -20,7 +20,7 @@ Slots = dict[tuple[int, int, int], list[int]]
 """Nodes by unit, slot and opcode."""
 
 
-def operations(symbolic: Symbolic, schedule: Schedule, interval: int) -> tuple[Operation, ...]:
+def list_operations(symbolic: Symbolic, schedule: Schedule, interval: int) -> tuple[Operation, ...]:
     """One per node, in their order; `interval` is that of the words."""
     return tuple(
         Operation(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom import binary
-from polyloom.binary import Codec, Reader, counted, natural, optional, record, repeated, source_name, text
+from polyloom.binary import Codec, Reader, counted_list, natural, optional, record, fixed_list, source_name, text
 from polyloom.ir.pla import Equation
 from polyloom.targets.provenance import Provenance, provenance
 
@@ -36,7 +36,7 @@ class _Place:
     reason: int | None
 
 
-def origins(equations: Iterable[Equation]) -> Origins:
+def collect_origins(equations: Iterable[Equation]) -> Origins:
     """One per equation; nothing where none of them has any."""
     found = [provenance(e.span, e.reason) for e in equations]
     return tuple(p or _NOWHERE for p in found) if any(found) else ()
@@ -62,7 +62,7 @@ def codec(nodes: int) -> Codec[Origins]:
             _Place(number[_Line(files.index(p.file), p.line, p.statement)], p.column, p.end_column, why.get(p.reason))
             for p in value
         )
-        repeated(_place(len(lines)), len(value)).write(out, tuple(places))
+        fixed_list(_place(len(lines)), len(value)).write(out, tuple(places))
 
     def read(reader: Reader) -> Origins:
         at, count = reader.position, place.read(reader)
@@ -70,10 +70,10 @@ def codec(nodes: int) -> Codec[Origins]:
             return ()
         # All operations or none: a program whose source is known has a place for each of them.
         if count != nodes:
-            raise binary.malformed(at, f"{count} operations have a place, of {nodes}")
+            raise binary.format_error(at, f"{count} operations have a place, of {nodes}")
         files = _files.read(reader)
         lines, reasons = _lines(len(files)).read(reader), _reasons.read(reader)
-        places = repeated(_place(len(lines)), count).read(reader)
+        places = fixed_list(_place(len(lines)), count).read(reader)
         return tuple(_provenance(p, files, lines, reasons, at) for p in places)
 
     return Codec(write, read)
@@ -84,18 +84,18 @@ def _provenance(
 ) -> Provenance:
     line = lines[place.line]
     if place.reason is not None and place.reason >= len(reasons):
-        raise binary.malformed(at, f"there is no reason {place.reason}")
+        raise binary.format_error(at, f"there is no reason {place.reason}")
     reason = "" if place.reason is None else reasons[place.reason]
     return Provenance(files[line.file], line.line, place.column, place.end_column, line.statement, reason)
 
 
-_files: Final = counted(source_name, natural("the number of files"))
-_reasons: Final = counted(text, natural("the number of reasons"))
+_files: Final = counted_list(source_name, natural("the number of files"))
+_reasons: Final = counted_list(text, natural("the number of reasons"))
 
 
 def _lines(files: int) -> Codec[tuple[_Line, ...]]:
     line = record(_Line, file=natural("a file", files), line=natural("a line"), statement=text)
-    return counted(line, natural("the number of lines"))
+    return counted_list(line, natural("the number of lines"))
 
 
 def _place(lines: int) -> Codec[_Place]:

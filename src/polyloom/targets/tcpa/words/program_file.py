@@ -12,7 +12,7 @@ from polyloom.targets.target import Json
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.words import concrete_file, listing, notation, resolve, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.generator_table import outline
+from polyloom.targets.tcpa.words.generator_table import decode_outline
 from polyloom.targets.tcpa.words.request import Signature, signature
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
@@ -20,14 +20,14 @@ MAGICS: Final = (symbolic_file.KIND.magic, concrete_file.KIND.magic)
 """How files of one program begin, the symbolic one first."""
 
 
-@binary.remembered
+@binary.cache_decoder
 def open_symbolic(data: bytes) -> tuple[Symbolic, Signature]:
     """A symbolic file, and what an instantiation of it is asked for."""
     symbolic = symbolic_file.decode(data)
     return symbolic, signature(symbolic)
 
 
-def symbolic_of(data: bytes) -> Symbolic:
+def decode_symbolic(data: bytes) -> Symbolic:
     """A symbolic file, decoded once."""
     return open_symbolic(data)[0]
 
@@ -39,17 +39,17 @@ def is_concrete(data: bytes) -> bool:
 
 def kernel(data: bytes) -> str:
     """The name of the function."""
-    return outline(data).concrete.kernel if is_concrete(data) else symbolic_of(data).kernel
+    return decode_outline(data).concrete.kernel if is_concrete(data) else decode_symbolic(data).kernel
 
 
 def digest(data: bytes) -> str:
     """Of the equations that a file was compiled from, as it says; empty where it does not."""
-    return outline(data).concrete.program if is_concrete(data) else symbolic_of(data).program
+    return decode_outline(data).concrete.program if is_concrete(data) else decode_symbolic(data).program
 
 
 def parameters(data: bytes) -> tuple[str, ...]:
     """Their names, of a symbolic file."""
-    return symbolic_of(data).parameters
+    return decode_symbolic(data).parameters
 
 
 def domain(data: bytes) -> Signature:
@@ -59,7 +59,7 @@ def domain(data: bytes) -> Signature:
 
 def candidates(data: bytes) -> int:
     """How many a symbolic file stores."""
-    return len(symbolic_of(data).candidates)
+    return len(decode_symbolic(data).candidates)
 
 
 def arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
@@ -68,9 +68,9 @@ def arrays(data: bytes) -> tuple[tuple[Array, bool], ...]:
         # The outline suffices: generators, which are most of a large file, are not decoded for it.
         return tuple(
             (Array(a.name, a.dtype, tuple(Affine((), n) for n in a.shape)), a.is_output)
-            for a in outline(data).concrete.arrays
+            for a in decode_outline(data).concrete.arrays
         )
-    symbolic = symbolic_of(data)
+    symbolic = decode_symbolic(data)
     shapes = (
         tuple(notation.affine(r, symbolic.dimensions, symbolic.parameters) for r in a.shape) for a in symbolic.arrays
     )
@@ -89,7 +89,7 @@ def show(data: bytes) -> str:
     if not is_concrete(data):
         return listing.show_symbolic(symbolic_file.decode(data))
     concrete = concrete_file.decode(data)
-    return listing.show_concrete(concrete, unit_names(concrete), resolve.known_origin(concrete))
+    return listing.show_concrete(concrete, unit_names(concrete), resolve.find_origin(concrete))
 
 
 def as_json(data: bytes) -> Json:

@@ -40,12 +40,12 @@ def signature(symbolic: Symbolic) -> Signature:
     return Signature(symbolic.kernel, symbolic.parameters, domain)
 
 
-def is_plain(symbolic: Symbolic, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bool:
+def has_plain_types(symbolic: Symbolic, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bool:
     """Fast-path test: whether the library can take the request as it is. It checks the domain and the machine's size
     itself, and what it refuses is asked for again here, where there are sentences for it.
     """
     return (
-        arguments.are_plain(symbolic.parameters, values)
+        arguments.has_plain_values(symbolic.parameters, values)
         and 0 < region[0] <= _LONGEST_SIDE
         and 0 < region[1] <= _LONGEST_SIDE
         and (candidate is None or candidate in range(len(symbolic.candidates)))

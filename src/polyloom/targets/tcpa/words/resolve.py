@@ -47,7 +47,7 @@ class Resolved:
     iteration: Numbers
 
 
-def known_origin(concrete: Concrete) -> Known | None:
+def find_origin(concrete: Concrete) -> Known | None:
     """Origin of a configuration, as it says itself. Errors: PL07xx where it does not fit its words."""
     told = concrete.made_of
     if told is None:
@@ -56,7 +56,7 @@ def known_origin(concrete: Concrete) -> Known | None:
     if told.candidate >= len(symbolic.candidates) or len(told.values) != len(symbolic.parameters):
         raise mismatch_error()
     found = Known(symbolic, symbolic.candidates[told.candidate], told.values)
-    if len(concrete.extents) != len(symbolic.dimensions) or not fits(found.schedule, symbolic, concrete):
+    if len(concrete.extents) != len(symbolic.dimensions) or not matches_words(found.schedule, symbolic, concrete):
         raise mismatch_error()
     return found
 
@@ -68,7 +68,7 @@ def mismatch_error() -> PolyloomError:
     )
 
 
-def fits(schedule: Schedule, symbolic: Symbolic, concrete: Concrete) -> bool:
+def matches_words(schedule: Schedule, symbolic: Symbolic, concrete: Concrete) -> bool:
     """Match of a schedule and the words: whether every operation that is issued has a node at its unit and slot."""
     interval = concrete.initiation_interval
     slots = {(u, t % interval, v.opcode) for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)}
@@ -84,7 +84,7 @@ def fits(schedule: Schedule, symbolic: Symbolic, concrete: Concrete) -> bool:
     return not concrete.classes or (not rest and (slower == 1 or bool(schedule.apart)) and issued <= slots)
 
 
-def resolve(element: Column, unit: Column, cycle: Column, opcode: Column, concrete: Concrete, of: Known) -> Resolved:
+def resolve_events(element: Column, unit: Column, cycle: Column, opcode: Column, concrete: Concrete, of: Known) -> Resolved:
     """Event resolution, by columns: the element row by row, the unit, the cycle and the opcode."""
     symbolic, schedule, pi = of.symbolic, of.schedule, concrete.initiation_interval
     rows, columns = np.divmod(element.astype(np.int64), concrete.columns)
@@ -99,7 +99,7 @@ def resolve(element: Column, unit: Column, cycle: Column, opcode: Column, concre
         if not len(at):
             continue
         points, inside = _iterations(lag[at] // pi, rows[at], columns[at], concrete, of)
-        inside &= holds(operation.condition, points, of)
+        inside &= evaluate_condition(operation.condition, points, of)
         node[at[inside]] = v
         iteration[at[inside]] = points[inside]
     return Resolved(node, iteration)
@@ -127,12 +127,12 @@ def _iterations(
         rest, digit = np.divmod(rest, max(extent, 1))
         tile = rows if m == candidate.rows else columns if m == candidate.columns else 0
         counted = digit + extent * tile
-        low, high = (bound(b, of) for b in (of.symbolic.extents[m].lower, of.symbolic.extents[m].upper))
+        low, high = (evaluate_bound(b, of) for b in (of.symbolic.extents[m].lower, of.symbolic.extents[m].upper))
         found[:, m] = high - counted if candidate.reflected[m] else low + counted
     return found, rest == 0
 
 
-def bound(pieces: Sequence[Bound], of: Known) -> int:
+def evaluate_bound(pieces: Sequence[Bound], of: Known) -> int:
     """The piece whose guards hold; 0 of an empty space."""
     for piece in pieces:
         if all(_constant(guard, of) >= 0 for guard in piece.guards):
@@ -144,17 +144,17 @@ def _constant(row: Row, of: Known) -> int:
     return row.constant + sum(c * v for c, v in zip(row.params, of.values, strict=True))
 
 
-def affine(row: Row, points: Numbers, of: Known) -> Numbers:
+def evaluate_row(row: Row, points: Numbers, of: Known) -> Numbers:
     """Its value at each of the points."""
     return points @ np.array(row.dims, np.int64) + _constant(row, of)
 
 
-def holds(condition: int, points: Numbers, of: Known) -> NDArray[np.bool_]:
+def evaluate_condition(condition: int, points: Numbers, of: Known) -> NDArray[np.bool_]:
     """At which of the points a condition holds."""
     found = np.zeros(len(points), np.bool_)
     for conjunction in of.symbolic.conditions[condition]:
         piece = np.ones(len(points), np.bool_)
         for number in conjunction:
-            piece &= affine(of.symbolic.constraints[number], points, of) >= 0
+            piece &= evaluate_row(of.symbolic.constraints[number], points, of) >= 0
         found |= piece
     return found

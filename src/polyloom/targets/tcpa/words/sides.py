@@ -16,7 +16,7 @@ LOCATIONS: Final[tuple[Location, ...]] = ("pe", *SIDES)
 OPPOSITE: Final[Mapping[str, Side]] = {"east": "west", "west": "east", "south": "north", "north": "south"}
 
 
-def port_of(name: str) -> tuple[int, int]:
+def parse_port(name: str) -> tuple[int, int]:
     """The location and the index of a port by its name, such as `west0`."""
     location = next(n for n, text in enumerate(LOCATIONS) if name.startswith(text))
     return location, int(name.removeprefix(LOCATIONS[location]))

@@ -18,16 +18,16 @@ from polyloom.binary import (
     Codec,
     FileKind,
     Reader,
-    counted,
-    fixed,
+    counted_list,
+    fixed_integer,
     integer,
-    mapped,
+    map_codec,
     mask,
     natural,
     optional,
-    pooled,
+    pool_reference,
     record,
-    repeated,
+    fixed_list,
     section,
     sparse,
     text,
@@ -68,7 +68,7 @@ _SYMBOLS = 64
 _LONGEST = 255
 """Cycles that an operation of a machine takes at most (machine_file.py)."""
 
-_port: Codec[Port] = mapped(
+_port: Codec[Port] = map_codec(
     natural("a port"),
     lambda port: port.index * len(LOCATIONS) + LOCATIONS.index(port.location),
     lambda n: Port(LOCATIONS[n % len(LOCATIONS)], n // len(LOCATIONS)),
@@ -79,13 +79,13 @@ def _read_hop(reader: Reader) -> Port:
     at, port = reader.position, _port.read(reader)
     # Only the ends of a route are registers, and these are fields of their own.
     if port.location == "pe":
-        raise binary.malformed(at, "a route leaves a wrapper through a register")
+        raise binary.format_error(at, "a route leaves a wrapper through a register")
     return port
 
 
 _hop: Codec[Port] = Codec(_port.write, _read_hop)
 _DISPLACEMENTS = tuple((rows, columns) for rows in (-1, 0, 1) for columns in (-1, 0, 1))
-_displacement = mapped(natural("a displacement", len(_DISPLACEMENTS)), _DISPLACEMENTS.index, _DISPLACEMENTS.__getitem__)
+_displacement = map_codec(natural("a displacement", len(_DISPLACEMENTS)), _DISPLACEMENTS.index, _DISPLACEMENTS.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ _sizes = record(
 
 def _adjacency() -> Codec[tuple[tuple[Port, Port], ...] | None]:
     """No restriction as 0, else 1, the number of pairs, the pairs."""
-    flag, pairs = natural("adjacency", 2), counted(repeated(_port, 2), natural("the number of port pairs"))
+    flag, pairs = natural("adjacency", 2), counted_list(fixed_list(_port, 2), natural("the number of port pairs"))
 
     def write(out: bytearray, value: tuple[tuple[Port, Port], ...] | None) -> None:
         flag.write(out, value is not None)
@@ -134,7 +134,7 @@ def _limits(units: tuple[str, ...]) -> Codec[Limits]:
         hop_delay=natural("the hop delay"),
         control_signals=optional("the control signals"),
         signal_sets=optional("the sets of a signal"),
-        half_spaces=mapped(natural("half-spaces", 2), int, bool),
+        half_spaces=map_codec(natural("half-spaces", 2), int, bool),
         counter_bits=natural("the counter bits"),
         generator_dimensions=optional("the generator dimensions"),
         delay_bits=natural("the delay bits"),
@@ -161,8 +161,8 @@ def _row(sizes: _Sizes) -> Codec[Row]:
 
 
 def _conditions(constraints: int) -> Codec[tuple[tuple[tuple[int, ...], ...], ...]]:
-    return counted(
-        counted(mask("a conjunction", constraints), natural("the number of pieces")),
+    return counted_list(
+        counted_list(mask("a conjunction", constraints), natural("the number of pieces")),
         natural("the number of conditions"),
     )
 
@@ -177,37 +177,37 @@ class _Sets:
 
 
 def _sets(sizes: _Sizes, row: Codec[Row]) -> Codec[_Sets]:
-    rows = counted(row, natural("the number of rows"))
+    rows = counted_list(row, natural("the number of rows"))
     bound = record(
         Bound,
         guards=rows,
         numerator=row,
         # A denominator is at least 1: stored less by one, so that 0 cannot stand in a file.
-        denominator=mapped(natural("a denominator"), lambda d: d - 1, lambda n: n + 1),
+        denominator=map_codec(natural("a denominator"), lambda d: d - 1, lambda n: n + 1),
     )
-    bounds = counted(bound, natural("the number of pieces of a bound"))
+    bounds = counted_list(bound, natural("the number of pieces of a bound"))
     return record(
         _Sets,
-        assumptions=counted(rows, natural("the number of pieces")),
-        extents=repeated(record(Extent, lower=bounds, upper=bounds), sizes.dimensions),
-        arrays=repeated(_array(row), sizes.arrays),
+        assumptions=counted_list(rows, natural("the number of pieces")),
+        extents=fixed_list(record(Extent, lower=bounds, upper=bounds), sizes.dimensions),
+        arrays=fixed_list(_array(row), sizes.arrays),
     )
 
 
 def _array(row: Codec[Row]) -> Codec[ArrayInfo]:
     def write(out: bytearray, array: ArrayInfo) -> None:
         encoding.array_head.write(out, (array.dtype, array.is_output, len(array.shape)))
-        repeated(row, len(array.shape)).write(out, array.shape)
+        fixed_list(row, len(array.shape)).write(out, array.shape)
 
     def read(reader: Reader) -> ArrayInfo:
         dtype, is_output, rank = encoding.array_head.read(reader)
-        return ArrayInfo("", dtype, repeated(row, rank).read(reader), is_output)
+        return ArrayInfo("", dtype, fixed_list(row, rank).read(reader), is_output)
 
     return Codec(write, read)
 
 
 _IMMEDIATE, _USE, _INPUT = range(3)
-_WIDE = fixed(8, "an immediate")
+_WIDE = fixed_integer(8, "an immediate")
 
 
 def _write_operand(out: bytearray, operand: ImmediateOperand | UseOperand | InputOperand, is_wide: bool) -> None:
@@ -234,7 +234,7 @@ def _read_operand(reader: Reader, is_wide: bool) -> ImmediateOperand | UseOperan
         return UseOperand(value >> 2)
     if value & 3 == _INPUT:
         return InputOperand(value >> 2)
-    raise binary.malformed(at, f"{value} is no operand")
+    raise binary.format_error(at, f"{value} is no operand")
 
 
 def _node(conditions: int) -> Codec[Node]:
@@ -253,7 +253,7 @@ def _node(conditions: int) -> Codec[Node]:
         at, code = reader.position, opcode.read(reader)
         arity = encoding.arity(code)
         if arity is None:
-            raise binary.malformed(at, f"opcode {code} is no operation")
+            raise binary.format_error(at, f"opcode {code} is no operation")
         number = condition.read(reader)
         operands = tuple(_read_operand(reader, source_type(code, k) == "f64") for k in range(arity))
         return Node(code, number, operands, output.read(reader))
@@ -280,27 +280,27 @@ def _graph(sizes: _Sizes, conditions: int, arrays: tuple[ArrayInfo, ...], row: C
 
         def write(out: bytearray, value: Access) -> None:
             number.write(out, value.array)
-            repeated(row, len(arrays[value.array].shape)).write(out, value.index)
+            fixed_list(row, len(arrays[value.array].shape)).write(out, value.index)
 
         def read(reader: Reader) -> Access:
             array = number.read(reader)
-            return Access(array, repeated(row, len(arrays[array].shape)).read(reader))
+            return Access(array, fixed_list(row, len(arrays[array].shape)).read(reader))
 
         return Codec(write, read)
 
     return record(
         _Graph,
-        nodes=repeated(_node(conditions), sizes.nodes),
-        uses=counted(
+        nodes=fixed_list(_node(conditions), sizes.nodes),
+        uses=counted_list(
             record(
                 partial(Use, 0, 0),
                 distance=sparse("a distance", sizes.dimensions),
-                writers=counted(writer, natural("the number of writers")),
+                writers=counted_list(writer, natural("the number of writers")),
             ),
             natural("the number of uses"),
         ),
-        inputs=counted(record(partial(InputUse, 0, 0), access=access()), natural("the number of inputs")),
-        outputs=counted(record(partial(OutputUse, 0), access=access()), natural("the number of outputs")),
+        inputs=counted_list(record(partial(InputUse, 0, 0), access=access()), natural("the number of inputs")),
+        outputs=counted_list(record(partial(OutputUse, 0), access=access()), natural("the number of outputs")),
     )
 
 
@@ -310,28 +310,28 @@ def _schedules(sizes: _Sizes, row: Codec[Row]) -> Codec[tuple[tuple[Schedule, Bo
         Apart,
         first=natural("a node", sizes.nodes),
         second=natural("a node", sizes.nodes),
-        where=counted(counted(row, natural("the number of rows")), natural("the number of pieces")),
+        where=counted_list(counted_list(row, natural("the number of rows")), natural("the number of pieces")),
     )
-    per_node = repeated(natural("an offset or a latency"), sizes.nodes)
+    per_node = fixed_list(natural("an offset or a latency"), sizes.nodes)
     schedule = record(
         Schedule,
         initiation_interval=natural("an initiation interval"),
         tau=per_node,
-        unit=repeated(natural("a unit", sizes.units), sizes.nodes),
+        unit=fixed_list(natural("a unit", sizes.units), sizes.nodes),
         latency=per_node,
-        apart=counted(apart, natural("the number of rare pairs")),
+        apart=counted_list(apart, natural("the number of rare pairs")),
     )
     bottleneck = record(
         partial(Bottleneck, bound_by=""),
         minimum=natural("the minimum initiation interval"),
-        proved=mapped(natural("a flag", 2), int, bool),
+        proved=map_codec(natural("a flag", 2), int, bool),
     )
 
     def write(out: bytearray, pair: tuple[Schedule, Bottleneck]) -> None:
         schedule.write(out, pair[0])
         bottleneck.write(out, pair[1])
 
-    return counted(
+    return counted_list(
         Codec(write, lambda reader: (schedule.read(reader), bottleneck.read(reader))),
         natural("the number of schedules"),
     )
@@ -357,15 +357,15 @@ def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]
         Route,
         displacement=_displacement,
         output=natural("an od"),
-        hops=counted(_hop, natural("the number of hops")),
+        hops=counted_list(_hop, natural("the number of hops")),
         input=natural("an id"),
     )
-    dimension, scan = optional("a dimension"), repeated(natural("a scanned dimension", 2 * n), n)
+    dimension, scan = optional("a dimension"), fixed_list(natural("a scanned dimension", 2 * n), n)
     schedule = natural("a schedule", schedules)
-    routes = counted(route, natural("the number of routes"))
+    routes = counted_list(route, natural("the number of routes"))
     # Every use has links, so that their number is not stored.
-    links = repeated(counted(link, natural("the number of links")), len(graph.uses))
-    inputs, outputs = repeated(natural("an id"), len(graph.inputs)), repeated(natural("an od"), len(graph.outputs))
+    links = fixed_list(counted_list(link, natural("the number of links")), len(graph.uses))
+    inputs, outputs = fixed_list(natural("an id"), len(graph.inputs)), fixed_list(natural("an od"), len(graph.outputs))
 
     def write(out: bytearray, candidate: Candidate) -> None:
         dimension.write(out, candidate.rows)
@@ -384,7 +384,7 @@ def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]
         order = tuple(m >> 1 for m in scanned)
         allocated = [m for m in (rows, columns) if m is not None]
         if sorted(order) != list(range(n)) or any(m >= n for m in allocated) or len(set(allocated)) < len(allocated):
-            raise binary.malformed(at, "rows, columns and order are not dimensions, each once")
+            raise binary.format_error(at, "rows, columns and order are not dimensions, each once")
         number, routed = schedule.read(reader), routes.read(reader)
         candidate = Candidate(
             rows=rows,
@@ -398,14 +398,14 @@ def _candidate(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[Candidate]
             output_registers=outputs.read(reader),
         )
         if any(one.kind is Kind.CHANNEL and one.register >= len(routed) for use in candidate.links for one in use):
-            raise binary.malformed(at, "a link has no route")
+            raise binary.format_error(at, "a link has no route")
         return candidate
 
     return Codec(write, read)
 
 
 def _candidates(sizes: _Sizes, graph: _Graph, schedules: int) -> Codec[tuple[Candidate, ...]]:
-    return counted(_candidate(sizes, graph, schedules), natural("the number of candidates"))
+    return counted_list(_candidate(sizes, graph, schedules), natural("the number of candidates"))
 
 
 def _resolve_uses(graph: _Graph, at: int) -> _Graph:
@@ -417,7 +417,7 @@ def _resolve_uses(graph: _Graph, at: int) -> _Graph:
     written = [node.output for node in graph.nodes if node.output is not None]
     # Operands name uses, so that uses need not name operands: each must be named exactly once.
     if len(read) != len(expected) or set(read) != expected or sorted(written) != list(range(len(graph.outputs))):
-        raise binary.malformed(at, "uses, inputs and outputs do not belong to one operand or result each")
+        raise binary.format_error(at, "uses, inputs and outputs do not belong to one operand or result each")
     # What follows from the nodes is not stored twice; here it is put back.
     return replace(
         graph,
@@ -453,11 +453,11 @@ def encode(symbolic: Symbolic) -> bytes:
     # Sections are encoded in the order of the file, because each may add rows to the pool.
     graph = _Graph(s.nodes, s.uses, s.inputs, s.outputs)
     rows = list(s.constraints)
-    row = pooled(rows, "the number of a row", natural)
+    row = pool_reference(rows, "the number of a row", natural)
     sets = section(_sets(sizes, row), _Sets(s.assumptions, s.extents, s.arrays))
     nodes = section(_graph(sizes, len(s.conditions), s.arrays, row), graph)
     schedules = section(_schedules(sizes, row), tuple(zip(s.schedules, s.bottlenecks, strict=True)))
-    table = counted(_row(sizes), natural("the number of rows"))
+    table = counted_list(_row(sizes), natural("the number of rows"))
     return binary.pack(
         KIND,
         s.machine_hash,
@@ -482,7 +482,7 @@ def decode(data: bytes) -> Symbolic:
     sizes = _sizes.read(head)
 
     def names(count: int) -> tuple[str, ...]:
-        return repeated(text, count).read(name_reader)
+        return fixed_list(text, count).read(name_reader)
 
     (kernel, machine, program), units, parameters, dimensions = (
         names(3),
@@ -492,16 +492,16 @@ def decode(data: bytes) -> Symbolic:
     )
     array_names, node_names = names(sizes.arrays), names(sizes.nodes)
     limits = _limits(units).read(head)
-    table = counted(_row(sizes), natural("the number of rows"))
+    table = counted_list(_row(sizes), natural("the number of rows"))
     constraints = table.read(set_reader)
     # Rows of conditions come first in the pool: conjunctions are masks over these alone.
-    row = pooled([*constraints, *table.read(set_reader)], "the number of a row", natural)
+    row = pool_reference([*constraints, *table.read(set_reader)], "the number of a row", natural)
     conditions = _conditions(len(constraints)).read(set_reader)
     sets = _sets(sizes, row).read(set_reader)
     graph = _resolve_uses(_graph(sizes, len(conditions), sets.arrays, row).read(graph_reader), graph_reader.position)
     schedules = _schedules(sizes, row).read(schedule_reader)
     if not dimensions or not schedules or not all(schedule.initiation_interval for schedule, _ in schedules):
-        raise binary.malformed(
+        raise binary.format_error(
             schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0"
         )
     _check_rare_pairs([schedule for schedule, _ in schedules], schedule_reader.position)
@@ -530,7 +530,7 @@ def decode(data: bytes) -> Symbolic:
         origins=origins.codec(sizes.nodes).read(name_reader),
     )
     if not symbolic.candidates:
-        raise binary.malformed(candidate_reader.position, "there is no candidate")
+        raise binary.format_error(candidate_reader.position, "there is no candidate")
     binary.check_canonical(data, encode(symbolic))
     return symbolic
 
@@ -540,7 +540,7 @@ def _check_rare_pairs(schedules: Iterable[Schedule], at: int) -> None:
     nodes = ((s, v) for s in schedules for pair in s.apart for v in (pair.first, pair.second))
     # Enumerating the differences takes time in proportion to the latency: an altered file must not hang the reader.
     if any(s.latency[v] > _LONGEST for s, v in nodes):
-        raise binary.malformed(at, f"a rare operation holds its unit for more than {_LONGEST} cycles")
+        raise binary.format_error(at, f"a rare operation holds its unit for more than {_LONGEST} cycles")
 
 
 def _check_parametric(sets: _Sets, at: int) -> None:
@@ -552,7 +552,7 @@ def _check_parametric(sets: _Sets, at: int) -> None:
         *(row for array in sets.arrays for row in array.shape),
     )
     if any(any(row.dims) for row in rows):
-        raise binary.malformed(at, "a bound, a shape or the domain of the parameters depends on a loop dimension")
+        raise binary.format_error(at, "a bound, a shape or the domain of the parameters depends on a loop dimension")
 
 
 def size_without_names(data: bytes) -> int:

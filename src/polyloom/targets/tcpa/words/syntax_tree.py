@@ -135,10 +135,10 @@ def tile_bounds(
     the reader of -d, so producers use the same rule with -d.
     """
     allocated = ((candidate.rows, displacement[0]), (candidate.columns, displacement[1]))
-    return tuple(sorted(_bound(m, distance[m], theta != 0) for m, theta in allocated if m is not None and distance[m]))
+    return tuple(sorted(_tile_bound(m, distance[m], theta != 0) for m, theta in allocated if m is not None and distance[m]))
 
 
-def _bound(dimension: int, d: int, crosses: bool) -> TileBound:
+def _tile_bound(dimension: int, d: int, crosses: bool) -> TileBound:
     if d > 0:
         return (
             TileBound(dimension, BoundKind.AT_MOST, d - 1) if crosses else TileBound(dimension, BoundKind.AT_LEAST, d)
@@ -165,7 +165,7 @@ def _instruction(symbolic: Symbolic, candidate: Candidate, nodes: list[int]) -> 
     for leaf in written:
         # Destinations that never hold together share a position: fewer positions mean fewer destination fields in a
         # word.
-        fitting = (p for p in positions if all(_are_disjoint(a, b) for other in p for a in other for b in leaf))
+        fitting = (p for p in positions if all(_has_disjoint_pieces(a, b) for other in p for a in other for b in leaf))
         position = next(fitting, None)
         if position is None:
             positions.append([leaf])
@@ -236,7 +236,7 @@ def _leaves(owned: list[_Owned]) -> Position:
     return tuple(_leaf(leaf) for leaf in _leaves_by_fragment(owned))
 
 
-def _are_disjoint(a: _Owned, b: _Owned) -> bool:
+def _has_disjoint_pieces(a: _Owned, b: _Owned) -> bool:
     """Disjointness, sufficient: two pieces surely share no iteration, by their equations, or by bounds on one J_m."""
     return a.node != b.node or any(
         _contradict_bounds(x, y) or _contradict_bounds(y, x) for x in a.piece.tile for y in b.piece.tile

@@ -14,15 +14,15 @@ from itertools import islice
 from typing import Final, cast
 
 from polyloom.ir.operations import ElementType
-from polyloom.riscv.image import elf
-from polyloom.targets.costs import ADDING, LOGIC, Costs, Line, Units, executing
+from polyloom.riscv.image import elf_image
+from polyloom.targets.costs import ADDING, LOGIC, Costs, Line, Units, operation_rates
 from polyloom.targets.target import Execution, Given, Json, Program
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.run.events import origin
 from polyloom.targets.tensix.words import program
 from polyloom.targets.tensix.words.decode import decode
-from polyloom.targets.tensix.words.disassemble import commented
+from polyloom.targets.tensix.words.disassemble import annotate_word
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.targets.tensix.words.program import Item
 
@@ -47,10 +47,10 @@ def costs(made: Program, execution: Execution, member: Member) -> Costs:
         moved=cast("int | None", execution.detail),
         boundary="lines between L1 and the unpackers and packers",
         bandwidth=float(_L1),
-        code_bytes=sum(len(s.data) for s in elf(made.data, program.CORE).segments if s.is_code),
-        bound_by=_busiest(facts),
-        arithmetic=_arithmetic(facts),
-        loop=tuple(_loop(Given("program.elf", made.data, Place(member), Options()), "fidelity" in facts)),
+        code_bytes=sum(len(s.data) for s in elf_image(made.data, program.CORE).segments if s.is_code),
+        bound_by=_busiest_unit(facts),
+        arithmetic=_arithmetic_text(facts),
+        loop=tuple(_inner_loop(Given("program.elf", made.data, Place(member), Options()), "fidelity" in facts)),
     )
 
 
@@ -65,11 +65,11 @@ def _units(facts: Mapping[str, Json]) -> Iterator[Units]:
     # Each fidelity phase is one pass of MVMUL over the same operands.
     cycles = cast(int, facts["fidelity"]) if is_product else 1
     lanes = _MATRIX if is_product else _VECTOR
-    yield Units("multipliers", lanes, executing(("mul",), _TYPES, cycles))
-    yield Units("adders", lanes, executing(("add", "sub") if is_product else (*ADDING, *LOGIC), _TYPES, cycles))
+    yield Units("multipliers", lanes, operation_rates(("mul",), _TYPES, cycles))
+    yield Units("adders", lanes, operation_rates(("add", "sub") if is_product else (*ADDING, *LOGIC), _TYPES, cycles))
 
 
-def _busiest(facts: Mapping[str, Json]) -> str | None:
+def _busiest_unit(facts: Mapping[str, Json]) -> str | None:
     used = cast("Mapping[str, float] | None", facts.get("utilization"))
     if not used:
         return None
@@ -77,7 +77,7 @@ def _busiest(facts: Mapping[str, Json]) -> str | None:
     return f"{name}, busy in {used[name]:.0%} of the cycles"
 
 
-def _arithmetic(facts: Mapping[str, Json]) -> str | None:
+def _arithmetic_text(facts: Mapping[str, Json]) -> str | None:
     if "format" not in facts:
         return "the vector unit rounds and flushes as its instructions say"
     if "fidelity" in facts:
@@ -85,7 +85,7 @@ def _arithmetic(facts: Mapping[str, Json]) -> str | None:
     return f"elements in {facts['format']}"
 
 
-def _loop(found: Given, is_product: bool) -> Iterator[Line]:
+def _inner_loop(found: Given, is_product: bool) -> Iterator[Line]:
     """Inner loop: the longest run of words of the unit that does the work; what repeats it may stand outside of the
     code, in an expander.
     """
@@ -93,14 +93,14 @@ def _loop(found: Given, is_product: bool) -> Iterator[Line]:
     best, run = list[Item](), list[Item]()
     for item in read.items:
         # An unrolled loop body and a recorded replay both appear as a run of words of one unit.
-        run = [*run, item] if item.is_tensix and _works(item.word, is_product, found.place.member) else []
+        run = [*run, item] if item.is_tensix and _is_compute_word(item.word, is_product, found.place.member) else []
         best = run if len(run) > len(best) else best
-    text = ((i.address, f"{i.address:8x}: {i.word:08x}  {commented(i.word, found.place.member)}") for i in best)
+    text = ((i.address, f"{i.address:8x}: {i.word:08x}  {annotate_word(i.word, found.place.member)}") for i in best)
     for address, line in islice(text, _LONGEST):
         place = origin(read.lines, address)
         yield Line(line, place.line, place.reason)
 
 
-def _works(word: int, is_product: bool, member: Member) -> bool:
+def _is_compute_word(word: int, is_product: bool, member: Member) -> bool:
     row = decode(word, member)
     return row is not None and (row.row.name == "MVMUL" if is_product else row.row.unit == "vector")

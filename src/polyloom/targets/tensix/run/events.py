@@ -14,21 +14,21 @@ from typing import Final
 
 from polyloom._native import tensix as native
 from polyloom.ir.ssa import NOWHERE, Place
-from polyloom.riscv.disassemble import text_of
+from polyloom.riscv.disassemble import instruction_text
 from polyloom.riscv.encode import decode as decode_riscv
-from polyloom.riscv.names import parse
+from polyloom.riscv.names import parse_isa
 from polyloom.riscv.source_lines import Lines
-from polyloom.targets.provenance import of_place
+from polyloom.targets.provenance import place_provenance
 from polyloom.targets.tensix.run.tile import CORES, UNITS, Tile
 from polyloom.targets.tensix.words.disassemble import disassemble
-from polyloom.targets.tensix.words.encode import restored
+from polyloom.targets.tensix.words.encode import unrotate_word
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.targets.trace import Arrow, Span, Trace
 
 _PACKERS: Final = tuple(f"packer {n}" for n in range(4))
 _TRACKS: Final = (*(("units", unit) for unit in (*UNITS, *_PACKERS)), *(("cores", core) for core in CORES))
 _FIRST_CORE: Final = len(UNITS) + len(_PACKERS)
-_CORE: Final = parse("rv32im")
+_CORE: Final = parse_isa("rv32im")
 _LOW_BITS: Final = 3
 """Of a word that is an instruction of RISC-V."""
 
@@ -38,23 +38,23 @@ def trace(tile: Tile, lines: Lines | None = None) -> Trace:
     events = tile.native.events
     # A push and the core's instruction share cycle and program counter, which identifies the span to point from.
     places = {(e[0], e[5]): _TRACKS[e[3]] for e in events if e[3] >= _FIRST_CORE}
-    spans = [_span(event, tile.member, lines or Lines()) for event in events]
-    spans += _pushes(events, places)
-    spans += (Span("threads", f"t{e[2]} retired", _name(e, tile.member), e[1], 1) for e in events if e[2] >= 0)
-    return Trace(tuple(spans), (), tuple(_arrows(events, places)), holds=True)
+    spans = [_unit_span(event, tile.member, lines or Lines()) for event in events]
+    spans += _push_spans(events, places)
+    spans += (Span("threads", f"t{e[2]} retired", _event_name(e, tile.member), e[1], 1) for e in events if e[2] >= 0)
+    return Trace(tuple(spans), (), tuple(_flow_arrows(events, places)), holds=True)
 
 
-def _span(event: native.Event, member: Member, lines: Lines) -> Span:
+def _unit_span(event: native.Event, member: Member, lines: Lines) -> Span:
     start, end, thread, track, _, pc, index, _ = event
     about = [("thread", f"t{thread}")] if thread >= 0 else []
     if index:
         about.append(("word", str(index)))
     elif pc or track >= _FIRST_CORE:
         about.append(("pushed from" if thread >= 0 else "address", f"{pc:#x}"))
-        found = of_place(origin(lines, pc))
+        found = place_provenance(origin(lines, pc))
         about += found.told.items() if found is not None else ()
     # An event of no length would be invisible in the viewers.
-    return Span(*_TRACKS[track], _name(event, member), start, max(1, end - start), tuple(about))
+    return Span(*_TRACKS[track], _event_name(event, member), start, max(1, end - start), tuple(about))
 
 
 def origin(lines: Lines, address: int) -> Place:
@@ -64,17 +64,17 @@ def origin(lines: Lines, address: int) -> Place:
     return found if " " in found.reason else replace(found, reason="")
 
 
-def _name(event: native.Event, member: Member) -> str:
+def _event_name(event: native.Event, member: Member) -> str:
     word = event[4]
     if event[3] < _FIRST_CORE:
         return disassemble(word, member)
     if word & _LOW_BITS != _LOW_BITS:
-        return disassemble(restored(word), member)
+        return disassemble(unrotate_word(word), member)
     found = decode_riscv(word, _CORE)
-    return text_of(found) if found is not None else f".word {word:#010x}"
+    return instruction_text(found) if found is not None else f".word {word:#010x}"
 
 
-def _pushes(events: list[native.Event], places: dict[tuple[int, int], tuple[str, str]]) -> Iterator[Span]:
+def _push_spans(events: list[native.Event], places: dict[tuple[int, int], tuple[str, str]]) -> Iterator[Span]:
     """Spans of words that no core pushed: each once, however much it expands to."""
     seen: set[tuple[int, int]] = set()
     for _, _, thread, _, _, pc, index, pushed in events:
@@ -84,7 +84,7 @@ def _pushes(events: list[native.Event], places: dict[tuple[int, int], tuple[str,
             yield Span("threads", f"t{thread} pushed", f"word {index}", pushed, 1)
 
 
-def _arrows(events: list[native.Event], places: dict[tuple[int, int], tuple[str, str]]) -> Iterator[Arrow]:
+def _flow_arrows(events: list[native.Event], places: dict[tuple[int, int], tuple[str, str]]) -> Iterator[Arrow]:
     for start, end, thread, track, _, pc, _, pushed in events:
         if thread >= 0:
             yield Arrow(

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from polyloom import temporary
 from polyloom.ir.ssa import Constant, Function
-from polyloom.targets.tensix.run.places import get, put, where
+from polyloom.targets.tensix.run.places import read_place, write_place, parse_place
 from polyloom.targets.tensix.run.tile import Tile
-from polyloom.targets.tensix.source.cpp.source import load_several
+from polyloom.targets.tensix.source.cpp.source import load_functions
 from polyloom.targets.tensix.source.lower.compile import Options, lower
 from polyloom.targets.tensix.source.oracle.interpret import State, interpret
 from polyloom.targets.tensix.words.decode import decode
@@ -43,7 +43,7 @@ FLOATS, INTEGERS, UNSIGNED = 12, 14, 16
 """Where a result is stored, by its kind."""
 _BLACKHOLE: Final = " (Blackhole)"
 LANES: Final = 4
-_IN_DST: Final = where("dst:fp32")
+_IN_DST: Final = parse_place("dst:fp32")
 _NUMBERS: Final = {"x": (-2.5, 0.25, 1.0, 7.0), "y": (0.5, -1.0, 2.0, 0.25)}
 _BITS: Final = {
     "i": (-5, 0, 3, 70000),
@@ -103,7 +103,7 @@ def _entries(text: str) -> Iterator[Entry]:
             yield Entry(heading, names.removesuffix(_BLACKHOLE), example, meaning, names.endswith(_BLACKHOLE))
 
 
-def kernel(entry: Entry, name: str) -> str:
+def example_source(entry: Entry, name: str) -> str:
     """C++ source of an example as a function."""
     lines = [f"void {name}() {{"]
     for operand in entry.operands:
@@ -115,21 +115,21 @@ def kernel(entry: Entry, name: str) -> str:
 
 
 @cache
-def forms(member: Member) -> dict[Entry, Function]:
+def compile_examples(member: Member) -> dict[Entry, Function]:
     """SSA form of the examples of a member, compiled by one call of clang."""
     chosen = [entry for entry in entries() if entry.member == member]
     names = tuple(f"example_{k}" for k in range(len(chosen)))
     # One compilation of all examples takes about as long as one of a single example.
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         path = Path(folder, "examples.h")
-        path.write_text(_HEAD + "".join(map(kernel, chosen, names)), encoding="utf-8")
-        found = load_several(str(path), names, member=member)
+        path.write_text(_HEAD + "".join(map(example_source, chosen, names)), encoding="utf-8")
+        found = load_functions(str(path), names, member=member)
     return dict(zip(chosen, found.functions, strict=True))
 
 
-def instructions(entry: Entry) -> list[str]:
+def example_mnemonics(entry: Entry) -> list[str]:
     """Mnemonics of what the example compiles to, without the loads of its operands and the store of its result."""
-    lowered = lower(forms(entry.member)[entry], Options(entry.member)).function
+    lowered = lower(compile_examples(entry.member)[entry], Options(entry.member)).function
     words = [i.operands[0] for block in lowered.blocks for i in block.instructions if i.called == "tensix.word"]
     found = [_mnemonic(word.value & 0xFFFFFFFF, entry.member) for word in words if isinstance(word, Constant)]
     # Each operand is loaded once; an example's own loads of Dst come on top and stay in the list.
@@ -149,7 +149,7 @@ def _mnemonic(word: int, member: Member) -> str:
     return found.row.mnemonic
 
 
-def dst() -> NDArray[np.uint32]:
+def operand_rows() -> NDArray[np.uint32]:
     """Rows of Dst with the operands, as bits of 32; four lanes repeat."""
     rows = np.zeros((64, 16), np.uint32)
     for name, (_, place) in OPERANDS.items():
@@ -163,7 +163,7 @@ def _as_bits(numbers: Sequence[int]) -> NDArray[np.uint32]:
     return np.array([number & 0xFFFFFFFF for number in numbers], np.uint32)
 
 
-def place_of(form: Function) -> int:
+def result_address(form: Function) -> int:
     """Index in Dst of the result: that of the last store."""
     stores = [i for block in form.blocks for i in block.instructions if i.called == "__sfpi_store"]
     address = stores[-1].operands[3]
@@ -171,7 +171,7 @@ def place_of(form: Function) -> int:
     return address.value // 2
 
 
-def shown(rows: NDArray[np.uint32], place: int) -> list[str]:
+def format_lanes(rows: NDArray[np.uint32], place: int) -> list[str]:
     """First four lanes of a result as text."""
     bits = rows[2 * place, : 2 * LANES : 2].astype(np.uint32)
     if place == FLOATS:
@@ -179,11 +179,11 @@ def shown(rows: NDArray[np.uint32], place: int) -> list[str]:
     return [str(int(value)) for value in (bits.view(np.int32) if place == INTEGERS else bits)]
 
 
-def interpreted(form: Function, rows: NDArray[np.uint32], member: Member) -> NDArray[np.uint32]:
+def interpret_example(form: Function, rows: NDArray[np.uint32], member: Member) -> NDArray[np.uint32]:
     """Rows of Dst after the interpreter's run."""
     tile, state = Tile(member), State(member, 1, "fp32")
-    put(tile, _IN_DST, rows)
+    write_place(tile, _IN_DST, rows)
     state.dst.bits[0] = tile.dst
     interpret(form, (), state)
     tile.dst[...] = state.dst.bits[0]
-    return get(tile, _IN_DST, None, rows).view(np.uint32)
+    return read_place(tile, _IN_DST, None, rows).view(np.uint32)

@@ -11,13 +11,13 @@ from typing import Final
 
 from polyloom.targets.tensix.run.library import (
     Entry,
-    dst,
+    operand_rows,
     entries,
-    forms,
-    instructions,
-    interpreted,
-    place_of,
-    shown,
+    compile_examples,
+    example_mnemonics,
+    interpret_example,
+    result_address,
+    format_lanes,
 )
 from polyloom.targets.tensix.source.operations import CONDITIONS, Operation, operations
 
@@ -27,7 +27,7 @@ _WITHOUT_RESULT: Final = "approx_exp"
 """Of the examples; the rounding of what it compiles to is not published."""
 
 
-def library() -> str:
+def library_tables() -> str:
     """Markdown of the reference: a section per heading, and one of the operations."""
     return "\n".join([BEGIN, *_sections(), *_operations(), "", END])
 
@@ -44,19 +44,19 @@ def _sections() -> Iterator[str]:
                 "| names | meaning | example | compiles to | gives |",
                 "|---|---|---|---|---|",
             )
-        yield _row(entry)
+        yield _entry_row(entry)
 
 
-def _row(entry: Entry) -> str:
-    made = instructions(entry)
-    words = f"{len(made)}: {', '.join(_counted(made))}" if made else "0"
-    gives = ", ".join(results(entry)) if entry.names != _WITHOUT_RESULT else ""
+def _entry_row(entry: Entry) -> str:
+    made = example_mnemonics(entry)
+    words = f"{len(made)}: {', '.join(_run_lengths(made))}" if made else "0"
+    gives = ", ".join(example_results(entry)) if entry.names != _WITHOUT_RESULT else ""
     names = ", ".join(f"`{name}`" if " " not in name else name for name in entry.names.split(", "))
     cells = (names, entry.meaning, f"`{entry.example}`", words, gives)
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def _counted(made: list[str]) -> Iterator[str]:
+def _run_lengths(made: list[str]) -> Iterator[str]:
     """Run-length encoding of equal mnemonics: `3 SFPLOADI`."""
     start = 0
     for k in range(1, len(made) + 1):
@@ -65,10 +65,10 @@ def _counted(made: list[str]) -> Iterator[str]:
             start = k
 
 
-def results(entry: Entry) -> list[str]:
+def example_results(entry: Entry) -> list[str]:
     """Results of an example in four lanes, by the interpreter."""
-    form = forms(entry.member)[entry]
-    return shown(interpreted(form, dst(), entry.member), place_of(form))
+    form = compile_examples(entry.member)[entry]
+    return format_lanes(interpret_example(form, operand_rows(), entry.member), result_address(form))
 
 
 def _operations() -> Iterator[str]:
@@ -77,10 +77,10 @@ def _operations() -> Iterator[str]:
     yield "`sfp` are the vendor's builtins, `__builtin_rvtt_sfpmad(a, b, c, mod)`, except `sfpsub`. Conditions of"
     yield f"comparisons are, from 0 on, {', '.join(CONDITIONS)}."
     yield from ("", "| operation | operands | compiles to | meaning |", "|---|---|---|---|")
-    yield from (_operation(row) for row in operations().values())
+    yield from (_operation_row(row) for row in operations().values())
 
 
-def _operation(row: Operation) -> str:
+def _operation_row(row: Operation) -> str:
     operands = ", ".join(operand.name for operand in row.operands)
     marks = " (Blackhole)" if row.only_blackhole else ""
     return f"| `{row.name}`{marks} | {operands} | {row.words} | {row.meaning} |"

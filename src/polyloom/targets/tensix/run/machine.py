@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.riscv.image import elf
-from polyloom.targets.tensix.run.places import Where, get, put, where
+from polyloom.riscv.image import elf_image
+from polyloom.targets.tensix.run.places import TilePlace, read_place, write_place, parse_place
 from polyloom.targets.tensix.run.tile import UNITS, Outcome, Tile
-from polyloom.targets.tensix.source.driver import CALLS, FACES, SETUP, setup
+from polyloom.targets.tensix.source.driver import CALLS, FACES, SETUP, setup_words
 from polyloom.targets.tensix.source.executable import CORE
 from polyloom.targets.tensix.source.note import Note
-from polyloom.targets.tensix.source.prints import COUNT, LOG, printed
+from polyloom.targets.tensix.source.prints import COUNT, LOG, read_log
 from polyloom.targets.tensix.words.numbers import DST_FORMATS
 
 Array = NDArray[Any]
@@ -32,7 +32,7 @@ _VECTOR: Final = UNITS.index("vector")
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class KernelRun:
     """Result of a run: the tile afterwards, its Dst before, the outcome, printed text, and counts of instructions: into
     the MOP expander, out of it, out of the Replay expander.
     """
@@ -65,33 +65,33 @@ def run(
     hazards: Any = "error",
     max_cycles: int = 10**8,
     tracing: bool = False,
-) -> Ran:
+) -> KernelRun:
     """Run of a kernel's executable over its inputs. Errors: PL1220 to PL1226, PL1290 and PL1291 for inputs that do not
     fit the kernel.
     """
     tile = Tile(note.member, hazards)
     tile.native.tracing = tracing
-    tile.release("t1", load(tile, data))
-    form, placed = inputs_of(inputs, note.dest)
+    tile.release("t1", load_program(tile, data))
+    form, placed = dst_inputs(inputs, note.dest)
     for at, array in placed.items():
-        put(tile, at, array)
+        write_place(tile, at, array)
     # The driver reads the number of calls as data, so that one executable serves all inputs.
     calls = tiles * (FACES if note.per == "face" else 1)
-    words = {note.data[name]: word for name, word in zip(SETUP, setup(form), strict=True)}
+    words = {note.data[name]: word for name, word in zip(SETUP, setup_words(form), strict=True)}
     # Written after the program is loaded, whose image holds the defaults.
-    words |= {note.data[CALLS]: calls, **arguments_of(note, inputs)}
+    words |= {note.data[CALLS]: calls, **argument_words(note, inputs)}
     for address, word in words.items():
         tile.l1[address : address + 4] = np.frombuffer((word & 0xFFFFFFFF).to_bytes(4, "little"), np.uint8)
     # A copy: the comparison with the interpreter starts from the same bits.
     before = tile.dst.copy()
     outcome = tile.run(max_cycles)
-    text = printed(tile.l1, note.data[COUNT], note.data[LOG]) if LOG in note.data else ""
-    return Ran(tile, before, outcome, text, tile.threads()[THREAD])
+    text = read_log(tile.l1, note.data[COUNT], note.data[LOG]) if LOG in note.data else ""
+    return KernelRun(tile, before, outcome, text, tile.threads()[THREAD])
 
 
-def load(tile: Tile, data: bytes) -> int:
+def load_program(tile: Tile, data: bytes) -> int:
     """Loader of the program into L1; returns its entry. Errors: PL0910, PL1224."""
-    image = elf(data, CORE)
+    image = elf_image(data, CORE)
     for segment in image.segments:
         end = segment.address + segment.size
         # A file that was built for a member with more L1 is refused before anything is overwritten.
@@ -102,12 +102,12 @@ def load(tile: Tile, data: bytes) -> int:
     return image.entry
 
 
-def inputs_of(inputs: Mapping[str, Array], dest: int) -> tuple[str, dict[Where, Array]]:
+def dst_inputs(inputs: Mapping[str, Array], dest: int) -> tuple[str, dict[TilePlace, Array]]:
     """Inputs of Dst and their format; without one, a tile that is made up. Errors: PL1225, PL1290."""
-    found = {where(name): array for name, array in inputs.items() if name.startswith(_DST)}
+    found = {parse_place(name): array for name, array in inputs.items() if name.startswith(_DST)}
     if not found:
         form = DEFAULTS[dest]
-        return form, {where(_DST + form): made_up()}
+        return form, {parse_place(_DST + form): default_tile()}
     # One format is implied for the whole kernel, so the first input decides.
     form = next(iter(found)).format
     for at in found:
@@ -119,17 +119,17 @@ def inputs_of(inputs: Mapping[str, Array], dest: int) -> tuple[str, dict[Where, 
     return form, found
 
 
-def made_up() -> Array:
+def default_tile() -> Array:
     """Default input: a tile of uniform numbers from −4 to 4, the same every time."""
     return np.random.default_rng(0).uniform(-4, 4, (32, 32)).astype(np.float32)
 
 
-def arguments_of(note: Note, inputs: Mapping[str, Array]) -> dict[int, int]:
+def argument_words(note: Note, inputs: Mapping[str, Array]) -> dict[int, int]:
     """Words of the run-time arguments, by address. Errors: PL1291."""
-    return {place: argument(name, inputs) for name, place in note.arguments.items()}
+    return {place: argument_bits(name, inputs) for name, place in note.arguments.items()}
 
 
-def argument(name: str, inputs: Mapping[str, Array]) -> int:
+def argument_bits(name: str, inputs: Mapping[str, Array]) -> int:
     """Bits of a run-time argument, as an unsigned or signed number of 32 bits. Errors: PL1291."""
     value = inputs.get(name)
     number = None if value is None else int(value)
@@ -139,21 +139,21 @@ def argument(name: str, inputs: Mapping[str, Array]) -> int:
     raise input_error("PL1291", f"the argument `{name}` {what}", help=f"write {name}=0x3f800000, or in decimal")
 
 
-def outputs(ran: Ran, inputs: Mapping[str, Array], wanted: Sequence[str], dest: int) -> dict[str, Array]:
+def read_outputs(ran: KernelRun, inputs: Mapping[str, Array], wanted: Sequence[str], dest: int) -> dict[str, Array]:
     """Outputs of a run: the places that are asked for, or those of the inputs; in the shape of an input of the same
     name, or a tile.
     """
-    _, placed = inputs_of(inputs, dest)
+    _, placed = dst_inputs(inputs, dest)
     given = {at.text: array for at, array in placed.items()}
     like = next(iter(given.values()))
     found: dict[str, Array] = {}
     for name in wanted or given:
-        at = where(name)
-        found[name] = get(ran.tile, at, None, given.get(name, like if name.startswith(_DST) else None))
+        at = parse_place(name)
+        found[name] = read_place(ran.tile, at, None, given.get(name, like if name.startswith(_DST) else None))
     return found
 
 
-def only_kernel(inputs: Mapping[str, Array], note: Note) -> PolyloomError | None:
+def check_inputs(inputs: Mapping[str, Array], note: Note) -> PolyloomError | None:
     """Check that every input is a place of Dst or an argument: PL1291 for the first that is neither."""
     for name in inputs:
         if not name.startswith(_DST) and name not in note.arguments:

@@ -14,10 +14,10 @@ import numpy as np
 from polyloom.targets.tensix.options import Format
 from polyloom.targets.tensix.run.ulp import INTEGERS, Bits
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS
-from polyloom.targets.tensix.words.arrays.formats import narrow
+from polyloom.targets.tensix.words.arrays.formats import pack_to_16_bits
 
 
-def unpacked(bits: Bits, form: Format, dest: int) -> Bits:
+def unpack_values(bits: Bits, form: Format, dest: int) -> Bits:
     """Patterns in Dst of values in L1, in the format of `dst_format`."""
     if dest == 16 or form in ("fp32", INTEGERS):
         return bits
@@ -31,14 +31,14 @@ def dst_format(form: Format, dest: int) -> Format:
     return "fp32" if dest == 32 and form != INTEGERS else form
 
 
-def packed(bits: Bits, form: Format, dest: int) -> Bits:
+def pack_values(bits: Bits, form: Format, dest: int) -> Bits:
     """Patterns in L1 of values in Dst."""
     if form in ("fp32", INTEGERS):
         return bits
     if dest == 32:
-        return narrow(bits, form).astype(np.uint32)
+        return pack_to_16_bits(bits, form).astype(np.uint32)
     # BF16 is the upper half of FP32, so the conversion from 32 bits flushes and rounds alike.
     if form == "bf16":
-        return narrow(bits << np.uint32(16), form).astype(np.uint32)
+        return pack_to_16_bits(bits << np.uint32(16), form).astype(np.uint32)
     # Denormals of FP16, and -0, become +0.
     return np.where(bits & np.uint32(0x7FFF) < 0x400, np.uint32(0), bits)

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from polyloom.frontend.source import Arrays
 from polyloom.ir.ssa import Function
-from polyloom.targets.tensix.run.machine import argument, inputs_of
-from polyloom.targets.tensix.run.places import put
+from polyloom.targets.tensix.run.machine import argument_bits, dst_inputs
+from polyloom.targets.tensix.run.places import write_place
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.source.driver import FACES, Per
-from polyloom.targets.tensix.source.oracle.interpret import Kernel, State, interpret, prepared
+from polyloom.targets.tensix.source.oracle.interpret import Kernel, State, interpret, prepare
 from polyloom.targets.tensix.words.isa import Member
 
 Array = NDArray[Any]
@@ -28,8 +28,8 @@ BITS: Final = "dst"
 _ROWS: Final[dict[Per, int]] = {"face": 16, "tile": 64}
 
 
-def implied(form: str) -> str:
-    """Implied format of loads and stores without one of their own, as `driver.setup` configures it (ISA documentation,
+def implied_format(form: str) -> str:
+    """Implied format of loads and stores without one of their own, as `driver.setup_words` configures it (ISA documentation,
     page of `SFPLOAD`, mode 0).
     """
     return {"int32": "fp32", "uint32": "fp32", "uint16": "bf16"}.get(form, form)
@@ -55,14 +55,14 @@ class Reference:
     def outputs(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:
         """Dst after the interpreter's run."""
         del values
-        form, placed = inputs_of(inputs, self.dest)
+        form, placed = dst_inputs(inputs, self.dest)
         # A tile of the model only lays out the inputs in Dst; nothing is executed on it.
         tile = Tile(self.member)
         for at, array in placed.items():
-            put(tile, at, array)
+            write_place(tile, at, array)
         # One tile at a time is exact for all kernels, also for those that use random numbers or keep registers between
         # calls.
-        state = State(self.member, 1, implied(form))
+        state = State(self.member, 1, implied_format(form))
         state.dst.bits[0] = tile.dst
         self.run(state, inputs)
         self.known, self.text = state.dst.known[0], "".join(state.text)
@@ -72,7 +72,7 @@ class Reference:
         """Interpretation of what initializes once, then of the kernel per face or tile, over a state."""
         if not self._prepared:
             parts = [self.kernel, *([self.init] if self.init else [])]
-            self._prepared = [prepared(part, self.contract) for part in parts]
+            self._prepared = [prepare(part, self.contract) for part in parts]
         kernel, *init = self._prepared
         for part in init:
             interpret(part, _arguments(part, inputs), state)
@@ -94,7 +94,7 @@ class Reference:
 
 
 def _arguments(kernel: Kernel, inputs: Arrays) -> list[int]:
-    return [_signed(argument(p.name, inputs)) for p in kernel.function.parameters]
+    return [_signed(argument_bits(p.name, inputs)) for p in kernel.function.parameters]
 
 
 def _signed(number: int) -> int:

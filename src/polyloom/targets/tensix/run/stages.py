@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import input_error
-from polyloom.ir.stage_interpret import part
+from polyloom.ir.stage_interpret import output_part
 from polyloom.riscv import source_lines, symbols
-from polyloom.riscv.image import elf
+from polyloom.riscv.image import elf_image
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.options import THREADS
 from polyloom.targets.tensix.run import events
 from polyloom.targets.tensix.run.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.tensix.words.arrays import tiles
-from polyloom.targets.tensix.words.arrays.area import MEETING, Area, datums, element_format, spread
-from polyloom.targets.tensix.words.arrays.elements import elements_of
+from polyloom.targets.tensix.words.arrays.area import MEETING, Area, encode_operand, element_format, broadcast_input
+from polyloom.targets.tensix.words.arrays.elements import element_format_name
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.targets.tensix.words.arrays.note import Note, Told, Written
+from polyloom.targets.tensix.words.arrays.note import Note, StageFacts, OutputArea
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.targets.trace import Trace
 
@@ -67,7 +67,7 @@ class Mark:
     busy: Mapping[str, int]
 
 
-def executed(
+def execute_threads(
     data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits, watched: int = 0
 ) -> Executed:
     """Execution of the three threads of an executable, over bytes in L1; a change of the word at `watched` is the end
@@ -77,8 +77,8 @@ def executed(
     tile.native.tracing = limits.trace
     for address, content in laid:
         tile.l1[address : address + len(content)] = content
-    starts = {symbol: address for address, symbol in symbols.read(data).names.items()}
-    for segment in elf(data, CORE).segments:
+    starts = {symbol: address for address, symbol in symbols.read_tables(data).names.items()}
+    for segment in elf_image(data, CORE).segments:
         tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
     for thread in THREADS:
         tile.release(thread, starts[thread])
@@ -90,18 +90,18 @@ def executed(
         outcome = tile.run(limits.max_cycles - cycles)
         # The tile goes on where it stopped; each call counts its own cycles.
         cycles += outcome.cycles
-        marks.append(_mark(tile, cycles))
+        marks.append(_stage_mark(tile, cycles))
         if outcome.stop != "max-cycles" or cycles == limits.max_cycles:
             break
     if outcome.stop == "max-cycles":
         message = f"`{name}` has not ended after {limits.max_cycles} cycles"
         raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
-    spans = events.trace(tile, source_lines.decode(data)) if limits.trace else Trace()
-    return Executed(tile.l1, cycles, operations, _facts(tile, data), spans, tuple(marks), tile.native.moved)
+    spans = events.trace(tile, source_lines.decode_lines(data)) if limits.trace else Trace()
+    return Executed(tile.l1, cycles, operations, _tile_facts(tile, data), spans, tuple(marks), tile.native.moved)
 
 
-def _mark(tile: Tile, cycle: int) -> Mark:
+def _stage_mark(tile: Tile, cycle: int) -> Mark:
     return Mark(cycle, {name: tile.native.unit(n)[1] for n, name in enumerate(UNITS) if n})
 
 
@@ -112,28 +112,28 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
     laid = [(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
     # Column-major order of tiles is what the programs of T0 and T2 walk through.
-    laid += [(area.placed.address, tiles.lay(_matrix(area, inputs, note.how), "columns")) for area in note.inputs]
+    laid += [(area.placed.address, tiles.tilize(_encode_argument(area, inputs, note.how), "columns")) for area in note.inputs]
     # T2 is the last to meet: its word changes when a stage's results are in L1.
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
-    ran = executed(data, note.signature.name, laid, limits, watched)
-    outputs = {written.array: _taken(written, ran.l1, note.how) for written in note.outputs}
+    ran = execute_threads(data, note.signature.name, laid, limits, watched)
+    outputs = {written.array: _read_output(written, ran.l1, note.how) for written in note.outputs}
     facts: dict[str, Json] = {
-        **_formats(note),
-        "tiles": _tiles(note.stages),
-        "stages": _stages(note.stages, ran.marks),
+        **_format_facts(note),
+        "tiles": _tile_counts(note.stages),
+        "stages": _stage_facts(note.stages, ran.marks),
         **ran.facts,
     }
     return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
 
 
-def _formats(note: Note) -> dict[str, Json]:
+def _format_facts(note: Note) -> dict[str, Json]:
     how = note.how
     if not any(told.what == "product" for told in note.stages):
-        return {"format": elements_of(how.format)}
+        return {"format": element_format_name(how.format)}
     return {"format": how.format, "dest": how.dest, "fidelity": how.fidelity}
 
 
-def _tiles(stages: Sequence[Told]) -> Json:
+def _tile_counts(stages: Sequence[StageFacts]) -> Json:
     """Numbers of tiles, of each stage; of one alone these, or how many tiles its elements fill."""
     if len(stages) > 1:
         return [list(told.tiles) for told in stages]
@@ -141,24 +141,24 @@ def _tiles(stages: Sequence[Told]) -> Json:
     return list(told.tiles) if told.what == "product" else prod(told.tiles)
 
 
-def _matrix(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
+def _encode_argument(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
     """Argument as a matrix of encoded datums."""
     if area.held == "factor":
-        return datums(area.placed, inputs, how.factors)
-    whole = spread(inputs[area.placed.matrix.array], area.axes, area.placed.shape)
+        return encode_operand(area.placed, inputs, how.factors)
+    whole = broadcast_input(inputs[area.placed.matrix.array], area.axes, area.placed.shape)
     return area.placed.flat(element_format(how).encode(whole))
 
 
-def _taken(written: Written, l1: NDArray[np.uint8], how: Arithmetic) -> Array:
+def _read_output(written: OutputArea, l1: NDArray[np.uint8], how: Arithmetic) -> Array:
     p, e = written.area.placed, element_format(how)
     packed = how.sums if written.area.held == "sum" else e.packed
-    bits = tiles.take(
+    bits = tiles.untilize(
         l1[p.address : p.address + p.size], p.extents, np.uint32 if p.width == 4 else np.uint16, "columns"
     )
-    return part(p.unflat(packed.decode(bits)), written.at)
+    return output_part(p.unflat(packed.decode(bits)), written.at)
 
 
-def _stages(stages: tuple[Told, ...], marks: tuple[Mark, ...]) -> list[Json]:
+def _stage_facts(stages: tuple[StageFacts, ...], marks: tuple[Mark, ...]) -> list[Json]:
     """Facts of each stage: its cycles, and for what share of them the unit that computes was busy."""
     found, before = list[Json](), Mark(0, {})
     for told, mark in zip(stages, marks, strict=True):
@@ -180,16 +180,16 @@ def _stages(stages: tuple[Told, ...], marks: tuple[Mark, ...]) -> list[Json]:
     return found
 
 
-def _facts(tile: Tile, data: bytes) -> dict[str, Json]:
+def _tile_facts(tile: Tile, data: bytes) -> dict[str, Json]:
     passed = tile.threads()
     return {
         "instructions": sum(each[2] for each in passed),
-        "words": sum(_tensix_words(data)),
+        "words": sum(_is_tensix_word(data)),
         "replayed": sum(each[2] - each[1] for each in passed if each[2] > each[1]),
         "utilization": {**tile.utilization()},
     }
 
 
-def _tensix_words(data: bytes) -> Iterator[bool]:
-    for _, code in symbols.read(data).code:
+def _is_tensix_word(data: bytes) -> Iterator[bool]:
+    for _, code in symbols.read_tables(data).code:
         yield from (code[at] & _RISCV != _RISCV for at in range(0, len(code), 4))

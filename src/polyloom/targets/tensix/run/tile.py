@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from polyloom import files
 from polyloom._native import tensix as native
 from polyloom.diagnostics import PolyloomError, input_error, nearest
-from polyloom.riscv.image import Segment, elf
-from polyloom.riscv.names import parse
+from polyloom.riscv.image import Segment, elf_image
+from polyloom.riscv.names import parse_isa
 from polyloom.targets.tensix.options import CORES, MAX_CYCLES, POLICIES, Core, Hazards
 from polyloom.targets.tensix.words.disassemble import disassemble
 from polyloom.targets.tensix.words.isa import Member
@@ -31,7 +31,7 @@ UNITS: Final = (
 )  # fmt: skip
 STOPS: Final[tuple[Stop, ...]] = ("idle", "max-cycles", "deadlock", "fault")
 _LOCAL, _IRAM = 0xFFB00000, 0xFFC00000
-_CORE: Final = parse("rv32im")
+_CORE: Final = parse_isa("rv32im")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Finding:
         who = f"thread t{self.thread}, " if self.thread >= 0 else ""
         parts = [f"{self.kind}: {who}cycle {self.cycle}: {self.text}"]
         if self.word:
-            parts.append(_told(self.word, self.pc, self.index, self.member))
+            parts.append(_word_phrase(self.word, self.pc, self.index, self.member))
         if self.earlier:
-            earlier = _told(self.earlier, self.earlier_pc, self.earlier_index, self.member)
+            earlier = _word_phrase(self.earlier, self.earlier_pc, self.earlier_index, self.member)
             parts.append(f"after {earlier} of cycle {self.earlier_cycle}")
         return "; ".join(parts)
 
 
-def _told(word: int, pc: int, index: int, member: Member) -> str:
+def _word_phrase(word: int, pc: int, index: int, member: Member) -> str:
     place = f" (word {index})" if index else f" pushed from {pc:#x}"
     return f"`{disassemble(word, member)}`{place}"
 
@@ -138,7 +138,7 @@ class Tile:
 
     def __post_init__(self) -> None:
         if self.hazards not in POLICIES:
-            raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_any_of(POLICIES))
+            raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_choices_help(POLICIES))
         self.native = native.Tile(self.member == "blackhole", POLICIES[self.hazards])
         self.native.ignore_mmio = self.ignore_mmio
         # NumPy views share memory with the native model, so that writing to them writes to the tile.
@@ -238,7 +238,7 @@ class Tile:
     def push(self, thread: int | str, words: Sequence[int] | NDArray[np.uint32]) -> None:
         """Words for a thread, one a cycle and under back-pressure, as its core would push them. Errors: PL1223."""
         # Core t0 is number 1: b comes before the three threads.
-        number = CORES.index(self._core(thread)) - 1 if isinstance(thread, str) else thread
+        number = CORES.index(self._check_core(thread)) - 1 if isinstance(thread, str) else thread
         if not 0 <= number < 3:
             raise input_error("PL1223", f"{thread!r} is no thread", help="the threads are t0, t1 and t2")
         try:
@@ -252,13 +252,13 @@ class Tile:
         """Loader of a core's program; returns its entry. Errors: PL0910 for another file, PL1224 for segments where the
         core has no memory.
         """
-        self._core(core)
-        image = elf(files.read(str(path)), _CORE)
+        self._check_core(core)
+        image = elf_image(files.read(str(path)), _CORE)
         for segment in image.segments:
-            self._load(core, segment)
+            self._load_segment(core, segment)
         return image.entry
 
-    def _load(self, core: str, segment: Segment) -> None:
+    def _load_segment(self, core: str, segment: Segment) -> None:
         data = np.zeros(segment.size, np.uint8)
         data[: len(segment.data)] = np.frombuffer(segment.data, np.uint8)
         for base, memory in self._memories(core):
@@ -279,13 +279,13 @@ class Tile:
         """Memories that a core's program may lie in: L1, its local memory, and NC's instruction memory (ISA
         documentation, page of `BabyRISCV`).
         """
-        number = CORES.index(self._core(core))
+        number = CORES.index(self._check_core(core))
         found = [(0, self.views.l1), (_LOCAL, self.native.local_ram(number))]
         return [*found, (_IRAM, cast(NDArray[np.uint8], self.native.view("iram")))] if core == "nc" else found
 
     def release(self, core: str, pc: int | None = None) -> None:
         """Let a core leave reset, at its reset address unless another is given. Errors: PL1223."""
-        self.native.release(CORES.index(self._core(core)), pc)
+        self.native.release(CORES.index(self._check_core(core)), pc)
 
     def run(self, max_cycles: int = MAX_CYCLES, *, check: bool = True) -> Outcome:
         """Until the tile is idle, nothing can move, or `max_cycles` have passed. A fault, a deadlock, and under `error`
@@ -297,10 +297,10 @@ class Tile:
             )
         stop = STOPS[self.native.run(max_cycles)]
         # The native side knows words only; they are disassembled here, when a message is needed.
-        hazards = tuple(self._finding(each) for each in self.native.findings)
+        hazards = tuple(self._translate_finding(each) for each in self.native.findings)
         fault = self.native.fault
         outcome = Outcome(
-            stop, self.native.cycles, hazards, self._finding(fault) if fault else None, tuple(self.native.waits)
+            stop, self.native.cycles, hazards, self._translate_finding(fault) if fault else None, tuple(self.native.waits)
         )
         error = outcome.error() if check else None
         if error is not None:
@@ -310,7 +310,7 @@ class Tile:
     def step(self) -> None:
         """One cycle. Errors: PL1220 and PL1221."""
         if not self.native.step() and self.native.fault is not None:
-            fault = self._finding(self.native.fault)
+            fault = self._translate_finding(self.native.fault)
             raise input_error("PL1220", str(fault), help=fault.cure or None)
 
     def utilization(self) -> dict[str, float]:
@@ -322,14 +322,14 @@ class Tile:
         """Of each thread: instructions into the MOP expander, out of it, out of the Replay expander."""
         return [self.native.passed(thread) for thread in range(3)]
 
-    def _finding(self, found: native.Finding) -> Finding:
+    def _translate_finding(self, found: native.Finding) -> Finding:
         return Finding(*found, self.member)
 
-    def _core(self, name: str) -> Core:
+    def _check_core(self, name: str) -> Core:
         if name not in CORES:
             raise input_error("PL1223", f"{name!r} is no core of a tile", help=nearest(name, CORES, "core"))
         return name
 
 
-def _any_of(names: Sequence[str] | dict[Hazards, int]) -> str:
+def _choices_help(names: Sequence[str] | dict[Hazards, int]) -> str:
     return f"write one of {', '.join(names)}"

@@ -26,24 +26,24 @@ _EXPONENT: Final[dict[Format, int]] = {"bf16": 8, "fp16": 5, "fp32": 8}
 _NAN: Final = np.iinfo(np.int64).min
 
 
-def width(form: Format) -> int:
+def format_width(form: Format) -> int:
     """Bits of a value."""
     return 32 if form in ("fp32", INTEGERS) else 16
 
 
-def finite(form: Format, stride: int = 1) -> Bits:
+def finite_values(form: Format, stride: int = 1) -> Bits:
     """Patterns of finite values, ascending, positive ones before negative ones; every `stride`-th of each."""
     if form == INTEGERS:
         return np.arange(0, 1 << 32, stride, dtype=np.uint64).astype(np.uint32)
     positive = np.arange(0, _infinity(form), stride, dtype=np.uint32)
-    return np.concatenate([positive, positive | np.uint32(1 << (width(form) - 1))])
+    return np.concatenate([positive, positive | np.uint32(1 << (format_width(form) - 1))])
 
 
 def _infinity(form: Format) -> int:
     return ((1 << _EXPONENT[form]) - 1) << _MANTISSA[form]
 
 
-def values(bits: Bits, form: Format) -> Floats:
+def to_doubles(bits: Bits, form: Format) -> Floats:
     """Doubles of patterns, exactly."""
     if form == "fp16":
         return bits.astype(np.uint16).view(np.float16).astype(np.float64)
@@ -54,7 +54,7 @@ def values(bits: Bits, form: Format) -> Floats:
         return whole.astype(np.uint32).view(np.float32).astype(np.float64)
 
 
-def rounded(exact: Floats, form: Format) -> Bits:
+def encode_nearest(exact: Floats, form: Format) -> Bits:
     """Rounding to nearest even, from doubles in one step; integers saturate, and NaN becomes 0."""
     if form == INTEGERS:
         return np.clip(np.rint(np.nan_to_num(exact, nan=0.0)), 0, (1 << 32) - 1).astype(np.uint32)
@@ -84,7 +84,7 @@ def _to_bf16(exact: Floats) -> Bits:
 
 def ranks(bits: Bits, form: Format) -> NDArray[np.int64]:
     """Ranks of values in the format's ordered list; the least integer for NaN."""
-    largest, sign = _infinity(form), 1 << (width(form) - 1)
+    largest, sign = _infinity(form), 1 << (format_width(form) - 1)
     size = (bits & np.uint32(sign - 1)).astype(np.int64)
     # Denormals share the rank of zero, so the least normal value has rank 1.
     if form != "fp16":
@@ -137,7 +137,7 @@ def histogram(found: Distances) -> list[tuple[int, int, int]]:
     return made
 
 
-def tiles(bits: Bits, zero: int = 0) -> NDArray[Any]:
+def to_tiles(bits: Bits, zero: int = 0) -> NDArray[Any]:
     """Tiles (n, 32, 32) of patterns, filled up with `zero`."""
     count = -(-len(bits) // 1024)
     whole = np.full(count * 1024, zero, np.uint32)

@@ -48,27 +48,27 @@ _MOST_RESULTS: Final = 2
 
 def operations_header() -> str:
     """Text of include/sfpi_operations.h."""
-    return "\n".join([_HEAD, *(line for row in operations().values() for line in _declared(row)), "", _TAIL])
+    return "\n".join([_HEAD, *(line for row in operations().values() for line in _declarations(row)), "", _TAIL])
 
 
-def _declared(row: Operation) -> Iterator[str]:
-    parameters = ", ".join(_in_c(operand.type) for operand in row.operands) or "void"
+def _declarations(row: Operation) -> Iterator[str]:
+    parameters = ", ".join(_c_type(operand.type) for operand in row.operands) or "void"
     # The results of SFPTRANSP come as a token, of which the import makes one call with four results again.
     if len(row.results) > _MOST_RESULTS:
-        yield _line("__sfpi_v", TRANSPOSED, parameters)
-        yield _line("__sfpi_v", PART, "__sfpi_v, int")
+        yield _declaration("__sfpi_v", TRANSPOSED, parameters)
+        yield _declaration("__sfpi_v", PART, "__sfpi_v, int")
     else:
-        yield _line(_result(row), row.name, parameters)
+        yield _declaration(_result(row), row.name, parameters)
 
 
-def _line(result: str, name: str, parameters: str) -> str:
+def _declaration(result: str, name: str, parameters: str) -> str:
     return f"SFPI_OPERATION({result}, {PREFIX}{name}, {parameters});"
 
 
 def _result(row: Operation) -> str:
     found = row.external.results
-    return "void" if not found else _in_c(found[0]) if len(found) == 1 else "__sfpi_v2"
+    return "void" if not found else _c_type(found[0]) if len(found) == 1 else "__sfpi_v2"
 
 
-def _in_c(type: Type) -> str:
+def _c_type(type: Type) -> str:
     return {VECTOR: "__sfpi_v", MASK: "__sfpi_m", PTR: "const char *"}.get(type, "int")

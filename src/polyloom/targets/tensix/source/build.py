@@ -29,11 +29,11 @@ from polyloom.ir.ssa import (
     Return,
     Terminator,
     Value,
-    integer,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import I1, I32, Type
 from polyloom.targets.tensix.source.operations import PREFIX, operations
-from polyloom.targets.tensix.source.verify import with_externals
+from polyloom.targets.tensix.source.verify import declare_operations
 
 Given = Operand | int
 
@@ -106,12 +106,12 @@ class Builder:
         if self.label:
             self.end(Return(None, self.place))
         function = Function(self.name, None, tuple(self.blocks), pointers=32, place=self.begins)
-        return with_externals(function)
+        return declare_operations(function)
 
 
 def _operands(given: Sequence[Given]) -> tuple[Operand, ...]:
-    return tuple(integer(I32, operand) if isinstance(operand, int) else operand for operand in given)
+    return tuple(integer_constant(I32, operand) if isinstance(operand, int) else operand for operand in given)
 
 
 def constant(value: int) -> Constant:
-    return integer(I32, value)
+    return integer_constant(I32, value)

@@ -30,12 +30,12 @@ from polyloom.ir.ssa import (
     Place,
     Return,
     Value,
-    integer,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import I1, I32, SIZE, WIDTH
 from polyloom.riscv.backend.push import NUMBERED, WORD
 from polyloom.targets.tensix.options import Per
-from polyloom.targets.tensix.source.prints import printing
+from polyloom.targets.tensix.source.prints import lower_printing
 from polyloom.targets.tensix.words.assemble import assemble
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.targets.tensix.words.numbers import DST_FORMATS
@@ -66,7 +66,7 @@ class Driver:
     arguments: Mapping[str, str]
 
 
-def setup(form: str) -> tuple[int, int]:
+def setup_words(form: str) -> tuple[int, int]:
     """Setup words that say what Dst holds: a format of --in, such as `bf16`. Vector loads and stores without a format
     of their own take the one of SrcB, or 32 bits (ISA documentation, page of `SFPLOAD`, mode 0, and page of `RMWCIB`).
     """
@@ -78,18 +78,18 @@ def setup(form: str) -> tuple[int, int]:
     return first, second
 
 
-def drive(kernel: Function, init: Function | None, per: Per, member: Member) -> Driver:
+def build_driver(kernel: Function, init: Function | None, per: Per, member: Member) -> Driver:
     """Driver of a lowered kernel and of what initializes. Names of parameters are those of the kernel's; the same name
     in both is one value.
     """
-    parts = [_apart(part, prefix) for part, prefix in ((kernel, "kernel"), (init, "init")) if part is not None]
+    parts = [_prefix_names(part, prefix) for part, prefix in ((kernel, "kernel"), (init, "init")) if part is not None]
     numbers: dict[int, tuple[str, int]] = {}
-    numbered = [_numbered(part, numbers) for part in parts]
+    numbered = [_number_words(part, numbers) for part in parts]
     parameters = {p.name: p for part in (init, kernel) if part is not None for p in part.parameters}
     arguments = {name: f"argument.{name}" for name in parameters}
-    printed, log = printing(numbered)
+    printed, log = lower_printing(numbered)
     data = (
-        *(Data(name, word.to_bytes(4, "little"), 4) for name, word in zip(SETUP, setup("bf16"), strict=True)),
+        *(Data(name, word.to_bytes(4, "little"), 4) for name, word in zip(SETUP, setup_words("bf16"), strict=True)),
         Data(CALLS, (FACES if per == "face" else 1).to_bytes(4, "little"), 4),
         *(Data(name, bytes(max(4, SIZE[parameters[p].type])), 8) for p, name in arguments.items()),
         *log,
@@ -100,7 +100,7 @@ def drive(kernel: Function, init: Function | None, per: Per, member: Member) -> 
     main = Function(
         "main",
         None,
-        tuple(_blocks(parts, arguments, per, member)),
+        tuple(_driver_blocks(parts, arguments, per, member)),
         data,
         others=others,
         externals=(NUMBERED,),
@@ -110,32 +110,32 @@ def drive(kernel: Function, init: Function | None, per: Per, member: Member) -> 
     return Driver(main, numbers, arguments)
 
 
-def _blocks(parts: Sequence[Function], arguments: Mapping[str, str], per: Per, member: Member) -> Iterator[Block]:
+def _driver_blocks(parts: Sequence[Function], arguments: Mapping[str, str], per: Per, member: Member) -> Iterator[Block]:
     kernel, *init = parts
     first: list[Instruction] = []
     first += map(_word, assemble(_BEFORE, "driver", member).words)
     for name in SETUP:
         value = Value(name, I32)
-        first += [_load(value, name), _push(value)]
+        first += [_load_datum(value, name), _push(value)]
     for part in init:
-        first += _call(part, arguments, "init")
+        first += _call_part(part, arguments, "init")
     calls, done, following, again = (Value(name, type) for name, type in _LOOP)
-    first.append(_load(calls, CALLS))
-    yield Block("entry", (), _because("sets counters, lanes and Dst", first), Jump(Edge("loop", (integer(I32, 0),))))
-    body = [*_call(kernel, arguments, "kernel")]
+    first.append(_load_datum(calls, CALLS))
+    yield Block("entry", (), _with_reason("sets counters, lanes and Dst", first), Jump(Edge("loop", (integer_constant(I32, 0),))))
+    body = [*_call_part(kernel, arguments, "kernel")]
     # A face is two steps of eight rows, a tile four faces.
     body += map(_word, assemble(_ROWS * (2 if per == "face" else 2 * FACES), "driver", member).words)
-    body.append(Instruction("add", (done, integer(I32, 1)), (following,)))
+    body.append(Instruction("add", (done, integer_constant(I32, 1)), (following,)))
     body.append(Instruction("slt", (following, calls), (again,)))
     end = Branch(again, Edge("loop", (following,)), Edge("end"), Place(reason=_CALLS))
-    yield Block("loop", (done,), _because(_CALLS, body), end)
+    yield Block("loop", (done,), _with_reason(_CALLS, body), end)
     yield Block("end", (), (), Return())
 
 
 _CALLS: Final = "calls the kernel for each part of Dst"
 
 
-def _because(reason: str, instructions: Sequence[Instruction]) -> tuple[Instruction, ...]:
+def _with_reason(reason: str, instructions: Sequence[Instruction]) -> tuple[Instruction, ...]:
     return tuple(replace(i, place=Place(reason=reason)) for i in instructions)
 
 
@@ -143,19 +143,19 @@ _LOOP: Final = (("calls", I32), ("done", I32), ("following", I32), ("again", I1)
 
 
 def _word(word: int) -> Instruction:
-    return _push(integer(I32, word))
+    return _push(integer_constant(I32, word))
 
 
 def _push(value: Operand) -> Instruction:
-    return Instruction("call", (value, integer(I32, -1)), callee=f"@{NUMBERED.name}")
+    return Instruction("call", (value, integer_constant(I32, -1)), callee=f"@{NUMBERED.name}")
 
 
-def _load(value: Value, datum: str) -> Instruction:
+def _load_datum(value: Value, datum: str) -> Instruction:
     """Load of a datum, volatile: who loads the program changes it."""
     return Instruction("load", (Address(datum),), (value,), access=Access(4, volatile=True))
 
 
-def _call(function: Function, arguments: Mapping[str, str], prefix: str) -> Iterator[Instruction]:
+def _call_part(function: Function, arguments: Mapping[str, str], prefix: str) -> Iterator[Instruction]:
     passed: list[Operand] = []
     for parameter in function.parameters:
         name = f"{prefix}.{parameter.name}"
@@ -163,29 +163,29 @@ def _call(function: Function, arguments: Mapping[str, str], prefix: str) -> Iter
         # Arguments are words in L1, whatever their type is.
         if WIDTH[type] < WIDTH[I32]:
             whole = Value(f"{name}.whole", I32)
-            yield _load(whole, datum)
+            yield _load_datum(whole, datum)
             yield Instruction("trunc", (whole,), (Value(name, type),))
         else:
-            yield _load(Value(name, type), datum)
+            yield _load_datum(Value(name, type), datum)
         passed.append(Value(name, type))
     # Kernels return nothing: their results are in Dst.
     assert function.result is None, f"@{function.name} returns a value"
     yield Instruction("call", tuple(passed), callee=f"@{function.name}")
 
 
-def _apart(function: Function, prefix: str) -> Function:
+def _prefix_names(function: Function, prefix: str) -> Function:
     """Function with names of its own for itself and its data, so that kernel and initialization can share a program."""
     assert not function.others, f"@{function.name} calls other functions"
 
-    def named(operand: Operand) -> Operand:
+    def rename_address(operand: Operand) -> Operand:
         return Address(f"{prefix}.{operand.name}", operand.offset) if isinstance(operand, Address) else operand
 
     data = tuple(replace(datum, name=f"{prefix}.{datum.name}") for datum in function.data)
-    blocks = tuple(with_operands(block, named) for block in function.blocks)
+    blocks = tuple(with_operands(block, rename_address) for block in function.blocks)
     return replace(function, name=f"{prefix}.{function.name}", data=data, blocks=blocks)
 
 
-def _numbered(function: Function, numbers: dict[int, tuple[str, int]]) -> Function:
+def _number_words(function: Function, numbers: dict[int, tuple[str, int]]) -> Function:
     """Function with a number for every word, which `numbers` explains."""
     count = 0
 
@@ -197,9 +197,9 @@ def _numbered(function: Function, numbers: dict[int, tuple[str, int]]) -> Functi
         count += 1
         return replace(instruction, operands=(instruction.operands[0], Constant(I32, len(numbers) - 1)))
 
-    return _mapped(function, number)
+    return _map_instructions(function, number)
 
 
-def _mapped(function: Function, change: Callable[[Instruction], Instruction]) -> Function:
+def _map_instructions(function: Function, change: Callable[[Instruction], Instruction]) -> Function:
     blocks = tuple(replace(b, instructions=tuple(map(change, b.instructions))) for b in function.blocks)
     return replace(function, blocks=blocks)

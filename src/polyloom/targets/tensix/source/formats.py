@@ -38,7 +38,7 @@ class Number:
     special: float = 0.0
 
     def __float__(self) -> float:
-        found = self.special if self.value is None else rough(self.value)
+        found = self.special if self.value is None else to_double(self.value)
         return -found if self.negative else found
 
     @property
@@ -49,7 +49,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class Encoded:
     """A number in a format: the nearest value, and whether it is the number itself."""
 
     bits: int
@@ -64,7 +64,7 @@ class Load:
     immediate: int
 
 
-def rough(value: Fraction) -> float:
+def to_double(value: Fraction) -> float:
     """Double nearest to a fraction; infinite beyond the range of doubles."""
     try:
         return float(value)
@@ -72,7 +72,7 @@ def rough(value: Fraction) -> float:
         return inf if value > 0 else -inf
 
 
-def number(text: str) -> Number | None:
+def parse_number(text: str) -> Number | None:
     """Number of decimal text, or None of what is none; `1/3` and `-0.0` are."""
     # A fraction with an exponent of millions would fill the memory before it is refused.
     if _HUGE.search(text) or len(text) > _LONGEST:
@@ -88,44 +88,44 @@ def number(text: str) -> Number | None:
     return Number(negative, Fraction(abs(found)))
 
 
-def decoded(bits: int, form: Form) -> Number:
+def decode_bits(bits: int, form: Form) -> Number:
     """Number that bits of a format are worth."""
     if form == "lut8":
         if bits == 0xFF:
             return Number(False, Fraction(0))
         return Number(bool(bits >> 7), Fraction(16 + (bits & 15), 16) / (1 << (bits >> 4 & 7)))
     if form == "fp16a":
-        return Number(bool(bits >> 15), Fraction(1024 + (bits & 0x3FF), 1024) * _power((bits >> 10 & 31) - 15))
-    exponent, mantissa, width = _parts(bits, form)
+        return Number(bool(bits >> 15), Fraction(1024 + (bits & 0x3FF), 1024) * _binary_power((bits >> 10 & 31) - 15))
+    exponent, mantissa, width = _split_bits(bits, form)
     negative = bool(bits >> (BITS[form] - 1))
     if exponent == 255:
         return Number(negative, None, nan if mantissa else inf)
     whole = Fraction(mantissa + (1 << width if exponent else 0), 1 << width)
-    return Number(negative, whole * _power(max(exponent, 1) - 127))
+    return Number(negative, whole * _binary_power(max(exponent, 1) - 127))
 
 
-def in_dst(bits: int) -> Number:
+def decode_dst(bits: int) -> Number:
     """Number that an FP16 of five bits of exponent is worth in Dst, where denormals are; they load as FP32's (ISA
     documentation, page of `SFPLOAD`).
     """
     if bits >> 10 & 31:
-        return decoded(bits, "fp16a")
-    return Number(bool(bits >> 15), Fraction(bits & 0x3FF, 1024) * _power(-14))
+        return decode_bits(bits, "fp16a")
+    return Number(bool(bits >> 15), Fraction(bits & 0x3FF, 1024) * _binary_power(-14))
 
 
-def coded(given: Number, form: Form) -> Coded | None:
+def encode_number(given: Number, form: Form) -> Encoded | None:
     """Encoding of a number: the nearest bits, ties to even; None of infinities and NaNs where the format has none."""
     if form in ("fp32", "fp16b"):
-        return _ieee(given, form)
+        return _encode_ieee(given, form)
     if given.value is None:
         return None
     if form == "lut8":
         # Eight bits have 256 values, of which all are looked at.
-        return _nearest(given, _lut_values())
-    return _half(given)
+        return _nearest_value(given, _lut_values())
+    return _encode_fp16a(given)
 
 
-def loads(bits: int) -> Iterator[Load]:
+def single_loads(bits: int) -> Iterator[Load]:
     """Every single SFPLOADI that puts these 32 bits into a register (ISA documentation, page of `SFPLOADI`)."""
     if not bits & 0xFFFF:
         yield Load(0, bits >> 16)
@@ -138,89 +138,89 @@ def loads(bits: int) -> Iterator[Load]:
         yield Load(4, bits & 0xFFFF)
 
 
-def pair(bits: int) -> tuple[Load, Load]:
+def load_pair(bits: int) -> tuple[Load, Load]:
     """Two SFPLOADI that do so for any bits: the low half, then the high one."""
     return Load(10, bits & 0xFFFF), Load(8, bits >> 16)
 
 
-def packed(slope: Number, offset: Number, form: Form) -> int | None:
+def table_register(slope: Number, offset: Number, form: Form) -> int | None:
     """Register of a lookup table for one interval: slope·|x| + offset. None where a number has no such form (ISA
     documentation, page of `SFPLUT` and page of `SFPLUTFP32`).
     """
-    codes = [_entry(each, form) for each in (slope, offset)]
+    codes = [_table_entry(each, form) for each in (slope, offset)]
     if codes[0] is None or codes[1] is None:
         return None
     width = 8 if form == "lut8" else 16
     return codes[0] << width | codes[1]
 
 
-def _entry(given: Number, form: Form) -> int | None:
+def _table_entry(given: Number, form: Form) -> int | None:
     if form == "fp16a" and given.value == 0:
         return LUT_ZERO
-    found = coded(given, form)
+    found = encode_number(given, form)
     return None if found is None else found.bits
 
 
-def _power(exponent: int) -> Fraction:
+def _binary_power(exponent: int) -> Fraction:
     return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
 
 
-def _parts(bits: int, form: Form) -> tuple[int, int, int]:
+def _split_bits(bits: int, form: Form) -> tuple[int, int, int]:
     """Exponent, mantissa and bits of the mantissa of a format with eight bits of exponent."""
     width = BITS[form] - 9
     return bits >> width & 255, bits & (1 << width) - 1, width
 
 
-def _ieee(given: Number, form: Form) -> Coded:
+def _encode_ieee(given: Number, form: Form) -> Encoded:
     """Encoding with IEEE 754's subnormals and infinities, rounded to nearest even in one step."""
     width = BITS[form] - 9
     sign = given.negative << (BITS[form] - 1)
     if given.value is None:
         mantissa = 1 << (width - 1) if isnan(given.special) else 0
-        return Coded(sign | 255 << width | mantissa, True)
-    exponent = max(_exponent(given.value), -126)
-    scaled = given.value / _power(exponent - width)
+        return Encoded(sign | 255 << width | mantissa, True)
+    exponent = max(_leading_exponent(given.value), -126)
+    scaled = given.value / _binary_power(exponent - width)
     rounded = round(scaled)  # ties to even
     # A mantissa that rounds up to the next power of two carries into the exponent by itself.
     bits = rounded if rounded < 1 << width else rounded + ((exponent + 126) << width)
     bits = min(bits, 255 << width)
-    return Coded(sign | bits, rounded == scaled and bits < 255 << width)
+    return Encoded(sign | bits, rounded == scaled and bits < 255 << width)
 
 
-def _half(given: Number) -> Coded:
+def _encode_fp16a(given: Number) -> Encoded:
     assert given.value is not None
     sign = given.negative << 15
     # The least exponent is -15, and there are no denormals below it: the mantissa always has a hidden one.
-    exponent = max(_exponent(given.value), -15)
-    rounded = round(given.value / _power(exponent - 10))
+    exponent = max(_leading_exponent(given.value), -15)
+    rounded = round(given.value / _binary_power(exponent - 10))
     bits = min(max(rounded + ((exponent + 14) << 10), 0), 0x7FFF)
-    return Coded(sign | bits, decoded(bits, "fp16a").value == given.value)
+    return Encoded(sign | bits, decode_bits(bits, "fp16a").value == given.value)
 
 
-def _exponent(value: Fraction) -> int:
+def _leading_exponent(value: Fraction) -> int:
     """Exponent of the leading bit; that of 0 is below all others."""
     if not value:
         return -(1 << 16)
     # The difference of the bit lengths is the exponent or one more.
     guess = value.numerator.bit_length() - value.denominator.bit_length()
-    return guess if value >= _power(guess) else guess - 1
+    return guess if value >= _binary_power(guess) else guess - 1
 
 
-def _nearest(given: Number, values: tuple[tuple[Fraction, int], ...]) -> Coded:
+def _nearest_value(given: Number, values: tuple[tuple[Fraction, int], ...]) -> Encoded:
     assert given.value is not None
     wanted = given.signed
     value, bits = min(values, key=lambda pair: (abs(pair[0] - wanted), pair[1] & 1))
-    return Coded(bits, value == wanted)
+    return Encoded(bits, value == wanted)
 
 
 @cache
 def _lut_values() -> tuple[tuple[Fraction, int], ...]:
     """Values of the eight bits of SFPLUT, all of them."""
-    found = [(decoded(bits, "lut8"), bits) for bits in range(256)]
+    found = [(decode_bits(bits, "lut8"), bits) for bits in range(256)]
     return tuple((number.signed, bits) for number, bits in found)
 
 
-def shown(given: Number) -> str:
+def format_number(given: Number) -> str:
     """Text of a number for people: exact where it is short."""
     value = float(given)
     return str(value) if isinf(value) or isnan(value) else f"{value:.9g}"

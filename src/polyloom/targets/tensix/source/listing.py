@@ -23,7 +23,7 @@ from polyloom.targets.tensix.source.executable import CORE
 from polyloom.targets.tensix.source.note import Note
 from polyloom.targets.tensix.words import program
 from polyloom.targets.tensix.words.decode import decode
-from polyloom.targets.tensix.words.disassemble import commented
+from polyloom.targets.tensix.words.disassemble import annotate_word
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.targets.tensix.words.program import Item
 
@@ -40,10 +40,10 @@ def listing(data: bytes) -> str:
     given = program.read(Given("kernel.elf", data, Place(note.member), Options()))
     facts = ", ".join(f"{name} {value}" for name, value in note.facts.items())
     head = f"{note.kernel} on tensix:{note.member}, Dst of {note.dest} bits, one call per {note.per}: {facts}"
-    return "\n".join([head, *_lines(given, note)]) + "\n"
+    return "\n".join([head, *_listing_lines(given, note)]) + "\n"
 
 
-def _lines(given: program.Program, note: Note) -> Iterator[str]:
+def _listing_lines(given: program.Program, note: Note) -> Iterator[str]:
     shown: tuple[str, int] = ("", 0)
     cycle = 0
     for item in given.items:
@@ -55,29 +55,29 @@ def _lines(given: program.Program, note: Note) -> Iterator[str]:
             shown = (line.file, line.line)
             yield f"  {line.file}:{line.line}  {note.texts.get(line.file, {}).get(str(line.line), '').strip()}".rstrip()
         if item.is_tensix:
-            yield _word(item, line, cycle, note.member)
-            cycle += _cycles(item.word, note.member)
+            yield _word_line(item, line, cycle, note.member)
+            cycle += _issue_cycles(item.word, note.member)
         else:
-            yield _core(item, line)
+            yield _core_line(item, line)
             # Behind a jump control comes from elsewhere, and the count has no meaning.
-            cycle = 0 if _jumps(item.word) else cycle
+            cycle = 0 if _is_jump(item.word) else cycle
 
 
-def _word(item: Item, line: Origin | None, cycle: int, member: Member) -> str:
-    text = commented(item.word, member)
-    used = _registers(item.word, member)
+def _word_line(item: Item, line: Origin | None, cycle: int, member: Member) -> str:
+    text = annotate_word(item.word, member)
+    used = _register_text(item.word, member)
     return f"{item.address:8x} {cycle:5} {item.word:08x}  {text:<30} {used:<14} {line.reason if line else ''}".rstrip()
 
 
-def _core(item: Item, line: Origin | None) -> str:
+def _core_line(item: Item, line: Origin | None) -> str:
     """Line of an instruction of the core; a store of a word that is computed has a reason, too."""
     found = decode_riscv(item.word, CORE)
-    text = program.text_of(found) if found is not None else f".word {item.word:#010x}"
+    text = program.instruction_text(found) if found is not None else f".word {item.word:#010x}"
     reason = line.reason if line else ""
     return f"{item.address:8x}       {item.word:08x}  {text:<30} {'':<14} {reason}".rstrip()
 
 
-def _registers(word: int, member: Member) -> str:
+def _register_text(word: int, member: Member) -> str:
     found = decode(word, member)
     if found is None or found.row.unit != "vector":
         return ""
@@ -87,7 +87,7 @@ def _registers(word: int, member: Member) -> str:
     return f"{text} > {made}".strip() if made else text
 
 
-def _cycles(word: int, member: Member) -> int:
+def _issue_cycles(word: int, member: Member) -> int:
     found = decode(word, member)
     if found is None:
         return 1
@@ -101,6 +101,6 @@ def _cycles(word: int, member: Member) -> int:
     return 1
 
 
-def _jumps(word: int) -> bool:
+def _is_jump(word: int) -> bool:
     found = decode_riscv(word, CORE)
     return found is not None and found.row.mnemonic in _JUMPS

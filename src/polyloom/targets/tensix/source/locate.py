@@ -13,11 +13,11 @@ _WORD = re.compile(r"\w+|\S")
 _LABEL = "<"
 
 
-def span_of(place: Place) -> Span | None:
+def place_span(place: Place) -> Span | None:
     """Span of the word at a place; the whole line where there is no column; None where the file or the line is not
     there.
     """
-    text = text_of(place.file) if place.line else None
+    text = source_text(place.file) if place.line else None
     if text is None:
         return None
     lines = text.split("\n")
@@ -34,11 +34,11 @@ def span_of(place: Place) -> Span | None:
     return Span(source, at, at + (len(found[0]) if found else 1))
 
 
-def diagnostic(
+def make_diagnostic(
     code: str, message: str, place: Place, *, exit_code: int = INPUT, notes: Sequence[str] = (), help: str | None = None
 ) -> Diagnostic:
     """Diagnostic at a place; where its file cannot be read, with the line in words."""
-    span = span_of(place)
+    span = place_span(place)
     where = place.words()
     told = message if span or not where else f"{where}: {message}"
     return Diagnostic(code, told, exit_code, span, tuple(notes), help)
@@ -47,15 +47,15 @@ def diagnostic(
 def error(
     code: str, message: str, place: Place, *, notes: Sequence[str] = (), help: str | None = None
 ) -> PolyloomError:
-    return PolyloomError(diagnostic(code, message, place, notes=notes, help=help))
+    return PolyloomError(make_diagnostic(code, message, place, notes=notes, help=help))
 
 
-def label(name: str) -> str:
+def file_label(name: str) -> str:
     """Label of a file that is shown, and that nobody opens."""
     return name if name.startswith(_LABEL) else f"{_LABEL}{name}>"
 
 
-def text_of(name: str) -> str | None:
+def source_text(name: str) -> str | None:
     """Text of a source; None for a label, and for what cannot be read."""
     if name.startswith(_LABEL):
         return None

@@ -45,16 +45,16 @@ class Note:
 def encode(note: Note) -> bytes:
     """Serialization of the note as JSON (docs/formats.md)."""
     made = {"version": VERSION, "target": TARGET, **asdict(replace(note, lines=Lines()))}
-    made[source_lines.KEY] = source_lines.encode(dict(zip(note.lines.addresses, note.lines.places, strict=True)))
-    return notes.text(made)
+    made[source_lines.KEY] = source_lines.encode_lines(dict(zip(note.lines.addresses, note.lines.places, strict=True)))
+    return notes.note_text(made)
 
 
 def decode(data: bytes) -> Note | None:
     """Note of an ELF file; None where it has none of this target."""
-    return notes.read(data, _note)
+    return notes.read_note(data, _parse_note)
 
 
-def _note(made: dict[str, Any]) -> Note | None:
+def _parse_note(made: dict[str, Any]) -> Note | None:
     if made["target"] != TARGET or made["version"] != VERSION:
         return None
     # A file may come from anywhere: what a run would use is checked here once.
@@ -65,30 +65,30 @@ def _note(made: dict[str, Any]) -> Note | None:
         made["member"],
         made["dest"],
         made["per"],
-        _addresses(made["arguments"]),
-        _owned(made["data"]),
-        source_lines.read(made),
+        _parse_addresses(made["arguments"]),
+        _driver_addresses(made["data"]),
+        source_lines.note_lines(made),
         {recorded_name(f): {str(n): str(t) for n, t in texts.items()} for f, texts in made[source_lines.TEXTS].items()},
-        _numbers(made["facts"]),
+        _parse_numbers(made["facts"]),
     )
 
 
-def _numbers(made: dict[str, Any]) -> dict[str, int]:
+def _parse_numbers(made: dict[str, Any]) -> dict[str, int]:
     return {str(name): int(value) for name, value in made.items()}
 
 
-def _addresses(made: dict[str, Any]) -> dict[str, int]:
+def _parse_addresses(made: dict[str, Any]) -> dict[str, int]:
     """Addresses, each of a word in L1, of which both members have as much. Errors: ValueError."""
-    found = _numbers(made)
+    found = _parse_numbers(made)
     if any(not 0 <= address <= _L1 - 4 for address in found.values()):
         # The common reader takes it for a file of another kind, which is reported as such.
         raise ValueError
     return found
 
 
-def _owned(made: dict[str, Any]) -> dict[str, int]:
+def _driver_addresses(made: dict[str, Any]) -> dict[str, int]:
     """Addresses of the driver's own data, all of them. Errors: ValueError, KeyError."""
-    found = _addresses(made)
+    found = _parse_addresses(made)
     if LOG in found and (found[COUNT] < 0 or found[LOG] > _L1 - LOG_BYTES):
         raise ValueError
     return {name: found[name] for name in (*SETUP, CALLS, *((LOG, COUNT) if LOG in found else ()))}

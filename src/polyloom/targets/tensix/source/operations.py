@@ -201,12 +201,12 @@ def operations() -> Mapping[str, Operation]:
         if " " not in line:
             group = line
         else:
-            row = _row(group, line)
+            row = _parse_row(group, line)
             found[row.name] = row
     return found
 
 
-def called(instruction: Instruction) -> Operation | None:
+def called_operation(instruction: Instruction) -> Operation | None:
     """Operation that an instruction of SSA form calls, if it calls one."""
     name = instruction.called
     return operations().get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
@@ -217,31 +217,31 @@ def externals(headers: tuple[str, ...] = (str(Path(__file__).parents[1] / "sfpi"
     return Externals(tuple(row.external for row in operations().values()), SPACES, headers)
 
 
-def _row(group: str, line: str) -> Operation:
-    head, words, meaning = _parts(line)
+def _parse_row(group: str, line: str) -> Operation:
+    head, words, meaning = _split_line(line)
     left, _, right = head.partition(">")
     name, *operands = left.split()
     results: tuple[Kind, ...] = tuple([_KINDS[kind] for kind in right.split()])
     only = meaning.endswith(" !")
     kind: Group = group  # pyright: ignore[reportAssignmentType]: the table's own headings
-    return Operation(name, kind, tuple(map(_operand, operands)), results, words, meaning.removesuffix(" !"), only)
+    return Operation(name, kind, tuple(map(_parse_operand, operands)), results, words, meaning.removesuffix(" !"), only)
 
 
-def _parts(line: str) -> tuple[str, str, str]:
+def _split_line(line: str) -> tuple[str, str, str]:
     """Columns of a row; bars within operands stand without spaces."""
     head, words, meaning = line.split(" | ", 2)
     return head, words, meaning
 
 
-def _operand(text: str) -> Operand:
+def _parse_operand(text: str) -> Operand:
     name, _, kind = text.partition(":")
     if kind in _KINDS:
         return Operand(name, _KINDS[kind])
     common, _, more = kind.partition("|")
-    return Operand(name, "immediate", _values(common), _values(more))
+    return Operand(name, "immediate", _parse_values(common), _parse_values(more))
 
 
-def _values(text: str) -> tuple[int, ...]:
+def _parse_values(text: str) -> tuple[int, ...]:
     found: list[int] = []
     for part in filter(None, text.split(",")):
         low, _, high = part.partition("-")

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.ir.ssa import Access, Address, Constant, Data, Function, Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Access, Address, Constant, Data, Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import I32, PTR
 from polyloom.transform.ssa.editing import names
 
@@ -29,24 +29,24 @@ _WORD: Final = Access(4)
 LOG_BYTES: Final = _ENTRY * ROOM
 
 
-def printing(functions: Sequence[Function]) -> tuple[list[Function], tuple[Data, ...]]:
+def lower_printing(functions: Sequence[Function]) -> tuple[list[Function], tuple[Data, ...]]:
     """Functions with stores instead of calls that print, and the log; nothing where none prints."""
     if not any(i.called in PRINTS for f in functions for b in f.blocks for i in b.instructions):
         return list(functions), ()
     log = (Data(COUNT, bytes(4), 4), Data(LOG, bytes(_ENTRY * ROOM), 4))
-    return [_stored(function) for function in functions], log
+    return [_store_entries(function) for function in functions], log
 
 
-def _stored(function: Function) -> Function:
+def _store_entries(function: Function) -> Function:
     fresh = names(function)
     blocks = tuple(
-        replace(b, instructions=tuple(made for i in b.instructions for made in _entry(i, fresh)))
+        replace(b, instructions=tuple(made for i in b.instructions for made in _entry_stores(i, fresh)))
         for b in function.blocks
     )
     return replace(function, blocks=blocks)
 
 
-def _entry(call: Instruction, fresh: Callable[[str], str]) -> list[Instruction]:
+def _entry_stores(call: Instruction, fresh: Callable[[str], str]) -> list[Instruction]:
     if call.called not in PRINTS:
         return [call]
     kind: Operand
@@ -68,28 +68,28 @@ def _entry(call: Instruction, fresh: Callable[[str], str]) -> list[Instruction]:
     made += [
         Instruction("load", (Address(COUNT),), (count,), access=_WORD),
         # Beyond its room the log overwrites the last entry, so that no store leaves it.
-        Instruction("call", (count, integer(I32, ROOM - 1)), (least,), callee="umin"),
-        Instruction("shl", (least, integer(I32, 3)), (bytes_,)),
+        Instruction("call", (count, integer_constant(I32, ROOM - 1)), (least,), callee="umin"),
+        Instruction("shl", (least, integer_constant(I32, 3)), (bytes_,)),
         Instruction("offset", (Address(LOG), bytes_), (place,)),
         Instruction("store", (kind, place), access=_WORD),
-        Instruction("offset", (place, integer(I32, 4)), (second,)),
+        Instruction("offset", (place, integer_constant(I32, 4)), (second,)),
         Instruction("store", (value, second), access=_WORD),
-        Instruction("add", (count, integer(I32, 1)), (following,)),
+        Instruction("add", (count, integer_constant(I32, 1)), (following,)),
         Instruction("store", (following, Address(COUNT)), access=_WORD),
     ]
     return [replace(instruction, place=call.place) for instruction in made]
 
 
-def printed(l1: NDArray[np.uint8], count: int, log: int) -> str:
+def read_log(l1: NDArray[np.uint8], count: int, log: int) -> str:
     """Text of a log, whose places are given; texts end where L1 does."""
     number = int(l1[count : count + 4].view(np.uint32)[0])
     entries = l1[log : log + _ENTRY * min(number, ROOM)].view(np.int32).reshape(-1, 2)
-    text = "".join(_shown(l1, int(kind), int(value)) for kind, value in entries)
+    text = "".join(_entry_text(l1, int(kind), int(value)) for kind, value in entries)
     lost = number - ROOM
     return text if lost <= 0 else f"{text}\n({lost} more printed than the log holds)\n"
 
 
-def _shown(l1: NDArray[np.uint8], kind: int, value: int) -> str:
+def _entry_text(l1: NDArray[np.uint8], kind: int, value: int) -> str:
     if kind == _SIGNED:
         return str(value)
     if kind == _UNSIGNED:

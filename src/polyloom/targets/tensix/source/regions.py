@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from polyloom.ir.ssa import Block, Function, Instruction, Place, Return, edges_of
+from polyloom.ir.ssa import Block, Function, Instruction, Place, Return, successor_edges
 from polyloom.targets.tensix.source.locate import error
-from polyloom.targets.tensix.source.operations import called
+from polyloom.targets.tensix.source.operations import called_operation
 
 Path = tuple[int, ...]
 """Numbers of steps."""
@@ -56,61 +56,61 @@ class Regions:
     same: tuple[tuple[Path, Path], ...]
 
     def path(self, spot: Spot) -> Path:
-        return path_of(self.frames[spot])
+        return region_path(self.frames[spot])
 
     def depth(self, spot: Spot) -> int:
         return len(self.frames[spot])
 
 
-def path_of(frames: Frames) -> Path:
+def region_path(frames: Frames) -> Path:
     return tuple(step for frame in frames for step in frame.steps)
 
 
-def regions(function: Function) -> Regions:
+def analyze_regions(function: Function) -> Regions:
     """Region analysis of all blocks that the entry reaches. Raises PL1240 where frames are not balanced."""
-    numbers = _numbered(function)
+    numbers = _number_instructions(function)
     blocks = {block.name: block for block in function.blocks}
     start: dict[str, Frames] = {function.blocks[0].name: ()}
     work = [function.blocks[0].name]
     while work:
         block = blocks[work.pop()]
-        end = _through(block, start[block.name], numbers)
+        end = _walk_block(block, start[block.name], numbers)
         # A frame that is open at the return would leave lanes disabled for the caller.
         if end and isinstance(block.terminator, Return):
-            raise error("PL1240", "a condition is not closed", _opened(function, end[-1], numbers), help=_CLOSE)
-        for edge in edges_of(block.terminator):
-            met = _met(start.get(edge.block), end, -1 - list(blocks).index(edge.block))
+            raise error("PL1240", "a condition is not closed", _frame_place(function, end[-1], numbers), help=_CLOSE)
+        for edge in successor_edges(block.terminator):
+            met = _meet_frames(start.get(edge.block), end, -1 - list(blocks).index(edge.block))
             if met is None:
-                raise error("PL1240", _DIFFERS, _place(blocks[edge.block]), help=_CLOSE)
+                raise error("PL1240", _DIFFERS, _block_place(blocks[edge.block]), help=_CLOSE)
             # Frames only lose steps when ways meet, which is why the iteration ends.
             if met != start.get(edge.block):
                 start[edge.block] = met
                 work.append(edge.block)
-    return _collected(function, start, numbers)
+    return _collect_regions(function, start, numbers)
 
 
-def _numbered(function: Function) -> dict[Spot, int]:
+def _number_instructions(function: Function) -> dict[Spot, int]:
     """Numbers of the instructions, from 1 on."""
     spots = [(block.name, k) for block in function.blocks for k in range(len(block.instructions))]
     return {spot: n + 1 for n, spot in enumerate(spots)}
 
 
-def _through(block: Block, frames: Frames, numbers: Mapping[Spot, int]) -> Frames:
+def _walk_block(block: Block, frames: Frames, numbers: Mapping[Spot, int]) -> Frames:
     for k, instruction in enumerate(block.instructions):
-        frames = after(instruction, frames, numbers[block.name, k])
+        frames = step_frames(instruction, frames, numbers[block.name, k])
     return frames
 
 
-def _opened(function: Function, frame: Frame, numbers: Mapping[Spot, int]) -> Place:
+def _frame_place(function: Function, frame: Frame, numbers: Mapping[Spot, int]) -> Place:
     """Place where a frame begins; where the kernel does, if it begins on several ways."""
     blocks = {block.name: block for block in function.blocks}
     found = [blocks[name].instructions[k].place for (name, k), number in numbers.items() if number == frame.steps[0]]
     return found[0] if found else function.place
 
 
-def after(instruction: Instruction, frames: Frames, number: int) -> Frames:
+def step_frames(instruction: Instruction, frames: Frames, number: int) -> Frames:
     """Transfer function: the frames behind an instruction."""
-    row = called(instruction)
+    row = called_operation(instruction)
     if row is None or row.group != "regions":
         return frames
     if row.name == "push":
@@ -132,16 +132,16 @@ def after(instruction: Instruction, frames: Frames, number: int) -> Frames:
     return *outer, frame
 
 
-def _met(known: Frames | None, new: Frames, join: int) -> Frames | None:
+def _meet_frames(known: Frames | None, new: Frames, join: int) -> Frames | None:
     """Meet of frames: what holds on both ways; None where the numbers of frames differ."""
     if known is None or known == new:
         return new
     if len(known) != len(new):
         return None
-    return tuple(_frame_met(a, b, join) for a, b in zip(known, new, strict=True))
+    return tuple(_meet_frame(a, b, join) for a, b in zip(known, new, strict=True))
 
 
-def _frame_met(a: Frame, b: Frame, join: int) -> Frame:
+def _meet_frame(a: Frame, b: Frame, join: int) -> Frame:
     """Meet of two frames: the steps that both share, then one of the block's own; of other frames nothing but that."""
     if a == b:
         return a
@@ -152,7 +152,7 @@ def _frame_met(a: Frame, b: Frame, join: int) -> Frame:
     return Frame(steps, min(a.base, b.base, length) or 1, min(a.arm, b.arm, length))
 
 
-def _collected(function: Function, start: Mapping[str, Frames], numbers: Mapping[Spot, int]) -> Regions:
+def _collect_regions(function: Function, start: Mapping[str, Frames], numbers: Mapping[Spot, int]) -> Regions:
     frames: dict[Spot, Frames] = {}
     splits: list[Split] = []
     same: list[tuple[Path, Path]] = []
@@ -162,26 +162,26 @@ def _collected(function: Function, start: Mapping[str, Frames], numbers: Mapping
         at = start[block.name]
         for k, instruction in enumerate(block.instructions):
             frames[block.name, k] = at
-            then = after(instruction, at, numbers[block.name, k])
-            _note(instruction, at, then, splits, same)
+            then = step_frames(instruction, at, numbers[block.name, k])
+            _record_split(instruction, at, then, splits, same)
             at = then
         frames[block.name, len(block.instructions)] = at
     return Regions(frames, tuple(splits), tuple(same))
 
 
-def _note(
+def _record_split(
     instruction: Instruction, at: Frames, then: Frames, splits: list[Split], same: list[tuple[Path, Path]]
 ) -> None:
-    row = called(instruction)
+    row = called_operation(instruction)
     if row is not None and row.name == "push":
-        same.append((path_of(at), path_of(then)))
+        same.append((region_path(at), region_path(then)))
     if row is not None and row.name == "else_":
         *outer, frame = at
-        whole = (*path_of(tuple(outer)), *frame.steps[: frame.base])
-        splits.append(Split(whole, (*whole, *frame.steps[frame.base : frame.base + 1]), path_of(then)))
+        whole = (*region_path(tuple(outer)), *frame.steps[: frame.base])
+        splits.append(Split(whole, (*whole, *frame.steps[frame.base : frame.base + 1]), region_path(then)))
 
 
-def _place(block: Block) -> Place:
+def _block_place(block: Block) -> Place:
     return next(_places(block), block.terminator.place)
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.ir.ssa import Edge, Function, Instruction, Operand, Value, with_edges
-from polyloom.targets.tensix.source.operations import called
-from polyloom.targets.tensix.source.regions import regions
+from polyloom.ir.ssa import Edge, Function, Instruction, Operand, Value, replace_edges
+from polyloom.targets.tensix.source.operations import called_operation
+from polyloom.targets.tensix.source.regions import analyze_regions
 
 
-def replaced(function: Function) -> Function:
+def replace_assignments(function: Function) -> Function:
     """Function without assignments outside of conditions. Raises PL1240 where conditions are not balanced."""
-    known = regions(function)
+    known = analyze_regions(function)
     news: dict[str, Operand] = {}
     gone: set[tuple[str, int]] = set()
     for block in function.blocks:
@@ -25,23 +25,23 @@ def replaced(function: Function) -> Function:
                 news[instruction.results[0].name] = instruction.operands[1]
                 gone.add(spot)
 
-    def of(operand: Operand) -> Operand:
+    def resolve(operand: Operand) -> Operand:
         while isinstance(operand, Value) and operand.name in news:
             operand = news[operand.name]
         return operand
 
     def edge(old: Edge) -> Edge:
-        return Edge(old.block, tuple(of(argument) for argument in old.arguments))
+        return Edge(old.block, tuple(resolve(argument) for argument in old.arguments))
 
     blocks = tuple(
         replace(
             block,
             instructions=tuple(
-                replace(i, operands=tuple(map(of, i.operands)))
+                replace(i, operands=tuple(map(resolve, i.operands)))
                 for k, i in enumerate(block.instructions)
                 if (block.name, k) not in gone
             ),
-            terminator=with_edges(block.terminator, of, edge),
+            terminator=replace_edges(block.terminator, resolve, edge),
         )
         for block in function.blocks
     )
@@ -49,5 +49,5 @@ def replaced(function: Function) -> Function:
 
 
 def _assigns(instruction: Instruction) -> bool:
-    row = called(instruction)
+    row = called_operation(instruction)
     return row is not None and row.name == "assign"

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyloom.diagnostics import Diagnostic
-from polyloom.ir.ssa import Block, Function, Instruction, Operand, Place, Undef, Value, edges_of
-from polyloom.targets.tensix.source.locate import diagnostic
-from polyloom.targets.tensix.source.operations import VECTOR, called
+from polyloom.ir.ssa import Block, Function, Instruction, Operand, Place, Undef, Value, successor_edges
+from polyloom.targets.tensix.source.locate import make_diagnostic
+from polyloom.targets.tensix.source.operations import VECTOR, called_operation
 from polyloom.targets.tensix.source.regions import Path, Regions
 
 Paths = frozenset[Path]
@@ -22,7 +22,7 @@ EVERYWHERE: Paths = frozenset({()})
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Definedness:
     """Definedness of a value: where it has been written, and the places of the declarations whose lanes it may still
     have.
     """
@@ -31,31 +31,31 @@ class Written:
     origins: frozenset[Place] = frozenset()
 
 
-_FULL = Written(EVERYWHERE)
+_FULL = Definedness(EVERYWHERE)
 
 
 def undefined_uses(function: Function, known: Regions) -> tuple[Diagnostic, ...]:
     """Warnings (PL1243, exit code 0), one per declaration, at it; the use is in a note."""
     cover = _Cover(known)
-    values = _solved(function, known, cover)
+    values = _solve_data_flow(function, known, cover)
     found: dict[Place, Diagnostic] = {}
     for block in function.blocks:
         for k, instruction in enumerate(block.instructions):
-            if (block.name, k) not in known.frames or not (use := _use(instruction)):
+            if (block.name, k) not in known.frames or not (use := _use_word(instruction)):
                 continue
             here = known.path((block.name, k))
             for operand in instruction.operands:
-                written = _of(operand, values)
+                written = _operand_definedness(operand, values)
                 if operand.type is VECTOR and not cover.holds(here, written.paths):
                     for origin in sorted(written.origins, key=_order):
                         # One warning per declaration: the first use is enough to find the mistake.
-                        found.setdefault(origin, _warning(origin, use, instruction.place))
+                        found.setdefault(origin, _lane_warning(origin, use, instruction.place))
     return tuple(found[origin] for origin in sorted(found, key=_order))
 
 
-def _use(instruction: Instruction) -> str:
+def _use_word(instruction: Instruction) -> str:
     """Use of lanes that must have a value by an instruction, or nothing."""
-    row = called(instruction)
+    row = called_operation(instruction)
     if row is None:
         return ""
     if row.name in ("store", "config_write", "lreg_write"):
@@ -63,11 +63,11 @@ def _use(instruction: Instruction) -> str:
     return "compared" if row.group == "comparisons" or row.name == "mask_of" else ""
 
 
-def _warning(origin: Place, use: str, place: Place) -> Diagnostic:
+def _lane_warning(origin: Place, use: str, place: Place) -> Diagnostic:
     where = place.words(origin.file)
     note = (f"it is {use} at {where}",) if where else ()
     message = f"some lanes of this vector have no value where it is {use}"
-    return diagnostic("PL1243", message, origin, exit_code=0, notes=note, help="give it a value where it is declared")
+    return make_diagnostic("PL1243", message, origin, exit_code=0, notes=note, help="give it a value where it is declared")
 
 
 def _order(place: Place) -> tuple[str, int, int]:
@@ -100,17 +100,17 @@ class _Cover:
         return frozenset({p for p in a if self.holds(p, b)} | {p for p in b if self.holds(p, a)})
 
 
-_Values = dict[str, Written]
+_Values = dict[str, Definedness]
 
 
-def _of(operand: Operand, values: _Values) -> Written:
+def _operand_definedness(operand: Operand, values: _Values) -> Definedness:
     """Definedness of an operand. A value that has not been met yet is taken as written: the solution only shrinks."""
     if isinstance(operand, Undef):
-        return Written(frozenset())
+        return Definedness(frozenset())
     return values.get(operand.name, _FULL) if isinstance(operand, Value) else _FULL
 
 
-def _solved(function: Function, known: Regions, cover: _Cover) -> _Values:
+def _solve_data_flow(function: Function, known: Regions, cover: _Cover) -> _Values:
     """Fixed point over all blocks (Kildall 1973), from all lanes written downwards."""
     values: _Values = {}
     blocks = {block.name: block for block in function.blocks}
@@ -118,49 +118,49 @@ def _solved(function: Function, known: Regions, cover: _Cover) -> _Values:
     while changed:
         before = dict(values)
         for block in function.blocks:
-            _through(block, known, cover, values)
-            for edge in edges_of(block.terminator):
+            _transfer_block(block, known, cover, values)
+            for edge in successor_edges(block.terminator):
                 for parameter, argument in zip(blocks[edge.block].parameters, edge.arguments, strict=True):
                     if parameter.type is VECTOR:
-                        values[parameter.name] = _joined(values.get(parameter.name), _of(argument, values), cover)
+                        values[parameter.name] = _join(values.get(parameter.name), _operand_definedness(argument, values), cover)
         changed = values != before
     return values
 
 
-def _joined(old: Written | None, new: Written, cover: _Cover) -> Written:
-    return new if old is None else Written(cover.met(old.paths, new.paths), old.origins | new.origins)
+def _join(old: Definedness | None, new: Definedness, cover: _Cover) -> Definedness:
+    return new if old is None else Definedness(cover.met(old.paths, new.paths), old.origins | new.origins)
 
 
-def _through(block: Block, known: Regions, cover: _Cover, values: _Values) -> None:
+def _transfer_block(block: Block, known: Regions, cover: _Cover, values: _Values) -> None:
     for k, instruction in enumerate(block.instructions):
         if (block.name, k) not in known.frames:
             continue
-        made = _made(instruction, known.path((block.name, k)), cover, values)
+        made = _transfer(instruction, known.path((block.name, k)), cover, values)
         for result in instruction.results:
             if result.type is VECTOR:
                 values[result.name] = made
 
 
-def _made(instruction: Instruction, here: Path, cover: _Cover, values: _Values) -> Written:
+def _transfer(instruction: Instruction, here: Path, cover: _Cover, values: _Values) -> Definedness:
     """Transfer function of an instruction: its results are defined where all its operands are."""
-    row = called(instruction)
+    row = called_operation(instruction)
     if row is not None and row.name == "undefined":
-        return Written(frozenset(), frozenset({instruction.place}))
+        return Definedness(frozenset(), frozenset({instruction.place}))
     operands = [operand for operand in instruction.operands if operand.type is VECTOR]
     if row is not None and row.name == "assign":
-        old, new = (_of(operand, values) for operand in operands)
-        return _assigned(old, new, here, cover)
+        old, new = (_operand_definedness(operand, values) for operand in operands)
+        return _transfer_assignment(old, new, here, cover)
     written = _FULL
-    for one in (_of(operand, values) for operand in operands):
-        written = Written(cover.met(written.paths, one.paths), written.origins | one.origins)
+    for one in (_operand_definedness(operand, values) for operand in operands):
+        written = Definedness(cover.met(written.paths, one.paths), written.origins | one.origins)
     return written
 
 
-def _assigned(old: Written, new: Written, here: Path, cover: _Cover) -> Written:
+def _transfer_assignment(old: Definedness, new: Definedness, here: Path, cover: _Cover) -> Definedness:
     """Transfer function of an assignment in a region: defined there as the new value is, elsewhere as the old one."""
     if cover.holds(here, new.paths):
         # The region of the assignment is defined now, whatever was known of it before.
         paths = frozenset({*old.paths, here})
-        return _FULL if cover.holds((), paths) else Written(paths, old.origins)
+        return _FULL if cover.holds((), paths) else Definedness(paths, old.origins)
     inside = {p for p in new.paths if p[: len(here)] == here}
-    return Written(frozenset({*(p for p in old.paths if p[: len(here)] != here), *inside}), old.origins | new.origins)
+    return Definedness(frozenset({*(p for p in old.paths if p[: len(here)] != here), *inside}), old.origins | new.origins)

@@ -14,10 +14,10 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Instruction, Operand
 from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_verify import verify as verify_ssa
-from polyloom.targets.tensix.source.locate import diagnostic
-from polyloom.targets.tensix.source.operations import PREFIX, Operation, called, externals
+from polyloom.targets.tensix.source.locate import make_diagnostic
+from polyloom.targets.tensix.source.operations import PREFIX, Operation, called_operation, externals
 from polyloom.targets.tensix.source.operations import Operand as Row
-from polyloom.targets.tensix.source.regions import regions
+from polyloom.targets.tensix.source.regions import analyze_regions
 from polyloom.targets.tensix.source.undefined import undefined_uses
 from polyloom.targets.tensix.words.isa import Member
 
@@ -28,13 +28,13 @@ _UNSETTLED = {"rand": "rand", "sfparecip": "approx_recip and approx_exp", "sfpmu
 def verify(function: Function, member: Member = "wormhole") -> tuple[Diagnostic, ...]:
     """Warnings of a kernel, which have the exit code 0; raises PL0971 and PL1240 to PL1242."""
     verify_ssa(function)
-    errors = [found for instruction in _instructions(function) for found in _wrong(instruction, member)]
+    errors = [found for instruction in _instructions(function) for found in _operation_errors(instruction, member)]
     if errors:
         raise PolyloomError(*errors)
-    return undefined_uses(function, regions(function))
+    return undefined_uses(function, analyze_regions(function))
 
 
-def with_externals(function: Function) -> Function:
+def declare_operations(function: Function) -> Function:
     """Function with the operations that it calls declared, which SSA form asks for, in the table's order."""
     names = {i.called for i in _instructions(function)}
     others = tuple(e for e in function.externals if not e.name.startswith(PREFIX))
@@ -46,42 +46,42 @@ def _instructions(function: Function) -> Iterator[Instruction]:
     return (i for member in function.program for block in member.blocks for i in block.instructions)
 
 
-def _wrong(instruction: Instruction, member: Member) -> Iterator[Diagnostic]:
-    row = called(instruction)
+def _operation_errors(instruction: Instruction, member: Member) -> Iterator[Diagnostic]:
+    row = called_operation(instruction)
     if row is None:
         if instruction.called.startswith(PREFIX):
-            yield diagnostic("PL1240", f"there is no operation @{instruction.called}", instruction.place)
+            yield make_diagnostic("PL1240", f"there is no operation @{instruction.called}", instruction.place)
         return
     if row.only_blackhole and member == "wormhole":
-        yield _foreign(row.name, instruction)
+        yield _member_error(row.name, instruction)
         return
     for operand, given in zip(row.operands, instruction.operands, strict=True):
         if operand.kind == "immediate":
-            yield from _immediate(row, operand, given, instruction, member)
+            yield from _immediate_errors(row, operand, given, instruction, member)
 
 
-def _foreign(name: str, instruction: Instruction) -> Diagnostic:
+def _member_error(name: str, instruction: Instruction) -> Diagnostic:
     what = _UNSETTLED.get(name, name)
     help = "compile for it with `--on tensix:blackhole`"
-    return diagnostic("PL1242", f"Wormhole has no {what}; Blackhole has", instruction.place, help=help)
+    return make_diagnostic("PL1242", f"Wormhole has no {what}; Blackhole has", instruction.place, help=help)
 
 
-def _immediate(
+def _immediate_errors(
     row: Operation, operand: Row, given: Operand, instruction: Instruction, member: Member
 ) -> Iterator[Diagnostic]:
     allowed, where = operand.allowed(member), instruction.place
     if not isinstance(given, Constant):
         message = f"{operand.name} of {row.name} is not known when the kernel is compiled"
-        yield diagnostic("PL1241", message, where, help="give a constant, such as a template argument")
+        yield make_diagnostic("PL1241", message, where, help="give a constant, such as a template argument")
     elif given.value not in allowed:
         if member == "wormhole" and given.value in operand.more:
-            yield _foreign(f"{operand.name} {given.value} of {row.name}", instruction)
+            yield _member_error(f"{operand.name} {given.value} of {row.name}", instruction)
             return
         message = f"{operand.name} of {row.name} is {given.value}"
-        yield diagnostic("PL1241", message, where, help=f"it is {_listed(allowed)}")
+        yield make_diagnostic("PL1241", message, where, help=f"it is {_value_list(allowed)}")
 
 
-def _listed(values: tuple[int, ...]) -> str:
+def _value_list(values: tuple[int, ...]) -> str:
     if len(values) > 2 and values == tuple(range(values[0], values[-1] + 1)):
         return f"{values[0]} to {values[-1]}"
     return " or ".join(map(str, values))

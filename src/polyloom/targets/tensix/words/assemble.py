@@ -19,7 +19,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span, input_
 from polyloom.targets.tensix.words.configuration import constants
 from polyloom.targets.tensix.words.encode import encode
 from polyloom.targets.tensix.words.expressions import Reader
-from polyloom.targets.tensix.words.isa import MEMBERS, Field, Instruction, Member, key, named
+from polyloom.targets.tensix.words.isa import MEMBERS, Field, Instruction, Member, spelling_key, instructions_by_name
 
 _COMMENT: Final = re.compile(r";|//|#")
 _MACRO: Final = re.compile(r"\s*(?:TTI?_OP_|TTI?_)(?P<name>\w+)\s*\(")
@@ -52,7 +52,7 @@ def assemble(text: str, name: str = "<string>", member: Member = "wormhole") -> 
             first = start + len(body) - len(body.lstrip())
             span = Span(source, first, start + len(body.rstrip()))
             try:
-                words.append(_line(_Line(source, span, member)))
+                words.append(_assemble_line(_Line(source, span, member)))
                 spans.append(span)
             except PolyloomError as error:
                 wrong += error.diagnostics
@@ -75,74 +75,74 @@ class _Line:
         raise input_error(code, message, span=Span(self.source, start, max(end, start + 1)), help=help)
 
 
-def _line(line: _Line) -> int:
+def _assemble_line(line: _Line) -> int:
     """Dispatch by the shape of the line: `.word`, a macro's call, a mnemonic. Errors: PL1200."""
     if (found := line.match(_WORD, line.span.start)) is not None:
-        return _raw(line, found.end())
+        return _raw_word(line, found.end())
     if (found := line.match(_MACRO, line.span.start)) is not None:
-        row = _row(line, found)
+        row = _lookup_instruction(line, found)
         if not line.source.text[: line.span.end].endswith(")"):
             line.fail("PL1200", "the macro is not closed", "write `)` at the end", line.span.end - 1, line.span.end)
         # The vendor's macros take all fields from the highest bit down; its assembler takes them in an order of its
         # own.
-        return _instruction(line, row, row.fields, found.end(), line.span.end - 1)
+        return _assemble_instruction(line, row, row.fields, found.end(), line.span.end - 1)
     if (found := line.match(_MNEMONIC, line.span.start)) is not None:
-        row = _row(line, found)
-        return _instruction(line, row, row.operands, found.end(), line.span.end)
+        row = _lookup_instruction(line, found)
+        return _assemble_instruction(line, row, row.operands, found.end(), line.span.end)
     help = "write an instruction such as `SFPMAD L1, L0, L13, L14, 0`"
     return line.fail("PL1200", "this is no instruction", help, line.span.start, line.span.end)
 
 
-def _raw(line: _Line, at: int) -> int:
+def _raw_word(line: _Line, at: int) -> int:
     reader = Reader(line.source, at, line.span.end, constants(line.member))
     value = reader.value()
     if reader.peek() or not 0 <= value <= _LARGEST:
         help = "write a number such as 0x8400de10"
-        line.fail("PL1202", "this is no word of 32 bits", help, *_trimmed(line.source.text, at, line.span.end))
+        line.fail("PL1202", "this is no word of 32 bits", help, *_trim_blanks(line.source.text, at, line.span.end))
     return value
 
 
-def _row(line: _Line, found: re.Match[str]) -> Instruction:
+def _lookup_instruction(line: _Line, found: re.Match[str]) -> Instruction:
     """Instruction of a name in any spelling. Errors: PL1201, with the member that has it or the nearest name."""
-    known = named(line.member)
-    row = known.get(key(found["name"]))
+    known = instructions_by_name(line.member)
+    row = known.get(spelling_key(found["name"]))
     if row is None:
-        others = [member for member in MEMBERS if key(found["name"]) in named(member)]
-        help = _nearest(found["name"].upper(), [row.mnemonic for row in known.values()])
+        others = [member for member in MEMBERS if spelling_key(found["name"]) in instructions_by_name(member)]
+        help = _suggest_mnemonic(found["name"].upper(), [row.mnemonic for row in known.values()])
         help = f"{others[0].capitalize()} has it: write --on tensix:{others[0]}" if others else help
         message = f"{line.member.capitalize()} has no instruction '{found['name']}'"
         line.fail("PL1201", message, help, found.start("name"), found.end("name"))
     return row
 
 
-def _nearest(name: str, spellings: list[str]) -> str:
+def _suggest_mnemonic(name: str, spellings: list[str]) -> str:
     # Only instructions of the vector unit begin with SFP; the assembler writes TT in front of all others.
     plain = name.replace("_", "")
     return nearest(plain if plain.startswith(("TT", "SFP")) else f"TT{plain}", spellings, "instruction")
 
 
-def _instruction(line: _Line, row: Instruction, order: tuple[Field, ...], at: int, end: int) -> int:
+def _assemble_instruction(line: _Line, row: Instruction, order: tuple[Field, ...], at: int, end: int) -> int:
     """Operands of a line, by position and then by name, as a word. Errors: PL1200 to PL1202."""
     values: dict[str, int] = {}
     places: dict[str, tuple[int, int]] = {}
     is_named = False
-    for number, (start, stop) in enumerate(_parts(line.source.text, at, end)):
+    for number, (start, stop) in enumerate(_split_operands(line.source.text, at, end)):
         name = line.match(_NAMED, start)
         is_named = is_named or name is not None
-        field = _named_field(line, row, name) if name else _next_field(line, row, order, number, is_named, start, stop)
+        field = _named_field(line, row, name) if name else _positional_field(line, row, order, number, is_named, start, stop)
         if field.name in values:
             line.fail("PL1200", f"{field.name} is given twice", "leave one of them out", start, stop)
         reader = Reader(line.source, name.end() if name else start, stop, constants(line.member))
         values[field.name] = reader.value()
         if reader.peek():
-            place = _trimmed(line.source.text, reader.at, stop)
+            place = _trim_blanks(line.source.text, reader.at, stop)
             line.fail("PL1200", f"`{reader.peek()}` does not belong here", "separate operands by `,`", *place)
         places[field.name] = (start, stop)
-    _in_range(line, row, values, places)
+    _check_ranges(line, row, values, places)
     return encode(row, values)
 
 
-def _parts(text: str, at: int, end: int) -> list[tuple[int, int]]:
+def _split_operands(text: str, at: int, end: int) -> list[tuple[int, int]]:
     """Spans of the operands: between commas outside of parentheses."""
     if not text[at:end].strip():
         return []
@@ -151,10 +151,10 @@ def _parts(text: str, at: int, end: int) -> list[tuple[int, int]]:
         depth += (text[place] == "(") - (text[place] == ")")
         if text[place] == "," and depth == 0:
             cuts.append(place + 1)
-    return [_trimmed(text, a, b) for a, b in zip(cuts, [*(c - 1 for c in cuts[1:]), end], strict=True)]
+    return [_trim_blanks(text, a, b) for a, b in zip(cuts, [*(c - 1 for c in cuts[1:]), end], strict=True)]
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim_blanks(text: str, start: int, end: int) -> tuple[int, int]:
     """Span without the blanks around it; of blanks alone an empty span at their end."""
     inner = text[start:end]
     first = start + len(inner) - len(inner.lstrip())
@@ -169,7 +169,7 @@ def _named_field(line: _Line, row: Instruction, name: re.Match[str]) -> Field:
     return field
 
 
-def _next_field(
+def _positional_field(
     line: _Line, row: Instruction, order: tuple[Field, ...], number: int, is_named: bool, start: int, stop: int
 ) -> Field:
     """Field of the operand at a position. Errors: PL1200 for one too many, or for one without a name behind one with a
@@ -184,7 +184,7 @@ def _next_field(
     return order[number]
 
 
-def _in_range(line: _Line, row: Instruction, values: dict[str, int], places: dict[str, tuple[int, int]]) -> None:
+def _check_ranges(line: _Line, row: Instruction, values: dict[str, int], places: dict[str, tuple[int, int]]) -> None:
     """Range check of all fields. Errors: PL1202."""
     for field in row.fields:
         value = values.get(field.name, 0)

@@ -67,7 +67,7 @@ def constants(member: Member = "wormhole") -> Mapping[str, int]:
 
 
 @cache
-def names_of(word: int, thread: bool, member: Member = "wormhole") -> tuple[str, ...]:
+def word_field_names(word: int, thread: bool, member: Member = "wormhole") -> tuple[str, ...]:
     """Names of the fields in a word of the configuration."""
     return tuple(s.name for s in settings(member).values() if s.word == word and s.thread == thread)
 

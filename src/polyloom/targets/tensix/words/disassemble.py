@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polyloom.targets.tensix.words.configuration import names_of
+from polyloom.targets.tensix.words.configuration import word_field_names
 from polyloom.targets.tensix.words.decode import Decoded, decode
 from polyloom.targets.tensix.words.isa import Field, Member
 
@@ -22,10 +22,10 @@ def disassemble(word: int, member: Member = "wormhole") -> str:
     # Text of the instruction alone would lose the stray bits when it is assembled again.
     if found.stray:
         return f".word {word:#010x}  ; {found.row.mnemonic}, and the bits {found.stray:#x} outside of its fields"
-    return _text(found)
+    return _instruction_text(found)
 
 
-def macro(word: int, member: Member = "wormhole") -> str:
+def macro_spelling(word: int, member: Member = "wormhole") -> str:
     """The word as a call of the vendor's `TTI_` macro."""
     found = decode(word, member)
     if found is None or found.stray:
@@ -33,7 +33,7 @@ def macro(word: int, member: Member = "wormhole") -> str:
     return f"TTI_{found.row.name}({', '.join(str(found.values[f.name]) for f in found.row.fields)})"
 
 
-def _text(found: Decoded) -> str:
+def _instruction_text(found: Decoded) -> str:
     row = found.row
     listed = [_operand(f, found.values[f.name]) for f in row.operands]
     others = [f for f in row.fields if f not in row.operands and found.values[f.name]]
@@ -47,14 +47,14 @@ def _operand(field: Field, value: int) -> str:
 
 def listing(words: Sequence[int], member: Member = "wormhole") -> list[str]:
     """Listing lines: offset in bytes, word, instruction; names of the configuration stand as comments."""
-    return [f"{4 * at:6x}:  {word:08x}  {commented(word, member)}" for at, word in enumerate(words)]
+    return [f"{4 * at:6x}:  {word:08x}  {annotate_word(word, member)}" for at, word in enumerate(words)]
 
 
-def commented(word: int, member: Member = "wormhole") -> str:
+def annotate_word(word: int, member: Member = "wormhole") -> str:
     """Line of a word, with the name of the configuration field that it writes."""
     text, found = disassemble(word, member), decode(word, member)
     field = next((f for f in found.row.fields if f.kind in "TC"), None) if found and not found.stray else None
     if found is None or field is None:
         return text
-    called = names_of(found.values[field.name], field.kind == "T", member)
+    called = word_field_names(found.values[field.name], field.kind == "T", member)
     return f"{text}  ; {called[0]}{', ...' if len(called) > 1 else ''}" if called else text

@@ -32,12 +32,12 @@ def encode(row: Instruction, values: Mapping[str, int]) -> int:
     return word
 
 
-def rotated(word: int) -> int:
+def rotate_word(word: int) -> int:
     """Rotation left by two: the word as a core fetches it."""
     return (word << 2 | word >> 30) & _WORD
 
 
-def restored(word: int) -> int:
+def unrotate_word(word: int) -> int:
     """Rotation right by two: the word that a core pushes for a fetched one."""
     return (word >> 2 | word << 30) & _WORD
 
@@ -47,7 +47,7 @@ def to_bytes(words: Sequence[int], form: Form) -> bytes:
     if form == "riscv" and (high := next((w for w in words if w >= PUSHED), None)) is not None:
         message = f"the word {high:#010x} has no RISC-V form, in which its low two bits would be 3"
         raise input_error("PL1205", message, help="leave it out, or write --form tensix")
-    chosen = map(rotated, words) if form == "riscv" else words
+    chosen = map(rotate_word, words) if form == "riscv" else words
     return b"".join(word.to_bytes(4, "little") for word in chosen)
 
 
@@ -64,4 +64,4 @@ def to_words(data: bytes, form: Form, name: str) -> list[int]:
     if (at := next((k for k, word in enumerate(words) if word & 3 == 3), None)) is not None:
         message = f"{name}: the word {words[at]:#010x} at {4 * at:#x} is a RISC-V instruction"
         raise input_error("PL1205", message, help="write --form tensix for words that are not rotated")
-    return [restored(word) for word in words]
+    return [unrotate_word(word) for word in words]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from polyloom.diagnostics import Diagnostic
-from polyloom.targets.tensix.words.configuration import names_of
+from polyloom.targets.tensix.words.configuration import word_field_names
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.targets.tensix.words.issued import Issued, segments
 from polyloom.targets.tensix.words.program import Item
@@ -50,19 +50,19 @@ def hazards(run: Sequence[Item], member: Member, *, is_whole: bool = True) -> li
     found: dict[Pair, Diagnostic] = {}
     parts = list(segments(run, member))
     # One use of SFPLOADMACRO shows that the program knows of templates, so all captures are taken as meant.
-    macros = any(_macros(issued) for part in parts for issued in part)
+    macros = any(_uses_macros(issued) for part in parts for issued in part)
     for number, segment in enumerate(parts):
-        for issued, hazard in _findings(segment, member):
-            _keep(found, issued, hazard)
+        for issued, hazard in _apply_rules(segment, member):
+            _record_finding(found, issued, hazard)
         for issued in segment if is_whole and not macros else ():
-            _keep(found, issued, _captured(issued))
+            _record_finding(found, issued, _captured_template(issued))
         # Only the first segment begins with an empty stack; behind a cut the depth is not known.
-        for issued, hazard in _stack(segment) if is_whole and number == 0 else ():
-            _keep(found, issued, hazard)
+        for issued, hazard in _stack_depth(segment) if is_whole and number == 0 else ():
+            _record_finding(found, issued, hazard)
     return [found[at] for at in sorted(found, key=lambda pair: pair[1][0])]
 
 
-def _findings(segment: Sequence[Issued], member: Member) -> Iterator[tuple[Issued, Finding | None]]:
+def _apply_rules(segment: Sequence[Issued], member: Member) -> Iterator[tuple[Issued, Finding | None]]:
     rules = [rule for rule, members in RULES if member in members]
     for at, issued in enumerate(segment):
         # A slice, because the rules look back by a few instructions while a segment may have millions.
@@ -71,14 +71,14 @@ def _findings(segment: Sequence[Issued], member: Member) -> Iterator[tuple[Issue
             yield issued, rule(before, issued)
 
 
-def _keep(found: dict[Pair, Diagnostic], issued: Issued, hazard: Finding | None) -> None:
+def _record_finding(found: dict[Pair, Diagnostic], issued: Issued, hazard: Finding | None) -> None:
     if hazard is not None:
-        pair = (hazard[0], _key(issued), None if hazard[1] is None else _key(hazard[1]))
+        pair = (hazard[0], _item_key(issued), None if hazard[1] is None else _item_key(hazard[1]))
         # A loop that is replayed meets the same pair again and again; one report suffices.
         found.setdefault(pair, _diagnostic(issued, hazard))
 
 
-def _key(issued: Issued) -> tuple[int, int]:
+def _item_key(issued: Issued) -> tuple[int, int]:
     return issued.item.address, issued.item.word
 
 
@@ -87,22 +87,22 @@ def _diagnostic(issued: Issued, hazard: Finding) -> Diagnostic:
     kind, earlier, what, cure = hazard
     item = issued.item
     at = "" if item.span is not None else f" at {item.address:#x}"
-    notes = () if earlier is None else (f"{earlier.found.row.mnemonic} {_stands(earlier.item)}",)
+    notes = () if earlier is None else (f"{earlier.found.row.mnemonic} {_location_phrase(earlier.item)}",)
     if item.is_expanded:
         at = f", to which the MOP{at or ' here'} expands,"
     message = f"{kind}: {issued.found.row.mnemonic}{at} {what}"
     return Diagnostic("PL1212", message, span=item.span, notes=notes, help=cure)
 
 
-def _stands(item: Item) -> str:
-    return f"comes of the MOP {_where(item)}" if item.is_expanded else f"stands {_where(item)}"
+def _location_phrase(item: Item) -> str:
+    return f"comes of the MOP {_location(item)}" if item.is_expanded else f"stands {_location(item)}"
 
 
-def _where(item: Item) -> str:
+def _location(item: Item) -> str:
     return f"at {item.address:#x}" if item.span is None else f"in line {item.span.line}"
 
 
-def _early(before: Sequence[Issued], this: Issued) -> Finding | None:
+def _result_hazard(before: Sequence[Issued], this: Issued) -> Finding | None:
     """Read-after-write hazard of latency 2: the next instruction may not read a result of SFPMAD and its like (ISA
     documentation, page of `SFPMAD`).
     """
@@ -110,18 +110,18 @@ def _early(before: Sequence[Issued], this: Issued) -> Finding | None:
         return None
     registers = before[-1].writes & this.reads
     # A destination that L7 names is different per lane; nothing static can be said of it.
-    if not registers or _indirect(before[-1]):
+    if not registers or _is_indirect(before[-1]):
         return None
     what = f"reads L{min(registers)} a cycle before {before[-1].found.row.mnemonic} has written it"
     return "read-too-early", before[-1], what, "put one SFPNOP or an independent instruction between them"
 
 
-def _indirect(issued: Issued) -> bool:
+def _is_indirect(issued: Issued) -> bool:
     """Whether L7 names the destination (Mod1 bit 3; page of `SFPMAD`)."""
     return bool(issued.mode & 8) and issued.name != "SFPLUTFP32"
 
 
-def _shuffle(before: Sequence[Issued], this: Issued) -> Finding | None:
+def _shuffle_hazard(before: Sequence[Issued], this: Issued) -> Finding | None:
     """Structural hazard of shuffles: modes 2 to 4 of SFPSHFT2 occupy the simple and the rounding sub-unit for another
     cycle (ISA documentation, page of `SFPSHFT2`).
     """
@@ -142,14 +142,14 @@ def _shuffle(before: Sequence[Issued], this: Issued) -> Finding | None:
     )
 
 
-def _distance(before: Sequence[Issued], this: Issued) -> Finding | None:
+def _dst_hazard(before: Sequence[Issued], this: Issued) -> Finding | None:
     """Distance between a write of Dst by the matrix unit and SFPLOAD, which does not wait for it: three instructions,
     or a STALLWAIT (ISA documentation, page of `SFPLOAD` and page of `Dst`).
     """
     if this.name not in ("SFPLOAD", "SFPLOADMACRO"):
         return None
     for steps, earlier in enumerate(reversed(before)):
-        if steps >= _DISTANCE or _waits(earlier, _VECTOR, _MATRIX_DONE):
+        if steps >= _DISTANCE or _waits_for_condition(earlier, _VECTOR, _MATRIX_DONE):
             return None
         if earlier.found.row.unit == "matrix" and any(role.what == "dst" for role in earlier.found.row.writes):
             what = f"may read Dst before {earlier.found.row.mnemonic} has written it"
@@ -158,14 +158,14 @@ def _distance(before: Sequence[Issued], this: Issued) -> Finding | None:
     return None
 
 
-def _waits(issued: Issued, block: int, condition: int) -> bool:
+def _waits_for_condition(issued: Issued, block: int, condition: int) -> bool:
     if issued.name != "STALLWAIT":
         return False
     conditions = issued.found.values["wait_res"] or _DEFAULT_WAIT
     return bool(conditions & condition) and (not block or bool(issued.found.values["stall_res"] & block))
 
 
-def _captured(this: Issued) -> Finding | None:
+def _captured_template(this: Issued) -> Finding | None:
     """Backdoor load: a destination of 12 or above turns the instruction into a template of SFPLOADMACRO, stores from
     L12 to L15 included (ISA documentation, page of `SFPLOADMACRO`).
     """
@@ -188,14 +188,14 @@ def _captured(this: Issued) -> Finding | None:
     )
 
 
-def _macros(issued: Issued) -> bool:
+def _uses_macros(issued: Issued) -> bool:
     """Whether captures are meant: SFPLOADMACRO is used, or SFPCONFIG writes templates, sequences or LaneConfig."""
     if issued.name == "SFPLOADMACRO":
         return True
     return issued.name == "SFPCONFIG" and issued.found.values["config_dest"] in (*range(9), 15)
 
 
-def _stack(segment: Sequence[Issued]) -> Iterator[tuple[Issued, Finding]]:
+def _stack_depth(segment: Sequence[Issued]) -> Iterator[tuple[Issued, Finding]]:
     """Depth of the stack of lane flags, of eight entries and empty at entry (ISA documentation, page of `SFPPUSHC` and
     page of `SFPPOPC`).
     """
@@ -222,19 +222,19 @@ _USERS: Final = (
 )
 
 
-def _configured(before: Sequence[Issued], this: Issued) -> Finding | None:
+def _config_hazard(before: Sequence[Issued], this: Issued) -> Finding | None:
     """Configuration hazard: what WRCFG and REG2FLOP write takes effect two cycles later (ISA documentation, page of
     `WRCFG`).
     """
     if not before or before[-1].found.row.hazard != "cfg" or before[-1].name not in ("WRCFG", "REG2FLOP"):
         return None
-    if this.found.row.unit not in _using(before[-1]) or this.found.row.hazard == "nop":
+    if this.found.row.unit not in _config_users(before[-1]) or this.found.row.hazard == "nop":
         return None
     what = f"is issued a cycle before {before[-1].found.row.mnemonic} has changed what it uses"
     return "config-too-early", before[-1], what, "put one TTNOP between them"
 
 
-def _using(writer: Issued) -> tuple[str, ...]:
+def _config_users(writer: Issued) -> tuple[str, ...]:
     """Units that use the written words of the configuration; any unit where the words are not known."""
     # REG2FLOP names its target by a GPR's content, which is not followed here.
     everyone = ("matrix", "pack", "unpack", "vector")
@@ -242,7 +242,7 @@ def _using(writer: Issued) -> tuple[str, ...]:
         return everyone
     word = writer.found.values["CfgReg"]
     words = range(word, word + 4 if writer.found.values["wr128b"] else word + 1)
-    names = [name for number in words for name in names_of(number, False)]
+    names = [name for number in words for name in word_field_names(number, False)]
     units = {unit for name in names for starts, used in _USERS if name.startswith(starts) for unit in used}
     # The format that SFPLOAD and SFPSTORE imply is chosen by this field alone.
     if any(name.startswith("ALU_ACC_CTRL_SFPU") for name in names):
@@ -250,7 +250,7 @@ def _using(writer: Issued) -> tuple[str, ...]:
     return tuple(units) if names else ()
 
 
-def _loaded(before: Sequence[Issued], this: Issued) -> Finding | None:
+def _gpr_hazard(before: Sequence[Issued], this: Issued) -> Finding | None:
     """Load-use hazard of the scalar unit: a load releases its register before the value has arrived (ISA documentation,
     page of `LOADIND` and page of `ATINCGET`).
     """
@@ -258,7 +258,7 @@ def _loaded(before: Sequence[Issued], this: Issued) -> Finding | None:
     if not wanted:
         return None
     for steps, earlier in enumerate(reversed(before)):
-        if _waits(earlier, 0, _MEMORY):
+        if _waits_for_condition(earlier, 0, _MEMORY):
             return None
         if wanted & _gpr_loads(earlier) and steps < _LOAD_DISTANCE.get(earlier.name, _USUAL_DISTANCE):
             register = min(wanted & _gpr_loads(earlier))
@@ -300,10 +300,10 @@ def _gpr_reads(issued: Issued) -> frozenset[int]:
 
 
 RULES: Final[tuple[tuple[Rule, tuple[Member, ...]], ...]] = (
-    (_early, ("wormhole",)),
-    (_shuffle, ("wormhole",)),
-    (_distance, ("wormhole", "blackhole")),
-    (_configured, ("wormhole",)),
-    (_loaded, ("wormhole", "blackhole")),
+    (_result_hazard, ("wormhole",)),
+    (_shuffle_hazard, ("wormhole",)),
+    (_dst_hazard, ("wormhole", "blackhole")),
+    (_config_hazard, ("wormhole",)),
+    (_gpr_hazard, ("wormhole", "blackhole")),
 )
 """Blackhole waits where SFPMAD and SFPSHFT2 are concerned."""

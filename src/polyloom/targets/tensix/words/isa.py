@@ -164,19 +164,19 @@ _SLOTS: Final = {"VA": 16, "VB": 12, "VC": 8, "VD": 4}
 @cache
 def table(member: Member = "wormhole") -> Mapping[int, Instruction]:
     """Instructions of a member by opcode."""
-    rows = _rows()
+    rows = _parse_table()
     if member == "wormhole":
         return {row.opcode: row for row in rows if not row.only_blackhole}
-    return {row.opcode: row if row.only_blackhole else _widened(row) for row in rows}
+    return {row.opcode: row if row.only_blackhole else _widen_for_blackhole(row) for row in rows}
 
 
 @cache
-def named(member: Member = "wormhole") -> Mapping[str, Instruction]:
-    """Instructions of a member by their normalized name (`key`)."""
-    return {key(row.name): row for row in table(member).values()}
+def instructions_by_name(member: Member = "wormhole") -> Mapping[str, Instruction]:
+    """Instructions of a member by their normalized name (`spelling_key`)."""
+    return {spelling_key(row.name): row for row in table(member).values()}
 
 
-def key(name: str) -> str:
+def spelling_key(name: str) -> str:
     """Normalized name: one text for all spellings of an instruction: `TTREPLAY`, `replay`; `SFP_STOCH_RND`,
     `SFPSTOCHRND`.
     """
@@ -185,21 +185,21 @@ def key(name: str) -> str:
     return short if plain.startswith("TT") and short else plain
 
 
-def _widened(row: Instruction) -> Instruction:
+def _widen_for_blackhole(row: Instruction) -> Instruction:
     """Blackhole's layout of a row: address modes have three bits and begin one bit lower, except in pools; what stood
     in that bit moves down. STALLWAIT has 13 conditions, rounding two bits. Source: ISA documentation of Blackhole, page
     of `SFPLOAD`, page of `MVMUL` and page of `STALLWAIT`.
     """
     if row.name == "STALLWAIT":
-        return _with(row, {"wait_res": (0, 13)})
+        return _move_fields(row, {"wait_res": (0, 13)})
     if row.name == "SFP_STOCH_RND":
-        return _with(row, {"rnd_mode": (21, 2)})
+        return _move_fields(row, {"rnd_mode": (21, 2)})
     mode = next((f for f in row.fields if f.name.lower().endswith("addr_mode") or f.name == "AddrMode"), None)
     # Only the matrix and the vector unit have the wider address modes; packers keep two bits.
     if mode is None or mode.width != _MODE_BITS - 1 or row.unit not in ("matrix", "vector"):
         return row
     if row.name in _POOLS:
-        return _with(row, {mode.name: (mode.shift, _MODE_BITS)})
+        return _move_fields(row, {mode.name: (mode.shift, _MODE_BITS)})
     start = mode.shift - 1
     assert mode.shift in (_MATH_MODE, _VECTOR_MODE)
     moved = {mode.name: (start, _MODE_BITS)}
@@ -210,10 +210,10 @@ def _widened(row: Instruction) -> Instruction:
             moved[field.name] = (field.shift, start - field.shift)
     if (mod := row.field("instr_mod")) is not None:
         moved |= {f.name: (f.shift, mod.shift - 1 - f.shift) for f in row.fields if f.shift < mod.shift}
-    return _with(row, moved)
+    return _move_fields(row, moved)
 
 
-def _with(row: Instruction, moved: Mapping[str, tuple[int, int]]) -> Instruction:
+def _move_fields(row: Instruction, moved: Mapping[str, tuple[int, int]]) -> Instruction:
     """The row with fields at other places; operands follow by name."""
     fields = tuple(
         replace(f, shift=moved[f.name][0], width=moved[f.name][1]) if f.name in moved else f for f in row.fields
@@ -223,27 +223,27 @@ def _with(row: Instruction, moved: Mapping[str, tuple[int, int]]) -> Instruction
 
 
 @cache
-def _rows() -> tuple[Instruction, ...]:
+def _parse_table() -> tuple[Instruction, ...]:
     text = files("polyloom.targets.tensix.words").joinpath("instructions.txt").read_text(encoding="utf-8")
     layouts: dict[str, tuple[Field, ...]] = {}
     rows: list[Instruction] = []
     for line in text.splitlines():
         if line.startswith("layout "):
             _, name, *specs = line.split()
-            layouts[name] = tuple(map(_field, specs))
+            layouts[name] = tuple(map(_parse_field, specs))
         elif line and not line.startswith("#"):
-            rows.append(_row(line, layouts))
+            rows.append(_parse_row(line, layouts))
     return tuple(rows)
 
 
-def _row(line: str, layouts: Mapping[str, tuple[Field, ...]]) -> Instruction:
+def _parse_row(line: str, layouts: Mapping[str, tuple[Field, ...]]) -> Instruction:
     """Row `NAME OPCODE UNIT SEMANTICS HAZARD LATENCY | READS > WRITES | OPERANDS | LAYOUT`; a name behind `b:` is
     Blackhole's alone.
     """
     head, roles, order, layout = (part.strip() for part in line.split("|"))
     name, opcode, unit, semantics, hazard, latency = head.split()
     reads, _, writes = roles.partition(">")
-    fields = layouts[layout] if layout in layouts else tuple(map(_field, layout.split()))
+    fields = layouts[layout] if layout in layouts else tuple(map(_parse_field, layout.split()))
     by_name = {f.name: f for f in fields}
     return Instruction(
         name.removeprefix("b:"),
@@ -252,22 +252,22 @@ def _row(line: str, layouts: Mapping[str, tuple[Field, ...]]) -> Instruction:
         None if semantics == "!" else semantics,
         hazard,
         latency,
-        tuple(map(_role, reads.split())),
-        tuple(map(_role, writes.split())),
+        tuple(map(_parse_role, reads.split())),
+        tuple(map(_parse_role, writes.split())),
         fields if order == "*" else tuple(by_name[n] for n in order.split()),
         fields,
         name.startswith("b:"),
     )
 
 
-def _field(text: str) -> Field:
+def _parse_field(text: str) -> Field:
     name, _, place = text.partition("@")
     shift, _, rest = place.partition(".")
     kind = rest[-1] if rest[-1].isalpha() else "u"
     return Field(name, int(shift), int(rest.rstrip("sLTC")), kind)
 
 
-def _role(text: str) -> Role:
+def _parse_role(text: str) -> Role:
     """Role `WHAT`, `WHAT/=MODES`, `WHAT/!BITS` (none of them set) or `WHAT/BITS` (any of them set)."""
     what, _, when = text.partition("/")
     if when.startswith("="):

@@ -13,7 +13,7 @@ from typing import Final
 
 from polyloom.targets.tensix.words.decode import Decoded, decode
 from polyloom.targets.tensix.words.isa import Member
-from polyloom.targets.tensix.words.mop import expanded
+from polyloom.targets.tensix.words.mop import expand_mop
 from polyloom.targets.tensix.words.program import Item
 
 _RING: Final = 32
@@ -54,7 +54,7 @@ def segments(run: Sequence[Item], member: Member) -> Iterator[list[Issued]]:
     issued: list[Issued] = []
     recording = slot = 0
     executes = True
-    for this in _passed(run, member):
+    for this in _expand_mops(run, member):
         if this is None:
             yield issued
             issued = []
@@ -70,7 +70,7 @@ def segments(run: Sequence[Item], member: Member) -> Iterator[list[Issued]]:
             executes = bool(this.found.values["execute_while_loading"] & 1)
         elif this.name == "REPLAY":
             # A slot that was recorded in another run may hold anything by now.
-            played = _played(this.found, ring)
+            played = _replay_slots(this.found, ring)
             if played is None:
                 yield issued
                 issued = []
@@ -81,7 +81,7 @@ def segments(run: Sequence[Item], member: Member) -> Iterator[list[Issued]]:
     yield issued
 
 
-def _passed(run: Sequence[Item], member: Member) -> Iterator[Issued | None]:
+def _expand_mops(run: Sequence[Item], member: Member) -> Iterator[Issued | None]:
     """Output of the MOP expander; None where an instruction or an expansion is not known."""
     mask_high: int | None = None
     for item in run:
@@ -94,16 +94,16 @@ def _passed(run: Sequence[Item], member: Member) -> Iterator[Issued | None]:
         elif found.row.name != "MOP":
             yield Issued(item, found)
         else:
-            words = None if item.mop is None else expanded(found, item.mop, mask_high)
-            yield from (None,) if words is None else (_expanded(item, word, member) for word in words)
+            words = None if item.mop is None else expand_mop(found, item.mop, mask_high)
+            yield from (None,) if words is None else (_expand_item(item, word, member) for word in words)
 
 
-def _expanded(item: Item, word: int, member: Member) -> Issued | None:
+def _expand_item(item: Item, word: int, member: Member) -> Issued | None:
     found = decode(word, member)
     return None if found is None else Issued(replace(item, word=word, is_expanded=True), found)
 
 
-def _played(found: Decoded, ring: dict[int, Issued]) -> list[Issued] | None:
+def _replay_slots(found: Decoded, ring: dict[int, Issued]) -> list[Issued] | None:
     """Instructions in a range of slots; None where one was not recorded in this run."""
     start, length = found.values["start_idx"], found.values["len"] or _WHOLE
     # The buffer is a ring: a playback that reaches slot 31 goes on at slot 0.

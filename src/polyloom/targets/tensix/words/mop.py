@@ -32,18 +32,18 @@ _LEAVES: Final = (_JALR, _JAL, _SYSTEM)
 _WORD: Final = 0xFFFFFFFF
 
 
-def configured(items: Sequence[Item], labels: Mapping[int, str]) -> list[Item]:
+def attach_mop_configuration(items: Sequence[Item], labels: Mapping[int, str]) -> list[Item]:
     """The same items; each Tensix word knows the MOP configuration at its place, if anything configures the
     expander."""
-    entered = {*labels, *_targets(items)}
-    stores = dict(_stores(items, entered))
+    entered = {*labels, *_jump_targets(items)}
+    stores = dict(_configuration_stores(items, entered))
     if not stores:
         return list(items)
-    now = once = _once(stores.values())
+    now = once = _constant_slots(stores.values())
     made: list[Item] = []
     for at, item in enumerate(items):
         # Another path may join here with other values: only what the whole file agrees on is left.
-        if item.address in entered or _leaves(item):
+        if item.address in entered or _leaves_block(item):
             now = once
         if at in stores:
             slot, value = stores[at]
@@ -52,7 +52,7 @@ def configured(items: Sequence[Item], labels: Mapping[int, str]) -> list[Item]:
     return made
 
 
-def _once(stores: Iterable[Written]) -> Slots:
+def _constant_slots(stores: Iterable[Written]) -> Slots:
     """Slots that have one value wherever they are written."""
     values: list[set[int | None]] = [set() for _ in range(SLOTS)]
     for slot, value in stores:
@@ -60,11 +60,11 @@ def _once(stores: Iterable[Written]) -> Slots:
     return tuple(each.pop() if len(each) == 1 else None for each in values)
 
 
-def _leaves(item: Item) -> bool:
+def _leaves_block(item: Item) -> bool:
     return not item.is_tensix and item.word & 0x7F in _LEAVES
 
 
-def _targets(items: Sequence[Item]) -> Iterator[int]:
+def _jump_targets(items: Sequence[Item]) -> Iterator[int]:
     """Targets of branches and `jal`, from the B and J immediates (RISC-V unprivileged manual, immediate encoding
     variants).
     """
@@ -74,13 +74,13 @@ def _targets(items: Sequence[Item]) -> Iterator[int]:
             continue
         if word & 0x7F == _BRANCH:
             low = word >> 31 << 11 | (word >> 7 & 1) << 10 | (word >> 25 & 63) << 4 | word >> 8 & 15
-            yield item.address + 2 * _signed(low) & _WORD
+            yield item.address + 2 * _sign_extend(low) & _WORD
         elif word & 0x7F == _JAL:
             low = (word >> 12 & 255) << 11 | (word >> 20 & 1) << 10 | word >> 21 & 0x3FF
             yield item.address + 2 * (low - (word >> 31 << 19)) & _WORD
 
 
-def _stores(items: Sequence[Item], entered: Collection[int]) -> Iterator[tuple[int, Written]]:
+def _configuration_stores(items: Sequence[Item], entered: Collection[int]) -> Iterator[tuple[int, Written]]:
     """Constant propagation to the stores into the configuration, by their place among the items."""
     # x0 is always zero; nothing else is known at entry.
     known: dict[int, int] = {0: 0}
@@ -92,7 +92,7 @@ def _stores(items: Sequence[Item], entered: Collection[int]) -> Iterator[tuple[i
         word, source, target = item.word, item.word >> 15 & 31, item.word >> 7 & 31
         kind = word & 0x7F
         if kind == _STORE:
-            slot = _slot(word, known.get(source))
+            slot = _slot_index(word, known.get(source))
             if slot is not None:
                 # A store that is no `sw` writes part of a word, whose value is not followed.
                 yield at, (slot, known.get(word >> 20 & 31) if word >> 12 & 7 == 2 else None)
@@ -101,30 +101,30 @@ def _stores(items: Sequence[Item], entered: Collection[int]) -> Iterator[tuple[i
         elif kind == _LUI:
             known[target] = word & 0xFFFFF000
         elif kind == _OP_IMM and word >> 12 & 7 == 0 and source in known:
-            known[target] = known[source] + _signed(word >> 20) & _WORD
+            known[target] = known[source] + _sign_extend(word >> 20) & _WORD
         # Any other instruction may write its destination; branches have no destination field.
         elif kind != _BRANCH:
             known.pop(target, None)
         known[0] = 0
 
 
-def _slot(word: int, base: int | None) -> int | None:
+def _slot_index(word: int, base: int | None) -> int | None:
     if base is None:
         return None
-    offset = base + _signed(word >> 25 << 5 | word >> 7 & 31) - _FIRST & _WORD
+    offset = base + _sign_extend(word >> 25 << 5 | word >> 7 & 31) - _FIRST & _WORD
     return offset // 4 if offset < 4 * SLOTS else None
 
 
-def _signed(bits: int) -> int:
+def _sign_extend(bits: int) -> int:
     # Immediates of I- and S-type have 12 bits (RISC-V unprivileged manual, immediate encoding variants).
     return bits - 0x1000 if bits & 0x800 else bits
 
 
-def expanded(mop: Decoded, slots: Slots, mask_high: int | None) -> list[int] | None:
+def expand_mop(mop: Decoded, slots: Slots, mask_high: int | None) -> list[int] | None:
     """Words of an expansion; of many repetitions only the first ones and the last. None where something is not
     known."""
     # The template is bit 23 of the MOP word: 1 is the nested loop, 0 the masked unpack.
-    words = list(_loops(slots) if mop.values["mop_type"] else _unpacks(mop, slots, mask_high))
+    words = list(_expand_template_1(slots) if mop.values["mop_type"] else _expand_template_0(mop, slots, mask_high))
     return None if None in words else [word for word in words if word is not None]
 
 
@@ -132,7 +132,7 @@ def _is_nop(word: int) -> bool:
     return word >> 24 == _NOP
 
 
-def _unpacks(mop: Decoded, slots: Slots, mask_high: int | None) -> Iterator[int | None]:
+def _expand_template_0(mop: Decoded, slots: Slots, mask_high: int | None) -> Iterator[int | None]:
     """MOP template 0: A0 [A1 A2 A3] [B], or where the mask has a bit SkipA0 [SkipB] (ISA documentation, page of
     `MOP`)."""
     _, flags, b, *rest = slots
@@ -153,7 +153,7 @@ def _unpacks(mop: Decoded, slots: Slots, mask_high: int | None) -> Iterator[int 
             yield from (b,) if flags & 1 else ()
 
 
-def _loops(slots: Slots) -> Iterator[int | None]:
+def _expand_template_1(slots: Slots) -> Iterator[int | None]:
     """MOP template 1: [Start], inner steps of Loop0, or Loop0 and Loop1 in turn, of which the last is replaced, [End0,
     [End1]] (ISA documentation, page of `MOP`).
     """

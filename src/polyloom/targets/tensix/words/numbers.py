@@ -30,34 +30,34 @@ _HIDDEN: Final = 64
 """The leading one of a datum of BFP8."""
 
 
-def bits(form: str, given: Array, name: str) -> Array:
+def to_bits(form: str, given: Array, name: str) -> Array:
     """Bits of numbers in their format; of BFP8 those of FP32. Errors: PL1226."""
     width = L1_FORMATS[form]
     # An unsigned array of the format's width is taken as bits, so that NaNs and signed zeros can be given exactly.
     if given.dtype.kind == "u" and given.dtype.itemsize * 8 == width and form not in (*_SIGNED, "bfp8"):
         return given.astype(np.uint32)
     if given.dtype.kind == "f" and form in ("bf16", "fp16", "fp32", "bfp8"):
-        return _rounded("fp32" if form == "bfp8" else form, given)
+        return _encode_nearest("fp32" if form == "bfp8" else form, given)
     if given.dtype.kind == "i" and form in _SIGNED and given.dtype.itemsize * 8 <= width:
-        return _signed(form, given.astype(np.int64), name)
+        return _to_sign_magnitude(form, given.astype(np.int64), name)
     help = f"give floats, or uint{width} for bits"
     if form.startswith(("int", "uint")):
         help = f"give {form}"
     if given.dtype.kind == "u" and form in _SIGNED:
         help = f"unsigned numbers have a format of their own: write {name.replace(form, f'u{form}')}"
-    raise unfit(f"{name} is an array of {given.dtype}", "give floats" if form == "bfp8" else help)
+    raise unfit_error(f"{name} is an array of {given.dtype}", "give floats" if form == "bfp8" else help)
 
 
-def _signed(form: str, given: Array, name: str) -> Array:
+def _to_sign_magnitude(form: str, given: Array, name: str) -> Array:
     sign = 1 << (L1_FORMATS[form] - 1)
     # Sign and magnitude has one negative number less than two's complement.
     if np.any(given == -sign):
         help = f"numbers of {form} go from {1 - sign} to {sign - 1}, since they are a sign and a magnitude"
-        raise unfit(f"{name} has the number {-sign}", help)
+        raise unfit_error(f"{name} has the number {-sign}", help)
     return np.where(given < 0, -given | sign, given).astype(np.uint32)
 
 
-def _rounded(form: str, given: Array) -> Array:
+def _encode_nearest(form: str, given: Array) -> Array:
     """Rounding to nearest even, by way of FP32 where the input is wider than that."""
     with np.errstate(over="ignore", invalid="ignore"):
         if form == "fp16":
@@ -71,7 +71,7 @@ def _rounded(form: str, given: Array) -> Array:
     return np.where(np.isnan(single), wide >> 16 | 0x40, rounded).astype(np.uint32)
 
 
-def values(form: str, given: Array) -> Array:
+def to_numbers(form: str, given: Array) -> Array:
     """Numbers of the bits of a format."""
     if form == "bf16":
         return (given.astype(np.uint32) << 16).view(np.float32)
@@ -86,14 +86,14 @@ def values(form: str, given: Array) -> Array:
     return given.astype(form)
 
 
-def rows_of(array: Array, name: str) -> Array:
+def to_rows(array: Array, name: str) -> Array:
     """Rows of 16 datums, (rows, 16), of rows or of tiles. Errors: PL1226."""
     if array.ndim == 2 and array.shape[1] == COLUMNS:
         return array
     tiles = array[None] if array.ndim == 2 else array
     if tiles.ndim != 3 or tiles.shape[1:] != (_TILE, _TILE):
         shape = "x".join(map(str, array.shape))
-        raise unfit(
+        raise unfit_error(
             f"{name} is an array of {shape}" if shape else f"{name} is a single number",
             "give (rows, 16), (32, 32) or (n, 32, 32)",
         )
@@ -102,8 +102,8 @@ def rows_of(array: Array, name: str) -> Array:
     return np.ascontiguousarray(faces).reshape(-1, COLUMNS)
 
 
-def tiles_of(rows: Array) -> Array:
-    """Tiles (n, 32, 32): the inverse of `rows_of`."""
+def to_tiles(rows: Array) -> Array:
+    """Tiles (n, 32, 32): the inverse of `to_rows`."""
     faces = rows.reshape(-1, 2, 2, _FACE, _FACE).transpose(0, 1, 3, 2, 4)
     return np.ascontiguousarray(faces).reshape(-1, _TILE, _TILE)
 
@@ -111,7 +111,7 @@ def tiles_of(rows: Array) -> Array:
 def l1_bytes(form: str, rows: int) -> int:
     """Bytes in L1 of a number of rows: with exponents for BFP8, in tiles whose exponents fill up 16 bytes."""
     # The last tile of a matrix may be partial: its exponents are then fewer, but padded to the same alignment.
-    exponents = sum(_padded(min(TILE_ROWS, rows - at)) for at in range(0, rows, TILE_ROWS)) if form == "bfp8" else 0
+    exponents = sum(_exponent_bytes(min(TILE_ROWS, rows - at)) for at in range(0, rows, TILE_ROWS)) if form == "bfp8" else 0
     return exponents + rows * COLUMNS * L1_FORMATS[form] // 8
 
 
@@ -119,7 +119,7 @@ def to_l1(form: str, rows: Array) -> bytes:
     """Bytes of rows of bits as they lie in L1."""
     if form != "bfp8":
         return bytes(rows.astype(f"<u{L1_FORMATS[form] // 8}").tobytes())
-    return b"".join(_blocks(rows[at : at + TILE_ROWS]) for at in range(0, len(rows), TILE_ROWS))
+    return b"".join(_encode_blocks(rows[at : at + TILE_ROWS]) for at in range(0, len(rows), TILE_ROWS))
 
 
 def from_l1(form: str, data: NDArray[np.uint8], rows: int) -> Array:
@@ -131,17 +131,17 @@ def from_l1(form: str, data: NDArray[np.uint8], rows: int) -> Array:
     for first in range(0, rows, TILE_ROWS):
         count = min(TILE_ROWS, rows - first)
         # Exponents of a tile come first, padded to 16 bytes, and then its rows of datums.
-        exponents, start = data[at : at + count], at + _padded(count)
+        exponents, start = data[at : at + count], at + _exponent_bytes(count)
         at = start + count * COLUMNS
-        found.append(_unblocked(exponents, data[start:at].reshape(count, COLUMNS)))
+        found.append(_decode_blocks(exponents, data[start:at].reshape(count, COLUMNS)))
     return np.concatenate(found) if found else np.zeros((0, COLUMNS), np.uint32)
 
 
-def _padded(rows: int) -> int:
+def _exponent_bytes(rows: int) -> int:
     return (rows + 15) // 16 * 16
 
 
-def _blocks(rows: Array) -> bytes:
+def _encode_blocks(rows: Array) -> bytes:
     """Block floating point: magnitudes under the largest exponent of a row, to nearest even; denormals count as
     zero."""
     # A zero exponent in all 16 datums means that the whole row is zero or denormal.
@@ -154,17 +154,17 @@ def _blocks(rows: Array) -> bytes:
     magnitude = np.where(exponent[:, None] > 0, np.minimum(scaled, 2 * _HIDDEN - 1), 0).astype(np.uint8)
     # A magnitude of zero has no sign in a block format.
     sign = np.where(magnitude > 0, rows >> 31 << 7, 0).astype(np.uint8)
-    head = exponent.astype(np.uint8).tobytes().ljust(_padded(len(rows)), b"\0")
+    head = exponent.astype(np.uint8).tobytes().ljust(_exponent_bytes(len(rows)), b"\0")
     return head + (sign | magnitude).astype(np.uint8).tobytes()
 
 
-def _unblocked(exponents: NDArray[np.uint8], datums: NDArray[np.uint8]) -> Array:
+def _decode_blocks(exponents: NDArray[np.uint8], datums: NDArray[np.uint8]) -> Array:
     """FP32 bits of a block of BFP8 datums."""
     size = (datums & 0x7F).astype(np.float64) / _HIDDEN * 2.0 ** (exponents[:, None].astype(np.float64) - 127)
     with np.errstate(over="ignore"):
         return np.where(datums >> 7, -size, size).astype(np.float32).view(np.uint32)
 
 
-def unfit(message: str, help: str) -> PolyloomError:
+def unfit_error(message: str, help: str) -> PolyloomError:
     """Errors: PL1226."""
     return input_error("PL1226", message, help=help)

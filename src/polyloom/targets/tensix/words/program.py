@@ -11,18 +11,18 @@ from typing import Final
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
 from polyloom.riscv import source_lines, symbols
-from polyloom.riscv.disassemble import text_of
+from polyloom.riscv.disassemble import instruction_text
 from polyloom.riscv.encode import decode as decode_riscv
-from polyloom.riscv.image import MAGIC, Image, elf
-from polyloom.riscv.names import parse
+from polyloom.riscv.image import MAGIC, Image, elf_image
+from polyloom.riscv.names import parse_isa
 from polyloom.riscv.source_lines import Lines
 from polyloom.targets.target import Given
 from polyloom.targets.tensix.words.assemble import assemble
-from polyloom.targets.tensix.words.disassemble import commented
-from polyloom.targets.tensix.words.encode import restored, to_words
+from polyloom.targets.tensix.words.disassemble import annotate_word
+from polyloom.targets.tensix.words.encode import unrotate_word, to_words
 from polyloom.targets.tensix.words.isa import Member
 
-CORE: Final = parse("rv32im")
+CORE: Final = parse_isa("rv32im")
 TEXT: Final = ".tts"
 _RISCV: Final = 3
 """The low two bits of a RISC-V instruction."""
@@ -53,7 +53,7 @@ class Program:
     lines: Lines = field(default_factory=Lines)
 
 
-def text(data: bytes, name: str) -> str:
+def decode_text(data: bytes, name: str) -> str:
     """UTF-8 text of a file. Errors: PL0104."""
     try:
         return data.decode("utf-8")
@@ -65,9 +65,9 @@ def text(data: bytes, name: str) -> str:
 def read(given: Given) -> Program:
     """Reader by the first bytes and the ending of the name. Errors: PL1200 to PL1206."""
     if given.data.startswith(MAGIC):
-        return _executable(given.data, given.name)
+        return _read_elf(given.data, given.name)
     if given.name.endswith(TEXT):
-        made = assemble(text(given.data, given.name), given.name, given.place.member)
+        made = assemble(decode_text(given.data, given.name), given.name, given.place.member)
         pairs = zip(made.words, made.spans, strict=True)
         return Program(tuple(Item(4 * k, word, span=span) for k, (word, span) in enumerate(pairs)), {}, is_elf=False)
     # Raw words have no addresses of their own: the listing counts from 0.
@@ -78,25 +78,25 @@ def read(given: Given) -> Program:
 def executable(data: bytes, name: str) -> Image:
     """ELF image of a core's program. Errors: PL1206."""
     try:
-        return elf(data, CORE)
+        return elf_image(data, CORE)
     except PolyloomError as error:
         first = error.diagnostics[0]
         message = f"{name} is no program of a core: {first.message}"
         # The common reader speaks of RISC-V in general; a user of a tile needs to know which option of the compiler is
         # missing.
-        raise input_error("PL1206", message, help=_compiled(first)) from None
+        raise input_error("PL1206", message, help=_compile_hint(first)) from None
 
 
-def _executable(data: bytes, name: str) -> Program:
+def _read_elf(data: bytes, name: str) -> Program:
     image = executable(data, name)
-    tables = symbols.read(data)
+    tables = symbols.read_tables(data)
     # Without mapping symbols every executable segment is taken as code.
     code = tables.code or [(s.address, s.data) for s in image.segments if s.is_code]
-    items = tuple(item for start, words in code for item in _items(start, words))
-    return Program(items, dict(tables.names), is_elf=True, lines=source_lines.decode(data))
+    items = tuple(item for start, words in code for item in _split_words(start, words))
+    return Program(items, dict(tables.names), is_elf=True, lines=source_lines.decode_lines(data))
 
 
-def _compiled(error: Diagnostic) -> str:
+def _compile_hint(error: Diagnostic) -> str:
     if "no ELF file" in error.message:
         return "give a static executable; --thread pushes words and text"
     if "extension" in error.message or "bits" in error.message:
@@ -104,28 +104,28 @@ def _compiled(error: Diagnostic) -> str:
     return error.help or "compile it with -march=rv32im -mabi=ilp32, and link it statically"
 
 
-def _items(start: int, code: bytes) -> Iterator[Item]:
+def _split_words(start: int, code: bytes) -> Iterator[Item]:
     """Words of a code segment; the low two bits tell RISC-V (3) from rotated Tensix words."""
     # A tail of less than a word is no instruction; linkers pad sections so.
     for at in range(0, len(code) - len(code) % 4, 4):
         word = int.from_bytes(code[at : at + 4], "little")
         is_tensix = word & _RISCV != _RISCV
-        yield Item(start + at, restored(word) if is_tensix else word, is_tensix)
+        yield Item(start + at, unrotate_word(word) if is_tensix else word, is_tensix)
 
 
 def listing(program: Program, member: Member) -> str:
     """Listing: a line per word, of an ELF file with its labels and source lines."""
-    return "\n".join(_lines(program, member)) + "\n"
+    return "\n".join(_listing_lines(program, member)) + "\n"
 
 
-def _lines(program: Program, member: Member) -> Iterator[str]:
+def _listing_lines(program: Program, member: Member) -> Iterator[str]:
     for item in program.items:
         if item.address in program.labels:
             yield f"{program.labels[item.address]}:"
-        shown = commented(item.word, member) if item.is_tensix else _riscv(item.word)
-        yield program.lines.beside(item.address, f"{item.address:8x}: {item.word:08x}  {shown}")
+        shown = annotate_word(item.word, member) if item.is_tensix else _riscv_text(item.word)
+        yield program.lines.annotate(item.address, f"{item.address:8x}: {item.word:08x}  {shown}")
 
 
-def _riscv(word: int) -> str:
+def _riscv_text(word: int) -> str:
     found = decode_riscv(word, CORE)
-    return text_of(found) if found is not None else f".word {word:#010x}"
+    return instruction_text(found) if found is not None else f".word {word:#010x}"

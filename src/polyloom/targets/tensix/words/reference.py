@@ -38,7 +38,7 @@ def _sections() -> Iterator[str]:
         yield from ("", f"### {_TITLES[unit]}", "")
         yield "| instruction | opcode | operands | other fields | reads | writes | latency |"
         yield "|---|---|---|---|---|---|---|"
-        yield from (_row(row) for _, row in sorted(rows.items()) if row.unit == unit)
+        yield from (_table_row(row) for _, row in sorted(rows.items()) if row.unit == unit)
     missing = ", ".join(f"`{row.mnemonic}`" for _, row in sorted(rows.items()) if row.semantics is None)
     yield from (
         "",
@@ -49,7 +49,7 @@ def _sections() -> Iterator[str]:
     )
 
 
-def _row(row: Instruction) -> str:
+def _table_row(row: Instruction) -> str:
     others = [f for f in row.fields if f not in row.operands]
     marks = " (Blackhole)" if row.only_blackhole else ""
     name = f"`{row.mnemonic}`{marks}{'' if row.semantics else ' – not modelled'}"
@@ -60,10 +60,10 @@ def _row(row: Instruction) -> str:
 
 
 def _roles(roles: tuple[Role, ...]) -> str:
-    return ", ".join(f"{role.what}{_when(role)}" for role in roles)
+    return ", ".join(f"{role.what}{_mode_condition(role)}" for role in roles)
 
 
-def _when(role: Role) -> str:
+def _mode_condition(role: Role) -> str:
     if role.modes is not None:
         return f" (mode {', '.join(map(str, sorted(role.modes)))})"
     if role.none_of:

@@ -13,7 +13,7 @@ from polyloom.diagnostics import Diagnostic
 from polyloom.targets.tensix.words.decode import Decoded, decode
 from polyloom.targets.tensix.words.hazards import hazards
 from polyloom.targets.tensix.words.isa import Member
-from polyloom.targets.tensix.words.mop import configured
+from polyloom.targets.tensix.words.mop import attach_mop_configuration
 from polyloom.targets.tensix.words.program import Item, Program
 
 _MODES: Final[Mapping[str, frozenset[int]]] = {
@@ -28,14 +28,14 @@ _MUTEXES: Final = frozenset({0, 2, 3, 4, 5, 6, 7})
 
 def verify(program: Program, member: Member) -> Sequence[Diagnostic]:
     """Findings in the order of the words, hazards after them (PL1210 to PL1213)."""
-    found = [d for item in program.items if item.is_tensix for d in _word(item, member)]
-    for run in straight(replace(program, items=tuple(configured(program.items, program.labels)))):
+    found = [d for item in program.items if item.is_tensix for d in _verify_word(item, member)]
+    for run in sequential_runs(replace(program, items=tuple(attach_mop_configuration(program.items, program.labels)))):
         # An ELF file holds pieces of programs, between which the stack of flags is not known.
         found += hazards(run, member, is_whole=not program.is_elf)
     return found
 
 
-def straight(program: Program) -> Iterator[list[Item]]:
+def sequential_runs(program: Program) -> Iterator[list[Item]]:
     """Straight runs of Tensix words; a RISC-V instruction between two words takes a cycle at least, so no run crosses
     one.
     """
@@ -50,22 +50,22 @@ def straight(program: Program) -> Iterator[list[Item]]:
         yield run
 
 
-def _word(item: Item, member: Member) -> Iterator[Diagnostic]:
+def _verify_word(item: Item, member: Member) -> Iterator[Diagnostic]:
     """Findings of one word: unknown opcode, stray bits, not modelled, reserved values."""
     found = decode(item.word, member)
     if found is None:
-        yield _finding("PL1210", item, f"{member.capitalize()} has no instruction {item.word:#010x}", "leave it out")
+        yield _diagnostic("PL1210", item, f"{member.capitalize()} has no instruction {item.word:#010x}", "leave it out")
         return
     if found.stray:
         message = f"{found.row.mnemonic} has the bits {found.stray:#x} outside of its fields"
-        yield _finding("PL1210", item, message, f"write {item.word & ~found.stray:#010x}")
+        yield _diagnostic("PL1210", item, message, f"write {item.word & ~found.stray:#010x}")
     if found.row.semantics is None:
-        yield _finding("PL1211", item, f"{found.row.mnemonic} is not modelled", "the model faults where it is executed")
-    if (reserved := _reserved(found)) is not None:
-        yield _finding("PL1213", item, *reserved)
+        yield _diagnostic("PL1211", item, f"{found.row.mnemonic} is not modelled", "the model faults where it is executed")
+    if (reserved := _reserved_value(found)) is not None:
+        yield _diagnostic("PL1213", item, *reserved)
 
 
-def _reserved(found: Decoded) -> tuple[str, str] | None:
+def _reserved_value(found: Decoded) -> tuple[str, str] | None:
     """Reserved value of a field, as message and help: odd addresses of Dst, modes without a meaning, mutexes that do
     not exist (ISA documentation, page of `SFPLOAD`, page of `ATGETM`).
     """
@@ -87,6 +87,6 @@ def _mode(found: Decoded) -> int:
     return found.values.get("instr_mod1", found.values.get("instr_mod0", 0))
 
 
-def _finding(code: str, item: Item, message: str, help: str) -> Diagnostic:
+def _diagnostic(code: str, item: Item, message: str, help: str) -> Diagnostic:
     at = "" if item.span is not None else f" at {item.address:#x}"
     return Diagnostic(code, f"{message}{at}", span=item.span, help=help)

@@ -24,7 +24,7 @@ from polyloom.ir.ssa import (
     Jump,
     Operand,
     Value,
-    integer,
+    integer_constant,
 )
 from polyloom.ir.ssa_types import I8, I32, Type
 from polyloom.transform.ssa.materialize import materialize
@@ -82,7 +82,7 @@ class Behind:
         ones = self._emit("zext", kept, type=I8.with_lanes(self.plan.lanes), to=self.line)
         number = self._emit("call", ones, type=I8, to=self.line, callee="reduce.add")
         wide = self._emit("zext", number, type=I32, to=self.line)
-        return self._emit("add", wide, integer(I32, -1), type=I32, to=self.line)
+        return self._emit("add", wide, integer_constant(I32, -1), type=I32, to=self.line)
 
     def _extract(self, vector: Operand) -> Operand:
         assert self.lane is not None

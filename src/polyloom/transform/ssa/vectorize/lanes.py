@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 
 from polyloom.analysis.affine import Affine, AffineForms, affine
 from polyloom.analysis.superblocks import SideExit
-from polyloom.ir.ssa import SPECULATIVE, Access, Constant, Function, Instruction, Operand, Value, integer
-from polyloom.ir.ssa_types import I1, I32, PTR, Type, size_of
+from polyloom.ir.ssa import SPECULATIVE, Access, Constant, Function, Instruction, Operand, Value, integer_constant
+from polyloom.ir.ssa_types import I1, I32, PTR, Type, memory_size
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.vectorize.analyse import (
     Plan,
@@ -90,7 +90,7 @@ class Lanes:
             self.exits.append(LaneExit(e, condition))
         whole = self._unite_all([e.condition for e in self.exits if e.condition is not None])
         self.smeared = self.emit("smearx", whole, type=I1)
-        last = integer(I32, self.plan.lanes - 1)
+        last = integer_constant(I32, self.plan.lanes - 1)
         stop = Value(self.fresh("stop"), I1)
         self.line.append(Instruction("extract", (self.emit("smeari", whole, type=I1), last), (stop,)))
         return stop
@@ -162,7 +162,7 @@ class Lanes:
             return whole
         if growth == 1:
             return self.emit("add", whole, self.emit("iota", type=I32), type=I32)
-        key = integer(I32, growth)
+        key = integer_constant(I32, growth)
         if key not in self.spread:
             numbers = self._ahead("iota", type=I32)
             self.spread[key] = self._ahead("mul", numbers, self.number(key.value, I32), type=I32)
@@ -176,7 +176,7 @@ class Lanes:
         rest = affine(form.constant, [term for term in form.terms if term not in others])
         growth = self.plan.growth(rest)
         # Elements side by side: one access of the whole vector.
-        if not others and growth == size_of(type, self.source.pointers):
+        if not others and growth == memory_size(type, self.source.pointers):
             return self.scalar(form)
         if not others and i.operation == "load":
             counted = [(a, c) for a, c in rest.terms if a in self.plan.steps and a.type != PTR]
@@ -223,7 +223,7 @@ class Lanes:
         if stores_low_bytes(loop, i):
             return
         if extended is i:
-            ones = integer(result.type, 1 if i.operation == "zext" else -1)
+            ones = integer_constant(result.type, 1 if i.operation == "zext" else -1)
             arms = self.number(ones.value, result.type), self.number(0, result.type)
             self.vectors[result] = self.emit("select", self.vector(i.operands[0]), *arms, type=result.type)
         elif extended is not None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from polyloom.analysis.affine import atom_form
 from polyloom.analysis.superblocks import SideExit, Superblock, entry_edge, with_superblock
-from polyloom.ir.ssa import Block, Branch, Edge, Function, Instruction, Jump, Operand, Value, integer
+from polyloom.ir.ssa import Block, Branch, Edge, Function, Instruction, Jump, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import I1, PTR, Type
 from polyloom.transform.ssa.editing import with_operands
 from polyloom.transform.ssa.materialize import materialize
@@ -49,9 +49,9 @@ class _Whole:
         last = Lanes(self.source, self.plan, self.fresh, self.head, passes.spread)
         total = materialize(count, self.head, self.fresh, self.source.address)
         # Lanes are a power of two: the quotient's part of the count is a mask away.
-        span = self._before("and", total, integer(total.type, -lanes), type=total.type)
-        left = self._before("and", total, integer(total.type, lanes - 1), type=total.type)
-        none = self._before("eq", span, integer(total.type, 0), type=I1)
+        span = self._before("and", total, integer_constant(total.type, -lanes), type=total.type)
+        left = self._before("and", total, integer_constant(total.type, lanes - 1), type=total.type)
+        none = self._before("eq", span, integer_constant(total.type, 0), type=I1)
         last.mask_beyond(left)
         last.compute()
         last.realize()
@@ -110,7 +110,7 @@ class _Whole:
         """From the loop or past it: the masked pass, unless nothing is left."""
         parameters = tuple(Value(self.fresh("sum"), last.vectors[i.results[0]].type) for i in reducing)
         nothing = Value(self.fresh("n"), I1)
-        test = Instruction("eq", (left, integer(left.type, 0)), (nothing,))
+        test = Instruction("eq", (left, integer_constant(left.type, 0)), (nothing,))
         counters: list[Instruction] = []
         known: dict[Operand, Operand] = {c: self._after(c, span, counters) for c in self.plan.steps}
         known |= dict(zip((last.carried[variable] for variable in self.plan.reductions), parameters, strict=True))
@@ -135,5 +135,5 @@ def advance(counter: Value, step: int, to: list[Instruction], fresh: Fresh, func
     """The counter some steps later."""
     result = Value(fresh(counter.name), counter.type)
     operation = "offset" if counter.type == PTR else "add"
-    to.append(Instruction(operation, (counter, integer(function.address, step)), (result,)))
+    to.append(Instruction(operation, (counter, integer_constant(function.address, step)), (result,)))
     return result

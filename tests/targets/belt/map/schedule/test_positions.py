@@ -16,10 +16,10 @@ from polyloom.targets.belt.isa import OPS, PHASES
 from polyloom.targets.belt.machine import member, members
 from polyloom.targets.belt.map.schedule.graph import Graph
 from polyloom.targets.belt.map.schedule.loop_graph import Builder
-from polyloom.targets.belt.map.schedule.normal import entry
+from polyloom.targets.belt.map.schedule.normal import entry_arguments
 from polyloom.targets.belt.map.schedule.positions import Belt
-from polyloom.targets.belt.map.schedule.problem import acting, setting
-from polyloom.targets.belt.map.schedule.slots import assign
+from polyloom.targets.belt.map.schedule.problem import realizing_nodes, scheduling_problem
+from polyloom.targets.belt.map.schedule.slots import assign_slots
 
 BEFORE = 12
 """Iterations below 0 that a brute-force belt begins with, so that it is full when iteration 0 begins."""
@@ -29,13 +29,13 @@ def placed(seed: int) -> Belt | None:
     random = Random(seed)
     machine = member(members()[seed % 7], random.random() < 0.5)
     case = draw(random, 25)
-    graph = Builder(case.loop, entry(case.module.functions[0], case.loop), {}).build()
+    graph = Builder(case.loop, entry_arguments(case.module.functions[0], case.loop), {}).build()
     if sum(node.name == "load" for node in graph.nodes) > machine.stations:
         return None
-    made = setting(machine, graph)
+    made = scheduling_problem(machine, graph)
     solution = solve(made.problem, ITERATIVE, at_least=random.choice((1, 1, 5)))
     assert not violations(made.problem, solution.schedule)
-    return Belt(machine, graph, assign(graph, made, solution.schedule))
+    return Belt(machine, graph, assign_slots(graph, made, solution.schedule))
 
 
 def drops(belt: Belt, iterations: range) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
@@ -74,7 +74,7 @@ def taken(graph: Graph, belt: Belt, last: int, exit: int) -> set[tuple[int, int]
     found: set[tuple[int, int]] = set()
     end = belt.placed.start[exit] + last * belt.placed.interval
     for bundle in range(end + 1):
-        for n in acting(graph):
+        for n in realizing_nodes(graph):
             i, row = divmod(bundle - belt.placed.start[n], belt.placed.interval)
             if row == 0 and i >= 0 and graph.nodes[n].name == "store":
                 found.add((n, i))
@@ -87,8 +87,8 @@ def test_windows_let_pass_what_the_program_does(seed: int) -> None:
     if belt is None:
         return
     graph = belt.graph
-    stores = [n for n in acting(graph) if graph.nodes[n].name == "store"]
-    exits = [n for n in acting(graph) if graph.nodes[n].name.startswith("leave")]
+    stores = [n for n in realizing_nodes(graph) if graph.nodes[n].name == "store"]
+    exits = [n for n in realizing_nodes(graph) if graph.nodes[n].name.startswith("leave")]
     for exit in exits:
         for last in (0, 1, 4):
             before = {n for n in stores if graph.nodes[n].index < graph.nodes[exit].index}
@@ -111,7 +111,7 @@ def test_a_position_that_is_off_by_one_is_noticed() -> None:
 
 def test_a_schedule_that_breaks_a_window_is_refused() -> None:
     belt = next(b for b in map(placed, range(60)) if b is not None and any(n.name == "store" for n in b.graph.nodes))
-    made = setting(belt.machine, belt.graph)
+    made = scheduling_problem(belt.machine, belt.graph)
     store = next(n for n, node in enumerate(belt.graph.nodes) if node.name == "store")
     solution = solve(made.problem, ITERATIVE)
     starts = list(solution.schedule.start)

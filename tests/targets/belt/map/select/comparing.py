@@ -10,7 +10,7 @@ from tests.transform.ssa.native import same
 
 from polyloom.ir import ssa
 from polyloom.ir.ssa_interpret import Argument, interpret
-from polyloom.ir.ssa_semantics import Number, value
+from polyloom.ir.ssa_semantics import Number, bits_value
 from polyloom.targets.belt.source.interpret import interpret as interpret_belt
 from polyloom.targets.belt.source.ir import Module
 
@@ -24,6 +24,6 @@ def check(function: ssa.Function, module: Module, values: Sequence[Argument], st
     if function.result is not None and outcome.results:
         lane = outcome.results[0][0]
         assert isinstance(lane, int), lane
-        found = value(function.result, lane & 1 if function.result.bits == 1 else lane)
+        found = bits_value(function.result, lane & 1 if function.result.bits == 1 else lane)
     assert same(found, expected), (found, expected, values)
     assert equal(original, ours), (original, ours)

@@ -14,13 +14,13 @@ import pytest
 from tests.transform.ssa.native import call
 
 from polyloom.diagnostics import Source
-from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.c.llvm import load_functions
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import NOWHERE, Function
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.targets.belt.map.select import emulate
 from polyloom.targets.belt.map.select.emulate import EMULATED
-from polyloom.targets.forms.places import relocated
+from polyloom.targets.forms.places import relocate
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
@@ -46,7 +46,7 @@ def compiled() -> str:
         for line in text.splitlines()
         if line[:4] in ("u32 ", "u64 ") and WRITTEN in line.split("(")[0]
     ]
-    made = load_all(Source(str(SOURCE), text), found, Options(), 1, "riscv32-unknown-elf")
+    made = load_functions(Source(str(SOURCE), text), found, Options(), 1, "riscv32-unknown-elf")
     functions = {f.name: f for each in made for f in map(_renamed, each.program)}
     first, *others = [replace(f, others=(), data=()) for f in functions.values()]
     return HEADER + print_ssa(replace(first, others=tuple(others)))
@@ -59,7 +59,7 @@ def _renamed(function: Function) -> Function:
             block,
             instructions=tuple(replace(i, callee=i.callee.replace(WRITTEN, EMULATED)) for i in block.instructions),
         )
-        for block in relocated(function, lambda _: NOWHERE).blocks
+        for block in relocate(function, lambda _: NOWHERE).blocks
     ]
     name = function.name.replace(WRITTEN, EMULATED)
     return replace(function, name=name, blocks=tuple(blocks), place=NOWHERE)

@@ -18,7 +18,7 @@ from tests.transform.ssa import programs
 from tests.transform.ssa.native import arguments
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import Constant, Function, Instruction, integer
+from polyloom.ir.ssa import Constant, Function, Instruction, integer_constant
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.belt.machine import member
 from polyloom.targets.belt.map.import_ssa import import_function
@@ -95,7 +95,7 @@ def _narrow(function: Function) -> Function:
     def shorter(i: Instruction) -> Instruction:
         if i.operation != "offset" or not isinstance(distance := i.operands[1], Constant):
             return i
-        return replace(i, operands=(i.operands[0], integer(I32, distance.value)))
+        return replace(i, operands=(i.operands[0], integer_constant(I32, distance.value)))
 
     def changed(f: Function) -> Function:
         blocks = (replace(b, instructions=tuple(map(shorter, b.instructions))) for b in f.blocks)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from polyloom.diagnostics import PolyloomError, Source
-from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.c.llvm import load_functions
 from polyloom.frontend.source import Options as Reading
 from polyloom.ir.ssa import Function
 from polyloom.targets.belt.isa import OPS
@@ -44,7 +44,7 @@ UNITS = {
 @cache
 def _functions(path: Path, *names: str) -> dict[str, Function]:
     source = Source(str(path), path.read_text(encoding="utf-8"))
-    return {f.name: f for f in load_all(source, names, Reading(), 1, "riscv32-unknown-elf")}
+    return {f.name: f for f in load_functions(source, names, Reading(), 1, "riscv32-unknown-elf")}
 
 
 def module(name: str, machine: str = "silver", options: Options | None = None) -> Module:
@@ -145,7 +145,7 @@ def test_one_fused_operation(expression: str, name: str, tmp_path: Path) -> None
     path = tmp_path / "f.c"
     path.write_text(f"unsigned f(unsigned a, unsigned b) {{ return {expression}; }}\n", encoding="utf-8")
     source = Source(str(path), path.read_text(encoding="utf-8"))
-    function = load_all(source, ("f",), Reading(), 1, "riscv32-unknown-elf")[0]
+    function = load_functions(source, ("f",), Reading(), 1, "riscv32-unknown-elf")[0]
     ops = [op.name for b in import_function(function, member("hex4")).functions[0].blocks for op in b.ops]
     assert ops == [name]
     assert name not in str(import_function(function, member("gold")))

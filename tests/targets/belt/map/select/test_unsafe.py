@@ -12,7 +12,7 @@ import pytest
 from tests.targets.belt.map.select.comparing import check
 
 from polyloom.diagnostics import Source
-from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.c.llvm import load_functions
 from polyloom.frontend.source import Options as Reading
 from polyloom.ir.ssa import Function
 from polyloom.targets.belt.machine import member
@@ -27,7 +27,7 @@ NAMES = ("nested", "either", "leaving", "divided", "chosen")
 @cache
 def functions() -> dict[str, Function]:
     source = Source(str(PATH), PATH.read_text(encoding="utf-8"))
-    return {f.name: f for f in load_all(source, NAMES, Reading(), 1, "riscv32-unknown-elf")}
+    return {f.name: f for f in load_functions(source, NAMES, Reading(), 1, "riscv32-unknown-elf")}
 
 
 def _arguments(n: int, random: np.random.Generator) -> list[Any]:

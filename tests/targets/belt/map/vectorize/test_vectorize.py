@@ -17,11 +17,11 @@ from tests.targets.belt.map.select.comparing import check
 from tests.transform.ssa.vector_loops import draw, given
 
 from polyloom.diagnostics import PolyloomError, Source
-from polyloom.frontend.c.llvm import load_all
+from polyloom.frontend.c.llvm import load_functions
 from polyloom.frontend.source import Options as Reading
 from polyloom.ir.ssa import Function
 from polyloom.targets.belt.machine import member
-from polyloom.targets.belt.map.import_ssa import Options, import_function, imported
+from polyloom.targets.belt.map.import_ssa import Options, import_function, import_with_facts
 from polyloom.targets.belt.source.ir import Loop, Module
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -41,7 +41,7 @@ TYPES = {"char": "u1", "u8": "u1", "short": "i2", "i64": "i8", "float": "f4"}
 
 @cache
 def functions() -> dict[str, Function]:
-    found = load_all(Source(str(PATH), TEXT), NAMES, Reading(), 1, "riscv32-unknown-elf")
+    found = load_functions(Source(str(PATH), TEXT), NAMES, Reading(), 1, "riscv32-unknown-elf")
     return {function.name: function for function in found}
 
 
@@ -72,7 +72,7 @@ def _array(function: str, name: str, text: str, n: int, random: Random) -> npt.N
 @pytest.mark.parametrize("name", NAMES)
 def test_gives_what_the_scalar_loop_gives(name: str, machine: str) -> None:
     function, random = functions()[name], Random(len(name))
-    module, found = imported(function, member(machine), Options(vectorize="try", reassociate=True))
+    module, found = import_with_facts(function, member(machine), Options(vectorize="try", reassociate=True))
     if machine == "silver":
         assert [v.reason for v in found if SCALAR.get(name, "?") in v.reason or v.reason] or name not in SCALAR
         assert all((v.lanes > 1) == (name not in SCALAR) for v in found), found
@@ -104,7 +104,7 @@ def test_refusals_name_what_stands_against_it(name: str, golden: Callable[[str, 
 
 def test_few_expected_iterations_stay_scalar() -> None:
     options = Options(vectorize="try", expect={"n": 5})
-    _, found = imported(functions()["dot"], member("silver"), options)
+    _, found = import_with_facts(functions()["dot"], member("silver"), options)
     assert [(v.lanes, v.reason) for v in found] == [(1, "5 iterations are expected, fewer than 8 lanes")]
 
 
@@ -113,7 +113,7 @@ def test_drawn_loops() -> None:
     vectors = 0
     for seed in range(40):
         function, machine = draw(Random(seed), (8, 14, 30)[seed % 3]), ("silver", "gold", "tin", "copper")[seed % 4]
-        module, (how,) = imported(function, member(machine), Options(vectorize="try", reassociate=True))
+        module, (how,) = import_with_facts(function, member(machine), Options(vectorize="try", reassociate=True))
         vectors += how.lanes > 1
         for n in (0, 1, 8, 9, 33):
             check(function, module, given(n, Random(seed)))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from tests.targets.tcpa.instantiate.oracle.apart import held
 from tests.targets.tcpa.instantiate.oracle.concretize import Element, Tiling
 
-from polyloom.targets.tcpa.map.skew import skew
+from polyloom.targets.tcpa.map.skew import minimize_skew
 from polyloom.targets.tcpa.words.symbolic import Kind, Link
 
 
@@ -73,7 +73,7 @@ def time(tiling: Tiling) -> Timing | Refusal:
             bounds.append((*link.displacement, -least))
             last = use
     counts = tiling.tiles_of(tiling.candidate.rows), tiling.tiles_of(tiling.candidate.columns)
-    outer = skew(bounds, *counts)
+    outer = minimize_skew(bounds, *counts)
     if outer is None:
         return Refusal(last, None)
     schedule = tiling.schedule

@@ -148,7 +148,7 @@ def controller(traffic: Traffic, timing: Timing, start: int, epilogue: int, sign
         skew if _waits(busy[:, axis], skew, size) else 0
         for axis, (skew, size) in enumerate(zip(timing.outer, traffic.occupied.shape, strict=True))
     )
-    last = scan_sets.digits_of(steps - 1, tiling.extents)
+    last = scan_sets.mixed_radix_digits(steps - 1, tiling.extents)
     bits = tiling.symbolic.limits.counter_bits
     counted = max((*last, *(p - 1 for p in tiling.extents), abs(row), abs(column), start))
     if counted >> bits:

@@ -68,7 +68,7 @@ class _Folded:
     def __init__(self, name: str, unit: UnitTree, interval: int, extents: tuple[int, ...]) -> None:
         self.name, self.unit, self.interval, self.extents = name, unit, interval, extents
         self.epilogue = max(o.tau for o in unit) // interval
-        self.last = scan_sets.digits_of(prod(extents) - 1 + self.epilogue, extents)
+        self.last = scan_sets.mixed_radix_digits(prod(extents) - 1 + self.epilogue, extents)
         leaves: list[tuple[int, Domain]] = []
         for o in unit:
             leaves += [(o.tau // interval, o.domain), *((o.tau // interval, f.domain) for f in o.fragments)]
@@ -81,7 +81,7 @@ class _Folded:
         extents, top = self.extents, self.last
         upper = (*(p - 1 for p in extents[:-1]), top[-1])
         everything = [ConvexSet((0,) * len(extents), upper)]
-        late = list(scan_sets.digits_after(top, (0,) * len(extents), upper))
+        late = list(scan_sets.list_successors(top, (0,) * len(extents), upper))
         # An instruction and its operands mostly have one domain: each distinct one is folded once.
         wanted = [[(n - ahead, d) for n, d in self.leaves] for ahead in range(levels)]
         number = {key: f for f, key in enumerate(dict.fromkeys(key for level in wanted for key in level))}

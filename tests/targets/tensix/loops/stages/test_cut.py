@@ -16,10 +16,10 @@ from polyloom.frontend.source import Source
 from polyloom.ir.formula import Apply, Formulas, Leaf, Sum
 from polyloom.ir.stage import Formula, Product
 from polyloom.sets import Affine
-from polyloom.targets.forms.loops import source_of
+from polyloom.targets.forms.loops import load_source
 from polyloom.targets.tensix.map.loops.form import TILE
-from polyloom.transform.stages.arrange import Multiplied, arrange
-from polyloom.transform.stages.cut import cut
+from polyloom.transform.stages.arrange import Multiplied, assign_layouts
+from polyloom.transform.stages.cut import cut_stages
 
 KERNELS = Path(__file__).parents[5] / "examples" / "kernels"
 
@@ -48,7 +48,7 @@ def test_a_part_of_what_a_stage_makes_is_an_output() -> None:
 
 
 def test_scalars_are_multiplied_behind_the_sum() -> None:
-    product, rest = cut(formulas(frontend.load(str(KERNELS / "gemm.py"))), TILE).stages
+    product, rest = cut_stages(formulas(frontend.load(str(KERNELS / "gemm.py"))), TILE).stages
     assert isinstance(product, Product) and isinstance(rest, Formula)
     assert product.reads == ("A", "B") and product.roundings == 1
     assert {"alpha", "beta"} <= {*rest.reads} and rest.summed == (Affine.symbol("NK"),)
@@ -56,14 +56,14 @@ def test_scalars_are_multiplied_behind_the_sum() -> None:
 
 @pytest.mark.parametrize(("kernel", "turned"), [(kernels.gram, [True]), (kernels.layers, [False, False])])
 def test_how_factors_lie(kernel: object, turned: list[bool]) -> None:
-    found = arrange(cut(formulas(source_of(kernel)), TILE))
+    found = assign_layouts(cut_stages(formulas(load_source(kernel)), TILE))
     assert [each.turned for each in found if isinstance(each, Multiplied)] == turned
 
 
 def test_gemver_keeps_x_as_a_row() -> None:
     """y A is computed with A as it is, and A x takes that row turned."""
-    program = cut(formulas(frontend.load(str(KERNELS / "gemver.py"))), TILE)
-    found = [e for e in arrange(program) if isinstance(e, Multiplied)]
+    program = cut_stages(formulas(frontend.load(str(KERNELS / "gemver.py"))), TILE)
+    found = [e for e in assign_layouts(program) if isinstance(e, Multiplied)]
     assert [(e.result.rows, e.result.columns, e.turned) for e in found] == [((), (0,), False), ((0,), (), True)]
     assert found[0].contraction.left == Matrix("y", (), (0,))
 

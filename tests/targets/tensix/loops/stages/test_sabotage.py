@@ -13,8 +13,8 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix import stages as loops
 from polyloom.targets.tensix.map.oracle import evaluate
-from polyloom.targets.tensix.words.encode import rotated
-from polyloom.targets.tensix.words.isa import key, named
+from polyloom.targets.tensix.words.encode import rotate_word
+from polyloom.targets.tensix.words.isa import spelling_key, instructions_by_name
 
 VALUES = {"N": 40, "M": 33, "K": 50, "L": 35}
 WRONG = ("PL0812", "PL1220", "PL1221", "PL1222", "PL1235", "PL1236")
@@ -22,7 +22,7 @@ WRONG = ("PL0812", "PL1220", "PL1221", "PL1222", "PL1235", "PL1236")
 
 def places(data: bytes, name: str) -> list[int]:
     """Where the file has words of an instruction."""
-    words, opcode = np.frombuffer(data[: len(data) & ~3], "<u4"), named()[key(name)].opcode
+    words, opcode = np.frombuffer(data[: len(data) & ~3], "<u4"), instructions_by_name()[spelling_key(name)].opcode
     return [4 * int(n) for n in np.flatnonzero((words >> 2 | words << 30) >> 24 == opcode)]
 
 
@@ -33,7 +33,7 @@ def sabotaged(monkeypatch: pytest.MonkeyPatch, name: str, number: int, flip: int
     def changed(*given: Any) -> bytes:
         data = compiled(*given)
         at = places(data, name)[number]
-        word = int.from_bytes(data[at : at + 4], "little") ^ rotated(flip)
+        word = int.from_bytes(data[at : at + 4], "little") ^ rotate_word(flip)
         return data[:at] + word.to_bytes(4, "little") + data[at + 4 :]
 
     monkeypatch.setattr(loops, "compile_stages", changed)

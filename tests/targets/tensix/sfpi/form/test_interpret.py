@@ -19,9 +19,9 @@ from polyloom.ir.ssa import Access, Constant, Edge, Instruction
 from polyloom.ir.ssa_types import I32, PTR
 from polyloom.targets.tensix.source.build import Builder, constant
 from polyloom.targets.tensix.source.operations import VECTOR
-from polyloom.targets.tensix.source.oracle.contract import contracted
-from polyloom.targets.tensix.source.oracle.interpret import State, interpret, prepared
-from polyloom.targets.tensix.source.oracle.meaning import seeds
+from polyloom.targets.tensix.source.oracle.contract import contract_products
+from polyloom.targets.tensix.source.oracle.interpret import State, interpret, prepare
+from polyloom.targets.tensix.source.oracle.meaning import lane_seeds
 from polyloom.targets.tensix.source.oracle.multiply import multiply_add
 
 LT, LE, EQ, NE, GE, GT = range(6)
@@ -187,7 +187,7 @@ def test_without_contraction_a_sum_adds_the_rounded_product() -> None:
 
 
 def mads(body: object) -> int:
-    made = contracted(kernel(body))  # pyright: ignore[reportArgumentType]: a function of a builder
+    made = contract_products(kernel(body))  # pyright: ignore[reportArgumentType]: a function of a builder
     return sum("sfpmad" in i.called for block in made.blocks for i in block.instructions)
 
 
@@ -283,7 +283,7 @@ def test_constants_take_the_first_row_of_lanes_and_registers_stay_only_if_writte
 
 @given(kernels(), st.integers(0, 99))
 def test_tiles_side_by_side_are_tiles_one_by_one(function: object, seed: int) -> None:
-    made = prepared(function)  # pyright: ignore[reportArgumentType]: a function
+    made = prepare(function)  # pyright: ignore[reportArgumentType]: a function
     together = state(seed, tiles=3)
     alone = [state(seed, tiles=3) for _ in range(3)]
     for k, one in enumerate(alone):
@@ -306,7 +306,7 @@ def test_stores_to_registers_of_the_tile_act_on_the_state() -> None:
         block = nop.blocks[0]
         return interpret(replace(nop, blocks=(replace(block, instructions=(store, *block.instructions)),)))
 
-    assert (stored(0xFFEF0290).random[0] == seeds(5)).all()
+    assert (stored(0xFFEF0290).random[0] == lane_seeds(5)).all()
     with pytest.raises(PolyloomError, match="0xffef0000"):
         stored(0xFFEF0000)
     with pytest.raises(PolyloomError, match="0x00000005"):

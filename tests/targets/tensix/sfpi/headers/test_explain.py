@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.source.cpp.source import load
+from polyloom.targets.tensix.source.cpp.source import load_kernel
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
@@ -106,7 +106,7 @@ def said(text: str, function: str, folder: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(folder)
     Path("kernel.h").write_text(f'#include "sfpi.h"\nusing namespace sfpi;\n{text}')
     with pytest.raises(PolyloomError) as raised:
-        load("kernel.h", function, defines=defines)
+        load_kernel("kernel.h", function, defines=defines)
     return str(raised.value) + "\n"
 
 

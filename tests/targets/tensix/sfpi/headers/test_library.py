@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from polyloom.targets.tensix.kernel import compile_kernel, note_of
+from polyloom.targets.tensix.kernel import compile_kernel, read_note
 from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.run import machine
@@ -22,11 +22,11 @@ from polyloom.targets.tensix.run.library import (
     OPERANDS,
     Entry,
     entries,
-    forms,
-    interpreted,
-    place_of,
+    compile_examples,
+    interpret_example,
+    result_address,
 )
-from polyloom.targets.tensix.run.library_page import BEGIN, library
+from polyloom.targets.tensix.run.library_page import BEGIN, library_tables
 from polyloom.targets.tensix.source.cpp.source import HERE
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -66,7 +66,7 @@ def lanes(made: Words, place: int) -> Words:
 def test_the_page_has_the_library(request: pytest.FixtureRequest) -> None:
     text = PAGE.read_text(encoding="utf-8")
     begin = text.find(BEGIN)
-    made = text[: begin if begin >= 0 else len(text)].rstrip("\n") + f"\n\n{library()}\n"
+    made = text[: begin if begin >= 0 else len(text)].rstrip("\n") + f"\n\n{library_tables()}\n"
     if request.config.getoption("--update-golden"):
         PAGE.write_text(made, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == made
@@ -86,13 +86,13 @@ def test_every_public_name_of_the_headers_is_on_the_page() -> None:
 @pytest.mark.parametrize("names", [n for n in NAMES if n not in NOT_RUN])
 def test_an_example_runs_as_the_interpreter_has_it(names: str) -> None:
     entry = entry_of(names)
-    form = forms(entry.member)[entry]
+    form = compile_examples(entry.member)[entry]
     data = compile_kernel(Kernel(form), names, entry.member, Options(dest=32, per="tile"))
     given = rows(1)
-    ran = machine.run(data, note_of(data), {"dst:fp32": given}, hazards="error")
-    place = place_of(form)
-    found = machine.outputs(ran, {"dst:fp32": given}, ("dst:fp32",), 32)["dst:fp32"].view(np.uint32)
-    expected = interpreted(form, given, entry.member)
+    ran = machine.run(data, read_note(data), {"dst:fp32": given}, hazards="error")
+    place = result_address(form)
+    found = machine.read_outputs(ran, {"dst:fp32": given}, ("dst:fp32",), 32)["dst:fp32"].view(np.uint32)
+    expected = interpret_example(form, given, entry.member)
     if names not in RANDOM:
         assert lanes(found, place).tolist() == lanes(expected, place).tolist()
     for _, operand in OPERANDS.values():
@@ -160,8 +160,8 @@ EXACT: dict[str, Callable[[dict[str, int]], int]] = {
 @pytest.mark.parametrize("seed", [2, 3])
 def test_exact_functions_say_what_comes_out(names: str, seed: int) -> None:
     entry = entry_of(names)
-    form, given = forms(entry.member)[entry], rows(seed)
-    found = lanes(interpreted(form, given, entry.member), place_of(form))
+    form, given = compile_examples(entry.member)[entry], rows(seed)
+    found = lanes(interpret_example(form, given, entry.member), result_address(form))
     operands = {name: lanes(given, place).tolist() for name, (_, place) in OPERANDS.items()}
     values: list[dict[str, Any]] = [{name: bits[lane] for name, bits in operands.items()} for lane in range(32)]
     assert found.tolist() == [EXACT[names](value) & 0xFFFFFFFF for value in values]
@@ -178,7 +178,7 @@ def test_sums_and_products_are_those_of_the_machine() -> None:
     x, y = (values + np.float32(0.5) for values in numbers)
     for names, expected in (("+, - (floats)", x - y), ("*", x * y)):
         entry = entry_of(names)
-        form = forms("wormhole")[entry]
-        found = lanes(interpreted(form, given, "wormhole"), place_of(form)).view(np.float32)
-        assert place_of(form) == FLOATS
+        form = compile_examples("wormhole")[entry]
+        found = lanes(interpret_example(form, given, "wormhole"), result_address(form)).view(np.float32)
+        assert result_address(form) == FLOATS
         assert np.array_equal(found, expected)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from polyloom.ir.ssa import Constant
-from polyloom.targets.tensix.source.cpp.source import load
+from polyloom.targets.tensix.source.cpp.source import load_kernel
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
@@ -22,7 +22,7 @@ def bits(expressions: list[str], folder: Path) -> list[int]:
     path = folder / "kernel.h"
     lines = [f"dst_reg[0].mode<DataLayout::U32>() = as<vUInt>({text});" for text in expressions]
     path.write_text('#include "sfpi.h"\nusing namespace sfpi;\nvoid f() {\n' + "\n".join(lines) + "\n}\n")
-    splats = [i.operands[0] for i in load(str(path), "f").function.blocks[0].instructions if "splat" in i.callee]
+    splats = [i.operands[0] for i in load_kernel(str(path), "f").function.blocks[0].instructions if "splat" in i.callee]
     return [operand.value & 0xFFFFFFFF for operand in splats if isinstance(operand, Constant)]
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from polyloom.targets.tensix.kernel import compile_kernel, note_of
+from polyloom.targets.tensix.kernel import compile_kernel, read_note
 from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.run import machine
 from polyloom.targets.tensix.run.reference import BITS, Reference
-from polyloom.targets.tensix.source.cpp.source import load
+from polyloom.targets.tensix.source.cpp.source import load_kernel
 from polyloom.targets.tensix.source.verify import verify
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -38,11 +38,11 @@ RUNS: tuple[tuple[str, dict[str, int]], ...] = (
 
 def ran(function: str, arguments: dict[str, int]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Dst afterwards on the model and by the interpreter, and where it is known."""
-    forms = load(KERNELS, function)
+    forms = load_kernel(KERNELS, function)
     data = compile_kernel(Kernel(forms.function), function, "wormhole", Options(dest=32))
     tile = np.random.default_rng(3).uniform(-4, 4, (32, 32)).astype(np.float32)
     inputs = {"dst:fp32": tile, **{name: np.asarray(value) for name, value in arguments.items()}}
-    found = machine.run(data, note_of(data), inputs, hazards="error").tile.dst
+    found = machine.run(data, read_note(data), inputs, hazards="error").tile.dst
     reference = Reference(forms.function, None, "wormhole", 32, "face")
     expected = reference.outputs({}, inputs)[BITS]
     assert reference.known is not None
@@ -57,14 +57,14 @@ def test_the_model_gives_what_the_interpreter_gives(function: str, arguments: di
 
 
 def test_text_is_printed_once_for_all_lanes() -> None:
-    forms = load(KERNELS, "print")
+    forms = load_kernel(KERNELS, "print")
     data = compile_kernel(Kernel(forms.function), "print", "wormhole", Options(dest=32, per="tile"))
-    outcome = machine.run(data, note_of(data), {"n": np.asarray(-7)})
+    outcome = machine.run(data, read_note(data), {"n": np.asarray(-7)})
     assert outcome.text == "a < b\na >= b-7\n"
 
 
 def test_lanes_without_a_value_are_warned_of_at_the_declaration() -> None:
-    (found,) = verify(load(KERNELS, "undef").function, "wormhole")
+    (found,) = verify(load_kernel(KERNELS, "undef").function, "wormhole")
     assert found.code == "PL1243"
     lines = Path(KERNELS).read_text().split("\n")
     places = [found.span.line] if found.span else []

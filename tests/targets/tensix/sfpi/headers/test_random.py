@@ -11,12 +11,12 @@ from tests.targets.tensix.sfpi.headers.generate import kernel
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
-from polyloom.targets.tensix.kernel import compile_kernel, note_of
+from polyloom.targets.tensix.kernel import compile_kernel, read_note
 from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.run import machine
 from polyloom.targets.tensix.run.reference import BITS, Reference
-from polyloom.targets.tensix.source.cpp.source import load_several
+from polyloom.targets.tensix.source.cpp.source import load_functions
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
@@ -29,7 +29,7 @@ def functions(seeds: range, folder: Path, count: int) -> dict[int, Function]:
     path = folder / "random.h"
     texts = [kernel(seed, f"kernel_{seed}", count) for seed in seeds]
     path.write_text('#include "sfpi.h"\nusing namespace sfpi;\n' + "".join(texts))
-    found = load_several(str(path), tuple(f"kernel_{seed}" for seed in seeds)).functions
+    found = load_functions(str(path), tuple(f"kernel_{seed}" for seed in seeds)).functions
     return dict(zip(seeds, found, strict=True))
 
 
@@ -47,7 +47,7 @@ def differs(seed: int, function: Function) -> bool | None:
         if error.code == MANY_VALUES:
             return None
         raise
-    found = machine.run(data, note_of(data), inputs, hazards="error").tile.dst
+    found = machine.run(data, read_note(data), inputs, hazards="error").tile.dst
     reference = Reference(function, None, "wormhole", 32, "tile")
     expected = reference.outputs({}, inputs)[BITS]
     assert reference.known is not None

@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from polyloom.ir.ssa import Function
-from polyloom.targets.tensix.source.cpp.source import load_several
-from polyloom.targets.tensix.source.language.file import load
+from polyloom.targets.tensix.source.cpp.source import load_functions
+from polyloom.targets.tensix.source.language.file import load_kernel
 from polyloom.targets.tensix.source.lower.compile import lower
 from polyloom.targets.tensix.source.oracle.interpret import State, interpret
 
@@ -27,11 +27,11 @@ NAMES = re.findall(r"^void (\w+)\(", CPP.read_text(), re.MULTILINE)
 
 @cache
 def in_cpp() -> dict[str, Function]:
-    return dict(zip(NAMES, load_several(str(CPP), tuple(NAMES)).functions, strict=True))
+    return dict(zip(NAMES, load_functions(str(CPP), tuple(NAMES)).functions, strict=True))
 
 
 def in_python(name: str) -> Function:
-    return load(str(PYTHON), name).trace("wormhole")
+    return load_kernel(str(PYTHON), name).trace("wormhole")
 
 
 def dst(function: Function) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.source.language.file import load
+from polyloom.targets.tensix.source.language.file import load_kernel
 
 HEAD = "import polyloom as pl\n\n\n"
 KERNEL = "@pl.tensix.kernel\ndef f(dst, n=1):\n    x, i = dst[0], pl.vint(dst[1])\n"
@@ -46,7 +46,7 @@ BODIES = {
 def refused(path: Path, text: str, **constants: object) -> str:
     path.write_text(text)
     with pytest.raises(PolyloomError) as caught:
-        load("kernel.py").trace("wormhole", **constants)
+        load_kernel("kernel.py").trace("wormhole", **constants)
     return str(caught.value) + "\n"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.source.language.file import apart, is_vector_file, load, wanted
+from polyloom.targets.tensix.source.language.file import split_path, is_vector_file, load_kernel, parse_kernel_name
 
 VECTOR = "import polyloom as pl\n\n\n@pl.tensix.kernel\ndef f(dst, k=2.0, n: pl.i32 = 1):\n    dst[0] = dst[0] * k\n"
 LOOPS = "import polyloom as pl\n\nN = pl.size('N')\n\n\n@pl.kernel\ndef g(x: pl.f32[N]):\n    pass\n"
@@ -33,20 +33,20 @@ def test_decorators_tell_which_kind_a_function_is(paths: dict[str, str]) -> None
 
 
 def test_a_name_with_constants(paths: dict[str, str]) -> None:
-    kernel = load(paths["vector"])
-    assert apart(paths["vector"] + ":f") == (paths["vector"], "f")
-    assert wanted("f(3, )").constants(kernel) == wanted("f(k=3)").constants(kernel) == {"k": 3}
-    assert (wanted(None).name, kernel.constants, kernel.runtime) == (None, ("k",), ("n",))
+    kernel = load_kernel(paths["vector"])
+    assert split_path(paths["vector"] + ":f") == (paths["vector"], "f")
+    assert parse_kernel_name("f(3, )").constants(kernel) == parse_kernel_name("f(k=3)").constants(kernel) == {"k": 3}
+    assert (parse_kernel_name(None).name, kernel.constants, kernel.runtime) == (None, ("k",), ("n",))
     for text in ("f(", "f + 1", "f(k=g)", "1"):
         with pytest.raises(PolyloomError, match="PL0801"):
-            wanted(text)
+            parse_kernel_name(text)
     with pytest.raises(PolyloomError, match="gets 2 constants"):
-        wanted("f(1, 2)").constants(kernel)
+        parse_kernel_name("f(1, 2)").constants(kernel)
 
 
 def test_a_kernel_runs_from_a_file_and_as_a_value(paths: dict[str, str]) -> None:
     from_file = pl.compile(paths["vector"], on="tensix").run(n=3)
-    as_value = pl.compile(load(paths["vector"]), on="tensix").run(n=3)
+    as_value = pl.compile(load_kernel(paths["vector"]), on="tensix").run(n=3)
     assert from_file.verified
     assert as_value.verified
     assert from_file.cycles == as_value.cycles

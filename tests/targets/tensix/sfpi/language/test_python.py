@@ -12,7 +12,7 @@ from tests.targets.tensix.sfpi.form.lanes import floats, ints, row, started
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_text import print_ssa
-from polyloom.targets.tensix.source.language.file import load
+from polyloom.targets.tensix.source.language.file import load_kernel
 from polyloom.targets.tensix.source.language.kernel import VectorKernel
 from polyloom.targets.tensix.source.operations import PREFIX, operations
 from polyloom.targets.tensix.source.oracle.interpret import State, interpret
@@ -24,7 +24,7 @@ VALUES = X.view(np.float32)
 
 
 def of(name: str) -> VectorKernel:
-    return load(str(FILE), name)
+    return load_kernel(str(FILE), name)
 
 
 def run(kernel: VectorKernel, *rows: Words, member: str = "wormhole", **constants: object) -> State:
@@ -141,8 +141,8 @@ def test_a_kernel_of_a_file(tmp_path: Path) -> None:
         "import polyloom as pl\n\n\n@pl.tensix.kernel\ndef f(dst):\n    dst[0] = dst[1]\n\n\n"
         "@pl.tensix.kernel\ndef g(dst):\n    dst[1] = dst[0]\n"
     )
-    assert load(str(path), "g").name == "g"
+    assert load_kernel(str(path), "g").name == "g"
     with pytest.raises(PolyloomError, match=r"has 2 vector kernels[\s\S]*f, g"):
-        load(str(path))
+        load_kernel(str(path))
     with pytest.raises(PolyloomError, match="has no vector kernel `h`"):
-        load(str(path), "h")
+        load_kernel(str(path), "h")

@@ -13,7 +13,7 @@ from tests.targets.tensix.sfpi.spelled import spelled
 import polyloom as pl
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.targets.tensix.source.cpp import source
-from polyloom.targets.tensix.source.language.file import load
+from polyloom.targets.tensix.source.language.file import load_kernel
 
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 1.0, -1.0, 3.25, -7.0], np.float32)
 
@@ -23,7 +23,7 @@ def same(seed: int, folder: Path) -> bool:
     cplusplus, python = spelled(Random(seed))
     (folder / "k.h").write_text(cplusplus)
     (folder / "k.py").write_text(python)
-    functions = source.load(str(folder / "k.h"), "f").function, load(str(folder / "k.py"), "f").trace()
+    functions = source.load_kernel(str(folder / "k.h"), "f").function, load_kernel(str(folder / "k.py"), "f").trace()
     found: list[list[int | None] | None] = []
     for function in functions:
         try:

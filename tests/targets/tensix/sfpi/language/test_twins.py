@@ -7,7 +7,7 @@ import pytest
 
 from polyloom.ir.ssa import Function
 from polyloom.targets.tensix.source.cpp import source
-from polyloom.targets.tensix.source.language.file import load
+from polyloom.targets.tensix.source.language.file import load_kernel
 from polyloom.targets.tensix.source.lower import compile as passes
 
 HERE = Path(__file__).parent
@@ -28,11 +28,11 @@ def words(function: Function) -> list[int | None]:
 
 @pytest.mark.parametrize("name", OF_EXAMPLES)
 def test_examples(name: str) -> None:
-    cplusplus = source.load(str(EXAMPLES / f"{OF_EXAMPLES[name]}.h"), f"{name}<8>").function
-    assert words(load(str(EXAMPLES / "kernels.py"), name).trace()) == words(cplusplus)
+    cplusplus = source.load_kernel(str(EXAMPLES / f"{OF_EXAMPLES[name]}.h"), f"{name}<8>").function
+    assert words(load_kernel(str(EXAMPLES / "kernels.py"), name).trace()) == words(cplusplus)
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_own(name: str) -> None:
-    cplusplus = source.load(str(HERE / "twins.h"), f"twin_{name}").function
-    assert words(load(str(HERE / "functions.py"), f"twin_{name}").trace()) == words(cplusplus)
+    cplusplus = source.load_kernel(str(HERE / "twins.h"), f"twin_{name}").function
+    assert words(load_kernel(str(HERE / "functions.py"), f"twin_{name}").trace()) == words(cplusplus)

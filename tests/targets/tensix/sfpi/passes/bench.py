@@ -16,7 +16,7 @@ from polyloom.ir.ssa_interpret import evaluate
 from polyloom.ir.ssa_memory import Memory
 from polyloom.ir.ssa_read import read
 from polyloom.targets.tensix.run.tile import Tile
-from polyloom.targets.tensix.source.allocate.words import show
+from polyloom.targets.tensix.source.allocate.words import print_listing
 from polyloom.targets.tensix.source.lower.compile import Lowered, Options, lower
 from polyloom.targets.tensix.source.operations import externals
 from polyloom.targets.tensix.source.oracle.interpret import interpret
@@ -110,7 +110,7 @@ def agree(ran: Ran) -> None:
 
 
 def listing(ran: Ran) -> str:
-    return show(ran.lowered.listing)
+    return print_listing(ran.lowered.listing)
 
 
 def plain(seed: int = 0) -> State:

@@ -4,9 +4,9 @@
 import pytest
 from tests.targets.tensix.sfpi.passes.bench import agree, kernel, plain, run
 
-from polyloom.targets.tensix.source.allocate.alike import same
+from polyloom.targets.tensix.source.allocate.alike import is_equivalent
 from polyloom.targets.tensix.source.allocate.code import Op
-from polyloom.targets.tensix.source.lower.shapes import shapes
+from polyloom.targets.tensix.source.lower.shapes import shape_table
 
 STEP = """%x{n}: i32x32 = call @load 0:i32, 3:i32, 0:i32
 %y{n}: i32x32 = call @sfpmul %x{n}, %x{n}, 0:i32
@@ -32,7 +32,7 @@ def test_a_value_that_lives_through_some_copies_does_not_keep_them_apart() -> No
 
 
 def multiplied(result: int, a: int, b: int, kept: tuple[int, ...] = ()) -> Op:
-    return Op(shapes()["SFPMUL"], (result,), (a, b), (), kept)
+    return Op(shape_table()["SFPMUL"], (result,), (a, b), (), kept)
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def multiplied(result: int, a: int, b: int, kept: tuple[int, ...] = ()) -> Op:
 )
 def test_only_what_computes_the_same_is_the_same(new: tuple[Op, Op], alive: int, expected: bool) -> None:
     old = (multiplied(1, 0, 0), multiplied(3, 1, 0))
-    assert same(old, new, alive) is expected
+    assert is_equivalent(old, new, alive) is expected
 
 
 def test_disabled_lanes_are_kept_from_the_same_register() -> None:
-    assert same([multiplied(1, 0, 0, (1,))], [multiplied(1, 0, 0, (1,))], 1 << 1)
-    assert not same([multiplied(1, 0, 0, (1,))], [multiplied(2, 0, 0, (2,))], 1 << 1)
+    assert is_equivalent([multiplied(1, 0, 0, (1,))], [multiplied(1, 0, 0, (1,))], 1 << 1)
+    assert not is_equivalent([multiplied(1, 0, 0, (1,))], [multiplied(2, 0, 0, (2,))], 1 << 1)

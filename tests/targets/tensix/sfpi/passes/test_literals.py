@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from polyloom._native.tensix import VectorBench
-from polyloom.targets.tensix.source.lower.literals import BF16, FP16, SIGNED, UNSIGNED, loaded, loads
+from polyloom.targets.tensix.source.lower.literals import BF16, FP16, SIGNED, UNSIGNED, loaded_bits, literal_loads
 
 
 @pytest.mark.parametrize("mode", [BF16, FP16, UNSIGNED, SIGNED])
@@ -16,19 +16,19 @@ def test_every_immediate(mode: int) -> None:
     for first in range(0, 1 << 16, 8):
         bench.run(np.array([0x71 << 24 | k << 20 | mode << 16 | first + k for k in range(8)], np.uint32))
         got = [int(v) for v in bench.registers[:8, 0]]
-        assert got == [loaded(mode, first + k) for k in range(8)], f"mode {mode} from {first:#x}"
+        assert got == [loaded_bits(mode, first + k) for k in range(8)], f"mode {mode} from {first:#x}"
 
 
 def _made(bits: int) -> int:
-    (mode, immediate), *more = loads(bits)
-    value = loaded(mode, immediate)
+    (mode, immediate), *more = literal_loads(bits)
+    value = loaded_bits(mode, immediate)
     return value & 0xFFFF | more[0][1] << 16 if more else value
 
 
 def test_loads_give_the_bits() -> None:
     """All values that one SFPLOADI can load, and others, which take two."""
-    one = {loaded(mode, k) for mode in (BF16, FP16, UNSIGNED, SIGNED) for k in range(1 << 16)}
-    assert all(len(loads(bits)) == 1 and _made(bits) == bits for bits in one)
+    one = {loaded_bits(mode, k) for mode in (BF16, FP16, UNSIGNED, SIGNED) for k in range(1 << 16)}
+    assert all(len(literal_loads(bits)) == 1 and _made(bits) == bits for bits in one)
     random = Random(1)
     others = [bits for bits in (random.getrandbits(32) for _ in range(20_000)) if bits not in one]
-    assert all(len(loads(bits)) == 2 and _made(bits) == bits for bits in others)
+    assert all(len(literal_loads(bits)) == 2 and _made(bits) == bits for bits in others)

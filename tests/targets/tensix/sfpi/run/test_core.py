@@ -12,11 +12,11 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa_read import read
 from polyloom.riscv.backend.compile import compile_function
 from polyloom.riscv.backend.core import Placement, Program, compile_program
-from polyloom.riscv.image import elf
-from polyloom.riscv.names import parse
+from polyloom.riscv.image import elf_image
+from polyloom.riscv.names import parse_isa
 from polyloom.targets.tensix.run.tile import Tile
 
-CORE = parse("rv32im")
+CORE = parse_isa("rv32im")
 T1 = Placement(0xA000, 0xE000, 0xFFB00800)
 TEXT = """pointers 32
 external @tensix.word(i32, i32) ordered
@@ -58,7 +58,7 @@ def run(program: Program, folder: Path, count: int | None = None) -> Tile:
 
 def test_constant_words_stand_in_the_stream_and_computed_ones_are_stored(tmp_path: Path) -> None:
     program = compiled()
-    code = next(s for s in elf(program.elf, CORE).segments if s.is_code)
+    code = next(s for s in elf_image(program.elf, CORE).segments if s.is_code)
     stands, stored = (
         int.from_bytes(code.data[at - code.address :][:4], "little") for at in (program.marks[7], program.marks[8])
     )
@@ -75,17 +75,17 @@ def test_data_may_be_changed_before_the_run(tmp_path: Path) -> None:
 
 
 def test_code_begins_where_it_is_placed_and_data_end_where_they_may() -> None:
-    segments = elf(compiled().elf, CORE).segments
+    segments = elf_image(compiled().elf, CORE).segments
     code, data = sorted(segments, key=lambda s: s.address)
     assert code.address == T1.code
     assert data.address + data.size <= T1.end
-    assert elf(compiled().elf, CORE).entry == T1.code
+    assert elf_image(compiled().elf, CORE).entry == T1.code
 
 
 def test_a_word_that_no_instruction_can_be_is_stored() -> None:
     text = TEXT.replace("1157767936", "-469762048")
     program = compiled(text)
-    code = next(s for s in elf(program.elf, CORE).segments if s.is_code)
+    code = next(s for s in elf_image(program.elf, CORE).segments if s.is_code)
     assert code.data[program.marks[7] - code.address] & 0x7F == 0b0100011
 
 
@@ -103,7 +103,7 @@ entry:
 }
 """
     program = compiled(text)
-    code = next(s for s in elf(program.elf, CORE).segments if s.is_code)
+    code = next(s for s in elf_image(program.elf, CORE).segments if s.is_code)
     words = [int.from_bytes(code.data[k : k + 4], "little") for k in range(0, len(code.data), 4)]
     kinds = ["word" if w & 3 != 3 else "store" for w in words if w & 3 != 3 or w & 0x7F == 0b0100011]
     assert kinds == ["word", "store", "word", "store"]
@@ -118,4 +118,4 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_only_cores_without_compressed_instructions_have_words(isa: str) -> None:
     text = TEXT.replace("pointers 32\n", "") if isa == "rv64im" else TEXT
     with pytest.raises(PolyloomError, match=r"external function `tensix\.word`"):
-        compile_function(read(text), parse(isa))
+        compile_function(read(text), parse_isa(isa))

@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.cli.entry import main
-from polyloom.riscv.image import elf
+from polyloom.riscv.image import elf_image
 from polyloom.targets.tensix.run import machine
 from polyloom.targets.tensix.source.executable import CORE
 from polyloom.targets.tensix.source.note import decode
@@ -251,8 +251,8 @@ def test_a_wrong_word_is_noticed(
                 machine_tile.l1[address : address + 4] = list(rotated.to_bytes(4, "little"))
         return entry
 
-    original = machine.load
-    monkeypatch.setattr(machine, "load", damaged)
+    original = machine.load_program
+    monkeypatch.setattr(machine, "load_program", damaged)
     code, _, err = run(capsys, "run", KERNELS, "--function", "scaled<8>", "scale=0x40400000", "--on", "tensix")
     assert code == 4 and "differs from the interpreter" in err
 
@@ -301,6 +301,6 @@ def test_what_is_wrong_is_said(golden: Golden, tile: Path, capsys: pytest.Captur
 
 def test_segments_lie_where_the_core_has_memory(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "compile", KERNELS, "--function", "chosen", "--on", "tensix", "-o", "k.elf")
-    image = elf(Path("k.elf").read_bytes(), CORE)
+    image = elf_image(Path("k.elf").read_bytes(), CORE)
     assert image.entry == 0xA000
     assert all(s.address >= 0xA000 and s.address + s.size <= 0x20000 for s in image.segments)

@@ -8,7 +8,7 @@ from tests.conftest import Golden
 
 from polyloom.ir.ssa_read import read
 from polyloom.targets.tensix.run import machine
-from polyloom.targets.tensix.source.executable import Part, build
+from polyloom.targets.tensix.source.executable import Part, build_executable
 from polyloom.targets.tensix.source.listing import listing
 from polyloom.targets.tensix.source.note import decode
 from polyloom.targets.tensix.words.assemble import assemble
@@ -50,7 +50,7 @@ def words() -> str:
 
 
 def test_a_listing(golden: Golden) -> None:
-    golden("listing", listing(build("f", part(words(), REASONS), None, "wormhole", 16, "face")))
+    golden("listing", listing(build_executable("f", part(words(), REASONS), None, "wormhole", 16, "face")))
 
 
 def test_what_is_printed_comes_in_order_and_as_often_as_it_is() -> None:
@@ -60,7 +60,7 @@ def test_what_is_printed_comes_in_order_and_as_often_as_it_is() -> None:
     call @__sfpi_print_text @text+2, 2:i32
     call @__sfpi_print_unsigned %n
     call @__sfpi_print_text @text+3, 1:i32"""
-    data = build("f", part(body, [], "data @text align 1 6e3d202c\n"), None, "wormhole", 16, "tile")
+    data = build_executable("f", part(body, [], "data @text align 1 6e3d202c\n"), None, "wormhole", 16, "tile")
     note = decode(data)
     assert note is not None
     assert machine.run(data, note, {"n": np.array(-5)}).text == "n= -5 ,4294967291,"
@@ -69,7 +69,7 @@ def test_what_is_printed_comes_in_order_and_as_often_as_it_is() -> None:
 
 def test_more_than_the_log_holds_is_counted() -> None:
     body = "\n".join("    call @__sfpi_print_int %n" for _ in range(100))
-    data = build("f", part(body, []), None, "wormhole", 16, "face")
+    data = build_executable("f", part(body, []), None, "wormhole", 16, "face")
     note = decode(data)
     assert note is not None
     text = machine.run(data, note, {"n": np.array(1)}, tiles=3).text

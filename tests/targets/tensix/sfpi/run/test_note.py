@@ -12,16 +12,16 @@ from tests.targets.tensix.sfpi.run.test_listing import REASONS, part, words
 
 from polyloom.cli.entry import main
 from polyloom.riscv import symbols
-from polyloom.targets.tensix.source.executable import build
+from polyloom.targets.tensix.source.executable import build_executable
 from polyloom.targets.tensix.source.note import decode, encode
 
 NAME = "a kernel whose name leaves room"
-FILE = build(NAME, part(words(), REASONS), None, "wormhole", 16, "face")
+FILE = build_executable(NAME, part(words(), REASONS), None, "wormhole", 16, "face")
 
 
 def changed(**fields: Any) -> bytes:
     """The file with other fields in its note, of the same length."""
-    text = symbols.note(FILE)
+    text = symbols.read_note(FILE)
     assert text is not None
     made = {**json.loads(text), "kernel": "f", **fields}
     new = json.dumps(made, sort_keys=True, separators=(",", ":")).encode()
@@ -33,7 +33,7 @@ def test_a_note_comes_back() -> None:
     note = decode(FILE)
     assert note is not None
     assert note.kernel == NAME and note.facts["words"] == 8 and len(note.lines.addresses) > 8
-    assert encode(note) == symbols.note(FILE)
+    assert encode(note) == symbols.read_note(FILE)
 
 
 BROKEN: list[dict[str, Any]] = [

@@ -95,9 +95,9 @@ def test_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_in_python(capsys: pytest.CaptureFixture[str]) -> None:
-    from polyloom.targets.tensix.source.language.file import load
+    from polyloom.targets.tensix.source.language.file import load_kernel
 
-    compiled = pl.compile(load("k.py", "leaky"), on="tensix")
+    compiled = pl.compile(load_kernel("k.py", "leaky"), on="tensix")
     x: NDArray[np.float32] = np.load("x.npy")
     result = compiled.run({"slope": 0x3E800000, "dst:bf16": x})
     assert result.verified and np.array_equal(result.outputs["dst:bf16"], np.where(x < 0, x / 4, x))

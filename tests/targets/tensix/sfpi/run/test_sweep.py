@@ -148,8 +148,8 @@ def test_references_of_one_s_own(capsys: pytest.CaptureFixture[str]) -> None:
 def test_references_of_mpmath() -> None:
     pytest.importorskip("mpmath")
     x = np.array([0.5, -1.0, 0.0])
-    assert sweep.reference("erf")(x) == pytest.approx([0.5204998778130465, -0.8427007929497149, 0.0])
-    assert np.isnan(sweep.reference("ln")(np.array([-1.0]))[0])
+    assert sweep.load_reference("erf")(x) == pytest.approx([0.5204998778130465, -0.8427007929497149, 0.0])
+    assert np.isnan(sweep.load_reference("ln")(np.array([-1.0]))[0])
 
 
 def test_every_tile_is_compared_with_the_interpreter(
@@ -159,7 +159,7 @@ def test_every_tile_is_compared_with_the_interpreter(
     runs: list[int] = []
     original = machine.run
 
-    def damaged(*given: Any, **named: Any) -> machine.Ran:
+    def damaged(*given: Any, **named: Any) -> machine.KernelRun:
         found = original(*given, **named)
         runs.append(0)
         if len(runs) == 3:

@@ -15,7 +15,7 @@ from tests.targets.tensix.matrix.bench import FORMATS, Bench, word
 from polyloom.targets.tensix.options import FORMATS as ALL
 from polyloom.targets.tensix.options import Format
 from polyloom.targets.tensix.run import ulp
-from polyloom.targets.tensix.run.pack import packed, unpacked
+from polyloom.targets.tensix.run.pack import pack_values, unpack_values
 from polyloom.targets.tensix.run.ulp import Bits
 from polyloom.targets.tensix.source import formats
 
@@ -27,7 +27,7 @@ OUT = 0x8000
 @pytest.mark.parametrize("form", NARROW)
 def test_ranks_are_places_in_the_list_of_values(form: Format) -> None:
     bits = np.arange(1 << 16, dtype=np.uint32)
-    numbers, ranks = ulp.values(bits, form), ulp.ranks(bits, form)
+    numbers, ranks = ulp.to_doubles(bits, form), ulp.ranks(bits, form)
     assert np.array_equal(np.isnan(numbers), ranks == np.iinfo(np.int64).min)
     if form == "bf16":
         numbers = np.where(np.abs(numbers) < 2.0**-126, 0.0, numbers)
@@ -38,37 +38,37 @@ def test_ranks_are_places_in_the_list_of_values(form: Format) -> None:
 
 @pytest.mark.parametrize("form", NARROW)
 def test_finite_values_come_once_and_in_the_order_of_patterns(form: Format) -> None:
-    bits = ulp.finite(form)
+    bits = ulp.finite_values(form)
     assert (
         len(bits)
         == len(set(bits.tolist()))
-        == np.count_nonzero(np.isfinite(ulp.values(np.arange(1 << 16, dtype=np.uint32), form)))
+        == np.count_nonzero(np.isfinite(ulp.to_doubles(np.arange(1 << 16, dtype=np.uint32), form)))
     )
     assert np.all(np.diff(bits.astype(np.int64)) > 0)
-    assert np.array_equal(np.isfinite(ulp.values(bits, form)), np.ones(len(bits), bool))
+    assert np.array_equal(np.isfinite(ulp.to_doubles(bits, form)), np.ones(len(bits), bool))
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_bf16_is_rounded_once(value: float) -> None:
-    exact = formats.coded(formats.Number(np.signbit(value).item(), abs(Fraction(value))), "fp16b")
+    exact = formats.encode_number(formats.Number(np.signbit(value).item(), abs(Fraction(value))), "fp16b")
     assert exact is not None
-    assert int(ulp.rounded(np.array([value]), "bf16")[0]) == exact.bits
+    assert int(ulp.encode_nearest(np.array([value]), "bf16")[0]) == exact.bits
 
 
 def test_a_double_between_two_halfway_points_is_rounded_once() -> None:
     """To FP32 first it would be a tie, and go down to the even neighbour."""
-    assert int(ulp.rounded(np.array([1 + 2.0**-8 + 2.0**-40]), "bf16")[0]) == 0x3F81
+    assert int(ulp.encode_nearest(np.array([1 + 2.0**-8 + 2.0**-40]), "bf16")[0]) == 0x3F81
 
 
 @pytest.mark.parametrize("form", [form for form in ALL if form != ulp.INTEGERS])
 def test_what_is_not_finite_is_rounded_to_itself(form: Format) -> None:
-    made = ulp.values(ulp.rounded(np.array([np.inf, -np.inf, np.nan, 1e300]), form), form)
+    made = ulp.to_doubles(ulp.encode_nearest(np.array([np.inf, -np.inf, np.nan, 1e300]), form), form)
     assert made[0] == np.inf and made[1] == -np.inf and np.isnan(made[2]) and made[3] == np.inf
 
 
 def test_integers_are_rounded_to_the_nearest_that_there_is() -> None:
     exact = np.array([0.5, 1.5, -3.0, 2.0**32 - 0.5, np.inf, -np.inf, np.nan])
-    assert ulp.rounded(exact, "uint32").tolist() == [0, 2, 0, 2**32 - 1, 2**32 - 1, 0, 0]
+    assert ulp.encode_nearest(exact, "uint32").tolist() == [0, 2, 0, 2**32 - 1, 2**32 - 1, 0, 0]
     assert distance([0, 2**32 - 1], [2**32 - 1, 2**32 - 2], "uint32") == ([2**32 - 1, 1], 0)
 
 
@@ -112,13 +112,13 @@ PATTERNS: Bits = np.concatenate(
 @pytest.mark.parametrize(("form", "middle"), [("bf16", "bf16"), ("fp16", "tf32"), ("fp32", "fp32")])
 def test_packing_of_32_bits_is_the_model_s(form: Format, middle: str) -> None:
     expected = by_packers(PATTERNS, middle, form, 32)
-    assert np.array_equal(packed(PATTERNS, form, 32), expected)
+    assert np.array_equal(pack_values(PATTERNS, form, 32), expected)
 
 
 @pytest.mark.parametrize("form", NARROW)
 def test_packing_of_16_bits_is_the_model_s(form: Format) -> None:
     patterns = PATTERNS >> np.uint32(16)
-    assert np.array_equal(packed(patterns, form, 16), by_packers(patterns, form, form, 16))
+    assert np.array_equal(pack_values(patterns, form, 16), by_packers(patterns, form, form, 16))
 
 
 def by_packers(patterns: Bits, middle: str, form: Format, dest: int) -> Bits:
@@ -138,7 +138,7 @@ def by_packers(patterns: Bits, middle: str, form: Format, dest: int) -> Bits:
 
 @pytest.mark.parametrize("form", NARROW)
 def test_unpacking_into_32_bits_keeps_normal_values(form: Format) -> None:
-    bits = ulp.finite(form)
-    numbers, wide = ulp.values(bits, form), ulp.values(unpacked(bits, form, 32), "fp32")
+    bits = ulp.finite_values(form)
+    numbers, wide = ulp.to_doubles(bits, form), ulp.to_doubles(unpack_values(bits, form, 32), "fp32")
     normal = np.abs(numbers) >= (2.0**-126 if form == "bf16" else 2.0**-14)
     assert np.array_equal(numbers[normal], wide[normal])

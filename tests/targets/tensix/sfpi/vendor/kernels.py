@@ -24,12 +24,12 @@ from tests.targets.tensix.sfpi.vendor.instances import KINDS, LIST, Instance, in
 from tests.targets.tensix.sfpi.vendor.wheel import header, includes, unpacked
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.kernel import compile_kernel, note_of
+from polyloom.targets.tensix.kernel import compile_kernel, read_note
 from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.run import machine
 from polyloom.targets.tensix.run.reference import BITS, Reference
-from polyloom.targets.tensix.source.cpp.source import load
+from polyloom.targets.tensix.source.cpp.source import load_kernel
 
 NEEDED: Final = {"pure": 90, "mixed": 7}
 """Headers of each kind that must run."""
@@ -64,7 +64,7 @@ def measured(instance: Instance, folder: Path) -> Found:
         start = perf_counter()
         try:
             defines = (*_DEFINES, *([f"{instance.define}=1"] if instance.define else []))
-            forms = load(str(unit), instance.function, instance.init, defines, includes(folder))
+            forms = load_kernel(str(unit), instance.function, instance.init, defines, includes(folder))
             options = Options(dest=instance.dest)
             data = compile_kernel(Kernel(forms.function, forms.init), instance.function, "wormhole", options)
             seconds = perf_counter() - start
@@ -83,7 +83,7 @@ def _reason(error: PolyloomError) -> str:
 
 def _compared(function: Any, init: Any, data: bytes, instance: Instance) -> str | None:
     inputs = {"dst:" + ("fp32" if instance.dest == 32 else "bf16"): tiles(instance)}
-    ran = machine.run(data, note_of(data), inputs, hazards="error")
+    ran = machine.run(data, read_note(data), inputs, hazards="error")
     reference = Reference(function, init, "wormhole", instance.dest, "face")
     expected = reference.outputs({}, inputs)[BITS]
     assert reference.known is not None

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from polyloom.targets.belt.isa import MANY, OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.schedule.graph import Absent, Graph, Node, Read, Source
-from polyloom.targets.belt.map.schedule.loop_graph import immediate, outside, predicated, stated_width
+from polyloom.targets.belt.map.schedule.loop_graph import immediate_value, external_node, predicate_leave, stated_width
 from polyloom.targets.belt.map.schedule.normal import edges
-from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, is_leaf, memory_after
+from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, is_leaf, memory_precedence
 from polyloom.targets.belt.map.schedule.problem import gap, latency
 from polyloom.targets.belt.source.ir import (
     Block,
@@ -72,22 +72,22 @@ class Plan:
     def entry(self, block: Block | Loop) -> tuple[Value, ...]:
         """Entry belt of a block: the list that a transfer to it makes."""
         parameters = (p for p in block.parameters if p.name not in self.carried)
-        return (*parameters, *(v for v in self.live[block.name] if not self.is_homed(v)))
+        return (*parameters, *(v for v in self.live[block.name] if not self.has_home(v)))
 
-    def is_homed(self, value: Value) -> bool:
+    def has_home(self, value: Value) -> bool:
         return self.serial or value.name in self.homed
 
-    def is_refilled(self, block: str, operation: int, key: Key) -> bool:
+    def has_own_fill(self, block: str, operation: int, key: Key) -> bool:
         return self.serial or (block, operation, key) in self.refilled
 
 
-def incoming(parameter: Value) -> Value:
+def parameter_home(parameter: Value) -> Value:
     """Value for the scratch of a parameter that passes through it: another name, so that both can be at home at
     once."""
     return Value(f"{parameter.name}'", parameter.type)
 
 
-def uses(block: Block | Loop, after: Iterable[Operand] = ()) -> list[Operand]:
+def used_operands(block: Block | Loop, after: Iterable[Operand] = ()) -> list[Operand]:
     """Operands of a block, arguments of its edges included."""
     found = [o for op in block.ops for o in op.operands]
     found += [a for edge in edges(block) for a in edge.arguments]
@@ -100,12 +100,12 @@ def uses(block: Block | Loop, after: Iterable[Operand] = ()) -> list[Operand]:
     return [*found, *after]
 
 
-def live_in(function: Function) -> dict[str, tuple[Value, ...]]:
+def live_values(function: Function) -> dict[str, tuple[Value, ...]]:
     """Liveness by backward data flow (Muchnick 1997, chapter 8): the values that each block, or what comes after it,
     uses and that are defined before it; in order of names."""
     blocks = {block.name: block for block in function.blocks}
     own = {b.name: {*b.parameters, *(v for op in b.ops for v in op.results)} for b in function.blocks}
-    found = {b.name: {o for o in uses(b) if isinstance(o, Value)} - own[b.name] for b in function.blocks}
+    found = {b.name: {o for o in used_operands(b) if isinstance(o, Value)} - own[b.name] for b in function.blocks}
     changed = True
     while changed:
         changed = False
@@ -132,7 +132,7 @@ class Builder:
         self.spilled: dict[str, int] = {}
         self.operation: dict[int, int] = {}
         self.own: dict[tuple[int, Key], Read] = {}
-        self.aliases = aliases(plan.function)
+        self.aliases = constant_names(plan.function)
         self.branch = -1
 
     def build(self) -> tuple[Code, dict[int, int]]:
@@ -142,21 +142,21 @@ class Builder:
             entry.append(len(self.nodes))
             self.where[value.name] = Read(len(self.nodes))
             self.nodes.append(Node(ENTRY, (), (value,)))
-        self._scratch()
+        self._allocate_scratch()
         for k, value in enumerate(self.block.parameters):
             # Parameters have places before operation 0, so that their spills come first in the program's order.
             position = k - len(self.block.parameters)
             if value.name in self.plan.carried:
-                home = incoming(value)
+                home = parameter_home(value)
                 node = Node("fillx", (), (value,), value.type.width, home=home, index=4 * position, role="parameter")
                 self.where[value.name] = Read(self._add(node, -1))
-            self._home(value, position)
+            self._spill_home(value, position)
         for k in range(len(self.block.ops)):
-            self._op(k)
-        self._end()
+            self._add_operation(k)
+        self._add_transfers()
         return Code(Graph(tuple(self.nodes)), tuple(entry), self.after, self.plan.serial), self.operation
 
-    def _scratch(self) -> None:
+    def _allocate_scratch(self) -> None:
         """Allocate scratch in the function's first block."""
         if self.block is self.plan.function.blocks[0] and self.plan.scratch:
             self._add(Node("scratchf", offset=self.plan.scratch, index=-1 << 20), -1)
@@ -166,15 +166,15 @@ class Builder:
         self.operation[len(self.nodes) - 1] = operation
         return len(self.nodes) - 1
 
-    def _home(self, value: Value, position: int) -> None:
+    def _spill_home(self, value: Value, position: int) -> None:
         """Spill a value that its block gives, right after it."""
-        if not self.plan.is_homed(value) or not self._is_needed_at_home(value):
+        if not self.plan.has_home(value) or not self._is_needed_at_home(value):
             return
         type = value.type
         node = Node("spillx", (self.where[value.name],), (), type.width, index=4 * position + 1, home=value)
         n = self._add(node, -1)
         self.spilled[value.name] = n
-        self.after.setdefault(n, []).extend(self._allocated(n))
+        self.after.setdefault(n, []).extend(self._scratch_allocation(n))
 
     def _is_needed_at_home(self, value: Value) -> bool:
         """Whether a home is read at all; only in the last resort, where every value has one, may it not be."""
@@ -182,9 +182,9 @@ class Builder:
             return True
         return value in self.plan.used
 
-    def _op(self, k: int) -> None:
+    def _add_operation(self, k: int) -> None:
         """Add an operation of the block with what it reads, and spill results that have a home."""
-        op = predicated(self.block.ops[k])
+        op = predicate_leave(self.block.ops[k])
         # Constants are added where they are read; a store of None does nothing.
         if op.name == "con" or (op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)):
             return
@@ -202,11 +202,11 @@ class Builder:
         for r, value in enumerate(op.results):
             self.where[value.name] = Read(n, r)
         for value in op.results:
-            self._home(value, k)
+            self._spill_home(value, k)
 
     def _source(self, name: str, given: Sequence[Operand], j: int, k: int, is_list: bool) -> Source:
         given = [self._resolve_alias(o) for o in given]
-        if not is_list and (value := immediate(name, given, j)) is not None:
+        if not is_list and (value := immediate_value(name, given, j)) is not None:
             return Immediate(value)
         return self._read(given[j], k, is_list)
 
@@ -222,7 +222,7 @@ class Builder:
         if isinstance(operand, Nothing):
             return Absent(operand.type.width) if is_list else self._absent_value(operand.type, k)
         if isinstance(operand, Value) and operand.name in self.where:
-            if self.plan.is_refilled(self.block.name, k, operand) and operand.name in self.spilled:
+            if self.plan.has_own_fill(self.block.name, k, operand) and operand.name in self.spilled:
                 return self._leaf(operand, k)
             return self.where[operand.name]
         return self._leaf(operand, k)
@@ -238,11 +238,11 @@ class Builder:
         lost."""
         # Without phases a constant drops at a bundle's end, which no branch taken in it may leave on its way.
         late = k > len(self.block.ops) and not self.plan.machine.phasing
-        own = late or self.plan.is_refilled(self.block.name, k, key)
+        own = late or self.plan.has_own_fill(self.block.name, k, key)
         known = self.own.get((k, key)) if own else self.leaves.get(key)
         if known is not None:
             return known
-        node = outside(key, self.plan.addresses, len(self.nodes))
+        node = external_node(key, self.plan.addresses, len(self.nodes))
         n = self._add(node, -1)
         if node.home is not None and node.home.name in self.spilled:
             # A fill drops two bundles after its spill at the earliest (docs/targets/belt.md, In detail).
@@ -255,35 +255,35 @@ class Builder:
             self.leaves[key] = Read(n)
         return Read(n)
 
-    def _end(self) -> None:
+    def _add_transfers(self) -> None:
         """Transfers of the block's end, with everything that must come before them."""
         k = len(self.block.ops)
         end = self.block.terminator
-        memory = memory_after(self.plan.machine, Graph(tuple(self.nodes)), range(len(self.nodes)))
+        memory = memory_precedence(self.plan.machine, Graph(tuple(self.nodes)), range(len(self.nodes)))
         for n, pairs in memory.items():
             self.after.setdefault(n, []).extend(pairs)
         match end:
             case Return(values):
                 transfers = [self._add(Node("retn", self._list(values, k), index=4 * k), k)]
-            case Jump(edge) if self._loop(edge) is not None:
-                transfers = [self._inner(edge, k)]
+            case Jump(edge) if self._entered_loop(edge) is not None:
+                transfers = [self._enter_loop(edge, k)]
             case Jump(edge):
-                self._carry(edge, k)
-                transfers = [self._add(Node("br", self._list(self._to(edge), k), edge=edge, index=4 * k), k)]
+                self._carry_arguments(edge, k)
+                transfers = [self._add(Node("br", self._list(self._transfer_list(edge), k), edge=edge, index=4 * k), k)]
             case Branch(condition, then, orelse):
                 decided = self._read(condition, k, False)
-                listed = (decided, *self._list(self._to(then), k))
+                listed = (decided, *self._list(self._transfer_list(then), k))
                 # A branch is two transfers in one bundle: the first one that happens wins, so the second needs no
                 # condition.
                 first = self.branch = self._add(Node("brtr", listed, edge=then, index=4 * k, place=end.place), k)
-                last = self._add(Node("br", self._list(self._to(orelse), k + 1), edge=orelse, index=4 * k + 4), k + 1)
+                last = self._add(Node("br", self._list(self._transfer_list(orelse), k + 1), edge=orelse, index=4 * k + 4), k + 1)
                 # Never before the conditional one: a transfer without a condition would end the block first.
                 self.after.setdefault(last, []).append((first, 0))
                 transfers = [first, last]
         for n in transfers:
-            self.after.setdefault(n, []).extend(self._done(n, transfers))
+            self.after.setdefault(n, []).extend(self._transfer_bounds(n, transfers))
 
-    def _done(self, transfer: int, transfers: Sequence[int]) -> list[tuple[int, int]]:
+    def _transfer_bounds(self, transfer: int, transfers: Sequence[int]) -> list[tuple[int, int]]:
         """Precedence of a transfer: it comes when all has dropped and what was spilled can be filled in its target's
         first bundle."""
         machine, graph = self.plan.machine, Graph(tuple(self.nodes))
@@ -297,10 +297,10 @@ class Builder:
                 found.append((n, 1 if node.name in ("spillx", "spill") else 0))
         return found
 
-    def _loop(self, edge: Edge) -> Loop | None:
+    def _entered_loop(self, edge: Edge) -> Loop | None:
         return next((b for b in self.plan.function.blocks if isinstance(b, Loop) and b.name == edge.target), None)
 
-    def _to(self, edge: Edge) -> tuple[Operand, ...]:
+    def _transfer_list(self, edge: Edge) -> tuple[Operand, ...]:
         """List of a transfer along an edge: arguments that do not pass through scratch, then the values that live on in
         the target."""
         target = next(b for b in self.plan.function.blocks if b.name == edge.target)
@@ -308,7 +308,7 @@ class Builder:
         given = [argument for parameter, argument in pairs if parameter.name not in self.plan.carried]
         return (*given, *self.plan.entry(target)[len(given) :])
 
-    def _carry(self, edge: Edge, k: int) -> None:
+    def _carry_arguments(self, edge: Edge, k: int) -> None:
         """Spill what the target's parameters that pass through scratch are to be."""
         target = next(b for b in self.plan.function.blocks if b.name == edge.target)
         first = [n for n, node in enumerate(self.nodes) if node.role == "parameter"]
@@ -316,18 +316,18 @@ class Builder:
             if parameter.name not in self.plan.carried:
                 continue
             read = self._read(argument, k, False)
-            home, width = incoming(parameter), parameter.type.width
+            home, width = parameter_home(parameter), parameter.type.width
             n = self._add(Node("spillx", (read,), (), width, index=4 * k - 1, home=home), k)
             # A block that jumps to itself reads its old parameters before it writes the new ones.
-            self.after[n] = [*((m, 0) for m in first), *self._allocated(n)]
+            self.after[n] = [*((m, 0) for m in first), *self._scratch_allocation(n)]
 
-    def _allocated(self, end: int) -> list[tuple[int, int]]:
+    def _scratch_allocation(self, end: int) -> list[tuple[int, int]]:
         return [(n, 1) for n, node in enumerate(self.nodes[:end]) if node.name == "scratchf"]
 
     def _list(self, operands: Sequence[Operand], k: int) -> tuple[Source, ...]:
         return tuple(self._read(o, k, True) for o in operands)
 
-    def _inner(self, edge: Edge, k: int) -> int:
+    def _enter_loop(self, edge: Edge, k: int) -> int:
         """Entry of a pipelined loop: its constants and initial values spilled, frames allocated, and `inner` with the
         entry belt."""
         head = self.plan.heads[edge.target]
@@ -335,7 +335,7 @@ class Builder:
         for home, constant in head.constants:
             read = self._leaf(constant, k)
             n = self._add(Node("spillx", (read,), (), constant.type.width, index=4 * k - 1, home=home), k)
-            self.after[n] = self._allocated(n)
+            self.after[n] = self._scratch_allocation(n)
             self.spilled[home.name] = n
         if head.frames:
             scratch = self._add(
@@ -355,6 +355,6 @@ class Builder:
         return self._add(Node("inner", operands, edge=replace(edge, arguments=()), index=4 * k), k)
 
 
-def aliases(function: Function) -> dict[str, Operand]:
+def constant_names(function: Function) -> dict[str, Operand]:
     """Operands of which con operations are names; they are read in the operand's place."""
     return {op.results[0].name: op.operands[0] for b in function.blocks for op in b.ops if op.name == "con"}

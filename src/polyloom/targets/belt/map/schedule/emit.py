@@ -13,10 +13,10 @@ from polyloom.targets.belt.machine import Slot
 from polyloom.targets.belt.map.schedule.graph import LOADS, Absent, Graph, Node, Read, Source
 from polyloom.targets.belt.map.schedule.nones import entry_values, frame_values
 from polyloom.targets.belt.map.schedule.open_code import Code, Linear
-from polyloom.targets.belt.map.schedule.origins import placed as origins
+from polyloom.targets.belt.map.schedule.origins import node_places as origins
 from polyloom.targets.belt.map.schedule.pipeline import Pipelined
 from polyloom.targets.belt.map.schedule.positions import Belt
-from polyloom.targets.belt.map.schedule.spill import age
+from polyloom.targets.belt.map.schedule.spill import frame_age
 from polyloom.targets.belt.source.ir import Constant, Operand, Value
 from polyloom.targets.belt.value_types import BYTES
 from polyloom.targets.belt.words.program import NONE, Bundle, Immediate, Issue, Note
@@ -35,7 +35,7 @@ class Piece:
     links: Mapping[tuple[int, Slot], str]
 
 
-def loop_belt(found: Pipelined) -> tuple[Operand | None, ...]:
+def entry_belt(found: Pipelined) -> tuple[Operand | None, ...]:
     """Entry belt: what the belt must have as the loop begins, the first at b0: initial values, else None
     (docs/targets/belt.md, Loops)."""
     belt, graph = found.belt, found.belt.graph
@@ -49,7 +49,7 @@ def loop_belt(found: Pipelined) -> tuple[Operand | None, ...]:
     return tuple(list_)
 
 
-def loop_spills(found: Pipelined) -> tuple[tuple[int, Operand], ...]:
+def entry_spills(found: Pipelined) -> tuple[tuple[int, Operand], ...]:
     """Initial frame contents (byte, value) that the head spills."""
     graph, placed = found.belt.graph, found.belt.placed
     list_: list[tuple[int, Operand]] = []
@@ -64,7 +64,7 @@ def loop_spills(found: Pipelined) -> tuple[tuple[int, Operand], ...]:
     return tuple(list_)
 
 
-def loop_constants(found: Pipelined) -> tuple[tuple[Value, Constant], ...]:
+def home_constants(found: Pipelined) -> tuple[tuple[Value, Constant], ...]:
     """Constants that the loop fills from scratch, with the names of their homes."""
     nodes = found.belt.graph.nodes
     return tuple(dict.fromkeys((n.home, n.constant) for n in nodes if n.home is not None and n.constant is not None))
@@ -84,19 +84,19 @@ def loop_piece(found: Pipelined, home: Home, place: Place) -> Piece:
             offset = found.frames.places[n]
         elif node.name == "fill":
             # Rotations have renamed the frame since: its byte counts from the newest one.
-            offset = found.frames.size * age(graph, placed, n) + found.frames.places[node.spill]
+            offset = found.frames.size * frame_age(graph, placed, n) + found.frames.places[node.spill]
         elif node.home is not None:
             offset = home(node.home.name)
         rows[row].append(
             (
-                _issue(graph, node, placed.slots[n], operands, offset, placed.latency[n]),
-                _note(graph, node, placed.stage(n), places[n]),
+                _make_issue(graph, node, placed.slots[n], operands, offset, placed.latency[n]),
+                _make_note(graph, node, placed.stage(n), places[n]),
             )
         )
         if node.edge is not None:
             links[row, placed.slots[n]] = node.edge.target
     # Without spills nothing rotates.
-    bundles = [_bundle(row, belt.drops_in(k), k == 0 and found.frames.count > 0) for k, row in enumerate(rows)]
+    bundles = [_bundle(row, belt.row_drops(k), k == 0 and found.frames.count > 0) for k, row in enumerate(rows)]
     return Piece(tuple(bundles), links)
 
 
@@ -104,21 +104,21 @@ def open_piece(code: Code, linear: Linear, home: Home, place: Place) -> Piece:
     """Bundles of a block outside of pipelined loops, at a place of the source."""
     graph, placed = code.graph, linear.placed
     places = origins(graph, place)
-    issued = [n for n in range(len(graph.nodes)) if linear.is_issued(n)]
+    issued = [n for n in range(len(graph.nodes)) if linear.is_operation(n)]
     rows: list[list[tuple[Issue, Note]]] = [[] for _ in range(1 + max(placed.start[n] for n in issued))]
     links: dict[tuple[int, Slot], str] = {}
     for n in issued:
         node, row = graph.nodes[n], placed.start[n]
         operands = [_operand(o, linear.linear(code.entry, n, o) if isinstance(o, Read) else 0) for o in node.operands]
         offset = node.offset if node.home is None else home(node.home.name)
-        issue = _issue(graph, node, placed.slots[n], operands, offset, placed.latency[n])
-        rows[row].append((issue, _note(graph, node, None, places[n])))
+        issue = _make_issue(graph, node, placed.slots[n], operands, offset, placed.latency[n])
+        rows[row].append((issue, _make_note(graph, node, None, places[n])))
         if node.edge is not None:
             links[row, placed.slots[n]] = node.edge.target
-    return Piece(tuple(_bundle(row, linear.drops_in(k), False) for k, row in enumerate(rows)), links)
+    return Piece(tuple(_bundle(row, linear.row_drops(k), False) for k, row in enumerate(rows)), links)
 
 
-def linked(piece: Piece, first: Mapping[str, int]) -> tuple[Bundle, ...]:
+def link_blocks(piece: Piece, first: Mapping[str, int]) -> tuple[Bundle, ...]:
     """Link: bundles of a piece with the first bundles of blocks as targets."""
     return tuple(
         replace(
@@ -149,7 +149,7 @@ def _operand(source: Source, position: int) -> Placed:
             return source
 
 
-def _issue(graph: Graph, node: Node, slot: Slot, operands: Sequence[Placed], offset: int, delay: int) -> Issue:
+def _make_issue(graph: Graph, node: Node, slot: Slot, operands: Sequence[Placed], offset: int, delay: int) -> Issue:
     """Issue of a node: positions, width, lanes and fields of its word."""
     op = OPS[node.name]
     width = node.width if states_width(op) else None
@@ -176,7 +176,7 @@ def _issue(graph: Graph, node: Node, slot: Slot, operands: Sequence[Placed], off
     )
 
 
-def _note(graph: Graph, node: Node, stage: int | None, place: Place) -> Note:
+def _make_note(graph: Graph, node: Node, stage: int | None, place: Place) -> Note:
     operands = [_name(graph, o) for o in node.operands]
     while operands and not operands[-1]:
         operands.pop()

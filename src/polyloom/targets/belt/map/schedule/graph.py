@@ -105,7 +105,7 @@ class Graph:
     def type(self, read: Read) -> Type:
         return self.nodes[read.node].results[read.result].type
 
-    def first_width(self, node: Node) -> Width:
+    def operand_width(self, node: Node) -> Width:
         """Width of the operand that tells the latency."""
         # The first one that is read: immediates have no width of their own.
         for operand in node.operands:
@@ -128,7 +128,7 @@ def is_invariant(node: Node) -> bool:
     return node.name in LEAF and not node.first
 
 
-def read_instead(graph: Graph, changes: Mapping[tuple[int, int], Source], added: Sequence[Node] = ()) -> Graph:
+def replace_reads(graph: Graph, changes: Mapping[tuple[int, int], Source], added: Sequence[Node] = ()) -> Graph:
     """Graph with nodes appended and operands (node, number) replaced."""
     nodes = list(graph.nodes) + list(added)
     for (n, k), source in changes.items():
@@ -140,10 +140,10 @@ def read_instead(graph: Graph, changes: Mapping[tuple[int, int], Source], added:
 
 def prune(graph: Graph) -> Graph:
     """Dead node elimination: graph without leaves, fills, spills and recurs that lost their readers."""
-    return pruned(graph)[0]
+    return prune_with_map(graph)[0]
 
 
-def pruned(graph: Graph) -> tuple[Graph, Sequence[int]]:
+def prune_with_map(graph: Graph) -> tuple[Graph, Sequence[int]]:
     """Pruned graph, and which nodes are left."""
     needed: set[int] = set()
     # Operations of the program stay: dead ones went before the graph was built.
@@ -160,13 +160,13 @@ def pruned(graph: Graph) -> tuple[Graph, Sequence[int]]:
         return graph, range(len(graph.nodes))
     kept = sorted(needed)
     to = {old: new for new, old in enumerate(kept)}
-    nodes = tuple(_renumbered(graph.nodes[old], to) for old in kept)
+    nodes = tuple(_renumber_node(graph.nodes[old], to) for old in kept)
     order = tuple(replace(o, source=to[o.source], sink=to[o.sink]) for o in graph.order)
     initial = {(to[n], r): v for (n, r), v in graph.initial.items() if n in to}
     return Graph(nodes, order, initial, frozenset((to[n], r) for n, r in graph.steady if n in to)), kept
 
 
-def _renumbered(node: Node, to: Mapping[int, int]) -> Node:
+def _renumber_node(node: Node, to: Mapping[int, int]) -> Node:
     operands = tuple(replace(o, node=to[o.node]) if isinstance(o, Read) else o for o in node.operands)
     # A fill whose reader is gone is near to nothing.
     near = (to[node.near[0]], node.near[1]) if node.near is not None and node.near[0] in to else None

@@ -29,7 +29,7 @@ _WINDOW: Final = 64
 
 
 @dataclass(slots=True)
-class _Late:
+class _LifetimeReducer:
     """Moves of a schedule's operations, mutable: starts, choices and rows in use."""
 
     machine: Machine
@@ -67,14 +67,14 @@ class _Late:
                 extra = gap(self.machine, self.graph.nodes[read.node], node)
                 self.readers.setdefault(read.node, []).append((n, interval * read.distance - extra))
         for n in range(len(self.graph.nodes)):
-            self._hold(n, 1)
+            self._reserve(n, 1)
         self._pin()
         for sweep in range(SWEEPS):
             # Forth and back by turns: consumers move before producers, then producers before consumers.
             order = sorted(range(len(self.graph.nodes)), key=lambda n: (self.start[n], n), reverse=sweep % 2 == 0)
-            if not sum(self._move(n) for n in order):
+            if not sum(self._improve_time(n) for n in order):
                 break
-        return self._finish()
+        return self._extend_loads()
 
     def _pin(self) -> None:
         """Pin what the entry belt or a frame has for iterations before 0: it is read there as long as its drop, or its
@@ -89,13 +89,13 @@ class _Late:
             if node.name == "spill" and frame_values(self.graph, n):
                 self.pinned[n] = self.start[n] + interval - 1 - self.start[n] % interval
 
-    def _hold(self, n: int, times: int) -> None:
+    def _reserve(self, n: int, times: int) -> None:
         for use in self.setting.problem.operations[n].choices[self.choice[n]].uses:
             for k in range(use.busy):
                 key = (use.resource, (self.start[n] + k) % self.schedule.interval)
                 self.used[key] = self.used.get(key, 0) + times
 
-    def _fitting(self, n: int, at: int) -> int | None:
+    def _free_choice(self, n: int, at: int) -> int | None:
         """Choice of slots for which there is room, or None."""
         for k, choice in enumerate(self.setting.problem.operations[n].choices):
             if all(
@@ -107,7 +107,7 @@ class _Late:
                 return k
         return None
 
-    def _life(self, n: int) -> int:
+    def _lifetime(self, n: int) -> int:
         """Lifetime: bundles for which the node's results lie on the belt, with a penalty for reads beyond its end."""
         reads = self.readers.get(n)
         if not reads:
@@ -124,15 +124,15 @@ class _Late:
         beyond = sum(t - ready > self.survives for t in times)
         return count * (max(times) - ready) + _LOST * beyond
 
-    def _cost(self, n: int) -> int:
+    def _move_cost(self, n: int) -> int:
         """Cost of what the time of n decides. A constant or a fill that only n reads comes along with it."""
-        values = {n, *(r.node for r in self.graph.nodes[n].reads if not self._follows(r.node))}
-        return sum(self._life(v) for v in values)
+        values = {n, *(r.node for r in self.graph.nodes[n].reads if not self._follows_reader(r.node))}
+        return sum(self._lifetime(v) for v in values)
 
-    def _follows(self, n: int) -> bool:
+    def _follows_reader(self, n: int) -> bool:
         return not self.graph.nodes[n].operands and not self.graph.nodes[n].first and len(self.readers.get(n, ())) == 1
 
-    def _move(self, n: int) -> bool:
+    def _improve_time(self, n: int) -> bool:
         """Whether the node found a better time within its slack."""
         now = self.start[n]
         # Slack between placed neighbours, cut to a window: an operation with few neighbours would try every bundle.
@@ -144,23 +144,23 @@ class _Late:
         if low >= high:
             return False
         # Out of its rows, so that it may as well take its own place again.
-        self._hold(n, -1)
+        self._reserve(n, -1)
         old = self.choice[n]
         # Of equal times, what has no operands takes the latest one; others stay.
         turn = -1 if not self.graph.nodes[n].operands else 0
-        best = (self._cost(n), turn * now, now, old)
+        best = (self._move_cost(n), turn * now, now, old)
         for at in range(low, high + 1):
-            if at == now or (k := self._fitting(n, at)) is None:
+            if at == now or (k := self._free_choice(n, at)) is None:
                 continue
             self.start[n] = at
-            found = (self._cost(n), turn * at, at, k)
+            found = (self._move_cost(n), turn * at, at, k)
             if found[:2] < best[:2]:
                 best = found
         _, _, self.start[n], self.choice[n] = best
-        self._hold(n, 1)
+        self._reserve(n, 1)
         return self.start[n] != now
 
-    def _finish(self) -> Schedule:
+    def _extend_loads(self) -> Schedule:
         """Schedule with stages counted from the earliest operation, and with loads that drop at their first reader."""
         count, interval = len(self.graph.nodes), self.schedule.interval
         begin = self.start[self.setting.begin]
@@ -171,7 +171,7 @@ class _Late:
         self.start = starts
         latency = list(self.schedule.latency)
         loads = [n for n in range(count) if self.graph.nodes[n].name in LOADS]
-        longest = {n: self._longest(n) for n in loads}
+        longest = {n: self._longest_delay(n) for n in loads}
         places = sum(-(-latency[n] // interval) for n in loads)
         # Stations are limited: the loads that gain most get them first.
         for n in sorted(loads, key=lambda n: latency[n] - longest[n]):
@@ -181,7 +181,7 @@ class _Late:
             latency[n] = chosen
         return Schedule(interval, tuple(starts), tuple(self.choice), tuple(latency))
 
-    def _longest(self, n: int) -> int:
+    def _longest_delay(self, n: int) -> int:
         """Longest delay with which every reader, and every store that must wait, still finds the load done."""
         room = [
             self.start[d.sink]
@@ -195,12 +195,12 @@ class _Late:
         return min([self.machine.load[1], *room]) if room else self.schedule.latency[n]
 
 
-def late(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -> Schedule:
+def reduce_lifetimes(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -> Schedule:
     """Schedule with the same interval whose values live shorter; checked by the caller."""
-    return _Late(machine, graph, setting, schedule).run()
+    return _LifetimeReducer(machine, graph, setting, schedule).run()
 
 
-def inserted(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -> Schedule | None:
+def insert_into_schedule(machine: Machine, graph: Graph, setting: Setting, schedule: Schedule) -> Schedule | None:
     """Schedule with what was appended to the graph in slots that it leaves free: a spill soon after what it reads, a
     fill or constant as late as its readers allow. None where there is no room; checked by the caller."""
     problem, interval = setting.problem, schedule.interval
@@ -225,8 +225,8 @@ def inserted(machine: Machine, graph: Graph, setting: Setting, schedule: Schedul
         latency[n] = problem.operations[n].choices[0].latency
         into = [d for d in problem.dependences if d.sink == n and d.source in start]
         out = [d for d in problem.dependences if d.source == n and d.sink in start]
-        low = max(start[d.source] + _weight(d, latency) - interval * d.distance for d in into)
-        high = min((start[d.sink] - _weight(d, latency) + interval * d.distance for d in out), default=low + interval)
+        low = max(start[d.source] + _dependence_weight(d, latency) - interval * d.distance for d in into)
+        high = min((start[d.sink] - _dependence_weight(d, latency) + interval * d.distance for d in out), default=low + interval)
         spills = graph.nodes[n].name == "spill"
         # A spill early and a fill late: between them the value needs no position.
         times = range(low, min(high, low + interval) + 1) if spills else range(high, max(low, high - interval) - 1, -1)
@@ -253,5 +253,5 @@ def inserted(machine: Machine, graph: Graph, setting: Setting, schedule: Schedul
     )
 
 
-def _weight(d: Dependence, latency: Mapping[int, int]) -> int:
+def _dependence_weight(d: Dependence, latency: Mapping[int, int]) -> int:
     return (latency[d.source] if d.latency is None else d.latency) + d.delay - (latency[d.sink] if d.to_result else 0)

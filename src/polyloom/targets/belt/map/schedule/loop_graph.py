@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polyloom.targets.belt.isa import BY_WIDTH, MANY, OPS
-from polyloom.targets.belt.map.schedule.graph import LEAF, LEAVES, Graph, Node, Read, Source, prune, read_instead
+from polyloom.targets.belt.map.schedule.graph import LEAF, LEAVES, Graph, Node, Read, Source, prune, replace_reads
 from polyloom.targets.belt.source.ir import Address, Constant, Loop, Nothing, Op, Operand, Order, Value
 from polyloom.targets.belt.value_types import BYTES, Type, Width
 from polyloom.targets.belt.words.program import Immediate
 
 
-def immediate(op: str, operands: Sequence[Operand], number: int) -> int | None:
+def immediate_value(op: str, operands: Sequence[Operand], number: int) -> int | None:
     """Immediate of an operand: the signed constant that it may be in the word itself, else None."""
     operand = operands[number]
     row = OPS[op]
@@ -29,7 +29,7 @@ def immediate(op: str, operands: Sequence[Operand], number: int) -> int | None:
     return value if -128 <= value <= 127 else None
 
 
-def predicated(op: Op) -> Op:
+def predicate_leave(op: Op) -> Op:
     """Leave with a condition as a leavetr, whatever it was called."""
     return replace(op, name="leavetr") if op.name == "leave" and op.operands else op
 
@@ -48,9 +48,9 @@ class Builder:
     def __init__(self, loop: Loop, arguments: Sequence[Operand], addresses: Mapping[str, int]) -> None:
         self.loop, self.addresses = loop, addresses
         self.alias = {op.results[0].name: op.operands[0] for op in loop.ops if op.name == "con"}
-        self.ops = [predicated(op) for op in loop.ops]
+        self.ops = [predicate_leave(op) for op in loop.ops]
         # Constants become leaves where they are read; a store of None has no node.
-        kept = [k for k, op in enumerate(self.ops) if op.name != "con" and not _is_void(op)]
+        kept = [k for k, op in enumerate(self.ops) if op.name != "con" and not _is_void_store(op)]
         self.node_of = {k: n for n, k in enumerate(kept)}
         self.nodes: list[Node] = [Node("con")] * len(kept)
         self.where = {v.name: Read(self.node_of[k], r) for k in kept for r, v in enumerate(self.ops[k].results)}
@@ -64,7 +64,7 @@ class Builder:
         """Graph with roles; operations that nothing needs are gone."""
         # Parameters first: operations read what their chains lead to.
         for parameter in self.loop.parameters:
-            self._parameter(parameter.name, ())
+            self._resolve_parameter(parameter.name, ())
         for k, n in self.node_of.items():
             self.nodes[n] = self._node(self.ops[k], k)
         order = tuple(
@@ -73,7 +73,7 @@ class Builder:
             if o.source in self.node_of and o.sink in self.node_of
         )
         # Roles last: the steps before change what the test reads.
-        return _roles(prune(tested_early(Graph(tuple(self.nodes), order, self.initial))))
+        return _assign_loop_roles(prune(test_predecessor(Graph(tuple(self.nodes), order, self.initial))))
 
     def _node(self, op: Op, index: int) -> Node:
         """Node of an operation, with its operands resolved."""
@@ -98,7 +98,7 @@ class Builder:
 
     def _source(self, name: str, given: list[Operand], k: int, is_list: bool) -> Source:
         given = [self._resolve_alias(o) for o in given]
-        value = None if is_list else immediate(name, given, k)
+        value = None if is_list else immediate_value(name, given, k)
         return Immediate(value) if value is not None else self._read(given[k])
 
     def _resolve_alias(self, operand: Operand) -> Operand:
@@ -111,37 +111,37 @@ class Builder:
         operand = self._resolve_alias(operand)
         if isinstance(operand, Value) and operand.name in self.parameter:
             found, _ = self.chain[operand.name]
-            return found if isinstance(found, Read) else self._outside(self._known(found))
+            return found if isinstance(found, Read) else self._external_read(self._external_operand(found))
         if isinstance(operand, Value) and operand.name in self.where:
             return self.where[operand.name]
-        return self._outside(operand)
+        return self._external_read(operand)
 
-    def _known(self, found: Read | Operand) -> Operand:
+    def _external_operand(self, found: Read | Operand) -> Operand:
         assert not isinstance(found, Read)
         return found
 
-    def _outside(self, operand: Operand, own: bool = False) -> Read:
+    def _external_read(self, operand: Operand, own: bool = False) -> Read:
         """Read of a con or a fillx; one per constant or value, or one of its own."""
         if not own and operand in self.shared:
             return self.shared[operand]
         if isinstance(operand, Nothing):
             read = self._absent_value(operand.type)
         else:
-            read = self._add(outside(operand, self.addresses, len(self.nodes)))
+            read = self._add(external_node(operand, self.addresses, len(self.nodes)))
         if not own:
             self.shared[operand] = read
         return read
 
     def _absent_value(self, type: Type) -> Read:
         """None value: a pick by a false condition without a second arm."""
-        never, some = (self._outside(Constant(t, 0)) for t in (Type("b"), type))
+        never, some = (self._external_read(Constant(t, 0)) for t in (Type("b"), type))
         return self._add(Node("pick", (never, some), (Value(f"none.{len(self.nodes)}", type),)))
 
     def _add(self, node: Node) -> Read:
         self.nodes.append(node)
         return Read(len(self.nodes) - 1)
 
-    def _parameter(self, name: str, path: tuple[str, ...]) -> tuple[Read | Operand, tuple[Operand, ...]]:
+    def _resolve_parameter(self, name: str, path: tuple[str, ...]) -> tuple[Read | Operand, tuple[Operand, ...]]:
         """Resolve a parameter: where its value comes from, and its values in the first iterations, the latest one
         first."""
         if name in self.chain:
@@ -154,44 +154,44 @@ class Builder:
             return self.chain[name]
         if isinstance(after, Value) and after.name in self.parameter and after.name not in path:
             # A parameter that becomes another one is that one's value an iteration earlier: a chain of delays.
-            found, known = self._parameter(after.name, (*path, name))
+            found, known = self._resolve_parameter(after.name, (*path, name))
             if name in self.chain:
                 return self.chain[name]
             if isinstance(found, Read):
-                return self._carried(name, replace(found, distance=found.distance + 1), (*known, start))
-            return self._carried(name, self._later(self._known(found)), (start,))
+                return self._carry_parameter(name, replace(found, distance=found.distance + 1), (*known, start))
+            return self._carry_parameter(name, self._delayed_leaf(self._external_operand(found)), (start,))
         if isinstance(after, Value) and after.name in self.parameter:
             # The path came back to where it began: the parameters rotate among themselves.
-            return self._turn(name, after)
+            return self._break_cycle(name, after)
         if isinstance(after, Value) and after.name in self.where:
-            return self._carried(name, replace(self.where[after.name], distance=1), (start,))
+            return self._carry_parameter(name, replace(self.where[after.name], distance=1), (start,))
         # The back arc gives the initial value again: a constant of the loop.
         if after == start:
             self.chain[name] = (start, ())
             return self.chain[name]
-        return self._carried(name, self._later(after), (start,))
+        return self._carry_parameter(name, self._delayed_leaf(after), (start,))
 
-    def _later(self, operand: Operand) -> Read:
+    def _delayed_leaf(self, operand: Operand) -> Read:
         """Leaf of its own, read one iteration later: the first iteration has another value."""
-        return replace(self._outside(operand, own=True), distance=1)
+        return replace(self._external_read(operand, own=True), distance=1)
 
-    def _turn(self, name: str, after: Value) -> tuple[Read | Operand, tuple[Operand, ...]]:
+    def _break_cycle(self, name: str, after: Value) -> tuple[Read | Operand, tuple[Operand, ...]]:
         """Break a cycle of parameters that change places: a copy of one of them."""
         start = self.arguments[self.parameter[name]]
-        copy = self._copy(Read(-1), after.type)
+        copy = self._add_copy(Read(-1), after.type)
         self.chain[name] = (replace(copy, distance=1), (start,))
         self.initial[copy.node, 0] = (start,)
-        found, known = self._parameter(after.name, ())
+        found, known = self._resolve_parameter(after.name, ())
         assert isinstance(found, Read)
         self.nodes[copy.node] = replace(self.nodes[copy.node], operands=(found, Immediate(0)))
         del known
         return self.chain[name]
 
-    def _copy(self, of: Read, type: Type) -> Read:
+    def _add_copy(self, of: Read, type: Type) -> Read:
         """Copy of a value: an `or` with 0, since no operation only moves."""
         return self._add(Node("or", (of, Immediate(0)), (Value(f"copy.{len(self.nodes)}", type),)))
 
-    def _carried(
+    def _carry_parameter(
         self, name: str, read: Read, starts: tuple[Operand, ...]
     ) -> tuple[Read | Operand, tuple[Operand, ...]]:
         """Read of a value that comes over the back arc. Where others know it with other first values, a copy is
@@ -201,7 +201,7 @@ class Builder:
         common = min(len(known), len(starts))
         if known[:common] != starts[:common]:
             type = self.loop.parameters[self.parameter[name]].type
-            copy = self._copy(replace(read, distance=read.distance - 1), type)
+            copy = self._add_copy(replace(read, distance=read.distance - 1), type)
             # What the copy itself reads from before the loop is what the others know.
             read, key, known, starts = replace(copy, distance=1), (copy.node, 0), (), starts[-1:]
         self.initial[key] = starts if len(starts) > len(known) else known
@@ -209,7 +209,7 @@ class Builder:
         return self.chain[name]
 
 
-def outside(operand: Operand, addresses: Mapping[str, int], number: int) -> Node:
+def external_node(operand: Operand, addresses: Mapping[str, int], number: int) -> Node:
     """Leaf node for an operand from outside: a con, or a fillx from the value's home."""
     match operand:
         case Constant(type, bits):
@@ -228,12 +228,12 @@ def _signed(constant: Constant) -> int:
     return constant.bits - (1 << bits) if constant.bits >> (bits - 1) else constant.bits
 
 
-def _is_void(op: Op) -> bool:
+def _is_void_store(op: Op) -> bool:
     """Whether an operation is a store that never happens."""
     return op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)
 
 
-def tested_early(graph: Graph) -> Graph:
+def test_predecessor(graph: Graph) -> Graph:
     """Test of a counter's predecessor: whether x + k equals c is asked of x. The test waits for one operation less, and
     before the loop, where the counter's predecessor has a value but not the one before that, it is None by itself."""
     changes: dict[tuple[int, int], Source] = {}
@@ -251,10 +251,10 @@ def tested_early(graph: Graph) -> Graph:
         # Modulo the width both ask the same; the new constant must still be an immediate.
         if isinstance(before, Read) and before.distance and -128 <= c - k <= 127:
             changes |= {(n, 0): before, (n, 1): Immediate(c - k)}
-    return read_instead(graph, changes)
+    return replace_reads(graph, changes)
 
 
-def _roles(graph: Graph) -> Graph:
+def _assign_loop_roles(graph: Graph) -> Graph:
     """Roles of a counted loop with one exit, for members whose hardware loops are free: the counter, its test and the
     leave; nodes as they are in other loops."""
     leaves = [n for n, node in enumerate(graph.nodes) if node.name in LEAVES]

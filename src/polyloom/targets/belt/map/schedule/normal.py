@@ -2,10 +2,10 @@
 """Normal form of functions for scheduling: each loop is entered by one jump and left into blocks of its own (preheaders
 and exit blocks, Muchnick 1997, chapter 7).
 
-- `with_heads` gives every loop a block that alone jumps to it;
-- `opened` turns a loop into blocks;
-- `with_exits` gives each leave a block that gets what the loop computes and knows the rest;
-- `merged` joins blocks that one jump connects.
+- `insert_heads` gives every loop a block that alone jumps to it;
+- `open_loop` turns a loop into blocks;
+- `insert_exits` gives each leave a block that gets what the loop computes and knows the rest;
+- `merge_blocks` joins blocks that one jump connects.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from polyloom.targets.belt.source.ir import (
     Return,
     Terminator,
     Value,
-    end_edges,
+    map_end_edges,
 )
 
 Change = Callable[[Edge], Edge]
@@ -50,11 +50,11 @@ def edges(block: Block | Loop) -> Iterator[Edge]:
                 pass
 
 
-def redirected(block: Block | Loop, change: Change) -> Block | Loop:
+def redirect_edges(block: Block | Loop, change: Change) -> Block | Loop:
     ops = tuple(op if op.edge is None else replace(op, edge=change(op.edge)) for op in block.ops)
     if isinstance(block, Loop):
         return replace(block, ops=ops)
-    return replace(block, ops=ops, terminator=end_edges(block.terminator, change))
+    return replace(block, ops=ops, terminator=map_end_edges(block.terminator, change))
 
 
 def used_names(function: Function) -> set[str]:
@@ -74,16 +74,16 @@ def predecessors(function: Function) -> dict[str, list[str]]:
     return found
 
 
-def normal(function: Function) -> Function:
+def normalize(function: Function) -> Function:
     """Normal form of a function: each loop with one head and exits of its own, no block that only one jump leads to."""
-    function = with_heads(reachable(function))
+    function = insert_heads(remove_unreachable(function))
     # The list is made first: exits are added to the function while it is gone through.
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
-        function = with_exits(function, loop)
-    return merged(function)
+        function = insert_exits(function, loop)
+    return merge_blocks(function)
 
 
-def reachable(function: Function) -> Function:
+def remove_unreachable(function: Function) -> Function:
     """Function without blocks that control never reaches."""
     blocks = {block.name: block for block in function.blocks}
     seen: set[str] = set()
@@ -96,7 +96,7 @@ def reachable(function: Function) -> Function:
     return replace(function, blocks=tuple(b for b in function.blocks if b.name in seen))
 
 
-def with_heads(function: Function) -> Function:
+def insert_heads(function: Function) -> Function:
     """Insert loop heads: one jump into each loop, from a block that does nothing else after it."""
     known = used_names(function)
     into = predecessors(function)
@@ -119,15 +119,15 @@ def with_heads(function: Function) -> Function:
     for block in function.blocks:
         if block.name in heads:
             found.append(heads[block.name])
-        found.append(redirected(block, lambda e: replace(e, target=to.get(e.target, e.target))))
+        found.append(redirect_edges(block, lambda e: replace(e, target=to.get(e.target, e.target))))
     return replace(function, blocks=tuple(found))
 
 
 def _fresh(base: str, known: set[str]) -> str:
-    return names.fresh(base, known)
+    return names.fresh_name(base, known)
 
 
-def opened(function: Function, loop: Loop) -> Function:
+def open_loop(function: Function, loop: Loop) -> Function:
     """Open a loop: its line as blocks, each leave a branch. For loops that are not pipelined."""
     known = used_names(function)
     found: list[Block] = []
@@ -142,20 +142,20 @@ def opened(function: Function, loop: Loop) -> Function:
         if op.operands:
             then, orelse = (on, op.edge) if op.name == "leavefl" else (op.edge, on)
             end = Branch(op.operands[0], then, orelse, None, op.place)
-        found.append(Block(name, parameters, loop.ops[start:k], end, _cut(loop.order, start, k)))
+        found.append(Block(name, parameters, loop.ops[start:k], end, _slice_order(loop.order, start, k)))
         name, parameters, start = after, (), k + 1
         # What stands behind a leave without a predicate is never reached, nor is the back arc.
         if not op.operands:
             break
     else:
         back = Jump(Edge(loop.name, loop.next), loop.place)
-        found.append(Block(name, parameters, loop.ops[start:], back, _cut(loop.order, start, len(loop.ops))))
+        found.append(Block(name, parameters, loop.ops[start:], back, _slice_order(loop.order, start, len(loop.ops))))
     return replace(
         function, blocks=tuple(b for block in function.blocks for b in (found if block is loop else [block]))
     )
 
 
-def _cut(order: Iterable[Order], start: int, end: int) -> tuple[Order, ...]:
+def _slice_order(order: Iterable[Order], start: int, end: int) -> tuple[Order, ...]:
     """Memory order within a part of the line; what reaches over the back arc, or another block, follows from
     control."""
     return tuple(
@@ -165,12 +165,12 @@ def _cut(order: Iterable[Order], start: int, end: int) -> tuple[Order, ...]:
     )
 
 
-def with_exits(function: Function, loop: Loop) -> Function:
+def insert_exits(function: Function, loop: Loop) -> Function:
     """Insert exit blocks: each leave goes to a block of its own, with what the loop computes; what is known outside is
     said there."""
     known = used_names(function)
-    start = entry(function, loop)
-    fixed = _fixed(loop, start)
+    start = entry_arguments(function, loop)
+    fixed = _constant_values(loop, start)
     ops: list[Op] = []
     exits: list[Block] = []
     for op in loop.ops:
@@ -184,7 +184,7 @@ def with_exits(function: Function, loop: Loop) -> Function:
             )
         )
         landed = {a.name: Value(_fresh(f"{a.name}.out", known), a.type) for a in moved}
-        arguments = tuple(_outside(a, fixed, landed) for a in op.edge.arguments)
+        arguments = tuple(_exit_operand(a, fixed, landed) for a in op.edge.arguments)
         name = _fresh(f"{loop.name}.exit", known)
         exits.append(Block(name, tuple(landed.values()), (), Jump(Edge(op.edge.target, arguments), op.place)))
         ops.append(replace(op, edge=Edge(name, tuple(moved))))
@@ -193,12 +193,12 @@ def with_exits(function: Function, loop: Loop) -> Function:
     return replace(function, blocks=blocks)
 
 
-def entry(function: Function, loop: Loop) -> tuple[Operand, ...]:
+def entry_arguments(function: Function, loop: Loop) -> tuple[Operand, ...]:
     """Arguments of the one jump into a loop in normal form."""
     return next(e.arguments for block in function.blocks for e in edges(block) if e.target == loop.name)
 
 
-def _fixed(loop: Loop, start: Sequence[Operand]) -> dict[str, Operand | None]:
+def _constant_values(loop: Loop, start: Sequence[Operand]) -> dict[str, Operand | None]:
     """Values of the loop: the operand that each always is, or None."""
     found: dict[str, Operand | None] = {v.name: None for op in loop.ops for v in op.results}
     found |= {op.results[0].name: op.operands[0] for op in loop.ops if op.name == "con"}
@@ -208,19 +208,19 @@ def _fixed(loop: Loop, start: Sequence[Operand]) -> dict[str, Operand | None]:
     return found
 
 
-def _outside(operand: Operand, fixed: Mapping[str, Operand | None], landed: Mapping[str, Value]) -> Operand:
+def _exit_operand(operand: Operand, fixed: Mapping[str, Operand | None], landed: Mapping[str, Value]) -> Operand:
     if not isinstance(operand, Value) or operand.name not in fixed:
         return operand
     known = fixed[operand.name]
     return landed[operand.name] if known is None else known
 
 
-def merged(function: Function) -> Function:
+def merge_blocks(function: Function) -> Function:
     """Merge blocks: one that only a jump of another block leads to becomes part of it (straightening, Muchnick 1997,
     chapter 18)."""
     while True:
         # One pair at a time: a merge changes which blocks are pairs.
-        pair = _pair(function)
+        pair = _mergeable_pair(function)
         if pair is None:
             return function
         before, after = pair
@@ -233,10 +233,10 @@ def merged(function: Function) -> Function:
         order = (*before.order, *(Order(o.source + offset, o.sink + offset) for o in after.order))
         joined = replace(before, ops=before.ops + after.ops, terminator=after.terminator, order=order)
         blocks = tuple(joined if b is before else b for b in function.blocks if b is not after)
-        function = substituted(replace(function, blocks=blocks), to)
+        function = substitute_values(replace(function, blocks=blocks), to)
 
 
-def _pair(function: Function) -> tuple[Block, Block] | None:
+def _mergeable_pair(function: Function) -> tuple[Block, Block] | None:
     """Two blocks, the second of which only a jump of the first one leads to; None where there are none."""
     into = predecessors(function)
     blocks = {block.name: block for block in function.blocks}
@@ -249,39 +249,39 @@ def _pair(function: Function) -> tuple[Block, Block] | None:
     return None
 
 
-def substituted(function: Function, to: Mapping[str, Operand]) -> Function:
+def substitute_values(function: Function, to: Mapping[str, Operand]) -> Function:
     """Function with operands in place of values."""
 
-    def of(operand: Operand) -> Operand:
+    def resolve(operand: Operand) -> Operand:
         # Through chains: what stands for a value may be replaced itself.
         while isinstance(operand, Value) and operand.name in to:
             operand = to[operand.name]
         return operand
 
-    def on(edge: Edge) -> Edge:
-        return replace(edge, arguments=tuple(map(of, edge.arguments)))
+    def resolve_edge(edge: Edge) -> Edge:
+        return replace(edge, arguments=tuple(map(resolve, edge.arguments)))
 
-    def all_of(block: Block | Loop) -> Block | Loop:
+    def resolve_block(block: Block | Loop) -> Block | Loop:
         ops = tuple(
-            replace(op, operands=tuple(map(of, op.operands)), edge=None if op.edge is None else on(op.edge))
+            replace(op, operands=tuple(map(resolve, op.operands)), edge=None if op.edge is None else resolve_edge(op.edge))
             for op in block.ops
         )
         if isinstance(block, Loop):
-            return replace(block, ops=ops, next=tuple(map(of, block.next)))
+            return replace(block, ops=ops, next=tuple(map(resolve, block.next)))
         end = block.terminator
         match end:
             case Jump(edge):
-                end = replace(end, edge=on(edge))
+                end = replace(end, edge=resolve_edge(edge))
             case Branch(condition, then, orelse):
-                end = replace(end, condition=of(condition), then=on(then), orelse=on(orelse))
+                end = replace(end, condition=resolve(condition), then=resolve_edge(then), orelse=resolve_edge(orelse))
             case Return(values):
-                end = replace(end, values=tuple(map(of, values)))
+                end = replace(end, values=tuple(map(resolve, values)))
         return replace(block, ops=ops, terminator=end)
 
-    return replace(function, blocks=tuple(map(all_of, function.blocks)))
+    return replace(function, blocks=tuple(map(resolve_block, function.blocks)))
 
 
-def with_stubs(function: Function, most: int) -> Function:
+def insert_stubs(function: Function, most: int) -> Function:
     """Insert stubs: blocks with more than `most` parameters, some of which pass through scratch, are entered by jumps
     alone.
 
@@ -291,7 +291,7 @@ def with_stubs(function: Function, most: int) -> Function:
     wide = {block.name for block in function.blocks if len(block.parameters) > most}
     stubs: list[Block] = []
 
-    def over(edge: Edge) -> Edge:
+    def stub_edge(edge: Edge) -> Edge:
         if edge.target not in wide:
             return edge
         stubs.append(Block(_fresh(f"{edge.target}.in", known), (), (), Jump(edge)))
@@ -300,6 +300,6 @@ def with_stubs(function: Function, most: int) -> Function:
     found: list[Block | Loop] = []
     for block in function.blocks:
         if isinstance(block, Block) and isinstance(end := block.terminator, Branch):
-            block = replace(block, terminator=replace(end, then=over(end.then), orelse=over(end.orelse)))
+            block = replace(block, terminator=replace(end, then=stub_edge(end.then), orelse=stub_edge(end.orelse)))
         found.append(block)
     return replace(function, blocks=(*found, *stubs))

@@ -18,7 +18,7 @@ from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine, Slot
 from polyloom.targets.belt.map.schedule.graph import CALLS, LEAF, LOADS, Graph, Node, Read
 from polyloom.targets.belt.map.schedule.positions import Belt, Placed
-from polyloom.targets.belt.map.schedule.problem import Class, classes, gap, latency
+from polyloom.targets.belt.map.schedule.problem import Class, slot_classes, gap, latency
 from polyloom.targets.belt.map.schedule.slots import order_acts
 
 ENTRY: Final = "entry"
@@ -55,7 +55,7 @@ class Linear(Belt):
 
 
 @dataclass(slots=True)
-class _List:
+class _ListScheduler:
     """State of a list schedule. Mutable."""
 
     machine: Machine
@@ -72,18 +72,18 @@ class _List:
         """Schedule the block: its entry values before bundle 0, then operations by their critical paths, or one by
         one."""
         graph = self.code.graph
-        self.groups = classes(self.machine.slots)
+        self.groups = slot_classes(self.machine.slots)
         for n in self.code.entry:
             # Entry values dropped before the block's first bundle.
             self.start[n] = -1
             self.slots[n] = Slot("E", 0)
-        self.needs = [list(self._needs(n)) for n in range(len(graph.nodes))]
-        heights = self._heights()
+        self.needs = [list(self._precedence(n)) for n in range(len(graph.nodes))]
+        heights = self._critical_paths()
         waiting = [n for n, node in enumerate(graph.nodes) if not is_leaf(node) and n not in self.start]
         if self.code.serial:
-            self._serially(waiting)
+            self._schedule_serially(waiting)
         else:
-            self._at_once(waiting, heights)
+            self._schedule_greedily(waiting, heights)
         count = len(graph.nodes)
         order = [self.slots[n] for n in range(count)]
         start = tuple(self.start[n] for n in range(count))
@@ -91,7 +91,7 @@ class _List:
         order_acts(graph, LONG, start, order)
         return Placed(LONG, start, tuple(_latency(self.machine, graph, node) for node in graph.nodes), tuple(order))
 
-    def _needs(self, n: int) -> Iterator[tuple[int, int]]:
+    def _precedence(self, n: int) -> Iterator[tuple[int, int]]:
         """Precedence of a node: (node, bundles) that must lie between their starts."""
         graph, node = self.code.graph, self.code.graph.nodes[n]
         for read in node.reads:
@@ -102,16 +102,16 @@ class _List:
                 yield read.node, latency(self.machine, graph, source) + gap(self.machine, source, node)
         yield from self.code.after.get(n, ())
 
-    def _heights(self) -> list[int]:
+    def _critical_paths(self) -> list[int]:
         """Critical path of each node: the longest way to the end, in bundles."""
         count = len(self.code.graph.nodes)
         heights = [0] * count
-        for n in reversed(self._order()):
+        for n in reversed(self._topological_order()):
             for source, weight in self.needs[n]:
                 heights[source] = max(heights[source], heights[n] + weight)
         return heights
 
-    def _order(self) -> list[int]:
+    def _topological_order(self) -> list[int]:
         """Nodes in topological order, each after what it needs; by a stack, since blocks can be longer than Python's
         recursion is deep."""
         state: dict[int, int] = {}
@@ -132,7 +132,7 @@ class _List:
                 stack += fresh
         return found
 
-    def _serially(self, waiting: Sequence[int]) -> None:
+    def _schedule_serially(self, waiting: Sequence[int]) -> None:
         """Schedule operations one by one in the order of the program: the last resort, in which nothing is far from the
         front."""
         at = 0
@@ -140,23 +140,23 @@ class _List:
         for n in sorted(waiting, key=lambda n: (nodes[n].index, n)):
             # Fills of an operation may not move up among those of the one before it.
             self.idle = at
-            at = max(at, self._ready(n))
-            while not self._place(n, at):
+            at = max(at, self._earliest_bundle(n))
+            while not self._place_node(n, at):
                 at += 1
             if nodes[n].name in TRANSFERS:
                 continue
-            ends = [self._end(n)]
+            ends = [self._end_bundle(n)]
             if nodes[n].name == "spillx":
                 # The next operation may fill what was spilled here.
                 ends.append(at + 2)
             at = max(at, *ends)
 
-    def _end(self, n: int) -> int:
+    def _end_bundle(self, n: int) -> int:
         """First bundle in which all that the node gives can be read in any phase."""
         node = self.code.graph.nodes[n]
         return self.start[n] + max(1, latency(self.machine, self.code.graph, node))
 
-    def _at_once(self, waiting: Sequence[int], heights: Sequence[int]) -> None:
+    def _schedule_greedily(self, waiting: Sequence[int], heights: Sequence[int]) -> None:
         """Schedule bundle by bundle from a list of ready operations, the longest critical path first."""
         after: dict[int, list[int]] = {}
         left: dict[int, int] = {}
@@ -169,7 +169,7 @@ class _List:
         ready = sorted((-heights[n], n) for n in waiting if not left[n])
         at = 0
         while ready:
-            placed = [n for _, n in ready if self._ready(n) <= at and self._place(n, at)]
+            placed = [n for _, n in ready if self._earliest_bundle(n) <= at and self._place_node(n, at)]
             ready = [item for item in ready if item[1] not in self.start]
             for n in placed:
                 for sink in after.get(n, ()):
@@ -179,7 +179,7 @@ class _List:
             # What was placed in this bundle may make more ready in it.
             at += not placed
 
-    def _ready(self, n: int) -> int:
+    def _earliest_bundle(self, n: int) -> int:
         """Earliest bundle by what is placed; far away while something is not."""
         ready = 0
         for source, weight in self.needs[n]:
@@ -189,10 +189,10 @@ class _List:
                 return LONG
         return ready
 
-    def _place(self, n: int, at: int) -> bool:
+    def _place_node(self, n: int, at: int) -> bool:
         """Put the node, and what only now must be there, into the bundle; False where a slot is missing."""
         node = self.code.graph.nodes[n]
-        slot = self._free(n, at)
+        slot = self._free_slot(n, at)
         is_load = node.name in LOADS
         if slot is None or (
             # Loads closer together than their delay hold stations at the same time.
@@ -215,7 +215,7 @@ class _List:
             leaves.append(read.node)
         self.start[n], self.slots[n] = at, slot
         self.loads += [at] * is_load
-        for k in range(1, self.machine.busy(OPS[node.name], self.code.graph.first_width(node))):
+        for k in range(1, self.machine.busy(OPS[node.name], self.code.graph.operand_width(node))):
             self.used[slot, at + k] = True
         return True
 
@@ -226,17 +226,17 @@ class _List:
             return False
         # As late as a slot is free: until then the value takes no position of the belt.
         for at in range(latest, least - 1, -1):
-            if (slot := self._free(n, at)) is not None:
+            if (slot := self._free_slot(n, at)) is not None:
                 self.start[n], self.slots[n] = at, slot
                 self.used[slot, at] = True
                 return True
         return False
 
-    def _free(self, n: int, at: int) -> Slot | None:
+    def _free_slot(self, n: int, at: int) -> Slot | None:
         """Free slot for a node in a bundle, of the least able class first; None where all are taken."""
         node = self.code.graph.nodes[n]
         op = OPS[node.name]
-        busy = self.machine.busy(op, self.code.graph.first_width(node))
+        busy = self.machine.busy(op, self.code.graph.operand_width(node))
         for group, units in self.groups:
             if op.unit not in units:
                 continue
@@ -250,12 +250,12 @@ def _latency(machine: Machine, graph: Graph, node: Node) -> int:
     return 0 if node.name == ENTRY else latency(machine, graph, node)
 
 
-def schedule(machine: Machine, code: Code) -> Linear:
+def schedule_block(machine: Machine, code: Code) -> Linear:
     """List schedule of a block with its positions."""
-    return Linear(machine, code.graph, _List(machine, code).run())
+    return Linear(machine, code.graph, _ListScheduler(machine, code).run())
 
 
-def check(machine: Machine, code: Code, linear: Linear) -> list[str]:
+def check_schedule(machine: Machine, code: Code, linear: Linear) -> list[str]:
     """Violations of a schedule, one sentence for each demand that it breaks, read off the definitions; independent of
     the scheduler."""
     found: list[str] = []
@@ -264,7 +264,7 @@ def check(machine: Machine, code: Code, linear: Linear) -> list[str]:
     for n, node in enumerate(code.graph.nodes):
         if node.name == ENTRY:
             continue
-        for k in range(machine.busy(OPS[node.name], code.graph.first_width(node))):
+        for k in range(machine.busy(OPS[node.name], code.graph.operand_width(node))):
             if (placed.slots[n], placed.start[n] + k) in held:
                 found.append(f"{placed.slots[n]} is held twice in bundle {placed.start[n] + k}")
             held.add((placed.slots[n], placed.start[n] + k))
@@ -280,7 +280,7 @@ def check(machine: Machine, code: Code, linear: Linear) -> list[str]:
     return found
 
 
-def memory_after(machine: Machine, graph: Graph, nodes: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+def memory_precedence(machine: Machine, graph: Graph, nodes: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
     """Memory precedence of open code: loads, stores and calls in the order of the program (docs/targets/belt.md,
     Time)."""
     found: dict[int, list[tuple[int, int]]] = {}

@@ -41,7 +41,7 @@ _OTHER: Final = "moved here by the compiler"
 """What clang moves has no place any more, such as a load that it takes out of a loop."""
 
 
-def home(function: Function, block: Block | Loop) -> Place:
+def block_place(function: Function, block: Block | Loop) -> Place:
     """Source place of a block: its end, else what it only leads to, else the function."""
     blocks = {each.name: each for each in function.blocks}
     seen = set[str]()
@@ -57,9 +57,9 @@ def home(function: Function, block: Block | Loop) -> Place:
     return function.place
 
 
-def placed(graph: Graph, home: Place) -> tuple[Place, ...]:
+def node_places(graph: Graph, home: Place) -> tuple[Place, ...]:
     """Source place of each node; those without any near them get the place of the block."""
-    near = _near(graph)
+    near = _nearest_places(graph)
     return tuple(_place(node, near[n] or home) for n, node in enumerate(graph.nodes))
 
 
@@ -70,7 +70,7 @@ def _place(node: Node, near: Place) -> Place:
     return replace(near, column=0, reason=near.reason or _REASONS.get(node.name, _OTHER))
 
 
-def _near(graph: Graph) -> list[Place | None]:
+def _nearest_places(graph: Graph) -> list[Place | None]:
     """Closest place for each node: along those that read it, else along those that it reads."""
     readers: list[list[int]] = [[] for _ in graph.nodes]
     for n, node in enumerate(graph.nodes):
@@ -80,11 +80,11 @@ def _near(graph: Graph) -> list[Place | None]:
         if node.spill >= 0:
             readers[node.spill].append(n)
     reads = [[read.node for read in node.reads] + [node.spill] * (node.spill >= 0) for node in graph.nodes]
-    found = _spread(graph.nodes, readers)
-    return [place or other for place, other in zip(found, _spread(graph.nodes, reads), strict=True)]
+    found = _spread_places(graph.nodes, readers)
+    return [place or other for place, other in zip(found, _spread_places(graph.nodes, reads), strict=True)]
 
 
-def _spread(nodes: Sequence[Node], along: Sequence[Iterable[int]]) -> list[Place | None]:
+def _spread_places(nodes: Sequence[Node], along: Sequence[Iterable[int]]) -> list[Place | None]:
     """Places by breadth-first search: each node's own, else that of the first node with one that is reached."""
     back: list[list[int]] = [[] for _ in nodes]
     for n, others in enumerate(along):

@@ -18,7 +18,7 @@ from functools import cached_property
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine, Slot
 from polyloom.targets.belt.map.schedule.graph import Graph, Read, is_invariant
-from polyloom.targets.belt.map.schedule.problem import drop_rank, gap, rank
+from polyloom.targets.belt.map.schedule.problem import drop_rank, gap, phase_rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Belt:
     graph: Graph
     placed: Placed
 
-    def is_issued(self, node: int) -> bool:
+    def is_operation(self, node: int) -> bool:
         """Whether the node is an operation, and not what is there already."""
         return self.graph.nodes[node].name in OPS
 
@@ -61,37 +61,37 @@ class Belt:
         """Rank idx of each value among the drops of a pass, in the order of drops (docs/formats.md, Order of drops)."""
         keys = [
             # Row and phase, latency, slot, number of the result: the model sorts by the same key.
-            (*self._when(n), self.placed.latency[n], self.placed.slots[n].order, r, n)
+            (*self._drop_time(n), self.placed.latency[n], self.placed.slots[n].order, r, n)
             for n, node in enumerate(self.graph.nodes)
-            if self.is_issued(n)
+            if self.is_operation(n)
             for r in range(len(node.results))
         ]
         return {(key[-1], key[-2]): k for k, key in enumerate(sorted(keys))}
 
     @cached_property
-    def _times(self) -> list[tuple[int, int]]:
+    def _drop_times(self) -> list[tuple[int, int]]:
         """Times (row, phase) of the drops, in order."""
         return sorted(
-            self._when(n) for n, node in enumerate(self.graph.nodes) if self.is_issued(n) for _ in node.results
+            self._drop_time(n) for n, node in enumerate(self.graph.nodes) if self.is_operation(n) for _ in node.results
         )
 
-    def _when(self, node: int) -> tuple[int, int]:
+    def _drop_time(self, node: int) -> tuple[int, int]:
         return self.drop(node) % self.placed.interval, drop_rank(self.machine, self.graph.nodes[node])
 
     @property
     def drops(self) -> int:
         """Drops of a pass, D."""
-        return len(self._times)
+        return len(self._drop_times)
 
-    def drops_in(self, row: int) -> int:
-        return sum(at == row for at, _ in self._times)
+    def row_drops(self, row: int) -> int:
+        return sum(at == row for at, _ in self._drop_times)
 
     def visible_drops(self, node: int) -> int:
         """Drops of its own pass that a reader sees."""
         row = self.placed.start[node] % self.placed.interval
-        return bisect_left(self._times, (row, rank(OPS[self.graph.nodes[node].name].phase)))
+        return bisect_left(self._drop_times, (row, phase_rank(OPS[self.graph.nodes[node].name].phase)))
 
-    def sigma(self, node: int) -> int:
+    def drop_stage(self, node: int) -> int:
         """Stage sigma of the drop."""
         return self.drop(node) // self.placed.interval
 
@@ -108,7 +108,7 @@ class Belt:
 
     def position(self, node: int, read: Read) -> int:
         """Position of an operand: D * (t div II) + seen + D * distance - D * sigma - idx - 1."""
-        count = self.drops * (self.placed.stage(node) + self.distance(node, read) - self.sigma(read.node))
+        count = self.drops * (self.placed.stage(node) + self.distance(node, read) - self.drop_stage(read.node))
         return count + self.visible_drops(node) - self.ranks[read.node, read.result] - 1
 
     @cached_property
@@ -124,7 +124,7 @@ class Belt:
 
     def entry_number(self, read: Read) -> int:
         """Drop number of the value that iteration -distance gives; below 0 on the entry belt."""
-        return self.drops * (self.sigma(read.node) - read.distance) + self.ranks[read.node, read.result]
+        return self.drops * (self.drop_stage(read.node) - read.distance) + self.ranks[read.node, read.result]
 
     def entry_length(self) -> int:
         """Length of the entry belt that anything reads."""

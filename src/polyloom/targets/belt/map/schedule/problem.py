@@ -37,7 +37,7 @@ Groups = tuple[tuple[Class, frozenset[str]], ...]
 
 
 @lru_cache(maxsize=64)
-def classes(machine_slots: tuple[tuple[Slot, frozenset[str]], ...], alone: bool = False) -> Groups:
+def slot_classes(machine_slots: tuple[tuple[Slot, frozenset[str]], ...], alone: bool = False) -> Groups:
     """Classes of a member's slots, the least able ones first. `alone`: each slot is a group, as an operation needs that
     holds its slot for several bundles."""
     groups: dict[tuple[str, frozenset[str], int], list[Slot]] = {}
@@ -45,10 +45,10 @@ def classes(machine_slots: tuple[tuple[Slot, frozenset[str]], ...], alone: bool 
         groups.setdefault((slot.kind, units, slot.number if alone and slot.kind == "E" else 0), []).append(slot)
     # What fits into a slot that can do little leaves the able ones free.
     order = sorted(groups.items(), key=lambda item: len(item[0][1]))
-    return tuple((Class(_named(tuple(slots)), tuple(slots)), units) for (_, units, _), slots in order)
+    return tuple((Class(_class_name(tuple(slots)), tuple(slots)), units) for (_, units, _), slots in order)
 
 
-def _named(slots: tuple[Slot, ...]) -> str:
+def _class_name(slots: tuple[Slot, ...]) -> str:
     return str(slots[0]) if len(slots) == 1 else f"{slots[0]}-{slots[-1].number}"
 
 
@@ -58,23 +58,23 @@ def latency(machine: Machine, graph: Graph, node: Node) -> int:
         return machine.load[0]
     if not node.results:
         return 0
-    return machine.latency(OPS[node.name], graph.first_width(node))
+    return machine.latency(OPS[node.name], graph.operand_width(node))
 
 
-def rank(phase: Phase) -> int:
+def phase_rank(phase: Phase) -> int:
     return PHASES.index(phase)
 
 
 def drop_rank(machine: Machine, node: Node) -> int:
     """Rank of the phase of the drop; without phasing that of the bundle's end."""
-    return rank(OPS[node.name].phase) if machine.phasing else END
+    return phase_rank(OPS[node.name].phase) if machine.phasing else END
 
 
 def gap(machine: Machine, producer: Node, consumer: Node) -> int:
     """Bundles that a read demands beyond the producer's latency: the reader's start is at least start + latency + gap
     (docs/targets/belt.md, Time)."""
     # True, one bundle more, where the reader reads before the producer's phase drops.
-    later = drop_rank(machine, producer) >= rank(OPS[consumer.name].phase)
+    later = drop_rank(machine, producer) >= phase_rank(OPS[consumer.name].phase)
     return later - (1 if OPS[producer.name].phase == "C" or not machine.phasing else 0)
 
 
@@ -87,27 +87,27 @@ class Setting:
     begin: int
 
 
-def setting(machine: Machine, graph: Graph) -> Setting:
+def scheduling_problem(machine: Machine, graph: Graph) -> Setting:
     """Scheduling problem of a graph on a member; node n is operation n, the loop's beginning the last one."""
     # A division holds one slot for many bundles: a class of several slots could serve it by turns, which no slot can.
-    alone = any(machine.busy(OPS[node.name], graph.first_width(node)) > 1 for node in graph.nodes)
-    groups = classes(machine.slots, alone)
+    alone = any(machine.busy(OPS[node.name], graph.operand_width(node)) > 1 for node in graph.nodes)
+    groups = slot_classes(machine.slots, alone)
     slots = [group.slots for group, _ in groups]
     resources = [Resource(group.name, len(group.slots)) for group, _ in groups]
     if machine.free_loop:
         slots += [(slot,) for slot in LOOP_SLOTS]
         resources += [Resource(f"{slot}", 1) for slot in LOOP_SLOTS]
     operations = [
-        Operation(label(graph, n), _choices(machine, graph, node, groups)) for n, node in enumerate(graph.nodes)
+        Operation(operation_label(graph, n), _choices(machine, graph, node, groups)) for n, node in enumerate(graph.nodes)
     ]
     begin = len(operations)
     # It takes no slot: it marks the time 0 from which stages count.
     operations.append(Operation("loop", (Choice(latency=0),)))
     dependences = [
-        *_values(machine, graph),
-        *_memory(graph),
-        *_windows(graph),
-        *_placed(graph, begin),
+        *_flow_dependences(machine, graph),
+        *_memory_dependences(graph),
+        *_exit_windows(graph),
+        *_stage_bounds(graph, begin),
     ]
     holds = tuple(Hold(n) for n, node in enumerate(graph.nodes) if node.name in LOADS)
     # Retire stations: a load holds one for its delay, which the solver may choose.
@@ -115,7 +115,7 @@ def setting(machine: Machine, graph: Graph) -> Setting:
     return Setting(Problem(tuple(operations), tuple(resources), tuple(dependences), capacities), tuple(slots), begin)
 
 
-def label(graph: Graph, n: int) -> str:
+def operation_label(graph: Graph, n: int) -> str:
     """Label of an operation, as a user's message names it."""
     node = graph.nodes[n]
     name = f"{node.name} {node.results[0].name}" if node.results else node.name
@@ -127,14 +127,14 @@ def _choices(machine: Machine, graph: Graph, node: Node, groups: Groups) -> tupl
     op = OPS[node.name]
     least = latency(machine, graph, node)
     most = machine.load[1] if node.name in LOADS else None
-    busy = machine.busy(op, graph.first_width(node))
+    busy = machine.busy(op, graph.operand_width(node))
     # Roles have slots of their own, which nothing else competes for.
     if machine.free_loop and node.role:
         return (Choice((Use(len(groups) + ROLES.index(node.role), busy),), least, most),)
     return tuple(Choice((Use(k, busy),), least, most) for k, (_, units) in enumerate(groups) if op.unit in units)
 
 
-def _values(machine: Machine, graph: Graph) -> Iterator[Dependence]:
+def _flow_dependences(machine: Machine, graph: Graph) -> Iterator[Dependence]:
     """Flow dependences: a read after the drop; a fill after its spill, and near its reader."""
     for n, node in enumerate(graph.nodes):
         seen: dict[tuple[int, int], None] = {}
@@ -153,7 +153,7 @@ def _values(machine: Machine, graph: Graph) -> Iterator[Dependence]:
             yield Dependence(node.near[0], n, 0, -node.near[1], 0)
 
 
-def _memory(graph: Graph) -> Iterator[Dependence]:
+def _memory_dependences(graph: Graph) -> Iterator[Dependence]:
     """Memory dependences (docs/targets/belt.md, Time): a load samples in phase C of its drop's bundle; a store is seen
     from the next bundle on, a call after phase K."""
     for o in graph.order:
@@ -171,19 +171,19 @@ def _memory(graph: Graph) -> Iterator[Dependence]:
         yield Dependence(o.source, o.sink, o.distance, delay, early, to_result)
 
 
-def acting(graph: Graph) -> list[int]:
+def realizing_nodes(graph: Graph) -> list[int]:
     """Realizing operations: stores, calls and leaves, in the order of the program."""
     found = [n for n, node in enumerate(graph.nodes) if node.name in (*LEAVES, *CALLS, "store")]
     return sorted(found, key=lambda n: graph.nodes[n].index)
 
 
-def _windows(graph: Graph) -> Iterator[Dependence]:
+def _exit_windows(graph: Graph) -> Iterator[Dependence]:
     """Exit windows (docs/targets/belt.md, Loops): what acts before a leave in the program: t_leave - II < t <= t_leave;
     after it: t_leave < t <= t_leave + II.
 
     As dependences of distance 0 and 1, so that solvers and bounds need no rule for them.
     """
-    acts = acting(graph)
+    acts = realizing_nodes(graph)
     for at, leave in enumerate(acts):
         if graph.nodes[leave].name not in LEAVES:
             continue
@@ -202,7 +202,7 @@ def _windows(graph: Graph) -> Iterator[Dependence]:
                 yield Dependence(other, leave, 1, 0, 0)
 
 
-def _placed(graph: Graph, begin: int) -> Iterator[Dependence]:
+def _stage_bounds(graph: Graph, begin: int) -> Iterator[Dependence]:
     """Stage bounds: nothing is issued before the loop begins; what must be of stage 0 is issued in the first pass."""
     for n, node in enumerate(graph.nodes):
         yield Dependence(begin, n, 0, 0, 0)
@@ -210,17 +210,17 @@ def _placed(graph: Graph, begin: int) -> Iterator[Dependence]:
             yield Dependence(n, begin, 1, 1, 0)
 
 
-def linear(machine: Machine, graph: Graph) -> int:
+def linear_latency(machine: Machine, graph: Graph) -> int:
     """Linear latency: bundles of one iteration by its data flow, which the SPL test compares with the slots' bundles
     (I. Godard, "Pipelining"; docs/targets/belt.md, Loops)."""
     times: dict[int, int] = {}
 
-    def ready(n: int) -> int:
+    def earliest_start(n: int) -> int:
         if n not in times:
             node = graph.nodes[n]
             times[n] = max(
                 (
-                    ready(r.node)
+                    earliest_start(r.node)
                     + latency(machine, graph, graph.nodes[r.node])
                     + gap(machine, graph.nodes[r.node], node)
                     for r in node.reads
@@ -230,4 +230,4 @@ def linear(machine: Machine, graph: Graph) -> int:
             )
         return times[n]
 
-    return max((ready(n) + max(1, latency(machine, graph, node)) for n, node in enumerate(graph.nodes)), default=1)
+    return max((earliest_start(n) + max(1, latency(machine, graph, node)) for n, node in enumerate(graph.nodes)), default=1)

@@ -17,7 +17,7 @@ from polyloom.targets.belt.map.schedule.positions import Placed
 from polyloom.targets.belt.map.schedule.problem import Setting
 
 
-def assign(graph: Graph, setting: Setting, schedule: Schedule) -> Placed:
+def assign_slots(graph: Graph, setting: Setting, schedule: Schedule) -> Placed:
     """Placed nodes of a schedule with their slots; the last operation, the loop's beginning, is left out."""
     count = len(graph.nodes)
     found: list[Slot] = [Slot("E", 0)] * count

@@ -13,19 +13,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from polyloom.targets.belt.map.schedule.graph import LEAF, Graph, Node, Read, Source, read_instead
+from polyloom.targets.belt.map.schedule.graph import LEAF, Graph, Node, Read, Source, replace_reads
 from polyloom.targets.belt.map.schedule.positions import Belt, Placed
 from polyloom.targets.belt.map.schedule.problem import gap
 from polyloom.targets.belt.source.ir import Value
 from polyloom.targets.belt.value_types import BYTES
 
 
-def lost(belt: Belt) -> list[tuple[int, int, Read]]:
+def lost_operands(belt: Belt) -> list[tuple[int, int, Read]]:
     """Lost operands (node, number, read): those beyond the belt's end."""
     return [(n, k, r) for n, k, r in belt.reads() if belt.positions[n, k] >= belt.machine.belt]
 
 
-def relieve(belt: Belt, found: Sequence[tuple[int, int, Read]]) -> Graph:
+def spill_lost_operands(belt: Belt, found: Sequence[tuple[int, int, Read]]) -> Graph:
     """Graph with the lost operands repeated or filled."""
     graph = belt.graph
     groups: dict[tuple[int, int], list[tuple[int, int, Read]]] = {}
@@ -40,8 +40,8 @@ def relieve(belt: Belt, found: Sequence[tuple[int, int, Read]]) -> Graph:
         is_repeated = (source.name in LEAF and not source.first) or source.name == "fill"
         # A leaf that is read over the back arc has an initial value of its own, which a copy would lack.
         if is_repeated and all(read.distance == 0 for _, _, read in readers):
-            for cluster in _clusters(belt, readers, within):
-                graph = _again(belt, graph, replace(source, near=None), cluster, within)
+            for cluster in _cluster_readers(belt, readers, within):
+                graph = _repeat_node(belt, graph, replace(source, near=None), cluster, within)
             continue
         # A spill that comes too late for its value is moved to the value, not spilled again.
         spilling = [item for item in readers if graph.nodes[item[0]].name == "spill"]
@@ -50,23 +50,23 @@ def relieve(belt: Belt, found: Sequence[tuple[int, int, Read]]) -> Graph:
             nodes[v] = replace(nodes[v], near=(n, belt.placed.latency[v] + within))
             graph = replace(graph, nodes=tuple(nodes))
         if rest := [item for item in readers if item not in spilling]:
-            graph = _spilled(belt, graph, Read(v, r), rest, within)
+            graph = _spill_value(belt, graph, Read(v, r), rest, within)
     return graph
 
 
-def _again(belt: Belt, graph: Graph, node: Node, readers: Sequence[tuple[int, int, Read]], within: int) -> Graph:
+def _repeat_node(belt: Belt, graph: Graph, node: Node, readers: Sequence[tuple[int, int, Read]], within: int) -> Graph:
     """Issue the leaf or fill once more for these readers."""
     size = len(graph.nodes)
-    new = replace(node, near=_near(belt, node, readers[0][0], within))
-    return read_instead(graph, {(n, k): Read(size) for n, k, _ in readers}, [new])
+    new = replace(node, near=_distance_bound(belt, node, readers[0][0], within))
+    return replace_reads(graph, {(n, k): Read(size) for n, k, _ in readers}, [new])
 
 
-def _near(belt: Belt, node: Node, reader: int, within: int) -> tuple[int, int]:
+def _distance_bound(belt: Belt, node: Node, reader: int, within: int) -> tuple[int, int]:
     """Bound of a fill: the reader, and how many bundles before it at most."""
     return reader, max(gap(belt.machine, node, belt.graph.nodes[reader]) + (0 if belt.machine.phasing else 1), within)
 
 
-def _spilled(belt: Belt, graph: Graph, value: Read, readers: Sequence[tuple[int, int, Read]], within: int) -> Graph:
+def _spill_value(belt: Belt, graph: Graph, value: Read, readers: Sequence[tuple[int, int, Read]], within: int) -> Graph:
     """Spill a value once, and fill it for these readers, one fill per group of them."""
     type = graph.type(value)
     # A value that was spilled in an earlier round keeps its spill: frames hold it as long as they rotate.
@@ -77,17 +77,17 @@ def _spilled(belt: Belt, graph: Graph, value: Read, readers: Sequence[tuple[int,
     if spill == len(graph.nodes):
         graph = replace(graph, nodes=(*graph.nodes, Node("spill", (value,), (), type.width)))
     for distance in sorted({read.distance for _, _, read in readers}):
-        for mine in _clusters(belt, [item for item in readers if item[2].distance == distance], within):
+        for mine in _cluster_readers(belt, [item for item in readers if item[2].distance == distance], within):
             size = len(graph.nodes)
             name = graph.nodes[value.node].results[value.result].name
             fill = Node("fill", (), (Value(f"{name}.f{size}", type),), type.width, spill=spill, distance=distance)
-            fill = replace(fill, near=_near(belt, fill, mine[0][0], within))
+            fill = replace(fill, near=_distance_bound(belt, fill, mine[0][0], within))
             changes: dict[tuple[int, int], Source] = {(n, k): Read(size) for n, k, _ in mine}
-            graph = read_instead(graph, changes, [fill])
+            graph = replace_reads(graph, changes, [fill])
     return graph
 
 
-def _clusters(belt: Belt, readers: Sequence[tuple[int, int, Read]], within: int) -> list[list[tuple[int, int, Read]]]:
+def _cluster_readers(belt: Belt, readers: Sequence[tuple[int, int, Read]], within: int) -> list[list[tuple[int, int, Read]]]:
     """Clusters of readers, in order of time, that one fill may serve."""
     found: list[list[tuple[int, int, Read]]] = []
     for item in readers:
@@ -111,7 +111,7 @@ class Frames:
         return self.size * self.count
 
 
-def frames(graph: Graph, placed: Placed) -> Frames:
+def allocate_frames(graph: Graph, placed: Placed) -> Frames:
     """Frame layout of a placed loop: widest spills first, each aligned; as many frames as the oldest fill needs."""
     spills = [n for n, node in enumerate(graph.nodes) if node.name == "spill"]
     if not spills:
@@ -125,11 +125,11 @@ def frames(graph: Graph, placed: Placed) -> Frames:
         end += BYTES[types[n].width] * types[n].lanes
     align = max(BYTES[t.width] for t in types.values())
     # One more than the rotations between a spill and its last fill: until then the frame must not come round.
-    count = max([1, *(1 + age(graph, placed, n) for n, node in enumerate(graph.nodes) if node.spill >= 0)])
+    count = max([1, *(1 + frame_age(graph, placed, n) for n, node in enumerate(graph.nodes) if node.spill >= 0)])
     return Frames(-(-end // align) * align, count, places)
 
 
-def age(graph: Graph, placed: Placed, fill: int) -> int:
+def frame_age(graph: Graph, placed: Placed, fill: int) -> int:
     """Age of a frame: rotations between the spill of what a fill reads, and the fill."""
     node = graph.nodes[fill]
     return placed.stage(fill) + node.distance - placed.stage(node.spill)

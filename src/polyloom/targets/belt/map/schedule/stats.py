@@ -9,12 +9,12 @@ from polyloom.modulo.problem import LowerBound
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.schedule.graph import LOADS, Graph
 from polyloom.targets.belt.map.schedule.pipeline import Pipelined
-from polyloom.targets.belt.map.schedule.problem import linear
+from polyloom.targets.belt.map.schedule.problem import linear_latency
 from polyloom.targets.belt.source.ir import Loop
 from polyloom.targets.belt.words.loop_facts import LoopFacts
 
 
-def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, LowerBound], reason: str) -> LoopFacts:
+def loop_facts(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, LowerBound], reason: str) -> LoopFacts:
     """Facts of a loop that is not pipelined, or not yet; `bounds` are ResMII and RecMII (Rau 1994)."""
     resource, recurrence = (b.value for b in bounds)
     lanes = max((v.type.lanes for n in graph.nodes for v in n.results), default=1)
@@ -22,11 +22,11 @@ def plain(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, 
     line = loop.place.line
     packed = max(1, resource)
     return LoopFacts(
-        loop.name, line, False, reason, linear(machine, graph), packed, least, resource, recurrence, lanes=lanes
+        loop.name, line, False, reason, linear_latency(machine, graph), packed, least, resource, recurrence, lanes=lanes
     )
 
 
-def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
+def pipelined_facts(facts: LoopFacts, found: Pipelined) -> LoopFacts:
     """Facts of a pipelined loop, from what was emitted."""
     belt, graph = found.belt, found.belt.graph
     names = [node.name for node in graph.nodes]
@@ -41,7 +41,7 @@ def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
         reason="",
         initiation_interval=interval,
         proved_minimal=proved,
-        bound_by=_reason(found),
+        bound_by=_bound_reason(found),
         stages=belt.placed.stages,
         drops=belt.drops,
         belt_high_water=1 + max(belt.positions.values(), default=-1),
@@ -56,7 +56,7 @@ def pipelined(facts: LoopFacts, found: Pipelined) -> LoopFacts:
     )
 
 
-def _reason(found: Pipelined) -> str:
+def _bound_reason(found: Pipelined) -> str:
     """Bound of the interval, in the words of the bounds; where a shorter interval had a schedule but not the belt,
     that."""
     if found.interval == found.at_least > max(1, *(b.value for b in found.bounds)):

@@ -16,10 +16,10 @@ from typing import Final
 
 from polyloom.analysis.components import components
 from polyloom.targets.belt.isa import OPS
-from polyloom.targets.belt.map.schedule.graph import LEAF, Graph, Node, Read, is_invariant, read_instead
+from polyloom.targets.belt.map.schedule.graph import LEAF, Graph, Node, Read, is_invariant, replace_reads
 from polyloom.targets.belt.source.ir import Constant, Nothing, Operand
 from polyloom.targets.belt.value_types import BYTES, Type
-from polyloom.targets.belt.words.meaning import compute, computes
+from polyloom.targets.belt.words.meaning import compute, is_computation
 from polyloom.targets.belt.words.program import Immediate
 
 # Combinations grow exponentially with the inputs of the circuit; beyond this a recur is taken.
@@ -39,19 +39,19 @@ def evaluate(node: Node, given: Sequence[Operand | None]) -> Operand | None:
         return None
     type = node.results[0].type
     if node.name == "pick":
-        return _picked(type, given)
+        return _evaluate_pick(type, given)
     if not OPS[node.name].strict:
         return None
     if any(isinstance(operand, Nothing) for operand in given):
         return Nothing(type)
     known = [operand for operand in given if operand is not None]
     # A constant is the same in every lane, which a result of lane operations need not be.
-    if len(known) < len(given) or not computes(node.name) or type.lanes > 1:
+    if len(known) < len(given) or not is_computation(node.name) or type.lanes > 1:
         return None
-    return _computed(node.name, type, known)
+    return _fold_operation(node.name, type, known)
 
 
-def _picked(type: Type, given: Sequence[Operand | None]) -> Operand | None:
+def _evaluate_pick(type: Type, given: Sequence[Operand | None]) -> Operand | None:
     """Pick of known operands; with an unknown condition only where both arms are the same."""
     condition, arms = given[0], (*given[1:], Nothing(type))[:2]
     match condition:
@@ -63,7 +63,7 @@ def _picked(type: Type, given: Sequence[Operand | None]) -> Operand | None:
             return arms[0] if arms[0] == arms[1] else None
 
 
-def _computed(name: str, type: Type, given: Sequence[Operand]) -> Operand | None:
+def _fold_operation(name: str, type: Type, given: Sequence[Operand]) -> Operand | None:
     """Operation on known operands, by its semantics or by an identity such as x + 0; None where neither tells."""
     constants = [operand for operand in given if isinstance(operand, Constant)]
     if len(constants) == len(given):
@@ -80,7 +80,7 @@ def _computed(name: str, type: Type, given: Sequence[Operand]) -> Operand | None
     return given[0] if is_zero and name in ("add", "sub", "or", "xor") else None
 
 
-def operands(graph: Graph, node: Node, of: Callable[[Read], Operand | None]) -> list[Operand | None]:
+def read_operands(graph: Graph, node: Node, of: Callable[[Read], Operand | None]) -> list[Operand | None]:
     """Operands of a node, where `of` tells what is read."""
     found: list[Operand | None] = []
     for operand in node.operands:
@@ -88,24 +88,24 @@ def operands(graph: Graph, node: Node, of: Callable[[Read], Operand | None]) -> 
             case Read():
                 found.append(of(operand))
             case Immediate(value):
-                type = Type(graph.first_width(node))
+                type = Type(graph.operand_width(node))
                 found.append(Constant(type, value % (1 << 8 * BYTES[type.width])))
             case _:
                 found.append(None)
     return found
 
 
-def leaf(node: Node) -> Operand | None:
+def leaf_operand(node: Node) -> Operand | None:
     """Operand that a constant, or a value from outside, is."""
     if node.name == "con":
         return Constant(node.results[0].type, node.literal)
     return node.constant or node.home
 
 
-def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], tuple[Graph, Read]]) -> Graph | None:
+def keep_initial_values(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], tuple[Graph, Read]]) -> Graph | None:
     """Graph in which the circuit of what is read keeps its initial values; None where no neutral values are found.
     `supplied` puts a recur on what is read."""
-    circuit = _circuit(graph, read.node)
+    circuit = _recurrence_circuit(graph, read.node)
     starts = {
         (r.node, r.result): graph.initial.get((r.node, r.result), ())
         for n in circuit
@@ -119,11 +119,11 @@ def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], 
     before = {key: s[0] for key, s in starts.items()}
     inputs = list(
         dict.fromkeys(
-            r for n in circuit for r in graph.nodes[n].reads if r.node not in circuit and not _is_known(graph, r)
+            r for n in circuit for r in graph.nodes[n].reads if r.node not in circuit and not _is_invariant_read(graph, r)
         )
     )
-    for chosen in _choices([graph.type(r) for r in inputs], list(before.values())):
-        kept = _kept(graph, circuit, before, dict(zip(inputs, chosen, strict=True)))
+    for chosen in _neutral_choices([graph.type(r) for r in inputs], list(before.values())):
+        kept = _fixed_point(graph, circuit, before, dict(zip(inputs, chosen, strict=True)))
         if kept is None:
             continue
         for given, value in zip(inputs, chosen, strict=True):
@@ -131,7 +131,7 @@ def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], 
                 continue
             places = [(n, k) for n in circuit for k, o in enumerate(graph.nodes[n].operands) if o == given]
             graph, new = supplied(graph, given, value)
-            graph = read_instead(graph, dict.fromkeys(places, new))
+            graph = replace_reads(graph, dict.fromkeys(places, new))
             # Before iteration 0 the recur itself has this value.
             kept[new.node, new.result] = value
         initial = {**{key: (value,) for key, value in kept.items()}, **graph.initial}
@@ -139,11 +139,11 @@ def steady(graph: Graph, read: Read, supplied: Callable[[Graph, Read, Operand], 
     return None
 
 
-def _is_known(graph: Graph, read: Read) -> bool:
+def _is_invariant_read(graph: Graph, read: Read) -> bool:
     return not read.distance and is_invariant(graph.nodes[read.node])
 
 
-def _circuit(graph: Graph, node: int) -> list[int]:
+def _recurrence_circuit(graph: Graph, node: int) -> list[int]:
     """Recurrence circuit: the strongly connected component of a node (Tarjan 1972), each node after what it reads of
     its iteration."""
     arcs = {n: sorted({r.node for r in node.reads}) for n, node in enumerate(graph.nodes)}
@@ -162,10 +162,10 @@ def _circuit(graph: Graph, node: int) -> list[int]:
     return order
 
 
-def _choices(types: Sequence[Type], starts: Sequence[Operand]) -> Iterator[tuple[Operand, ...]]:
+def _neutral_choices(types: Sequence[Type], starts: Sequence[Operand]) -> Iterator[tuple[Operand, ...]]:
     """Candidate neutral values of the inputs, a Nothing where an input may be missing; those with the fewest recurs
     first."""
-    each = [list(_values(type, starts)) for type in types]
+    each = [list(_neutral_values(type, starts)) for type in types]
     count = 1
     for values in each:
         count *= len(values)
@@ -174,7 +174,7 @@ def _choices(types: Sequence[Type], starts: Sequence[Operand]) -> Iterator[tuple
     yield from sorted(product(*each), key=lambda chosen: sum(not isinstance(c, Nothing) for c in chosen))
 
 
-def _values(type: Type, starts: Sequence[Operand]) -> Iterator[Operand]:
+def _neutral_values(type: Type, starts: Sequence[Operand]) -> Iterator[Operand]:
     """Neutral values of a type: None, initial values, and the extremes that min, max, and, or and add leave alone."""
     yield Nothing(type)
     if type.lanes > 1:
@@ -186,7 +186,7 @@ def _values(type: Type, starts: Sequence[Operand]) -> Iterator[Operand]:
     yield from dict.fromkeys([*own, *(Constant(type, value) for value in extremes)])
 
 
-def _kept(
+def _fixed_point(
     graph: Graph,
     circuit: Sequence[int],
     before: Mapping[tuple[int, int], Operand],
@@ -195,15 +195,15 @@ def _kept(
     """Values that the circuit gives, if it gives what it is given (a fixed point); else None."""
     made: dict[int, Operand | None] = {}
 
-    def of(read: Read) -> Operand | None:
+    def read_value(read: Read) -> Operand | None:
         if read in inputs:
             return inputs[read]
         if read.distance:
             return before.get((read.node, read.result))
-        return leaf(graph.nodes[read.node]) if graph.nodes[read.node].name in LEAF else made.get(read.node)
+        return leaf_operand(graph.nodes[read.node]) if graph.nodes[read.node].name in LEAF else made.get(read.node)
 
     for n in circuit:
-        made[n] = evaluate(graph.nodes[n], operands(graph, graph.nodes[n], of))
+        made[n] = evaluate(graph.nodes[n], read_operands(graph, graph.nodes[n], read_value))
     if any(made[node] != start for (node, _), start in before.items()):
         return None
     return {(n, 0): value for n, value in made.items() if value is not None and not isinstance(value, Nothing)}

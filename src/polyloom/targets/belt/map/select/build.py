@@ -12,7 +12,7 @@ from polyloom.analysis.superblocks import SideExit, Superblock, superblocks
 from polyloom.ir import ssa
 from polyloom.ir.ssa_types import I1
 from polyloom.ir.ssa_verify import definitions, uses
-from polyloom.targets.belt.map.select.lower import B, Emitter, constant, lower, opposite_of, type_of
+from polyloom.targets.belt.map.select.lower import B, Emitter, constant, lower_instruction, complemented_condition, belt_type
 from polyloom.targets.belt.source.ir import (
     Block,
     Branch,
@@ -30,7 +30,7 @@ from polyloom.transform.ssa.editing import postorder
 from polyloom.transform.ssa.vectorize.vectorize import expected_iterations
 
 
-def build(function: ssa.Function, expect: Mapping[str, int] | None = None) -> Function:
+def select_operations(function: ssa.Function, expect: Mapping[str, int] | None = None) -> Function:
     """Select operations of a function in loop-closed form, in the order of the source; `expect` has likely values of
     parameters."""
     return _Building(function, expect or {}).function()
@@ -77,11 +77,11 @@ class _Building:
                 done[name] = self._block(self.blocks[name])
         # Printed in the order of the source; blocks inside of loops have become part of them.
         kept = [done[b.name] for b in self.source.blocks if b.name in done]
-        results = (type_of(self.source.result),) if self.source.result is not None else ()
+        results = (belt_type(self.source.result),) if self.source.result is not None else ()
         return Function(self.source.name, results, tuple(kept), self.source.place)
 
     def _parameters(self, parameters: tuple[ssa.Value, ...]) -> tuple[Value, ...]:
-        return tuple(Value(p.name, type_of(p.type)) for p in parameters)
+        return tuple(Value(p.name, belt_type(p.type)) for p in parameters)
 
     def _emitter(self, makers: dict[str, ssa.Instruction]) -> Emitter:
         return Emitter(self.fresh, self.known, makers, self.around, self.readers)
@@ -89,7 +89,7 @@ class _Building:
     def _block(self, block: ssa.Block) -> Block:
         emitter = self._emitter({r.name: i for i in block.instructions for r in i.results})
         for instruction in block.instructions:
-            lower(emitter, instruction)
+            lower_instruction(emitter, instruction)
         end = self._end(emitter, block.terminator)
         return Block(block.name, self._parameters(block.parameters), tuple(emitter.ops), end)
 
@@ -102,7 +102,7 @@ class _Building:
             # A side exit stands before the instruction at its position; the last ones behind all of them.
             while leaving and leaving[0].position == position:
                 self._leave(emitter, leaving.pop(0), made)
-            lower(emitter, instruction)
+            lower_instruction(emitter, instruction)
         for e in leaving:
             self._leave(emitter, e, made)
         following = tuple(map(emitter.operand, loop.following))
@@ -117,7 +117,7 @@ class _Building:
         # select(guard, c, not taken) leaves only under its guard: a pick with one arm gives None otherwise.
         if source is not None and source.operation == "select" and source.operands[2] == ssa.Constant(I1, not sense):
             guard, wanted, _ = source.operands
-        if (opposite := opposite_of(emitter, wanted)) is not None:
+        if (opposite := complemented_condition(emitter, wanted)) is not None:
             wanted, sense = opposite, not sense
         condition = emitter.operand(wanted)
         if guard is not None:
@@ -141,4 +141,4 @@ class _Building:
             # An unreachable end needs some terminator: the verifier knows no other.
             case _:  # never reached
                 result = self.source.result
-                return Return((constant(type_of(result), 0),) if result is not None else (), end.place)
+                return Return((constant(belt_type(result), 0),) if result is not None else (), end.place)

@@ -9,27 +9,27 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.targets.belt.source.ir import Block, Branch, Edge, Function, Jump, Loop, Operand, Value
-from polyloom.targets.belt.source.ir_verify import edges, ends
+from polyloom.targets.belt.source.ir_verify import flow_edges, end_operands
 
 _EFFECTS: Final = ("store", "call", "calltr", "leave", "leavetr", "leavefl")
 
 
-def without_dead(function: Function) -> Function:
+def eliminate_dead_code(function: Function) -> Function:
     """Function without operations, parameters and arguments that nothing with an effect needs. The function's own
     parameters stay."""
     blocks = {block.name: block for block in function.blocks}
-    live = _live(function, blocks)
+    live = _live_values(function, blocks)
     first = function.blocks[0].name
 
-    def kept(name: str) -> list[int]:
+    def kept_positions(name: str) -> list[int]:
         return [k for k, p in enumerate(blocks[name].parameters) if name == first or p.name in live]
 
     def edge(of: Edge) -> Edge:
-        return Edge(of.target, tuple(of.arguments[k] for k in kept(of.target)))
+        return Edge(of.target, tuple(of.arguments[k] for k in kept_positions(of.target)))
 
     made: list[Block | Loop] = []
     for block in function.blocks:
-        parameters = tuple(block.parameters[k] for k in kept(block.name))
+        parameters = tuple(block.parameters[k] for k in kept_positions(block.name))
         ops = tuple(
             op if op.edge is None else replace(op, edge=edge(op.edge))
             for op in block.ops
@@ -37,7 +37,7 @@ def without_dead(function: Function) -> Function:
         )
         if isinstance(block, Loop):
             # `order` goes: its positions are those of the old operations; `order_memory` makes it afterwards.
-            following = tuple(block.next[k] for k in kept(block.name))
+            following = tuple(block.next[k] for k in kept_positions(block.name))
             made.append(replace(block, parameters=parameters, ops=ops, next=following, order=()))
         else:
             end = block.terminator
@@ -49,7 +49,7 @@ def without_dead(function: Function) -> Function:
     return replace(function, blocks=tuple(made))
 
 
-def _live(function: Function, blocks: dict[str, Block | Loop]) -> set[str]:
+def _live_values(function: Function, blocks: dict[str, Block | Loop]) -> set[str]:
     """Live values: a work list from the operands of what has an effect, back through results, arguments and back
     arcs."""
     sources: dict[str, list[Operand]] = {}
@@ -60,12 +60,12 @@ def _live(function: Function, blocks: dict[str, Block | Loop]) -> set[str]:
                 sources.setdefault(result.name, []).extend(op.operands)
             if op.name in _EFFECTS or op.volatile:
                 work += op.operands
-        for edge in edges(block):
-            _arrive(sources, blocks[edge.target].parameters, edge.arguments)
+        for edge in flow_edges(block):
+            _bind_arguments(sources, blocks[edge.target].parameters, edge.arguments)
         if isinstance(block, Loop):
-            _arrive(sources, block.parameters, block.next)
+            _bind_arguments(sources, block.parameters, block.next)
         else:
-            work += ends(block)
+            work += end_operands(block)
     live: set[str] = set()
     while work:
         operand = work.pop()
@@ -75,6 +75,6 @@ def _live(function: Function, blocks: dict[str, Block | Loop]) -> set[str]:
     return live
 
 
-def _arrive(sources: dict[str, list[Operand]], parameters: Iterable[Value], arguments: Iterable[Operand]) -> None:
+def _bind_arguments(sources: dict[str, list[Operand]], parameters: Iterable[Value], arguments: Iterable[Operand]) -> None:
     for parameter, argument in zip(parameters, arguments, strict=True):
         sources.setdefault(parameter.name, []).append(argument)

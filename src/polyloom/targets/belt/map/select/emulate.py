@@ -20,7 +20,7 @@ from polyloom.ir.ssa import Function, Instruction
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_types import Type
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.map.select.lower import SAME, type_of
+from polyloom.targets.belt.map.select.lower import SAME, belt_type
 from polyloom.transform.ssa.library_calls import Library, call_library
 
 EMULATED: Final = "emulated."
@@ -32,7 +32,7 @@ def emulate(function: Function, machine: Machine) -> Function:
     """Program with the routines that a member needs. Errors: PL1090 for what has no routine (exit 3)."""
 
     def lacks(operation: str, type: Type) -> bool:
-        return not machine.supports(SAME[operation], type_of(type).width)
+        return not machine.supports(SAME[operation], belt_type(type).width)
 
     def refusal(i: Instruction) -> PolyloomError:
         words = i.place.words()
@@ -50,10 +50,10 @@ def emulate(function: Function, machine: Machine) -> Function:
 def routines() -> tuple[Function, ...]:
     """Library of all routines, each with those that it calls; read once."""
     known = {f.name: f for f in read(ROUTINES.read_text(encoding="utf-8"), ROUTINES.name).program}
-    return tuple(replace(f, others=tuple(known[name] for name in _reached(f, known))) for f in known.values())
+    return tuple(replace(f, others=tuple(known[name] for name in _callees(f, known))) for f in known.values())
 
 
-def _reached(function: Function, known: Mapping[str, Function]) -> list[str]:
+def _callees(function: Function, known: Mapping[str, Function]) -> list[str]:
     """Transitive callees: names of the routines that one calls, directly or not."""
     # In the order of discovery, so that a program's routines have the same numbers in every run.
     found: dict[str, None] = {}

@@ -122,19 +122,19 @@ SWAPPED: Final = {
 }
 
 
-def type_of(type: SsaType) -> Type:
+def belt_type(type: SsaType) -> Type:
     """Belt type of an SSA type: pointers have 4 bytes, flags one."""
     assert not isinstance(type.lanes, str), type
     return Type(_WIDTHS[type.element], type.lanes or 1)
 
 
-def bits_of(type: Type) -> int:
+def bit_width(type: Type) -> int:
     return 8 * BYTES[type.width]
 
 
 def constant(type: Type, number: int) -> Constant:
     """Constant of a type, modulo its width."""
-    return Constant(type, number % (1 << bits_of(type)))
+    return Constant(type, number % (1 << bit_width(type)))
 
 
 def selected_name(i: Instruction) -> str:
@@ -146,7 +146,7 @@ def selected_name(i: Instruction) -> str:
     return _INTRINSICS.get(i.callee) or SAME.get(i.operation) or ""
 
 
-def words_of_product(i: Instruction, makers: Mapping[str, Instruction]) -> tuple[ssa.Operand, ...] | None:
+def product_words(i: Instruction, makers: Mapping[str, Instruction]) -> tuple[ssa.Operand, ...] | None:
     """Words of whose zero extensions the instruction is the product of 64 bits: one widening multiplication of two
     words."""
     sources = [makers.get(o.name) if isinstance(o, ssa.Value) else None for o in i.operands]
@@ -175,14 +175,14 @@ class Emitter:
         """Belt operand of an SSA operand."""
         match operand:
             case ssa.Value(name, type):
-                return self.known.get(name, Value(name, type_of(type)))
+                return self.known.get(name, Value(name, belt_type(type)))
             case ssa.Address(name, offset):
                 return Address(name, offset)
             case ssa.Constant(type, value):
-                return constant(type_of(type), value)
+                return constant(belt_type(type), value)
             # An undefined value may be any; zero needs no slot where it can be an immediate.
             case ssa.Undef(type):
-                return constant(type_of(type), 0)
+                return constant(belt_type(type), 0)
 
     def emit(self, name: str, *operands: Operand, type: Type | None = None, to: str | None = None) -> Value:
         """Append an operation, of the first operand's type where none is given; its result."""
@@ -205,32 +205,32 @@ class Emitter:
         self.known[name] = operand
 
 
-def lower(emitter: Emitter, i: Instruction) -> None:
+def lower_instruction(emitter: Emitter, i: Instruction) -> None:
     """Append the operations of an instruction."""
     emitter.place = i.place
     given = [emitter.operand(o) for o in i.operands]
     result = i.results[0] if i.results else None
     if i.operation in ("load", "store"):
-        _access(emitter, i, given)
+        _lower_access(emitter, i, given)
     # A fence orders what other processors see, and nothing else runs on this memory.
     elif i.operation == "fence" or (i.operation == "call" and not i.called and result is None):
         return
     elif i.called:
-        _call(emitter, i, given)
+        _lower_call(emitter, i, given)
     elif result is not None:
-        found = _value(emitter, i, given, result)
+        found = _lower_value(emitter, i, given, result)
         if found is not None:
             emitter.alias(result.name, found)
 
 
-def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
+def _lower_value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
     """Operand that the result is, unless an operation that gives it by its name was emitted."""
-    name, type = i.operation, type_of(result.type)
+    name, type = i.operation, belt_type(result.type)
     to = result.name
     if name in ssa.LANES:
         return _lane_operation(emitter, i, given, type, to)
     source = i.operands[0].type.scalar
-    if (folded := _lanes_folded(emitter, i, given)) is not None:
+    if (folded := _fold_lanes(emitter, i, given)) is not None:
         emitter.emit(*folded, type=type, to=to)
     elif name in ("zext", "sext") and _extending_load(emitter, i) is not None:
         return None  # the load has given it
@@ -240,10 +240,10 @@ def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.V
         return given[0]
     elif name == "offset":
         emitter.emit("add", *given, to=to)
-    elif (pair := _and_not(emitter, i)) is not None:
+    elif (pair := _match_andn(emitter, i)) is not None:
         emitter.emit("andn", *pair, to=to)
     elif name == "select":
-        if (opposite := opposite_of(emitter, i.operands[0])) is not None:
+        if (opposite := complemented_condition(emitter, i.operands[0])) is not None:
             given = [emitter.operand(opposite), *given[:0:-1]]
         emitter.emit("pick", *given, type=type, to=to)
     elif name in _RELATIONS:
@@ -254,19 +254,19 @@ def _value(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.V
         emitter.emit("xor", *given, to=to)
     elif result.type.scalar == I1 and name == "mul":
         emitter.emit("and", *given, to=to)
-    elif (words := words_of_product(i, emitter.around)) is not None:
+    elif (words := product_words(i, emitter.around)) is not None:
         emitter.emit("muluw", *map(emitter.operand, words), type=type, to=to)
     elif name in SAME:
-        mask = _made(emitter, i.operands[-1], "and") if name in ("shl", "lshr", "ashr") else None
+        mask = _maker(emitter, i.operands[-1], "and") if name in ("shl", "lshr", "ashr") else None
         if mask is not None and mask.operands[1] == ssa.Constant(i.results[0].type, i.results[0].type.bits - 1):
             given[1] = emitter.operand(mask.operands[0])  # amounts count modulo the width
         emitter.emit(SAME[name], *given, to=to)
     elif name in ssa.FLOAT_COMPARISONS:
         return _float_comparison(emitter, name, given, to)
     elif name in ssa.CASTS:
-        return _cast(emitter, name, source, result.type, given[0], to)
+        return _lower_cast(emitter, name, source, result.type, given[0], to)
     else:
-        return _intrinsic(emitter, i, given, result)
+        return _lower_intrinsic(emitter, i, given, result)
     return None
 
 
@@ -297,7 +297,7 @@ def _lane_operation(emitter: Emitter, i: Instruction, given: list[Operand], type
             emitter.any_lane.setdefault(i.operands[0], emitter.ops[-1].results[1])
         case "extract":
             # Whether any lane is set, asked of the last lane of a smear, is the smear's own second result.
-            smeared = _made(emitter, i.operands[0], "smeari")
+            smeared = _maker(emitter, i.operands[0], "smeari")
             lanes = given[0].type.lanes
             if smeared is not None and given[1] == constant(W, lanes - 1):
                 return emitter.any_lane[smeared.operands[0]]
@@ -307,30 +307,30 @@ def _lane_operation(emitter: Emitter, i: Instruction, given: list[Operand], type
     return None
 
 
-def _lanes_folded(emitter: Emitter, i: Instruction, given: list[Operand]) -> tuple[str, *tuple[Operand, ...]] | None:
+def _fold_lanes(emitter: Emitter, i: Instruction, given: list[Operand]) -> tuple[str, *tuple[Operand, ...]] | None:
     """Fold operations on lanes: numbers from a scalar on, lanes from a number on, masks that are united; mnemonic and
     operands, or None."""
     if not i.results[0].type.lanes or len(given) < 2:
         return None
-    splat, numbers = (_made(emitter, i.operands[k], "splat") for k in (0, 1)), i.operands[::-1]
+    splat, numbers = (_maker(emitter, i.operands[k], "splat") for k in (0, 1)), i.operands[::-1]
     first, second = splat
-    if i.operation == "add" and first is not None and _made(emitter, numbers[0], "iota") is not None:
+    if i.operation == "add" and first is not None and _maker(emitter, numbers[0], "iota") is not None:
         return "iota", emitter.operand(first.operands[0])
-    if i.operation == "sge" and second is not None and _made(emitter, i.operands[0], "iota") is not None:
+    if i.operation == "sge" and second is not None and _maker(emitter, i.operands[0], "iota") is not None:
         return "remaining", emitter.operand(second.operands[0])
     if i.operation == "select" and i.results[0].type.mask and given[1] == constant(given[1].type, 1):
         return "orm", given[0], given[2]
     return None
 
 
-def opposite_of(emitter: Emitter, condition: ssa.Operand) -> ssa.Operand | None:
+def complemented_condition(emitter: Emitter, condition: ssa.Operand) -> ssa.Operand | None:
     """Condition of which this one is the complement, so that the arms or the sense change instead; None for others."""
-    made = _made(emitter, condition, "xor")
+    made = _maker(emitter, condition, "xor")
     is_complement = made is not None and made.operands[1] == ssa.Constant(made.results[0].type, 1)
     return made.operands[0] if made is not None and is_complement and condition.type.scalar == I1 else None
 
 
-def _and_not(emitter: Emitter, i: Instruction) -> tuple[Operand, Operand] | None:
+def _match_andn(emitter: Emitter, i: Instruction) -> tuple[Operand, Operand] | None:
     """Operands of one `andn` for a conjunction with a comparison that nothing else reads, and whose opposite was
     computed anyway."""
     for whole, other in (i.operands, i.operands[::-1]) if i.operation == "and" and i.results[0].type == I1 else ():
@@ -346,20 +346,20 @@ def _and_not(emitter: Emitter, i: Instruction) -> tuple[Operand, Operand] | None
 
 def _extending_load(emitter: Emitter, i: Instruction) -> Instruction | None:
     """Load that does an extension to 32 bits itself, because nothing else reads it; None for others."""
-    load = _made(emitter, i.operands[0], "load") if _made(emitter, i.results[0], i.operation) is i else None
+    load = _maker(emitter, i.operands[0], "load") if _maker(emitter, i.results[0], i.operation) is i else None
     narrow = load is not None and load.results[0].type.scalar in (I8, I16) and i.results[0].type.bits == 32
     return load if narrow and load is not None and list(emitter.readers[load.results[0].name]) == [i] else None
 
 
-def _cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str) -> Operand | None:
+def _lower_cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str) -> Operand | None:
     """Conversion of a width, or between integers and floats; an operand where the bits stay as they are."""
-    type = type_of(target)
+    type = belt_type(target)
     match name:
         case "trunc":
             narrow = given if given.type == type else emitter.emit("narrow", given, type=type)
             # A flag must be 0 or 1 in its byte: narrowing alone would leave seven other bits.
             if target != I1:
-                emitter.ops[-1] = _renamed(emitter.ops[-1], to)
+                emitter.ops[-1] = _rename_result(emitter.ops[-1], to)
                 return None
             emitter.emit("and", narrow, constant(B, 1), to=to)
         case "zext" if given.type == type:
@@ -386,25 +386,25 @@ def _cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: 
     return None
 
 
-def _renamed(op: Op, name: str) -> Op:
+def _rename_result(op: Op, name: str) -> Op:
     return Op(op.name, op.operands, (Value(name, op.results[0].type),), op.width, place=op.place)
 
 
-def _intrinsic(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
+def _lower_intrinsic(emitter: Emitter, i: Instruction, given: list[Operand], result: ssa.Value) -> Operand | None:
     """Call of an LLVM intrinsic."""
-    name, to, type = i.callee, result.name, type_of(result.type)
+    name, to, type = i.callee, result.name, belt_type(result.type)
     if name in ssa.REDUCTIONS:
-        return _reduced(emitter, i, given[0], to)
+        return _lower_reduction(emitter, i, given[0], to)
     if name in ("fshl", "fshr"):
-        _funnel(emitter, name, given, type, to)
+        _lower_funnel_shift(emitter, name, given, type, to)
     elif result.type.scalar == I1:
-        return _of_bits(emitter, name, given)
+        return _bit_intrinsic(emitter, name, given)
     else:
         emitter.emit(_INTRINSICS[name], *given, to=to)
     return None
 
 
-def _reduced(emitter: Emitter, i: Instruction, vector: Operand, to: str) -> None:
+def _lower_reduction(emitter: Emitter, i: Instruction, vector: Operand, to: str) -> None:
     """Reduction over lanes by log2(lanes) steps of shuffle and operation (docs/targets/belt.md, Vectors)."""
     operation = ssa.REDUCTIONS[i.callee][0]
     name = _INTRINSICS.get(operation) or SAME[operation]
@@ -416,7 +416,7 @@ def _reduced(emitter: Emitter, i: Instruction, vector: Operand, to: str) -> None
     emitter.emit("extract", vector, constant(W, 0), type=Type(vector.type.width), to=to)
 
 
-def _of_bits(emitter: Emitter, name: str, given: list[Operand]) -> Operand:
+def _bit_intrinsic(emitter: Emitter, name: str, given: list[Operand]) -> Operand:
     """Intrinsic of a flag (i1), whose 1 is -1 where it is signed, as an operation of logic."""
     match name:
         case "smin" | "umax" | "uadd.sat" | "sadd.sat":
@@ -431,14 +431,14 @@ def _of_bits(emitter: Emitter, name: str, given: list[Operand]) -> Operand:
             return given[0]
 
 
-def _funnel(emitter: Emitter, name: str, given: list[Operand], type: Type, to: str) -> None:
+def _lower_funnel_shift(emitter: Emitter, name: str, given: list[Operand], type: Type, to: str) -> None:
     """Funnel shift: (a:b) << c, upper half, or (a:b) >> c, lower half; c modulo the width, as shift amounts are here.
 
     Shifts by width - c would be by the width itself for c = 0, which is a shift by 0 on this machine; two shifts, one
     of them by 1, avoid that.
     """
     a, b, c = given
-    width = bits_of(type)
+    width = bit_width(type)
     left = name == "fshl"
     if a == b and left:
         emitter.emit("rotl", a, c, to=to)
@@ -464,67 +464,67 @@ def _funnel(emitter: Emitter, name: str, given: list[Operand], type: Type, to: s
         emitter.emit("or", upper, emitter.emit("shru", b, c), to=to)
 
 
-def _access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
+def _lower_access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
     """Lower a load or a store. Under a predicate a load has None as its address, a store None as its value: so its
     address keeps its form."""
     volatile = is_ordered(i)
     if i.operation == "load":
-        address, scale, offset = _mode(emitter, i.operands[0])
+        address, scale, offset = _address_mode(emitter, i.operands[0])
         if len(given) > 1:
             address = (emitter.emit("pick", given[1], address[0], type=W), *address[1:])
-        result, type, name = i.results[0], type_of(i.results[0].type), "load"
+        result, type, name = i.results[0], belt_type(i.results[0].type), "load"
         readers = emitter.readers.get(result.name, ())
         extension = readers[0] if len(readers) == 1 else None
         if extension is not None and extension.operation in ("zext", "sext") and _extending_load(emitter, extension):
             result, name = extension.results[0], "loads" if extension.operation == "sext" else "loadu"
         # The load gives the extension's result: the instruction that extends emits nothing.
-        made = (Value(result.name, type_of(result.type)),)
+        made = (Value(result.name, belt_type(result.type)),)
         op = Op(name, address, made, type.width, scale, offset, place=i.place, volatile=volatile, memory=i)
     else:
-        address, scale, offset = _mode(emitter, i.operands[1])
+        address, scale, offset = _address_mode(emitter, i.operands[1])
         value, _, *guard = given
         # Of a wider value a store takes the low bytes.
-        wide = _made(emitter, i.operands[0], "trunc")
+        wide = _maker(emitter, i.operands[0], "trunc")
         if wide is not None and i.operands[0].type.scalar != I1 and wide.operands[0].type.bits <= 32:
             value = emitter.operand(wide.operands[0])
         if guard:
             value = emitter.emit("pick", *guard, value, type=value.type)
-        width = type_of(i.operands[0].type).width
+        width = belt_type(i.operands[0].type).width
         op = Op("store", (*address, value), (), width, scale, offset, place=i.place, volatile=volatile, memory=i)
     emitter.ops.append(op)
 
 
-def _mode(emitter: Emitter, pointer: ssa.Operand) -> tuple[tuple[Operand, ...], int, int]:
+def _address_mode(emitter: Emitter, pointer: ssa.Operand) -> tuple[tuple[Operand, ...], int, int]:
     """Addressing mode base + index * scale + offset: what the block computes of an address that the access does itself;
     operands, scale and offset."""
     base, low = pointer, 0
-    while (made := _made(emitter, base, "offset")) is not None and isinstance(by := made.operands[1], ssa.Constant):
+    while (made := _maker(emitter, base, "offset")) is not None and isinstance(by := made.operands[1], ssa.Constant):
         # Offsets are collected from the access outwards, as far as their sum fits into the field.
         if not -(1 << OFFSET_BITS - 1) <= low + by.value < 1 << OFFSET_BITS - 1:
             break
         base, low = made.operands[0], low + by.value
-    made = _made(emitter, base, "offset")
+    made = _maker(emitter, base, "offset")
     if made is None or isinstance(made.operands[1], ssa.Constant):
         return (emitter.operand(base),), 0, low
     base, index = made.operands
     if base.type.lanes and isinstance(base, ssa.Value):
         # A vector of one base is the splat of a pointer: the access takes the scalar and gathers by its index.
         base = emitter.around[base.name].operands[0]
-    shift = _made(emitter, index, "shl")
+    shift = _maker(emitter, index, "shl")
     if shift is not None and isinstance(by := shift.operands[1], ssa.Constant) and 1 << by.value in SCALES:
         return (emitter.operand(base), emitter.operand(shift.operands[0])), 1 << by.value, low
     return (emitter.operand(base), emitter.operand(index)), 1, low
 
 
-def _made(emitter: Emitter, operand: ssa.Operand, operation: str) -> Instruction | None:
+def _maker(emitter: Emitter, operand: ssa.Operand, operation: str) -> Instruction | None:
     """Instruction of the block that makes the operand by this operation, else None."""
     found = emitter.makers.get(operand.name) if isinstance(operand, ssa.Value) else None
     return found if found is not None and found.operation == operation else None
 
 
-def _call(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
+def _lower_call(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
     """Call of a routine, with the predicate first if it has one."""
-    results = tuple(Value(r.name, type_of(r.type)) for r in i.results)
+    results = tuple(Value(r.name, belt_type(r.type)) for r in i.results)
     # A guarded call has its predicate last in SSA form, first in words.
     is_guarded = ssa.GUARDED in i.flags
     operands = (given[-1], *given[:-1]) if is_guarded else tuple(given)

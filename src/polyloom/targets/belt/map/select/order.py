@@ -20,10 +20,10 @@ def order_memory(module: Module, origins: Mapping[str, Aliases]) -> Module:
     """Module with the memory order of all blocks and loops; `origins`: by function, the aliases of the SSA form from
     which it was made."""
     effects = call_effects(origins[module.functions[0].name].function)
-    return replace(module, functions=tuple(_ordered(f, origins[f.name], effects) for f in module.functions))
+    return replace(module, functions=tuple(_order_function(f, origins[f.name], effects) for f in module.functions))
 
 
-def _ordered(function: Function, origin: Aliases, effects: Mapping[str, MemoryEffect]) -> Function:
+def _order_function(function: Function, origin: Aliases, effects: Mapping[str, MemoryEffect]) -> Function:
     """Function with the memory dependences of its blocks and loops (docs/targets/belt.md, Time)."""
     loops = {loop.name: loop for loop in superblocks(origin.function)}
     blocks = list(function.blocks)

@@ -12,17 +12,17 @@ from collections.abc import Iterator
 
 from polyloom.analysis.loops import loop_forest
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.ssa import ATOMICS, INDIRECT, Block, Constant, Function, flow_edges, mentioned
+from polyloom.ir.ssa import ATOMICS, INDIRECT, Block, Constant, Function, flow_edges, mentioned_addresses
 
 
-def refuse(program: Function) -> Function:
+def refuse_unsupported(program: Function) -> Function:
     """Check a program; the program itself. Errors: PL1085 to PL1087, PL1090."""
-    for error in _found(program):
+    for error in _violations(program):
         raise error
     return program
 
 
-def _found(program: Function) -> Iterator[PolyloomError]:
+def _violations(program: Function) -> Iterator[PolyloomError]:
     """Errors of a program, one for each construct without code."""
     names = {member.name for member in program.program}
     if (recursion := _recursion(program)) is not None:
@@ -30,7 +30,7 @@ def _found(program: Function) -> Iterator[PolyloomError]:
     for member in program.program:
         # Loops are natural ones: a loop with two entries has no head where `inner` could stand (Havlak 1997).
         forest = loop_forest(len(member.blocks), flow_edges(member))
-        yield from (_irreducible(member, member.blocks[loop.header]) for loop in forest.loops if loop.irreducible)
+        yield from (_irreducible_error(member, member.blocks[loop.header]) for loop in forest.loops if loop.irreducible)
         for instruction in (i for block in member.blocks for i in block.instructions):
             where = instruction.place.words() or member.name
             if instruction.operation in ATOMICS:
@@ -46,7 +46,7 @@ def _found(program: Function) -> Iterator[PolyloomError]:
                 )
             if instruction.callee == INDIRECT:
                 yield _error(f"{where}: a call through a pointer", "call functions by their names, in a `switch`")
-        for address in (address for address in mentioned(member) if address.name in names):
+        for address in (address for address in mentioned_addresses(member) if address.name in names):
             yield _error(f"the address of the function {address.name}", "call functions by their names, in a `switch`")
     # Addresses are known only when data are laid out, behind the importer.
     for datum in (datum for datum in program.data if datum.addresses):
@@ -74,7 +74,7 @@ def _recursion(program: Function) -> PolyloomError | None:
     return next(filter(None, (visit(name, []) for name in members)), None)
 
 
-def _irreducible(function: Function, block: Block) -> PolyloomError:
+def _irreducible_error(function: Function, block: Block) -> PolyloomError:
     place = next((p for p in (i.place for i in block.instructions) if p.line), block.terminator.place)
     words = place.words(function.place.file)
     return input_error(

@@ -12,7 +12,7 @@ from polyloom.transform.ssa.vectorize.vectorize import Vectorized, VectorMachine
 _EMULATED = "emulated."
 
 
-def vectorizing(machine: VectorMachine, found: list[Vectorized]) -> Callable[[Function, bool], Function]:
+def make_vectorizer(machine: VectorMachine, found: list[Vectorized]) -> Callable[[Function, bool], Function]:
     """Change that vectorizes a function, unless it is a routine of ours; `found` gets what becomes of loops."""
 
     def change(function: Function, outside: bool) -> Function:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from polyloom.targets.minion.map.convolution.shape import Shape
 from polyloom.targets.minion.map.frame import Team
-from polyloom.targets.minion.map.lines import MOST, prefetched
+from polyloom.targets.minion.map.lines import MOST, prefetch_array
 from polyloom.targets.minion.map.product.tile import PREFETCHED, wait
 from polyloom.targets.minion.words.tiles import TILE
 
 
-def ahead(s: Shape, team: Team, prefix: str) -> list[str]:
+def prefetch_weights(s: Shape, team: Team, prefix: str) -> list[str]:
     """Prefetch of all weights, where they are at least a tile and at most half of L2. A wait ends it, because the
     result may lie behind the weights in the last group of lines.
     """
     if s.weight_bytes < TILE or s.weight_bytes > MOST:
         return []
-    return [*prefetched(s.weights, s.weight_bytes, team, prefix), wait(PREFETCHED)]
+    return [*prefetch_array(s.weights, s.weight_bytes, team, prefix), wait(PREFETCHED)]

@@ -12,12 +12,12 @@ from polyloom.analysis.convolution import Convolution
 from polyloom.diagnostics import infeasible, input_error
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
-from polyloom.targets.minion.map.convolution.loop import Buffer, loop
-from polyloom.targets.minion.map.convolution.move import moved
-from polyloom.targets.minion.map.convolution.place import Room, shape
-from polyloom.targets.minion.map.convolution.predict import chosen, cycles
+from polyloom.targets.minion.map.convolution.loop import Buffer, convolution_loop
+from polyloom.targets.minion.map.convolution.move import move_loops
+from polyloom.targets.minion.map.convolution.place import Room, build_shape
+from polyloom.targets.minion.map.convolution.predict import choose_tile, cycles
 from polyloom.targets.minion.map.frame import Part, barrier
-from polyloom.targets.minion.map.product.compile import by_first, evicts, settled, streams
+from polyloom.targets.minion.map.product.compile import on_first_harts, must_evict, phase_end_waits, is_factor_overwritten
 from polyloom.targets.minion.map.product.operand import Kind
 from polyloom.targets.minion.map.product.tile import STORED, wait
 from polyloom.targets.minion.map.work import Made, Setting
@@ -31,7 +31,7 @@ _PACKED: Final = 30
 """The FLB that tells that a group of moves is done."""
 
 
-def code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Setting) -> Made:
+def convolution_code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Setting) -> Made:
     """Code of a convolution. Errors: PL1339 for options of products, PL1341 for rows that masks cannot hold."""
     options = setting.options
     asked = {"--resident": options.resident, "--split-k": (options.split_k or 1) > 1, "--broadcast": options.broadcast}
@@ -40,39 +40,39 @@ def code(c: Convolution, kind: Kind, place: Place, outermost: bool, setting: Set
         message = f"{name} is for products, and this is a convolution"
         raise input_error("PL1339", message, help=f"leave {name} out")
     room = Room(setting.scratch)
-    found = shape(c, kind, setting.arrays, setting.values, room, outermost=outermost)
-    s = chosen(found, setting.team.minions)
+    found = build_shape(c, kind, setting.arrays, setting.values, room, outermost=outermost)
+    s = choose_tile(found, setting.team.minions)
     if s is None:
         message = f"a row of `{c.image}` is too long for the masks of a padded convolution, or its steps are"
         help = "give rows of fewer than 32768 pixels and strides below 128, or an image that has its border"
         raise infeasible("PL1341", message, help=help)
     if c.begins:
-        s = replace(s, begins=setting.arrays[c.begins].address, evicts=evicts(c.begins, c.result, setting))
+        s = replace(s, begins=setting.arrays[c.begins].address, evicts=must_evict(c.begins, c.result, setting))
     # Moves of one group may read what those of the group before wrote, so a barrier ends each group.
     parts = list[Part]()
     packs = replace(place, reason="packs an operand into the order of the tensor unit")
     for number, group in enumerate(room.groups):
         named = replace(setting, prefix=f"{setting.prefix}.pack{number}")
-        lines = [*moved(group, setting.team, named.prefix), wait(STORED)]
+        lines = [*move_loops(group, setting.team, named.prefix), wait(STORED)]
         parts += [
-            by_first(Part(tuple(lines), packs), named, "skip"),
+            on_first_harts(Part(tuple(lines), packs), named, "skip"),
             barrier(setting.team, f"{named.prefix}.all", _PACKED),
         ]
     # Turning a tile over passes through memory: the shire's scratchpad is nearer than DRAM, and a tile for each minion
     # is all it takes.
     own = setting.scratchpad >= MINIONS_PER_SHIRE * TILE
     at = _OWN if own else room.take(setting.team.minions * TILE)
-    lines = loop(s, setting.team, Buffer(at, own), setting.prefix)
+    lines = convolution_loop(s, setting.team, Buffer(at, own), setting.prefix)
     # The result was computed in another order of dimensions and is moved to its place once it is complete.
     if room.last:
-        parts.append(by_first(Part((*lines, wait(STORED)), place), setting, "skip"))
+        parts.append(on_first_harts(Part((*lines, wait(STORED)), place), setting, "skip"))
         parts.append(barrier(setting.team, f"{setting.prefix}.summed", _PACKED))
         setting = replace(setting, prefix=f"{setting.prefix}.back")
-        lines = moved(room.last, setting.team, setting.prefix)
+        lines = move_loops(room.last, setting.team, setting.prefix)
     parts.append(
-        by_first(Part((*lines, *settled(setting, streams=streams(setting, c.weight))), place), setting, "skip")
+        on_first_harts(Part((*lines, *phase_end_waits(setting, streams=is_factor_overwritten(setting, c.weight))), place), setting, "skip")
     )
     facts: dict[str, Json] = {"split_k": 1, "predicted_cycles": cycles(s, setting.team.minions)}
     # Useful multiply-adds leave out taps outside of the image.
     depth = setting.arrays[c.image].shape[c.channel]
-    return Made(tuple(parts), facts, s.pairs * s.channels * depth, kind.peak, room.free - setting.scratch)
+    return Made(tuple(parts), facts, s.useful_pairs * s.channels * depth, kind.peak, room.free - setting.scratch)

@@ -25,14 +25,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
-from polyloom.targets.minion.map.convolution.ahead import ahead
-from polyloom.targets.minion.map.convolution.ordered import ordered
+from polyloom.targets.minion.map.convolution.ahead import prefetch_weights
+from polyloom.targets.minion.map.convolution.ordered import channel_loop
 from polyloom.targets.minion.map.convolution.shape import Shape, Tap
-from polyloom.targets.minion.map.convolution.taps import PAIRS, added, over
+from polyloom.targets.minion.map.convolution.taps import PAIRS, add_constant, tap_loops
 from polyloom.targets.minion.map.frame import Team
-from polyloom.targets.minion.map.product.begin import column, forgotten, row
-from polyloom.targets.minion.map.product.loop import parted, shortened, step
-from polyloom.targets.minion.map.product.quant import begin
+from polyloom.targets.minion.map.product.begin import load_column, evict_lines, load_row
+from polyloom.targets.minion.map.product.loop import divide_index, shorten_step, multiply_step
+from polyloom.targets.minion.map.product.quant import prepare_quant
 from polyloom.targets.minion.map.product.tile import (
     COLUMN_FIELD,
     DEPTH_FIELD,
@@ -42,11 +42,11 @@ from polyloom.targets.minion.map.product.tile import (
     TURN_FMA,
     TURN_LOAD,
     li,
-    scaled,
+    add_scaled,
     wait,
 )
 from polyloom.targets.minion.memory_map import LINE
-from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
+from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, load_second_word
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD
 
 _QUANT, _BLOCK = "a2", "t5"
@@ -63,39 +63,39 @@ class Buffer:
     is_own: bool
 
 
-def loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[str]:
+def convolution_loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[str]:
     """Code of the loop; stores may still run behind it."""
     again, done = f"{prefix}.tile", f"{prefix}.stored"
     lines = [
         f"{prefix}.convolution:",
-        *ahead(s, team, prefix),
-        *_constants(s),
+        *prefetch_weights(s, team, prefix),
+        *_loop_constants(s),
         "mv s2, s0",
         f"{again}:",
         li("t0", s.tiles),
     ]
-    lines += [f"bgeu s2, t0, {done}", *_words(s, prefix)]
+    lines += [f"bgeu s2, t0, {done}", *_initial_words(s, prefix)]
     # Of the tile before: a store from L1Scp and a multiplication need a wait between them, and so do a store and a
     # vector instruction.
     lines += [wait(STORED)] if (s.turns or s.begins is not None) and s.tiles > team.minions else []
-    lines += begin(s.quant, _QUANT, s.tile, _BLOCK) if s.quant else []
-    lines += [*_cleared(s), *_sums(s, prefix), *_finished(s), *_quantized(s)]
-    lines += _turned(s, buffer) if s.turns else ["mv t6, s11", "csrw tensor_store, a1"]
+    lines += prepare_quant(s.quant, _QUANT, s.tile, _BLOCK) if s.quant else []
+    lines += [*_clear_sums(s), *_sums(s, prefix), *_read_tenc(s), *_quantize(s)]
+    lines += _transpose_tile(s, buffer) if s.turns else ["mv t6, s11", "csrw tensor_store, a1"]
     return [*lines, li("t0", team.minions), "add s2, s2, t0", f"j {again}", f"{done}:"]
 
 
-def _constants(s: Shape) -> list[str]:
+def _loop_constants(s: Shape) -> list[str]:
     """Loop invariants: strides, the size of the image's rows for masks, and the bits that turn."""
-    stride = LINE if s.turns else s.along.result_step
-    lines = [li("s9", s.along.stride * s.along.image_step), li("s10", x31(s.line_step, 1)), li("s11", stride)]
+    stride = LINE if s.turns else s.pixel_axis.result_step
+    lines = [li("s9", s.pixel_axis.stride * s.pixel_axis.image_step), li("s10", load_second_word(s.line_step, 1)), li("s11", stride)]
     if s.is_masked:
         # One row of the image is enough: taps across rows are left out by branches, so the mask only compares columns.
-        size = encode("tensor_conv_size", rows=1, column_step=s.along.stride, columns=s.along.limit).value
+        size = encode("tensor_conv_size", rows=1, column_step=s.pixel_axis.stride, columns=s.pixel_axis.limit).value
         lines += [li("t0", size), "csrw tensor_conv_size, t0"]
     return [*lines, li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
 
 
-def _words(s: Shape, prefix: str) -> list[str]:
+def _initial_words(s: Shape, prefix: str) -> list[str]:
     """Words of the tile's first tap, in s6, s7, s8 and a1, and where the taps of its first pixel are."""
     start = sum(axis.offset * axis.image_step for axis in s.axes)
     # With channels outermost each multiplication takes one word of depth, to keep the source's order of sums.
@@ -105,35 +105,35 @@ def _words(s: Shape, prefix: str) -> list[str]:
     signs = encode("tensor_fma", a_unsigned=s.unsigned[0], b_unsigned=s.unsigned[1]).value
     lines = ["and s6, s6, a3", li("t0", load), "add s6, s6, t0", "and s8, s8, a4", li("t0", fma.value | signs)]
     lines += ["or s8, s8, t0", li("s7", encode("tensor_load_b", rows=words, address=s.weights).value)]
-    lines += [li("a1", _store_word(s)), "mv t2, s2", *parted("t3", "t2", s.blocks)]
+    lines += [li("a1", _store_word(s)), "mv t2, s2", *divide_index("t3", "t2", s.blocks)]
     lines += [f"mv {_BLOCK}, t2"] if s.quant else []
-    lines += [*scaled("t1", "t2", s.block_step, "s7"), *scaled("t1", "t2", _result_step(s), "a1")]
-    lines += _limited(s.channels, "t2", f"{prefix}.wide", ROWS, "t4")
+    lines += [*add_scaled("t1", "t2", s.block_step, "s7"), *add_scaled("t1", "t2", _result_step(s), "a1")]
+    lines += _block_extent(s.channels, "t2", f"{prefix}.wide", ROWS, "t4")
     # The stored lines are channels, so their number is that of the output channels of the block.
     if s.turns:
         lines += [f"slli t4, t4, {ROW_FIELD}", "add a1, a1, t4", li("t4", ROWS - 1)]
     lines += ["srli t4, t4, 2", f"slli t4, t4, {COLUMN_FIELD}", "or s8, s8, t4"]
     for number in reversed(range(len(s.axes))):
-        lines += ["mv t2, t3", *(parted("t3", "t2", s.digits[number]) if number else []), *_axis(s, number, prefix)]
+        lines += ["mv t2, t3", *(divide_index("t3", "t2", s.digits[number]) if number else []), *_add_axis(s, number, prefix)]
     return lines
 
 
-def _axis(s: Shape, number: int, prefix: str) -> list[str]:
+def _add_axis(s: Shape, number: int, prefix: str) -> list[str]:
     """Contribution of the tile's place along an axis, in t2, to the words."""
     axis, each = s.axes[number], s.tile if number == s.pixel else 1
-    lines = scaled("t1", "t2", each * axis.stride * axis.image_step, "s6")
-    lines += scaled("t1", "t2", each * axis.result_step, "a1")
+    lines = add_scaled("t1", "t2", each * axis.stride * axis.image_step, "s6")
+    lines += add_scaled("t1", "t2", each * axis.result_step, "a1")
     for (where, _), tap in zip(PAIRS, s.taps, strict=False):
         if tap.axis == number and s.leaves(tap):
-            lines += [f"li {where}, {axis.offset}", *scaled("t1", "t2", each * axis.stride, where)]
+            lines += [f"li {where}, {axis.offset}", *add_scaled("t1", "t2", each * axis.stride, where)]
     if number == s.pixel:
-        lines += _limited(axis.extent, "t2", f"{prefix}.high", s.tile, "t4")
+        lines += _block_extent(axis.extent, "t2", f"{prefix}.high", s.tile, "t4")
         lines += [*([] if s.outermost else ["add s6, s6, t4"]), f"slli t4, t4, {ROW_FIELD}", "or s8, s8, t4"]
         lines += [] if s.turns else ["add a1, a1, t4"]
     return lines
 
 
-def _limited(extent: int, block: str, label: str, each: int, to: str) -> list[str]:
+def _block_extent(extent: int, block: str, label: str, each: int, to: str) -> list[str]:
     """Rows or columns of a block, less 1: all, or what is left in the last one."""
     lines = [li(to, each - 1)]
     if extent % each == 0:
@@ -150,15 +150,15 @@ def _result_step(s: Shape) -> int:
 def _store_word(s: Shape) -> int:
     if s.turns:
         return encode("tensor_store_scp", start=_LINES, address=s.result).value
-    return encode("tensor_store", bytes=s.quant.row if s.quant else LINE, step=_step(s), address=s.result).value
+    return encode("tensor_store", bytes=s.quant.row if s.quant else LINE, step=_row_registers(s), address=s.result).value
 
 
-def _step(s: Shape) -> int:
+def _row_registers(s: Shape) -> int:
     """Registers from row to row of what is stored."""
     return 1 if s.quant is None or s.quant.row == LINE else 2
 
 
-def _masked(s: Shape, **fields: int) -> list[str]:
+def _masked_multiply(s: Shape, **fields: int) -> list[str]:
     """Multiplication in which no row takes part, of one word of depth. Where lines 32 on hold vectors, it reads those
     that the load behind it does not write.
     """
@@ -171,44 +171,44 @@ def _masked(s: Shape, **fields: int) -> list[str]:
     return [*lines, *other, "csrw tensor_fma, t0"]
 
 
-def _cleared(s: Shape) -> list[str]:
+def _clear_sums(s: Shape) -> list[str]:
     """Start of sums: +0 in registers or in TenC (masked rows with MUL; manual, chapter 9), or what a vector's sums
     begin with.
     """
     if s.begins is None:
-        return _masked(s, first=1)
-    is_row = s.along.extent == 1 and s.channels > 1
+        return _masked_multiply(s, first=1)
+    is_row = s.pixel_axis.extent == 1 and s.channels > 1
     lines = [li("t2", s.begins)]
-    lines += scaled("t1", "s2", LINE if is_row else s.tile * WORD, "t2")
-    return [*lines, *(row("t2") if is_row else column("t2")), *(forgotten("t2", 1, LINE) if s.evicts else [])]
+    lines += add_scaled("t1", "s2", LINE if is_row else s.tile * WORD, "t2")
+    return [*lines, *(load_row("t2") if is_row else load_column("t2")), *(evict_lines("t2", 1, LINE) if s.evicts else [])]
 
 
-def _finished(s: Shape) -> list[str]:
+def _read_tenc(s: Shape) -> list[str]:
     """Sums of integers go from TenC to registers."""
-    return _masked(s, to_registers=1) if s.kind.name == "int8" else []
+    return _masked_multiply(s, to_registers=1) if s.kind.name == "int8" else []
 
 
-def _quantized(s: Shape) -> list[str]:
+def _quantize(s: Shape) -> list[str]:
     """Epilogue by TensorQuant. A tile that may lie outside of the image at all taps has no later load that proves the
     vectors' loads complete, so it waits.
     """
     if s.quant is None:
         return []
-    is_proven = s.always_loads or not s.quant.vectors
+    is_proven = s.has_load_per_tile or not s.quant.vectors
     return [*([] if is_proven else [wait(LOADED)]), f"csrw tensor_quant, {_QUANT}"]
 
 
 def _sums(s: Shape, prefix: str) -> list[str]:
     if s.outermost:
-        return ordered(s, prefix)
-    return over(s, s.taps, f"{prefix}.tap", _depth(s, prefix), _steps)
+        return channel_loop(s, prefix)
+    return tap_loops(s, s.taps, f"{prefix}.tap", _depth_loop(s, prefix), _steps)
 
 
 def _steps(s: Shape, tap: Tap) -> list[tuple[str, int]]:
     return [("s6", tap.dilation * s.axes[tap.axis].image_step), ("s7", tap.weight_step)]
 
 
-def _depth(s: Shape, prefix: str) -> list[str]:
+def _depth_loop(s: Shape, prefix: str) -> list[str]:
     """Loop along the depth: whole steps, and a last one with what is left."""
     whole, rest = (s.words - 1) // ROWS, (s.words - 1) % ROWS + 1
     turn = ["xor s6, s6, a3", "xor s8, s8, a4"]
@@ -217,22 +217,22 @@ def _depth(s: Shape, prefix: str) -> list[str]:
         lines += [
             li("a0", whole),
             f"{prefix}.step:",
-            *step(),
+            *multiply_step(),
             f"addi s6, s6, {LINE}",
-            *added("s7", s.depth_step),
+            *add_constant("s7", s.depth_step),
             *turn,
         ]
         lines += ["addi a0, a0, -1", f"bnez a0, {prefix}.step"]
-    lines += [*shortened(ROWS - rest), *step(), *turn, *_lengthened(ROWS - rest)]
-    return [*lines, *added("s6", -whole * LINE), *added("s7", -whole * s.depth_step)]
+    lines += [*shorten_step(ROWS - rest), *multiply_step(), *turn, *_lengthen_step(ROWS - rest)]
+    return [*lines, *add_constant("s6", -whole * LINE), *add_constant("s7", -whole * s.depth_step)]
 
 
-def _lengthened(more: int) -> list[str]:
+def _lengthen_step(more: int) -> list[str]:
     """The inverse of `shortened`."""
     return [f"addi s7, s7, {more}", li("t0", more << DEPTH_FIELD), "add s8, s8, t0"] if more else []
 
 
-def _turned(s: Shape, buffer: Buffer) -> list[str]:
+def _transpose_tile(s: Shape, buffer: Buffer) -> list[str]:
     """Transposition of a tile, pixels by channels to channels by pixels, through memory of the minion's own: only loads
     transpose (manual, chapter 9).
     """

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from math import prod
 
 from polyloom.targets.minion.map.frame import Team
-from polyloom.targets.minion.map.product.loop import parted
-from polyloom.targets.minion.map.product.tile import LOADED, TURN_LOAD, TURN_STORE, li, scaled, wait
-from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
+from polyloom.targets.minion.map.product.loop import divide_index
+from polyloom.targets.minion.map.product.tile import LOADED, TURN_LOAD, TURN_STORE, li, add_scaled, wait
+from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, load_second_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class Move:
         return prod(digit.count for digit in self.digits)
 
 
-def moved(moves: Sequence[Move], team: Team, prefix: str) -> list[str]:
+def move_loops(moves: Sequence[Move], team: Team, prefix: str) -> list[str]:
     """Loops of several moves; minions take tiles in turns. The last store may still run behind the code."""
     lines = [li("a3", TURN_LOAD), li("a4", TURN_STORE), li("s6", 0), li("s7", 0)]
-    return [*lines, *(line for n, move in enumerate(moves) for line in _moved(move, team, f"{prefix}.{n}"))]
+    return [*lines, *(line for n, move in enumerate(moves) for line in _move_loop(move, team, f"{prefix}.{n}"))]
 
 
-def _moved(m: Move, team: Team, prefix: str) -> list[str]:
+def _move_loop(m: Move, team: Team, prefix: str) -> list[str]:
     """Loop of one move."""
     load = encode("tensor_load", transform=TRANSFORMS.index(m.transform), rows=m.rows, address=m.source).value
     store = encode("tensor_store_scp", rows=m.rows, address=m.to).value
@@ -65,9 +65,9 @@ def _moved(m: Move, team: Team, prefix: str) -> list[str]:
     # Dimensions of extent 1 need no division.
     several = [digit for digit in m.digits if digit.count > 1]
     for number, digit in enumerate(reversed(several), 1):
-        lines += ["mv t2, t3", *(parted("t3", "t2", digit.count) if number < len(several) else [])]
-        lines += [*scaled("t1", "t2", digit.source, "s6"), *scaled("t1", "t2", digit.to, "s7")]
+        lines += ["mv t2, t3", *(divide_index("t3", "t2", digit.count) if number < len(several) else [])]
+        lines += [*add_scaled("t1", "t2", digit.source, "s6"), *add_scaled("t1", "t2", digit.to, "s7")]
     # x31 is sampled when the CSR is written, so the store's stride is set only behind the load.
-    lines += [li("t6", x31(m.source_stride)), "csrw tensor_load, s6", li("t5", m.to_stride), wait(LOADED), "mv t6, t5"]
+    lines += [li("t6", load_second_word(m.source_stride)), "csrw tensor_load, s6", li("t5", m.to_stride), wait(LOADED), "mv t6, t5"]
     lines += ["csrw tensor_store, s7", "xor s6, s6, a3", "xor s7, s7, a4", li("t0", team.minions), "add s4, s4, t0"]
     return [*lines, f"j {again}", f"{done}:"]

@@ -19,9 +19,9 @@ from polyloom.analysis.convolution import Convolution
 from polyloom.targets.minion.map.convolution.move import Digit, Move
 from polyloom.targets.minion.map.convolution.shape import Axis, Shape, Tap
 from polyloom.targets.minion.map.product.operand import Kind
-from polyloom.targets.minion.map.product.quant import quant_of
+from polyloom.targets.minion.map.product.quant import build_quant
 from polyloom.targets.minion.memory_map import LINE
-from polyloom.targets.minion.words.layout import Placed, aligned
+from polyloom.targets.minion.words.layout import Placed, align_page
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD
 
 _TURN: Final = "transpose32"
@@ -39,7 +39,7 @@ class Room:
 
     def take(self, size: int) -> int:
         at = self.free
-        self.free = aligned(at + size)
+        self.free = align_page(at + size)
         return at
 
     def move(self, moves: Sequence[Move], group: int) -> None:
@@ -59,7 +59,7 @@ class Laid:
     shape: tuple[int, ...]
 
 
-def shape(
+def build_shape(
     c: Convolution, kind: Kind, arrays: Mapping[str, Placed], values: Mapping[str, int], room: Room, *, outermost: bool
 ) -> Shape:
     """Convolution at its sizes, with tiles of 16 pixels along the result's last dimension, or the last but output
@@ -68,14 +68,14 @@ def shape(
     image, weight, result = arrays[c.image], arrays[c.weight], arrays[c.result]
     depth = image.shape[c.channel]
     # Loads may read lines of channels that there are not; what lies there may not be written meanwhile.
-    room.take(_beyond(image.steps(), kind) + _beyond(weight.steps(), kind))
-    pixels = _image(c, kind, image, room)
-    address, steps, block, line, words = _weights(c, kind, weight, room)
+    room.take(_overread_bytes(image.steps(), kind) + _overread_bytes(weight.steps(), kind))
+    pixels = _image_layout(c, kind, image, room)
+    address, steps, block, line, words = _weight_layout(c, kind, weight, room)
     turns = c.output != len(result.shape) - 1
     address_of_result, result_steps = result.address, result.steps()
     # With channels outermost, L1Scp has no lines left in which a tile could be turned over.
     if turns and outermost and c.output is not None:
-        address_of_result, result_steps = _aside(c.output, result, room)
+        address_of_result, result_steps = _temporary_result(c.output, result, room)
         turns = False
     axes, taps = list[Axis](), dict[int, Tap]()
     order = [n for n in range(len(result.shape)) if n != c.output]
@@ -113,11 +113,11 @@ def shape(
         (image.dtype.kind == "u", weight.dtype.kind == "u"),
         outermost,
         block * -(-channels // ROWS) if block > LINE else max(map(mul, steps, weight.shape)),
-        quant_of(c.steps, kind, arrays),
+        build_quant(c.steps, kind, arrays),
     )
 
 
-def _aside(wide: int, result: Placed, room: Room) -> tuple[int, tuple[int, ...]]:
+def _temporary_result(wide: int, result: Placed, room: Room) -> tuple[int, tuple[int, ...]]:
     """Result with output channels last, in memory of its own; when all minions are done, it is moved to where it
     belongs.
     """
@@ -145,14 +145,14 @@ def _aside(wide: int, result: Placed, room: Room) -> tuple[int, tuple[int, ...]]
     return to, tuple(steps)
 
 
-def _beyond(steps: Sequence[int], kind: Kind) -> int:
+def _overread_bytes(steps: Sequence[int], kind: Kind) -> int:
     """Bytes behind an array that its moves may read, where nothing may be written meanwhile: lines of channels that
     there are not.
     """
     return LINE // kind.bytes * max(steps, default=0)
 
 
-def _image(c: Convolution, kind: Kind, image: Placed, room: Room) -> Laid:
+def _image_layout(c: Convolution, kind: Kind, image: Placed, room: Room) -> Laid:
     """Layout of the image with channels last, packed if necessary."""
     last, deep = len(image.shape) - 1, c.channel
     if deep == last:
@@ -161,7 +161,7 @@ def _image(c: Convolution, kind: Kind, image: Placed, room: Room) -> Laid:
     # Two channels share a word; an odd last one must meet a zero, not what lies behind it: NaN or infinity times a zero
     # weight would be NaN.
     if kind.name == "fp16" and image.shape[deep] % 2:
-        own, start = _padded(image, deep, kind, room)
+        own, start = _zero_padded_copy(image, deep, kind, room)
     else:
         start = image.address
     group = len(room.groups) if start != image.address else 0
@@ -183,13 +183,13 @@ def _image(c: Convolution, kind: Kind, image: Placed, room: Room) -> Laid:
     return Laid(to, tuple(steps), image.shape)
 
 
-def _padded(array: Placed, deep: int, kind: Kind, room: Room) -> tuple[tuple[int, ...], int]:
+def _zero_padded_copy(array: Placed, deep: int, kind: Kind, room: Room) -> tuple[tuple[int, ...], int]:
     """Copy in lines as they are, with zeros behind the last channel: its steps and its place."""
     shape, own, each = array.shape, array.steps(), WORD // kind.bytes
     last = len(shape) - 1
     full = [-(-n // each) * each if at == deep else n for at, n in enumerate(shape)]
     steps = [array.pitch * prod(full[n + 1 : last]) for n in range(last)]
-    to = room.take(array.pitch * prod(full[:last]) + _beyond(steps, kind))
+    to = room.take(array.pitch * prod(full[:last]) + _overread_bytes(steps, kind))
     lines = array.pitch // LINE
     digits = [Digit(shape[n], own[n], steps[n]) for n in range(last)]
     moves = [Move(array.address, to, (*digits, Digit(lines // _MOST, TILE, TILE)), _MOST, LINE, LINE)]
@@ -199,7 +199,7 @@ def _padded(array: Placed, deep: int, kind: Kind, room: Room) -> tuple[tuple[int
     return (*steps, own[last]), to
 
 
-def _weights(c: Convolution, kind: Kind, weight: Placed, room: Room) -> tuple[int, tuple[int, ...], int, int, int]:
+def _weight_layout(c: Convolution, kind: Kind, weight: Placed, room: Room) -> tuple[int, tuple[int, ...], int, int, int]:
     """Layout of the weights: the address, the step of each dimension of a window, that of 16 output channels, of a word
     of depth and of 16 words.
     """
@@ -209,19 +209,19 @@ def _weights(c: Convolution, kind: Kind, weight: Placed, room: Room) -> tuple[in
     start, steps, shape = weight.address, weight.steps(), weight.shape
     group = 0
     if wide is None:
-        return _packed(c, kind, (start, steps, shape), (deep, None, 0), room)
+        return _packed_tiles(c, kind, (start, steps, shape), (deep, None, 0), room)
     if last not in (wide, deep):
-        start, steps = _across(kind, weight, deep, wide, room)
+        start, steps = _channels_last_weights(kind, weight, deep, wide, room)
         group = 1
     elif last == wide and kind.bytes < WORD and shape[deep] % (WORD // kind.bytes):
-        steps, start = _padded(weight, deep, kind, room)
+        steps, start = _zero_padded_copy(weight, deep, kind, room)
         group = 1
     if last != deep and kind.name == "fp32":
         return start, steps, LINE, steps[deep], ROWS * steps[deep]
-    return _packed(c, kind, (start, steps, shape), (deep, wide, group), room)
+    return _packed_tiles(c, kind, (start, steps, shape), (deep, wide, group), room)
 
 
-def _across(kind: Kind, weight: Placed, deep: int, wide: int, room: Room) -> tuple[int, tuple[int, ...]]:
+def _channels_last_weights(kind: Kind, weight: Placed, deep: int, wide: int, room: Room) -> tuple[int, tuple[int, ...]]:
     """Layout with output channels last, where a dimension of a window was: loads transpose lines over output
     channels.
     """
@@ -236,7 +236,7 @@ def _across(kind: Kind, weight: Placed, deep: int, wide: int, room: Room) -> tup
     for n in (deep, *(n for n in reversed(range(len(shape))) if n not in (deep, wide))):
         steps[n], at = at, at * full[n]
     steps[wide] = kind.bytes
-    to = room.take(at + _beyond(steps, kind))
+    to = room.take(at + _overread_bytes(steps, kind))
     digits = [Digit(shape[n], own[n], steps[n]) for n in range(last) if n != wide]
     digits += [
         Digit(blocks, filled * own[wide], LINE),
@@ -246,7 +246,7 @@ def _across(kind: Kind, weight: Placed, deep: int, wide: int, room: Room) -> tup
     return to, tuple(steps)
 
 
-def _packed(
+def _packed_tiles(
     c: Convolution,
     kind: Kind,
     laid: tuple[int, tuple[int, ...], tuple[int, ...]],

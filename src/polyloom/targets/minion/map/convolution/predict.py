@@ -33,13 +33,13 @@ _TURN: Final = 400
 def cycles(s: Shape, minions: int) -> int:
     """Predicted cycles of the busiest minion."""
     if s.outermost:
-        return _START + -(-s.tiles // minions) * (_TILE + _ordered(s))
+        return _START + -(-s.tiles // minions) * (_TILE + _outermost_cycles(s))
     taps, rest = prod(tap.extent for tap in s.taps), (s.words - 1) % ROWS + 1
-    tile = _TILE + taps * ((s.steps - 1) * _step(s, ROWS) + _step(s, rest)) + (_TURN if s.turns else 0)
+    tile = _TILE + taps * ((s.steps - 1) * _step_cycles(s, ROWS) + _step_cycles(s, rest)) + (_TURN if s.turns else 0)
     return _START + -(-s.tiles // minions) * tile
 
 
-def _ordered(s: Shape) -> int:
+def _outermost_cycles(s: Shape) -> int:
     """Predicted cycles of a tile with input channels outermost."""
     columns = -(-min(s.channels, ROWS) // 8)
     # Each word of depth is a load to TenB and a multiplication of their own.
@@ -47,7 +47,7 @@ def _ordered(s: Shape) -> int:
     return s.words * prod(tap.extent for tap in s.taps) * step + s.steps * (_LINE * s.lines + _TURN)
 
 
-def _step(s: Shape, words: int) -> int:
+def _step_cycles(s: Shape, words: int) -> int:
     """Predicted cycles of a step of so many words: the slowest of multiplication, both loads, and the least time of a
     load.
     """
@@ -56,24 +56,24 @@ def _step(s: Shape, words: int) -> int:
     return max(fma, _LINE * s.tile, _LINE * words, _LOAD)
 
 
-def _has_mask(s: Shape) -> bool:
+def _fits_mask(s: Shape) -> bool:
     """Whether the fields of the convolution CSRs hold what masks the pixels: a row within 15 bits, a step within 7
     (manual, chapter 9).
     """
-    return not s.is_masked or (s.along.limit < 1 << 15 and s.along.stride < 1 << 7)
+    return not s.is_masked or (s.pixel_axis.limit < 1 << 15 and s.pixel_axis.stride < 1 << 7)
 
 
-def chosen(s: Shape, minions: int) -> Shape | None:
+def choose_tile(s: Shape, minions: int) -> Shape | None:
     """Shape with the axis and the number of pixels that are fastest, the most pixels of those; None where windows are
     larger than L1Scp, or rows than a mask. Where tiles are turned over, they lie along the result's last dimension, and
     lines of pixels are whole.
     """
     if s.turns:
-        return s if _has_mask(s) else None
+        return s if _fits_mask(s) else None
     options = [
         replace(s, pixel=n, tile=tile) for n, axis in enumerate(s.axes) for tile in range(1, min(axis.extent, ROWS) + 1)
     ]
     if s.outermost:
         options = [o for o in options if any(tap.axis == o.pixel for tap in o.taps) and o.lines <= SCP_LINES]
-    options = [o for o in options if _has_mask(o)]
+    options = [o for o in options if _fits_mask(o)]
     return min(options, key=lambda o: (cycles(o, minions), -o.tile, -o.pixel), default=None)

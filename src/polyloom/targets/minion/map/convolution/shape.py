@@ -89,7 +89,7 @@ class Shape:
         return -(-self.words // ROWS)
 
     @property
-    def along(self) -> Axis:
+    def pixel_axis(self) -> Axis:
         """The axis of a tile's pixels."""
         return self.axes[self.pixel]
 
@@ -120,7 +120,7 @@ class Shape:
     @property
     def loaded(self) -> tuple[Tap, ...]:
         """Taps that have lines of their own, with channels outermost."""
-        own = self.along.stride > 1
+        own = self.pixel_axis.stride > 1
         return tuple(tap for tap in self.taps if own or tap.axis != self.pixel)
 
     @property
@@ -130,7 +130,7 @@ class Shape:
         inside = [tap for tap in self.taps if tap.axis == self.pixel and tap not in self.loaded]
         return self.tile + sum(tap.dilation * (tap.extent - 1) for tap in inside)
 
-    def line_of(self, tap: Tap) -> int:
+    def line_offset(self, tap: Tap) -> int:
         """Distance in lines of a tap from the one before, with channels outermost."""
         if tap not in self.loaded:
             return tap.dilation
@@ -144,11 +144,11 @@ class Shape:
         return self.span * prod(tap.extent for tap in self.loaded)
 
     @property
-    def always_loads(self) -> bool:
+    def has_load_per_tile(self) -> bool:
         """Whether every tile has a tap that is inside of the image."""
-        return all(self._is_reached(n) for n in range(len(self.axes)))
+        return all(self._reaches_image(n) for n in range(len(self.axes)))
 
-    def _is_reached(self, number: int) -> bool:
+    def _reaches_image(self, number: int) -> bool:
         """Whether each position along an axis has a tap inside of the image."""
         axis = self.axes[number]
         taps = [tap for tap in self.taps if tap.axis == number and self.leaves(tap)]
@@ -161,11 +161,11 @@ class Shape:
         )
 
     @property
-    def pairs(self) -> int:
+    def useful_pairs(self) -> int:
         """Number of pairs of pixels and taps that are inside of the image."""
-        return prod(self._inside(n) for n in range(len(self.axes)))
+        return prod(self._image_pairs(n) for n in range(len(self.axes)))
 
-    def _inside(self, number: int) -> int:
+    def _image_pairs(self, number: int) -> int:
         """Pairs of positions along an axis and taps that are inside of the image."""
         axis = self.axes[number]
         own = [tap for tap in self.taps if tap.axis == number]

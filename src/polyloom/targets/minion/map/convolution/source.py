@@ -15,24 +15,24 @@ from polyloom.ir.plan import Plan
 from polyloom.ir.ssa import Place
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.convolution.form import work
-from polyloom.targets.minion.map.frame import place_of
+from polyloom.targets.minion.map.frame import span_place
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.map.work import Work
 from polyloom.targets.minion.options import Fp
 
 
-def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work] | None:
+def nest_convolution(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work] | None:
     """Plan whose one phase is the nest, and its work; None where it is no convolution."""
     types = {storage.name: storage.dtype for storage in nest.storage}
     found = [statement.assign for statement in statements(nest)]
     spans = [assign.span for assign in found if assign.span is not None]
     fuses = any(_has_madd(assign.value) for assign in found)
-    made = work(summed(nest), types, fp, place_of(spans[-1] if spans else None), fuses=fuses)
+    made = work(summed(nest), types, fp, span_place(spans[-1] if spans else None), fuses=fuses)
     # The plan is that of the nest in any form: inputs and outputs do not depend on who computes.
-    return None if made is None else (simd.of_nest(nest, fp, minions)[0], made)
+    return None if made is None else (simd.nest_plan(nest, fp, minions)[0], made)
 
 
-def of_product(
+def matrix_vector_work(
     found: Contraction,
     around: Nest,
     dims: tuple[str, ...],
@@ -54,7 +54,7 @@ def _has_madd(value: Expression) -> bool:
     return isinstance(value, Apply) and (value.operation == "madd" or any(map(_has_madd, value.operands)))
 
 
-def of_program(program: Program, fp: Fp, *, is_only: bool = False) -> Work | None:
+def phase_convolution(program: Program, fp: Fp, *, is_only: bool = False) -> Work | None:
     """Work of a phase; None where it is no convolution. Rows of bytes are results of a phase that is the only one, as
     those of products.
     """
@@ -64,4 +64,4 @@ def of_program(program: Program, fp: Fp, *, is_only: bool = False) -> Work | Non
     types = {array.name: array.dtype for array in (*program.inputs, *program.outputs)}
     spans = [e.span for e in program.equations if e.span is not None and e.target.name in types]
     fuses = any(equation.operation == "madd" for equation in program.equations)
-    return work(equations.summed(program), types, fp, place_of(spans[-1] if spans else None), fuses=fuses)
+    return work(equations.summed(program), types, fp, span_place(spans[-1] if spans else None), fuses=fuses)

@@ -18,7 +18,7 @@ Steps = Callable[[Shape, Tap], list[tuple[str, int]]]
 """What a tap adds to registers."""
 
 
-def over(s: Shape, taps: tuple[Tap, ...], prefix: str, body: list[str], steps: Steps) -> list[str]:
+def tap_loops(s: Shape, taps: tuple[Tap, ...], prefix: str, body: list[str], steps: Steps) -> list[str]:
     """Loop nest with `body` for each of the taps, the last one innermost; registers are afterwards what they were."""
     if not taps:
         return body
@@ -32,17 +32,17 @@ def over(s: Shape, taps: tuple[Tap, ...], prefix: str, body: list[str], steps: S
         # One unsigned comparison finds both sides: a negative place is a large number.
         lines += [li("t0", s.axes[tap.axis].limit), f"bgeu {where}, t0, {skip}"]
     elif leaves:
-        lines += masked(where, 0)
-    lines += [*over(s, taps[1:], prefix, body, steps), f"{skip}:"]
+        lines += write_mask(where, 0)
+    lines += [*tap_loops(s, taps[1:], prefix, body, steps), f"{skip}:"]
     if not several:
         return lines
     each = [*steps(s, tap), *([(where, tap.dilation)] if leaves else [])]
-    lines += [line for register, step in each for line in added(register, step)]
+    lines += [line for register, step in each for line in add_constant(register, step)]
     lines += [f"addi {left}, {left}, -1", f"bnez {left}, {again}"]
-    return [*lines, *(line for register, step in each for line in added(register, -tap.extent * step))]
+    return [*lines, *(line for register, step in each for line in add_constant(register, -tap.extent * step))]
 
 
-def masked(where: str, further: int) -> list[str]:
+def write_mask(where: str, further: int) -> list[str]:
     """Mask of the pixels that are inside of the image, the first of them `further` than the register says (manual,
     chapter 9, tensor_conv_ctrl).
     """
@@ -51,7 +51,7 @@ def masked(where: str, further: int) -> list[str]:
     return [*lines, "srli t0, t0, 48", "csrw tensor_conv_ctrl, t0"]
 
 
-def added(register: str, value: int) -> list[str]:
+def add_constant(register: str, value: int) -> list[str]:
     """A constant."""
     if -2048 <= value < 2048:
         return [f"addi {register}, {register}, {value}"] if value else []

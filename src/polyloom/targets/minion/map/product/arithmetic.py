@@ -31,52 +31,52 @@ def product(left: Array, right: Array, begins: Array | None = None) -> Array:
     with np.errstate(all="ignore"):
         for first in range(0, left.shape[0], at_once):
             rows = slice(first, first + at_once)
-            made[rows] = _rows(left[rows], right, None if begins is None else begins[rows])
+            made[rows] = _multiply_rows(left[rows], right, None if begins is None else begins[rows])
     return made
 
 
-def summed(left: Array, right: Array) -> Array:
+def product_from_zero(left: Array, right: Array) -> Array:
     """Product whose sums begin at +0: a column of zeros in front makes the first step a product of zeros."""
     left = np.concatenate([np.zeros((left.shape[0], 1), np.float32), left], axis=1)
     return product(left, np.concatenate([np.zeros((1, right.shape[1]), np.float32), right]))
 
 
-def added(left: Array, right: Array) -> Array:
+def add_results(left: Array, right: Array) -> Array:
     """Sum of two results, as TensorReduce computes it (manual, chapter 9)."""
     with np.errstate(all="ignore"):
-        return _rounded(_double(_flushed(left)) + _double(_flushed(right)))
+        return _narrow_to_single(_to_double(_flush_subnormals(left)) + _to_double(_flush_subnormals(right)))
 
 
-def multiplied(left: Array, right: Array) -> Array:
+def multiply_elements(left: Array, right: Array) -> Array:
     """Product element by element, as TensorQuant computes it (manual, chapter 9)."""
     with np.errstate(all="ignore"):
-        return _rounded(_double(_flushed(left)) * _double(_flushed(right)))
+        return _narrow_to_single(_to_double(_flush_subnormals(left)) * _to_double(_flush_subnormals(right)))
 
 
-def _rows(left: Array, right: Array, total: Array | None = None) -> Array:
+def _multiply_rows(left: Array, right: Array, total: Array | None = None) -> Array:
     """Some rows of a product, step by step along k."""
-    a, b = (_double(_flushed(each)) for each in (left, right))
+    a, b = (_to_double(_flush_subnormals(each)) for each in (left, right))
     # The skip rule tests for the bits of +0: -0 and subnormals are multiplied.
     no_a, no_b = (each.view(np.uint32) == 0 for each in (np.ascontiguousarray(left), np.ascontiguousarray(right)))
     first = int(total is None)
-    total = _rounded(a[:, :1] * b[:1]) if total is None else total
+    total = _narrow_to_single(a[:, :1] * b[:1]) if total is None else total
     for k in range(first, left.shape[1]):
-        made = _rounded(_odd(a[:, k : k + 1] * b[k : k + 1], _double(_flushed(total))))
+        made = _narrow_to_single(_rounding_to_odd(a[:, k : k + 1] * b[k : k + 1], _to_double(_flush_subnormals(total))))
         some = no_a[:, k].any() or no_b[k].any()
         # A skipped step also hides an infinity or NaN of the other operand.
         total = np.where(no_a[:, k : k + 1] | no_b[k : k + 1], total, made) if some else made
     return total
 
 
-def _double(values: Array) -> Array:
+def _to_double(values: Array) -> Array:
     return values.astype(np.float64)
 
 
-def _flushed(values: Array) -> Array:
+def _flush_subnormals(values: Array) -> Array:
     return np.where(np.abs(values) < np.float32(_LEAST), np.copysign(np.float32(0), values), values)
 
 
-def _odd(product: Array, addend: Array) -> Array:
+def _rounding_to_odd(product: Array, addend: Array) -> Array:
     """Sum rounded to odd (Boldo and Melquiond 2008); Knuth's TwoSum (Knuth 1969, section 4.2.2) gives what rounding
     leaves out.
     """
@@ -91,7 +91,7 @@ def _odd(product: Array, addend: Array) -> Array:
     return total
 
 
-def _rounded(total: Array) -> Array:
+def _narrow_to_single(total: Array) -> Array:
     """Rounding to single precision. Tiny results are flushed before they are rounded."""
     made = np.where(np.abs(total) < _LEAST, np.copysign(0.0, total), total).astype(np.float32)
     wrong = np.isnan(made)
@@ -100,14 +100,14 @@ def _rounded(total: Array) -> Array:
     return made
 
 
-def doubles(left: Array, right: Array, begins: Array | None = None) -> Array:
+def product_in_double(left: Array, right: Array, begins: Array | None = None) -> Array:
     """Product in double precision, as singles; sums may begin with a matrix."""
     with np.errstate(all="ignore"):
         made = left.astype(np.float64) @ right.astype(np.float64)
         return (made if begins is None else begins + made).astype(np.float32)
 
 
-def grown(
+def propagated_bound(
     left: tuple[Array, Array], right: tuple[Array, Array], halves: bool, begins: tuple[Array, Array] | None = None
 ) -> Array:
     """`error_bound` for factors, and what sums begin with, each of which may itself be off by an array of bounds."""
@@ -116,10 +116,10 @@ def grown(
     with np.errstate(all="ignore"):
         a, b = np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64))
         passed = a @ of_b + of_a @ b + of_a @ of_b + of_c
-        return passed + bound(a + of_a, b + of_b, halves, np.abs(c) + of_c)
+        return passed + error_bound(a + of_a, b + of_b, halves, np.abs(c) + of_c)
 
 
-def bound(left: Array, right: Array, halves: bool, begins: Array | float = 0.0) -> Array:
+def error_bound(left: Array, right: Array, halves: bool, begins: Array | float = 0.0) -> Array:
     """A-priori error bound of an inner product (Higham 2002, section 3.1), where sums take another order, or operands
     are half precision.
 

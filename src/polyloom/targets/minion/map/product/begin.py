@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.targets.minion.map.product.split import Split
-from polyloom.targets.minion.map.product.tile import COMBINED, EVICTED, FIRST, STORED, li, scaled, wait
+from polyloom.targets.minion.map.product.tile import COMBINED, EVICTED, FIRST, STORED, li, add_scaled, wait
 from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.tiles import ROWS, WORD, Tiles
 
@@ -30,47 +30,47 @@ class Begin:
     evicts: bool
 
 
-def continues(b: Begin | None, split: Split) -> bool:
+def accumulates(b: Begin | None, split: Split) -> bool:
     """Whether all minions add to what is in their registers."""
     return b is not None and split.parts == 1
 
 
-def started(b: Begin | None, split: Split, prefix: str) -> list[str]:
+def start_sums(b: Begin | None, split: Split, prefix: str) -> list[str]:
     """Loads of what sums begin with, into the registers of the first of those who share the block."""
     if b is None or split.parts == 1:
-        return [] if b is None else begun(b, "s4", "s5")
+        return [] if b is None else load_block(b, "s4", "s5")
     # With a split sum one part begins with the array; the others begin with their first product (MUL), else it would be
     # added once per part.
     lines = [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.begun", wait(COMBINED)]
-    return [*lines, *begun(b, "s4", "s5"), f"andi s8, s8, {~FIRST}", f"{prefix}.begun:"]
+    return [*lines, *load_block(b, "s4", "s5"), f"andi s8, s8, {~FIRST}", f"{prefix}.begun:"]
 
 
-def begun(b: Begin, row_number: str, column_number: str) -> list[str]:
+def load_block(b: Begin, row_number: str, column_number: str) -> list[str]:
     """Loads of the block at this place among the tiles, whole: what is behind the array's edges is neither multiplied
     nor stored.
     """
     t = b.tiles
     lines = [wait(STORED), li("t2", t.address), li("t0", t.stride)]
-    lines += [*scaled("t1", row_number, t.block_step, "t2"), *scaled("t1", column_number, t.depth_step, "t2")]
+    lines += [*add_scaled("t1", row_number, t.block_step, "t2"), *add_scaled("t1", column_number, t.depth_step, "t2")]
     lines += ["mv t1, t2"]
     for n in range(ROWS):
-        lines += [*row("t1", n), "add t1, t1, t0"]
-    return [*lines, *(forgotten("t2", ROWS, t.stride) if b.evicts else [])]
+        lines += [*load_row("t1", n), "add t1, t1, t0"]
+    return [*lines, *(evict_lines("t2", ROWS, t.stride) if b.evicts else [])]
 
 
-def row(address: str, number: int = 0) -> list[str]:
+def load_row(address: str, number: int = 0) -> list[str]:
     """Load of a row of a block, a line, into two registers."""
     return [f"flw.ps f{2 * number}, 0({address})", f"flw.ps f{2 * number + 1}, {_HALF}({address})"]
 
 
-def column(address: str) -> list[str]:
+def load_column(address: str) -> list[str]:
     """Loads of a column of a block from the elements of a line; scalar loads set the other lanes to zero (manual,
     chapters 3 to 6).
     """
     return [f"flw f{2 * n}, {WORD * n}({address})" for n in range(ROWS)]
 
 
-def forgotten(address: str, lines: int, stride: int) -> list[str]:
+def evict_lines(address: str, lines: int, stride: int) -> list[str]:
     """Eviction of so many lines; t1 and t6 are free."""
     # Lines that were just loaded may still be on their way into L1.
     word = ["fence", li("t1", _TO_L3 | lines - 1), f"or t1, t1, {address}", li("t6", stride)]

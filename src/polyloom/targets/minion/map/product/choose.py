@@ -12,7 +12,7 @@ from polyloom.diagnostics import input_error
 from polyloom.targets.minion.map.product.grid import grid
 from polyloom.targets.minion.map.product.loop import Problem
 from polyloom.targets.minion.map.product.operand import INT8
-from polyloom.targets.minion.map.product.predict import cycles, is_fed
+from polyloom.targets.minion.map.product.predict import cycles, hides_loads
 from polyloom.targets.minion.map.product.staged import Stage
 from polyloom.targets.minion.map.work import Multiplied, Setting
 from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
@@ -26,36 +26,36 @@ _DOUBT: Final = 1.05
 """By how much predictions may be off."""
 
 
-def is_staged(p: Problem, g: Grid, setting: Setting) -> bool:
+def uses_staging(p: Problem, g: Grid, setting: Setting) -> bool:
     """Whether second harts stage operands: minions of a shire share tiles for long enough."""
-    stage = Stage(p, g, setting.team.in_shire, setting.scratchpad)
+    stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
     rows, columns = stage.rounds
     fits = stage.fits and g.parts == 1
     # tensor_load_l2 copies lines as they are; of the transposing loads only that of words finds its lines in a copied
     # tile.
     lies_well = p.left.transform in ("plain", "transpose32")
-    return fits and lies_well and setting.team.in_shire >= _FEW and rows * columns * p.steps >= _LONG
+    return fits and lies_well and setting.team.shire_minions >= _FEW and rows * columns * p.steps >= _LONG
 
 
-def fitted(m: Multiplied, p: Problem, setting: Setting) -> tuple[Problem, Grid]:
+def fit_block_height(m: Multiplied, p: Problem, setting: Setting) -> tuple[Problem, Grid]:
     """Height of blocks with the fewest predicted cycles: whole ones may leave minions idle. Gives the problem and its
     grid.
     """
-    whole = p, chosen(m, p, setting)
+    whole = p, choose_grid(m, p, setting)
     # Transposing loads begin only where whole blocks of 16 rows do; vectors of TensorQuant are lines of 16 elements,
     # and resident tiles have 16 rows.
     if p.left.transform != "plain" or p.quant is not None or setting.options.resident:
         return whole
     counts = range(p.block_rows, -(-p.rows // _LOWEST) + 1)
-    lower = [_of_height(p, h) for h in dict.fromkeys(-(-p.rows // n) for n in counts) if h < ROWS]
-    found = [(q, g) for q in lower if is_staged(q, g := chosen(m, q, setting), setting) and is_fed(q, g, setting.team)]
-    best = min([whole, *found], key=lambda each: cycles(*each, is_staged(*each, setting)))
+    lower = [_lower_blocks(p, h) for h in dict.fromkeys(-(-p.rows // n) for n in counts) if h < ROWS]
+    found = [(q, g) for q in lower if uses_staging(q, g := choose_grid(m, q, setting), setting) and hides_loads(q, g, setting.team)]
+    best = min([whole, *found], key=lambda each: cycles(*each, uses_staging(*each, setting)))
     # Low blocks repeat the loads of right tiles, so that a small predicted gain is not worth its risk.
-    least, most = (cycles(*each, is_staged(*each, setting)) for each in (best, whole))
+    least, most = (cycles(*each, uses_staging(*each, setting)) for each in (best, whole))
     return best if least * _DOUBT <= most else whole
 
 
-def _of_height(p: Problem, height: int) -> Problem:
+def _lower_blocks(p: Problem, height: int) -> Problem:
     """Problem with blocks of fewer rows than 16."""
 
     def lower(tiles: Tiles) -> Tiles:
@@ -65,19 +65,19 @@ def _of_height(p: Problem, height: int) -> Problem:
     return replace(p, height=height, left=lower(p.left), result=lower(p.result), begins=begins)
 
 
-def chosen(m: Multiplied, p: Problem, setting: Setting) -> Grid:
+def choose_grid(m: Multiplied, p: Problem, setting: Setting) -> Grid:
     """Grid with as many parts of the sum as asked for, or else as predicted to be fastest. Errors: PL1333."""
-    grids = [grid(setting.team, p.block_rows, p.block_columns, parts) for parts in counts(m, setting)]
+    grids = [grid(setting.team, p.block_rows, p.block_columns, parts) for parts in split_counts(m, setting)]
     if p.broadcast:
         grids = [g for g in grids if g.parts > 1]
     if not grids:
         message = "--broadcast gives the result of a split sum to all who share it, and no sum is split"
         help = "write --split-k P, and --reassociate for floats; or leave --broadcast out"
         raise input_error("PL1333", message, help=help)
-    return min(grids, key=lambda g: (cycles(p, g, is_staged(p, g, setting)), g.parts))
+    return min(grids, key=lambda g: (cycles(p, g, uses_staging(p, g, setting)), g.parts))
 
 
-def counts(m: Multiplied, setting: Setting) -> list[int]:
+def split_counts(m: Multiplied, setting: Setting) -> list[int]:
     """Candidates for split-K: numbers of minions that may share a sum. Errors: PL1331, PL1332."""
     depth, minions, asked = setting.view(m.found.left).columns, setting.team.minions, setting.options.split_k
     reorders = m.fp == "reassociate" or m.kind is INT8

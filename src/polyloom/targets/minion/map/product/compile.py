@@ -12,14 +12,14 @@ from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.frame import Part, barrier
 from polyloom.targets.minion.map.product.begin import Begin
-from polyloom.targets.minion.map.product.choose import fitted, is_staged
-from polyloom.targets.minion.map.product.loop import Problem, loop
-from polyloom.targets.minion.map.product.operand import INT8, left_tiles, packed, right_tiles
-from polyloom.targets.minion.map.product.pack import pack
+from polyloom.targets.minion.map.product.choose import fit_block_height, uses_staging
+from polyloom.targets.minion.map.product.loop import Problem, product_loop
+from polyloom.targets.minion.map.product.operand import INT8, lhs_tiles, packed_tiles, rhs_tiles
+from polyloom.targets.minion.map.product.pack import packing_loop
 from polyloom.targets.minion.map.product.predict import cycles
-from polyloom.targets.minion.map.product.quant import quant_of
-from polyloom.targets.minion.map.product.staged import Stage, staged
-from polyloom.targets.minion.map.product.tile import COMBINED, MULTIPLIED, STORED, refreshed, wait
+from polyloom.targets.minion.map.product.quant import build_quant
+from polyloom.targets.minion.map.product.staged import Stage, staged_loop
+from polyloom.targets.minion.map.product.tile import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
 from polyloom.targets.minion.map.product.together import can_share
 from polyloom.targets.minion.map.work import Made, Multiplied, Setting
 from polyloom.targets.minion.words.resident import Home, Resident
@@ -30,66 +30,66 @@ _PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
 
 
-def code(m: Multiplied, setting: Setting) -> Made:
+def product_code(m: Multiplied, setting: Setting) -> Made:
     """Code of a product. Errors: PL1331 for --split-k that does not fit, PL1332 for a sum of floats whose order it
     would change, PL1333 for --broadcast where nothing is split.
     """
-    p, source = problem(m, setting)
-    p, g = fitted(m, p, setting)
-    stages = setting.team.harts == 2 and not setting.options.resident and is_staged(p, g, setting)
+    p, source = build_problem(m, setting)
+    p, g = fit_block_height(m, p, setting)
+    stages = setting.team.harts == 2 and not setting.options.resident and uses_staging(p, g, setting)
     # Cooperation needs the final grid, which the choice of the height may change.
-    p = replace(p, shares=_is_shared(p, g, stages))
+    p = replace(p, shares=_loads_cooperatively(p, g, stages))
     if setting.options.resident:
-        return _resident(m, p, g, setting)
-    made, scratch = packing(p, source, m.place, setting)
+        return _resident_product(m, p, g, setting)
+    made, scratch = packing_parts(p, source, m.place, setting)
     if stages:
-        stage = Stage(p, g, setting.team.in_shire, setting.scratchpad)
-        made.append(Part((*staged(stage, setting.prefix), *settled(setting, streams=True)), m.place))
+        stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
+        made.append(Part((*staged_loop(stage, setting.prefix), *phase_end_waits(setting, streams=True)), m.place))
     else:
         lines = (
-            *loop(p, g, setting.prefix),
-            *settled(setting, splits=g.parts > 1, streams=streams(setting, m.found.right.array)),
+            *product_loop(p, g, setting.prefix),
+            *phase_end_waits(setting, splits=g.parts > 1, streams=is_factor_overwritten(setting, m.found.right.array)),
         )
-        made.append(by_first(Part(lines, m.place), setting, "skip"))
+        made.append(on_first_harts(Part(lines, m.place), setting, "skip"))
     facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": cycles(p, g, stages)}
-    return Made(tuple(made), facts, macs(m, setting), m.kind.peak, scratch)
+    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, scratch)
 
 
-def macs(m: Multiplied, setting: Setting) -> int:
+def useful_macs(m: Multiplied, setting: Setting) -> int:
     """Useful multiply-adds."""
     left, right = (setting.view(each) for each in (m.found.left, m.found.right))
     return left.rows * left.columns * right.columns
 
 
-def packing(p: Problem, source: Tiles | None, place: Place, setting: Setting) -> tuple[list[Part], int]:
+def packing_parts(p: Problem, source: Tiles | None, place: Place, setting: Setting) -> tuple[list[Part], int]:
     """Packing of the right factor's tiles into the order of TenB, and the bytes that they take."""
     if source is None:
         return [], 0
-    lines = pack(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
+    lines = packing_loop(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
     packs = replace(place, reason="packs a factor into the order of the tensor unit")
-    parts = [by_first(Part(tuple(lines), packs), setting, "unpacked")]
+    parts = [on_first_harts(Part(tuple(lines), packs), setting, "unpacked")]
     # All minions pack, and any of them may read any tile.
     return [*parts, barrier(setting.team, f"{setting.prefix}.all", _PACKED)], p.block_columns * p.steps * TILE
 
 
-def settled(setting: Setting, *, splits: bool = False, streams: bool = False) -> list[str]:
+def phase_end_waits(setting: Setting, *, splits: bool = False, streams: bool = False) -> list[str]:
     """Waits at the end of a phase: what other phases read is in memory, and their hart 0 may read registers and load
     lines of L1Scp (manual, "TensorWait").
 
     Behind the last phase, the machine itself drains stores. Where sums are split, some minions store nothing.
-    `streams`: the next phase may overwrite what the last multiplication has streamed, as second harts do that stage
+    `is_factor_overwritten`: the next phase may overwrite what the last multiplication has streamed, as second harts do that stage
     tiles.
     """
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
     second = ["andi t0, s1, 1", f"bnez t0, {skip}"] if setting.team.harts == 2 else []
-    fresh = refreshed() if setting.options.errata else []
+    fresh = refresh_registers() if setting.options.errata else []
     before = [*([wait(COMBINED)] if splits else []), *([wait(MULTIPLIED)] if streams else [])]
     return [*second, *before, wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
 
 
-def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
+def _resident_product(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
     """Product with packed operands in the scratchpads. Errors: PL1338, PL1339."""
     if g.parts > 1:
         message = "--resident gives each block to one minion, and --split-k to several"
@@ -102,35 +102,35 @@ def _resident(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
     left, right, result = r.tiles()
     # The same loop serves, with blocks counted in the shire instead of in the whole.
     local = replace(p, left=left, right=right, result=result, is_local=True)
-    part = by_first(Part((*loop(local, g, setting.prefix), *settled(setting)), m.place), setting, "skip")
+    part = on_first_harts(Part((*product_loop(local, g, setting.prefix), *phase_end_waits(setting)), m.place), setting, "skip")
     home = Home(r, (m.found.left, m.found.right, m.found.result))
-    return Made((part,), {"split_k": 1}, macs(m, setting), p.kind.peak, 0, home)
+    return Made((part,), {"split_k": 1}, useful_macs(m, setting), p.kind.peak, 0, home)
 
 
 def has_helpers(m: Multiplied, setting: Setting) -> bool:
     """Whether second harts stage the operands."""
-    p, _ = problem(m, setting)
-    p, g = fitted(m, p, setting)
-    return not setting.options.resident and is_staged(p, g, setting)
+    p, _ = build_problem(m, setting)
+    p, g = fit_block_height(m, p, setting)
+    return not setting.options.resident and uses_staging(p, g, setting)
 
 
-def _is_shared(p: Problem, g: Grid, stages: bool) -> bool:
+def _loads_cooperatively(p: Problem, g: Grid, stages: bool) -> bool:
     """Whether minions load common tiles together, where the shire's port would be the bound: bytes are multiplied
     faster than each minion's own loads pass it, and staging takes a third of what loads of singles leave.
     """
     return (stages or p.kind is INT8) and can_share(g, p.block_rows, p.block_columns)
 
 
-def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
+def build_problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
     """Addresses and shapes of a product, and where tiles of the right factor are that have to be packed."""
     found, kind = m.found, m.kind
     left, right, result = (setting.view(m) for m in (found.left, found.right, found.result))
     unsigned = tuple(setting.arrays[m.array].dtype.kind == "u" for m in (found.left, found.right))
     # The depth is counted in words of 32 bits; padding zeros fill the last one and add nothing.
     words = -(-left.columns * kind.bytes // WORD)
-    source = right_tiles(right, kind)
+    source = rhs_tiles(right, kind)
     # Packed tiles lie where this phase's scratch begins; the code that packs them is made by the caller.
-    tiles = source if source.transform == "plain" else packed(setting.scratch, -(-words // ROWS))
+    tiles = source if source.transform == "plain" else packed_tiles(setting.scratch, -(-words // ROWS))
     stored = Tiles(result.address, ROWS * result.row_step, ROWS * result.bytes, result.row_step)
     signs = (unsigned[0], unsigned[1])
     p = Problem(
@@ -138,38 +138,38 @@ def problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:
         left.rows,
         right.columns,
         words,
-        left_tiles(left, kind),
+        lhs_tiles(left, kind),
         tiles,
         stored,
         unsigned=signs,
-        quant=quant_of(found.steps, kind, setting.arrays),
+        quant=build_quant(found.steps, kind, setting.arrays),
         broadcast=setting.options.broadcast,
-        begins=_begin(m, setting),
+        begins=_start_block(m, setting),
     )
     return p, None if tiles is source else source
 
 
-def _begin(m: Multiplied, setting: Setting) -> Begin | None:
+def _start_block(m: Multiplied, setting: Setting) -> Begin | None:
     """Blocks of the array with which sums begin, None for none."""
     if not m.found.begins:
         return None
     found = setting.view(replace(m.found.result, array=m.found.begins))
     tiles = Tiles(found.address, ROWS * found.row_step, ROWS * found.bytes, found.row_step)
-    return Begin(tiles, evicts(m.found.begins, m.found.result.array, setting))
+    return Begin(tiles, must_evict(m.found.begins, m.found.result.array, setting))
 
 
-def evicts(begins: str, result: str, setting: Setting) -> bool:
+def must_evict(begins: str, result: str, setting: Setting) -> bool:
     """Whether somebody reads the array with which sums begin after it was changed, by this phase or a later one."""
     name, later = setting.arrays[begins].name, setting.later
     return name in later.again or (name == setting.arrays[result].name and name in later.touched)
 
 
-def streams(setting: Setting, factor: str) -> bool:
+def is_factor_overwritten(setting: Setting, factor: str) -> bool:
     """Whether a phase behind writes lines that the last multiplication has streamed."""
     return setting.arrays[factor].name in setting.later.written
 
 
-def by_first(part: Part, setting: Setting, name: str) -> Part:
+def on_first_harts(part: Part, setting: Setting, name: str) -> Part:
     """A part for hart 0 of each minion: hart 1, where it takes part in other phases, has nothing to do in this one but
     barriers.
     """

@@ -20,11 +20,11 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Phase
 from polyloom.ir.ssa import Place
-from polyloom.targets.minion.map.frame import place_of
+from polyloom.targets.minion.map.frame import span_place
 from polyloom.targets.minion.map.product import arithmetic
-from polyloom.targets.minion.map.product.compile import code, has_helpers
+from polyloom.targets.minion.map.product.compile import product_code, has_helpers
 from polyloom.targets.minion.map.product.operand import FP16, FP32, INT8, Kind
-from polyloom.targets.minion.map.product.quant import applied, transforms
+from polyloom.targets.minion.map.product.quant import apply_quant, transform_chain
 from polyloom.targets.minion.map.work import Arrays, Multiplied, Work
 
 Array = NDArray[Any]
@@ -60,13 +60,13 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
     kind = None if found is None else _kind(phase.program, found, fp)
     if found is None or kind is None or not has_matrix_views(found):
         return None
-    if found.steps and not is_only and _of_type(phase.program, found, ("i8", "u8")):
+    if found.steps and not is_only and _has_result_type(phase.program, found, ("i8", "u8")):
         return None
-    is_discrete = kind is INT8 and not _of_type(phase.program, found, ("f32",))
-    return _work(found, kind, fp, place_of(span_of(phase.program)), is_discrete=is_discrete)
+    is_discrete = kind is INT8 and not _has_result_type(phase.program, found, ("f32",))
+    return _work(found, kind, fp, span_place(span_of(phase.program)), is_discrete=is_discrete)
 
 
-def of_contraction(
+def contraction_work(
     found: Contraction, types: Mapping[str, ElementType], fp: str, place: Place, *, is_exact: bool
 ) -> Work | None:
     """Work of a contraction; None where only other arithmetic computes it. `is_exact`: its terms and their order are
@@ -83,9 +83,9 @@ def _work(found: Contraction, kind: Kind, fp: str, place: Place, *, is_exact: bo
     made = Product(found, kind, fp == "reassociate" or not is_exact)
     exact = kind is INT8 or (kind is FP32 and not made.reorders)
     # Bounds are those of sums.
-    bounds = None if found.steps else partial(_bounds, made)
+    bounds = None if found.steps else partial(_result_bounds, made)
     product = Multiplied(found, kind, fp, place)
-    compiled, helped = partial(code, product), partial(has_helpers, product)
+    compiled, helped = partial(product_code, product), partial(has_helpers, product)
     return Work(
         "product", 1, "scratchpad", compiled, partial(_results, made), bounds, helped, exact, product, is_discrete
     )
@@ -97,7 +97,7 @@ def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:
     """
     types = {a.name: a.dtype for a in (*program.inputs, *program.outputs)}
     kind = _KINDS.get((types[c.left.array], types[c.right.array], c.widened))
-    chain = None if kind is None else transforms(c.steps, "i32" if kind is INT8 else "f32")
+    chain = None if kind is None else transform_chain(c.steps, "i32" if kind is INT8 else "f32")
     # Steps behind a sum are exact only if the sum has the source's order and bits.
     if chain is None or chain[1] != types[c.result.array] or (c.steps and (kind is FP16 or fp == "reassociate")):
         return None
@@ -105,7 +105,7 @@ def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:
     return kind if kind is INT8 or fp != "strict" or fuses else None
 
 
-def _of_type(program: Program, c: Contraction, types: Sequence[str]) -> bool:
+def _has_result_type(program: Program, c: Contraction, types: Sequence[str]) -> bool:
     return any(a.name == c.result.array and a.dtype in types for a in program.outputs)
 
 
@@ -121,9 +121,9 @@ def _results(product: Product, values: Mapping[str, int], read: Arrays, held: Ar
     elif kind is FP32 and not product.reorders:
         made = arithmetic.product(left, right, begins)
     else:
-        made = arithmetic.doubles(left, right, begins)
+        made = arithmetic.product_in_double(left, right, begins)
     if c.steps:
-        made = applied(c.steps, made, read)
+        made = apply_quant(c.steps, made, read)
     return {**held, c.result.array: matrix_to_array(c.result, made, held[c.result.array].shape)}
 
 
@@ -132,13 +132,13 @@ def _with_error(matrix: Matrix, read: Arrays, errors: Arrays) -> tuple[Array, Ar
     return array_to_matrix(matrix, array), array_to_matrix(matrix, errors.get(matrix.array, np.zeros(array.shape)))
 
 
-def _bounds(product: Product, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
+def _result_bounds(product: Product, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
     """Error bounds of the result, in the shape of its array."""
     del values, shape
     c = product.contraction
     left, right = (_with_error(m, read, errors) for m in (c.left, c.right))
     begins = _with_error(replace(c.result, array=c.begins), read, errors) if c.begins else None
-    allowed = arithmetic.grown(left, right, product.kind is FP16, begins) * (product.kind is not INT8)
+    allowed = arithmetic.propagated_bound(left, right, product.kind is FP16, begins) * (product.kind is not INT8)
     rows = [read[c.left.array].shape[n] for n in c.left.rows]
     columns = [read[c.right.array].shape[n] for n in c.right.columns]
     order = (*c.result.rows, *c.result.columns)

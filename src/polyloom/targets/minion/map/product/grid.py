@@ -19,14 +19,14 @@ def grid(team: Team, block_rows: int, block_columns: int, parts: int = 1) -> Gri
     """
 
     def cost(g: Grid) -> tuple[int, int, int]:
-        return g.rounds(block_rows, block_columns), g.fetched(block_rows, block_columns), g.rows
+        return g.rounds(block_rows, block_columns), g.fetched_tiles(block_rows, block_columns), g.rows
 
-    return min(_grids(team, parts), key=cost)
+    return min(_candidate_grids(team, parts), key=cost)
 
 
-def _grids(team: Team, parts: int) -> Iterator[Grid]:
+def _candidate_grids(team: Team, parts: int) -> Iterator[Grid]:
     """Candidate grids of a team. A group of parts lies in one shire, or takes whole shires."""
-    inner = max(team.in_shire // parts, 1)
+    inner = max(team.shire_minions // parts, 1)
     outer = team.minions // parts // inner
     for rows in _divisors(inner):
         for shire_rows in _divisors(outer):

@@ -19,10 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.targets.minion.map.product.begin import Begin, continues, started
+from polyloom.targets.minion.map.product.begin import Begin, accumulates, start_sums
 from polyloom.targets.minion.map.product.operand import Kind
-from polyloom.targets.minion.map.product.quant import WORD, Quant, begin
-from polyloom.targets.minion.map.product.split import Split, combine, own_rows
+from polyloom.targets.minion.map.product.quant import WORD, Quant, prepare_quant
+from polyloom.targets.minion.map.product.split import Split, combine_parts, row_share
 from polyloom.targets.minion.map.product.tile import (
     COLUMN_FIELD,
     DEPTH_FIELD,
@@ -34,12 +34,12 @@ from polyloom.targets.minion.map.product.tile import (
     TURN_FMA,
     TURN_LOAD,
     li,
-    scaled,
+    add_scaled,
     wait,
 )
-from polyloom.targets.minion.map.product.together import groups
+from polyloom.targets.minion.map.product.together import coop_groups
 from polyloom.targets.minion.memory_map import LINE
-from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
+from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, load_second_word
 from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
 
 _NONE: Final = list[str]()
@@ -47,7 +47,7 @@ _NONE: Final = list[str]()
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A product with its addresses: `rows` by `columns` of the result, `words` of 32 bits along the depth, and where
+    """A product with its addresses: `rows` by `columns` of the result, `initial_words` of 32 bits along the depth, and where
     all tiles are: by a block's row and column in the whole, or, where `is_local`, among those of its shire.
 
     `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
@@ -82,44 +82,44 @@ class Problem:
         return -(-self.words // ROWS)
 
 
-def loop(p: Problem, g: Grid, prefix: str) -> list[str]:
+def product_loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     """Code of the loop; stores may still run behind it."""
     split = Split(g.parts, p.words)
-    lines = [f"{prefix}.product:", *position(g), *strides(p), *turns()]
-    lines += groups(g, "sp", "tp") if p.shares else []
+    lines = [f"{prefix}.product:", *grid_position(g), *strides(p), *buffer_turns()]
+    lines += coop_groups(g, "sp", "tp") if p.shares else []
     lines += [f"li {WORD}, 0"] if p.quant else []
-    lines += own_range(p, split, prefix)
-    lines += _local(g) if p.is_local else []
+    lines += part_range(p, split, prefix)
+    lines += _local_position(g) if p.is_local else []
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
     lines += ["mv a6, gp"] if p.is_local else []
     lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
-    lines += [*words(p, split, prefix), *steps(p, split, prefix), *combine(split, p.kind, broadcast=p.broadcast)]
-    lines += _store(p, split, prefix)
+    lines += [*initial_words(p, split, prefix), *depth_loop(p, split, prefix), *combine_parts(split, p.kind, broadcast=p.broadcast)]
+    lines += _store_block(p, split, prefix)
     down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
-    lines += [*right, f"addi s5, s5, {g.all_columns}", f"j {prefix}.column"]
-    lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.all_rows}", f"j {prefix}.row"]
+    lines += [*right, f"addi s5, s5, {g.total_columns}", f"j {prefix}.column"]
+    lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.total_rows}", f"j {prefix}.row"]
     return [*lines, f"{prefix}.stored:"]
 
 
-def position(g: Grid) -> list[str]:
+def grid_position(g: Grid) -> list[str]:
     """Position of the minion in the grid, in s2 and s3."""
     inner = g.rows * g.columns
-    lines = ["mv t2, s0", *_divided("t2", g.parts), *parted("t3", "t2", inner), *parted("s2", "t2", g.columns)]
-    lines += ["mv s3, t2", *parted("t4", "t3", g.shire_columns), *scaled("t1", "t4", g.rows, "s2")]
-    return [*lines, *scaled("t1", "t3", g.columns, "s3")]
+    lines = ["mv t2, s0", *_divide_by_power("t2", g.parts), *divide_index("t3", "t2", inner), *divide_index("s2", "t2", g.columns)]
+    lines += ["mv s3, t2", *divide_index("t4", "t3", g.shire_columns), *add_scaled("t1", "t4", g.rows, "s2")]
+    return [*lines, *add_scaled("t1", "t3", g.columns, "s3")]
 
 
-def _local(g: Grid) -> list[str]:
+def _local_position(g: Grid) -> list[str]:
     """Row and column of the first block among those of its shire, in a5 and gp."""
-    return ["mv gp, s0", *parted("t3", "gp", g.rows * g.columns), *parted("a5", "gp", g.columns)]
+    return ["mv gp, s0", *divide_index("t3", "gp", g.rows * g.columns), *divide_index("a5", "gp", g.columns)]
 
 
-def _divided(register: str, by: int) -> list[str]:
+def _divide_by_power(register: str, by: int) -> list[str]:
     """Division of a register by a power of two."""
     return [f"srli {register}, {register}, {by.bit_length() - 1}"] if by > 1 else []
 
 
-def parted(quotient: str, rest: str, by: int) -> list[str]:
+def divide_index(quotient: str, rest: str, by: int) -> list[str]:
     """Quotient of `rest`, which becomes the remainder. A division takes 65 cycles, a shift one."""
     if by & (by - 1):
         return [li("t1", by), f"divu {quotient}, {rest}, t1", f"mul t1, {quotient}, t1", f"sub {rest}, {rest}, t1"]
@@ -129,53 +129,53 @@ def parted(quotient: str, rest: str, by: int) -> list[str]:
 def strides(p: Problem) -> list[str]:
     """Registers that all blocks have alike: strides and steps along the depth."""
     # Loads of left and right have ids 0 and 1, so that a wait for the left one does not wait for the stream.
-    made = [li("s9", p.left.stride), li("s10", x31(p.right.stride, 1)), li("s11", p.result.stride)]
+    made = [li("s9", p.left.stride), li("s10", load_second_word(p.right.stride, 1)), li("s11", p.result.stride)]
     return [*made, li("a2", p.right.depth_step), li("a7", p.left.depth_step)]
 
 
-def turns() -> list[str]:
+def buffer_turns() -> list[str]:
     """Double buffering: which half of L1Scp is next stands in s6 and s8 from here on."""
     return [li("a3", TURN_LOAD), li("a4", TURN_FMA), li("s6", 0), li("s8", 0)]
 
 
-def own_range(p: Problem, split: Split, prefix: str) -> list[str]:
+def part_range(p: Problem, split: Split, prefix: str) -> list[str]:
     """Range of a minion's part of the depth: a6 the first word, a5 how many."""
     if split.parts == 1:
         return []
-    lines = [f"andi t0, s0, {split.parts - 1}", li("a6", 0), *scaled("t1", "t0", split.chunk, "a6")]
+    lines = [f"andi t0, s0, {split.parts - 1}", li("a6", 0), *add_scaled("t1", "t0", split.chunk, "a6")]
     lines += [li("a5", p.words), "sub a5, a5, a6", li("t0", split.chunk), f"blt a5, t0, {prefix}.short", "mv a5, t0"]
     return [*lines, f"{prefix}.short:"]
 
 
-def words(p: Problem, split: Split, prefix: str) -> list[str]:
+def initial_words(p: Problem, split: Split, prefix: str) -> list[str]:
     """Words of the block's first step, in s6, s7, s8 and a1."""
     fma = encode(
-        "tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=not continues(p.begins, split), rows=1, columns=4
+        "tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=not accumulates(p.begins, split), rows=1, columns=4
     )
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
     load = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), address=p.left.address, coop=p.shares)
-    lines = [*least(p.rows, "s4", "t3", f"{prefix}.height", p.height), *least(p.columns, "s5", "t4", f"{prefix}.width")]
+    lines = [*block_extent(p.rows, "s4", "t3", f"{prefix}.height", p.height), *block_extent(p.columns, "s5", "t4", f"{prefix}.width")]
     # The bit that turns survives from the block before: a half is not reused while its last FMA may run.
     lines += ["and s6, s6, a3", "add s6, s6, t3", li("t0", load.value), "add s6, s6, t0"]
     lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address, coop=p.shares).value)]
     # The field counts columns in fours; t4 holds columns - 1.
     lines += ["srli t4, t4, 2", f"slli t3, t3, {ROW_FIELD}", f"slli t4, t4, {COLUMN_FIELD}", "and s8, s8, a4"]
     lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
-    lines += [li("a1", store_word(p)), "add a1, a1, t3", *(begin(p.quant) if p.quant else [])]
+    lines += [li("a1", store_word(p)), "add a1, a1, t3", *(prepare_quant(p.quant) if p.quant else [])]
     row, column = ("a5", "a6") if p.is_local else ("s4", "s5")
-    lines += [*scaled("t1", row, p.left.block_step, "s6"), *scaled("t1", column, p.right.block_step, "s7")]
-    lines += [*scaled("t1", row, p.result.block_step, "a1"), *scaled("t1", column, p.result.depth_step, "a1")]
-    return [*lines, *_from(p, split), *started(p.begins, split, prefix)]
+    lines += [*add_scaled("t1", row, p.left.block_step, "s6"), *add_scaled("t1", column, p.right.block_step, "s7")]
+    lines += [*add_scaled("t1", row, p.result.block_step, "a1"), *add_scaled("t1", column, p.result.depth_step, "a1")]
+    return [*lines, *_skip_to_part(p, split), *start_sums(p.begins, split, prefix)]
 
 
-def _from(p: Problem, split: Split) -> list[str]:
+def _skip_to_part(p: Problem, split: Split) -> list[str]:
     """Address of the first tile of the minion's part of the sum."""
     if split.parts == 1:
         return []
-    lines = scaled("t1", "a6", p.right.depth_step // ROWS, "s7")
+    lines = add_scaled("t1", "a6", p.right.depth_step // ROWS, "s7")
     if p.left.transform != "plain":
-        return [*lines, *scaled("t1", "a6", p.left.depth_step // ROWS, "s6")]
-    lines += ["srli t0, a6, 4", *scaled("t1", "t0", p.left.depth_step, "s6")]
+        return [*lines, *add_scaled("t1", "a6", p.left.depth_step // ROWS, "s6")]
+    lines += ["srli t0, a6, 4", *add_scaled("t1", "t0", p.left.depth_step, "s6")]
     # A part may begin inside of a line, which AOFFSET skips for the left factor; a right factor's words are lines of
     # their own.
     if split.chunk < ROWS:
@@ -183,7 +183,7 @@ def _from(p: Problem, split: Split) -> list[str]:
     return lines
 
 
-def least(extent: int, block: str, register: str, label: str, each: int = ROWS) -> list[str]:
+def block_extent(extent: int, block: str, register: str, label: str, each: int = ROWS) -> list[str]:
     """Rows or columns of a block, less 1: those of `each`, or what is left in the last block."""
     lines = [li(register, each - 1)]
     if extent % each == 0:
@@ -191,35 +191,35 @@ def least(extent: int, block: str, register: str, label: str, each: int = ROWS) 
     return [*lines, li("t0", extent // each), f"bne {block}, t0, {label}", li(register, extent % each - 1), f"{label}:"]
 
 
-def steps(p: Problem, split: Split, prefix: str) -> list[str]:
+def depth_loop(p: Problem, split: Split, prefix: str) -> list[str]:
     """Loop along the depth: whole steps, and a last one with what is left."""
-    body = [*step(_groups(p)), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
+    body = [*multiply_step(_coop_registers(p)), "add s6, s6, a7", "xor s6, s6, a3", "add s7, s7, a2"]
     # Only the first step multiplies without adding (MUL).
     body += [f"andi s8, s8, {~FIRST}", "xor s8, s8, a4", "addi a0, a0, -1", f"bnez a0, {prefix}.step"]
-    last = [*step(_groups(p)), "xor s6, s6, a3", "xor s8, s8, a4"]
+    last = [*multiply_step(_coop_registers(p)), "xor s6, s6, a3", "xor s8, s8, a4"]
     # int8 accumulates in TenC; the last step copies it to the registers that are stored.
     done = [li("t0", LAST), "or s8, s8, t0"] if p.kind.name == "int8" else []
     if split.parts == 1:
         whole, rest = (p.words - 1) // ROWS, (p.words - 1) % ROWS + 1
         loop = [li("a0", whole), f"{prefix}.step:", *body] if whole else []
-        return [*loop, *shortened(ROWS - rest), *done, *last]
-    empty = _masked(p, prefix) if split.has_empty else []
+        return [*loop, *shorten_step(ROWS - rest), *done, *last]
+    empty = _zero_accumulators(p, prefix) if split.has_empty_part else []
     several = ["addi t0, a5, -1", "srli a0, t0, 4", f"beqz a0, {prefix}.last", f"{prefix}.step:", *body]
     lines = [*empty, *(several if split.chunk > ROWS else []), f"{prefix}.last:"]
     lines += ["addi t0, a5, -1", "andi t0, t0, 15", "li t1, 15", "sub t0, t1, t0", "sub s7, s7, t0"]
     return [*lines, f"slli t0, t0, {DEPTH_FIELD}", "sub s8, s8, t0", *done, *last, f"{prefix}.parted:"]
 
 
-def shortened(less: int) -> list[str]:
+def shorten_step(less: int) -> list[str]:
     """A step of fewer words."""
     return [f"addi s7, s7, {-less}", li("t0", less << DEPTH_FIELD), "sub s8, s8, t0"] if less else []
 
 
-def _groups(p: Problem) -> tuple[str, str] | None:
+def _coop_registers(p: Problem) -> tuple[str, str] | None:
     return ("sp", "tp") if p.shares else None
 
 
-def _masked(p: Problem, prefix: str) -> list[str]:
+def _zero_accumulators(p: Problem, prefix: str) -> list[str]:
     """Zeros in all registers, where the minion has no part of the sum: a multiplication of masked rows with MUL sets
     them to +0 (manual, chapter 9).
     """
@@ -231,7 +231,7 @@ def _masked(p: Problem, prefix: str) -> list[str]:
     return [f"bgtz a5, {prefix}.some", *zeros, f"j {prefix}.parted", f"{prefix}.some:"]
 
 
-def step(groups: tuple[str, str] | None = None) -> list[str]:
+def multiply_step(groups: tuple[str, str] | None = None) -> list[str]:
     """Step of the depth loop: three tensor operations and one wait; `groups` are registers: who loads left and right
     together (manual, chapter 9).
     """
@@ -249,11 +249,11 @@ def store_word(p: Problem) -> int:
     return encode("tensor_store", bytes=p.quant.row, step=2, address=p.result.address).value
 
 
-def _store(p: Problem, split: Split, prefix: str) -> list[str]:
+def _store_block(p: Problem, split: Split, prefix: str) -> list[str]:
     """Store of the block, by the first of those who share it, or by each its rows."""
     store = [*([f"csrw tensor_quant, {WORD}"] if p.quant else []), "mv t6, s11", "csrw tensor_store, a1"]
     if split.parts == 1:
         return store
     if p.broadcast:
-        return [*own_rows(split, prefix), *store, f"{prefix}.other:"]
+        return [*row_share(split, prefix), *store, f"{prefix}.other:"]
     return [f"andi t0, s0, {split.parts - 1}", f"bnez t0, {prefix}.other", *store, f"{prefix}.other:"]

@@ -40,7 +40,7 @@ FP16: Final = Kind("fp16", 2, 16, "interleave16")
 INT8: Final = Kind("int8", 1, 64, "interleave8")
 
 
-def left_tiles(left: View, kind: Kind) -> Tiles:
+def lhs_tiles(left: View, kind: Kind) -> Tiles:
     """Tiles of the left factor, rows by depth; every layout loads into L1Scp (manual, chapter 9)."""
     if left.is_plain and left.row_step % LINE == 0:
         return Tiles(left.address, ROWS * left.row_step, LINE, left.row_step)
@@ -50,7 +50,7 @@ def left_tiles(left: View, kind: Kind) -> Tiles:
     return Tiles(left.address, ROWS * kind.bytes, depth * left.column_step, left.column_step, transform)
 
 
-def right_tiles(right: View, kind: Kind) -> Tiles:
+def rhs_tiles(right: View, kind: Kind) -> Tiles:
     """Tiles of the right factor, depth by columns: plain ones stream, others are packed by the load of `transform`
     (manual, chapter 9).
     """
@@ -60,6 +60,6 @@ def right_tiles(right: View, kind: Kind) -> Tiles:
     return Tiles(right.address, ROWS * right.column_step, LINE, right.column_step, "transpose32")
 
 
-def packed(address: int, steps: int) -> Tiles:
+def packed_tiles(address: int, steps: int) -> Tiles:
     """Packed tiles: one behind the other, those of a block along depth."""
     return Tiles(address, steps * TILE, TILE, LINE)

@@ -11,21 +11,21 @@ Registers: s4 the tile, s5 tiles along depth, s6 and s7 the words of load and st
 from __future__ import annotations
 
 from polyloom.targets.minion.map.frame import Team
-from polyloom.targets.minion.map.product.tile import LOADED, STORED, TURN_LOAD, TURN_STORE, li, scaled, wait
+from polyloom.targets.minion.map.product.tile import LOADED, STORED, TURN_LOAD, TURN_STORE, li, add_scaled, wait
 from polyloom.targets.minion.memory_map import LINE
-from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, x31
+from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, load_second_word
 from polyloom.targets.minion.words.tiles import TILE, Tiles
 
 
-def pack(source: Tiles, to: int, blocks: int, steps: int, team: Team, prefix: str) -> list[str]:
+def packing_loop(source: Tiles, to: int, blocks: int, steps: int, team: Team, prefix: str) -> list[str]:
     """Loop in which all minions take tiles in turns; who leaves it has stored its own."""
     load = encode("tensor_load", transform=TRANSFORMS.index(source.transform), rows=16, address=source.address).value
     store = encode("tensor_store_scp", rows=16, address=to).value
     lines = [f"{prefix}.pack:", "mv s4, s0", li("s5", steps), li("a3", TURN_LOAD), li("a4", TURN_STORE)]
     lines += [li("a5", blocks * steps), li("s6", 0), li("s7", 0), f"{prefix}.tile:", f"bgeu s4, a5, {prefix}.packed"]
     lines += ["divu t1, s4, s5", "remu t2, s4, s5", "and s6, s6, a3", li("t0", load), "add s6, s6, t0"]
-    lines += [*scaled("t3", "t1", source.block_step, "s6"), *scaled("t3", "t2", source.depth_step, "s6")]
-    lines += [li("t6", x31(source.stride)), "csrw tensor_load, s6"]
-    lines += ["and s7, s7, a4", li("t0", store), "add s7, s7, t0", *scaled("t3", "s4", TILE, "s7")]
+    lines += [*add_scaled("t3", "t1", source.block_step, "s6"), *add_scaled("t3", "t2", source.depth_step, "s6")]
+    lines += [li("t6", load_second_word(source.stride)), "csrw tensor_load, s6"]
+    lines += ["and s7, s7, a4", li("t0", store), "add s7, s7, t0", *add_scaled("t3", "s4", TILE, "s7")]
     lines += [wait(LOADED), li("t6", LINE), "csrw tensor_store, s7", "xor s6, s6, a3", "xor s7, s7, a4"]
     return [*lines, li("t0", team.minions), "add s4, s4, t0", f"j {prefix}.tile", f"{prefix}.packed:", wait(STORED)]

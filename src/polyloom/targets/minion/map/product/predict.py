@@ -40,16 +40,16 @@ _TOLD: Final = 9
 
 def cycles(p: Problem, g: Grid, is_staged: bool) -> int:
     """Predicted cycles of the busiest minion."""
-    round_ = block(p, g.parts, is_staged=is_staged)
+    round_ = block_cycles(p, g.parts, is_staged=is_staged)
     return START + (_FILL if is_staged else 0) + g.rounds(p.block_rows, p.block_columns) * round_
 
 
-def is_fed(p: Problem, g: Grid, team: Team) -> bool:
+def hides_loads(p: Problem, g: Grid, team: Team) -> bool:
     """Whether second harts bring the lines of a step from DRAM while first harts multiply one."""
-    return _LINE * (g.rows * p.height + g.columns * ROWS) <= team.in_shire * _fma(p)
+    return _LINE * (g.rows * p.height + g.columns * ROWS) <= team.shire_minions * _fma(p)
 
 
-def block(p: Problem, parts: int, *, is_staged: bool = False, broadcast: bool = False) -> int:
+def block_cycles(p: Problem, parts: int, *, is_staged: bool = False, broadcast: bool = False) -> int:
     """Predicted cycles of a block of the result whose sum so many minions share."""
     split = Split(parts, p.words)
     fma = _fma(p)
@@ -63,7 +63,7 @@ def _fma(p: Problem) -> int:
     return each * p.height + beside
 
 
-def reading(p: Problem, new: int, known: int) -> int:
+def dependent_cycles(p: Problem, new: int, known: int) -> int:
     """Predicted cycles of blocks of a product of which one factor was just written: of `new` blocks, no minion of the
     shire has read the other factor's tiles before; of `known` ones, one has.
     """
@@ -71,6 +71,6 @@ def reading(p: Problem, new: int, known: int) -> int:
     return new * (steps * max(fma, _FROM_DRAM) + _STORE) + known * (steps * fma + _STORE)
 
 
-def barrier(team: Team) -> int:
+def barrier_cycles(team: Team) -> int:
     """Predicted cycles from the last arrival's FLB to everyone's credit."""
-    return _MEET + _JOIN * team.in_shire * team.harts + (_MEET + _TOLD * team.shires if team.shires > 1 else 0)
+    return _MEET + _JOIN * team.shire_minions * team.harts + (_MEET + _TOLD * team.shires if team.shires > 1 else 0)

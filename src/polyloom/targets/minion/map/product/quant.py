@@ -25,7 +25,7 @@ from polyloom.targets.minion.map.product.operand import Kind
 from polyloom.targets.minion.map.product.tile import ROW_FIELD, li
 from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.layout import Placed
-from polyloom.targets.minion.words.tensor_words import QUANT, encode, x31
+from polyloom.targets.minion.words.tensor_words import QUANT, encode, load_second_word
 from polyloom.targets.minion.words.tiles import ROWS
 
 _LINES: Final = 32
@@ -62,7 +62,7 @@ class Quant:
     row: int
 
 
-def transforms(steps: Sequence[Step], element: str) -> tuple[tuple[str, ...], str] | None:
+def transform_chain(steps: Sequence[Step], element: str) -> tuple[tuple[str, ...], str] | None:
     """Transforms of TensorQuant for steps behind a sum of this type, and the type of the result; None where it has no
     such chain.
     """
@@ -83,15 +83,15 @@ def transforms(steps: Sequence[Step], element: str) -> tuple[tuple[str, ...], st
     return (tuple(made), element) if len(made) <= _MOST and sum(bool(s.array) for s in steps) <= _TURN else None
 
 
-def quant_of(steps: Sequence[Step], kind: Kind, arrays: Mapping[str, Placed]) -> Quant | None:
+def build_quant(steps: Sequence[Step], kind: Kind, arrays: Mapping[str, Placed]) -> Quant | None:
     """Epilogue of a product; None where nothing is done to its sums."""
-    made = transforms(steps, "i32" if kind.name == "int8" else "f32")
+    made = transform_chain(steps, "i32" if kind.name == "int8" else "f32")
     assert made is not None, "the form was checked"
     vectors = [Vector(arrays[s.array].address, s.by_row) for s in steps if s.array]
     return Quant(made[0], tuple(vectors), ROWS if "pack" in made[0] else LINE) if steps else None
 
 
-def begin(quant: Quant, word: str = WORD, rows: int = 0, column: str = "s5") -> list[str]:
+def prepare_quant(quant: Quant, word: str = WORD, rows: int = 0, column: str = "s5") -> list[str]:
     """Set-up of a block's epilogue: the register `word` becomes that of its TensorQuant, of so many rows (0: t3 has
     rows - 1 at their field); vectors are loaded. s4 and `column` are the block's place.
     """
@@ -102,7 +102,7 @@ def begin(quant: Quant, word: str = WORD, rows: int = 0, column: str = "s5") -> 
     lines = [li("t0", turn), f"and {word}, {word}, t0", f"xor {word}, {word}, t0", f"and t2, {word}, t0"]
     lines += [li("t0", constant), f"or {word}, {word}, t0", "slli t2, t2, 8"]
     lines += [] if rows else [f"or {word}, {word}, t3"]
-    lines += [li("t6", x31(LINE))] if quant.vectors else []
+    lines += [li("t6", load_second_word(LINE))] if quant.vectors else []
     assert encode("tensor_load", start=_TURN).value == turn << 8
     for n, vector in enumerate(quant.vectors):
         load = encode("tensor_load", start=_LINES + n, rows=1, address=vector.address).value
@@ -117,7 +117,7 @@ def begin(quant: Quant, word: str = WORD, rows: int = 0, column: str = "s5") -> 
     return lines
 
 
-def applied(steps: Sequence[Step], sums: Array, arrays: Mapping[str, Array]) -> Array:
+def apply_quant(steps: Sequence[Step], sums: Array, arrays: Mapping[str, Array]) -> Array:
     """Result of TensorQuant on sums, in NumPy."""
     found, element = sums, "f32" if sums.dtype == np.float32 else "i32"
     with np.errstate(all="ignore"):
@@ -125,7 +125,7 @@ def applied(steps: Sequence[Step], sums: Array, arrays: Mapping[str, Array]) -> 
             if step.array:
                 vector = arrays[step.array]
                 other = vector[:, None] if step.by_row else vector[None, :]
-                found = found + other if step.operation == "add" else arithmetic.multiplied(found, other)
+                found = found + other if step.operation == "add" else arithmetic.multiply_elements(found, other)
             elif step.operation == "relu":
                 found = np.maximum(found, 0)
             else:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyloom.targets.minion.map.product.operand import Kind
-from polyloom.targets.minion.map.product.tile import ROW_FIELD, li, scaled
+from polyloom.targets.minion.map.product.tile import ROW_FIELD, li, add_scaled
 from polyloom.targets.minion.words.tensor_words import FUNCTIONS, encode
 from polyloom.targets.minion.words.tiles import ROWS
 
@@ -41,11 +41,11 @@ class Split:
         return 1 << (each - 1).bit_length()
 
     @property
-    def has_empty(self) -> bool:
+    def has_empty_part(self) -> bool:
         return self.chunk * (self.parts - 1) >= self.words
 
 
-def combine(split: Split, kind: Kind, *, broadcast: bool = False) -> list[str]:
+def combine_parts(split: Split, kind: Kind, *, broadcast: bool = False) -> list[str]:
     """Tree reduction of all parts into the registers of the first, or of all (binomial tree; manual, chapter 9,
     HEIGHT).
     """
@@ -60,7 +60,7 @@ def combine(split: Split, kind: Kind, *, broadcast: bool = False) -> list[str]:
     return [line for word in words for line in (f"li t0, {word}", "csrw tensor_reduce, t0")]
 
 
-def own_rows(split: Split, prefix: str) -> list[str]:
+def row_share(split: Split, prefix: str) -> list[str]:
     """Store word of a minion's share of the block's rows, two registers each, in a1; those without one store
     nothing.
     """
@@ -69,5 +69,5 @@ def own_rows(split: Split, prefix: str) -> list[str]:
     lines = [f"andi t1, s0, {split.parts - 1}", f"slli t1, t1, {each.bit_length() - 1}"]
     lines += [f"srli t0, a1, {ROW_FIELD}", f"andi t0, t0, {ROWS - 1}", f"slli t2, t0, {ROW_FIELD}", "sub a1, a1, t2"]
     lines += ["sub t0, t0, t1", f"bltz t0, {prefix}.other", li("t2", each - 1), f"bleu t0, t2, {prefix}.rows"]
-    lines += ["mv t0, t2", f"{prefix}.rows:", *scaled("t2", "t0", row, "a1"), *scaled("t2", "t1", freg, "a1")]
+    lines += ["mv t0, t2", f"{prefix}.rows:", *add_scaled("t2", "t0", row, "a1"), *add_scaled("t2", "t1", freg, "a1")]
     return [*lines, "mul t1, t1, s11", "add a1, a1, t1"]

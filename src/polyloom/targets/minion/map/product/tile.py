@@ -37,7 +37,7 @@ def wait(event: str) -> str:
     return f"csrwi tensor_wait, {EVENTS.index(event)}"
 
 
-def refreshed() -> list[str]:
+def refresh_registers() -> list[str]:
     """Workaround of erratum 1.29: before other instructions read registers that tensor operations wrote, the one that
     was written last has to be read. A multiplication of masked rows makes that f31.
     """
@@ -56,7 +56,7 @@ def li(register: str, value: int) -> str:
     return f"li {register}, {signed(value)}"
 
 
-def scaled(register: str, index: str, step: int, to: str) -> list[str]:
+def add_scaled(register: str, index: str, step: int, to: str) -> list[str]:
     """Strength-reduced address computation: adds index · step to `to`; `register` is free."""
     # Steps of tiles are powers of two mostly; a multiplication takes eight cycles.
     if step & (step - 1) == 0 and step:

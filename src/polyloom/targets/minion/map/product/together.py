@@ -25,11 +25,11 @@ _GROUPS: Final = 32
 def can_share(g: Grid, block_rows: int, block_columns: int) -> bool:
     """Whether all minions of whole shires have as many blocks, and rows and columns are groups."""
     whole = g.parts == 1 and g.rows * g.columns == MINIONS_PER_SHIRE
-    even = block_rows % g.all_rows == 0 and block_columns % g.all_columns == 0
+    even = block_rows % g.total_rows == 0 and block_columns % g.total_columns == 0
     return whole and even and g.columns <= _NEIGHBOURHOOD and g.rows + g.columns <= _GROUPS
 
 
-def groups(g: Grid, left: str, right: str) -> list[str]:
+def coop_groups(g: Grid, left: str, right: str) -> list[str]:
     """Words of tensor_coop of the minion's row and column, in registers `left` and `right`, and the shire's mode (ESR
     shire_coop_mode).
     """

@@ -35,12 +35,12 @@ class Writer(Protocol):
     def assign(self, node: Assign, around: Around) -> None: ...
 
 
-def copies(loop: Loop, around: Around, free: int, rounds: int | None) -> int:
+def unroll_factor(loop: Loop, around: Around, free: int, rounds: int | None) -> int:
     """Unroll factor: how many rounds are worth being one; 1 where the loop has more than assignments, or loads nothing
     ahead. `rounds`: how many there are, where that is known.
     """
     body = [node for node in loop.body if isinstance(node, Assign)]
-    loads = len({cell(r) for r in early(body, around)})
+    loads = len({cell(r) for r in hoistable_loads(body, around)})
     if not loads or len(body) != len(loop.body):
         return 1
     # Every element that is loaded ahead keeps a register from its load to its use.
@@ -49,14 +49,14 @@ def copies(loop: Loop, around: Around, free: int, rounds: int | None) -> int:
     return max((n for n in known if rounds and rounds % n == 0), default=min(_MOST, most))
 
 
-def ahead(writer: Writer, loop: Loop, around: Around, times: int) -> None:
+def unroll(writer: Writer, loop: Loop, around: Around, times: int) -> None:
     """Code of so many rounds: loads of all, then their statements in order."""
     text, body = writer.values.text, [node for node in loop.body if isinstance(node, Assign)]
     steps = [Substitution({loop.name: Affine.symbol(loop.name) + LANES * n}) for n in range(times)]
     rounds = [[step.assignment(assign) for assign in body] for step in steps]
     loaded: dict[Cell, str] = {}
     for round in rounds:
-        for reference in early(round, around):
+        for reference in hoistable_loads(round, around):
             # Rounds of a stencil read common elements, which are loaded once.
             if cell(reference) not in loaded:
                 loaded[cell(reference)] = text.vectors.take(reference.span)
@@ -68,18 +68,18 @@ def ahead(writer: Writer, loop: Loop, around: Around, times: int) -> None:
     text.vectors.give(*reversed(loaded.values()))
 
 
-def early(body: Sequence[Assign], around: Around) -> Iterator[Reference]:
+def hoistable_loads(body: Sequence[Assign], around: Around) -> Iterator[Reference]:
     """Loads that may go before everything else in one round."""
     written = {assign.target.name for assign in body}
     for assign in body:
         for read in accesses(assign.value):
             if read.name in around.locals or cell(read) in around.held:
                 continue
-            if read.name not in written or _is_alone(read, assign, body):
+            if read.name not in written or _is_single_access(read, assign, body):
                 yield read
 
 
-def _is_alone(read: Reference, own: Assign, body: Sequence[Assign]) -> bool:
+def _is_single_access(read: Reference, own: Assign, body: Sequence[Assign]) -> bool:
     """Whether one statement alone touches the array, at one element. Then no other store can change it between load and
     use.
     """

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from polyloom.ir.operations import ElementType
 from polyloom.ir.python_source import Scope
-from polyloom.ir.semantics import function
+from polyloom.ir.semantics import operation_function
 
 Array = NDArray[Any]
 Function = Callable[..., Any]
@@ -29,13 +29,13 @@ _ZERO: Final = np.float32(0)
 def machine_function(operation: str, dtype: ElementType) -> Function:
     """Function of an operation on its operands, within `np.errstate(all="ignore")`."""
     if (operation, dtype) == ("to_f32", "f16"):
-        return _single
+        return _from_f16
     if dtype == "f32" and operation in _SINGLE:
         return _SINGLE[operation]
     if dtype == "f32" and operation in _COMPARISONS:
-        plain = function(operation, dtype)
-        return lambda *operands: plain(*map(flushed, operands))
-    return function(operation, dtype)
+        plain = operation_function(operation, dtype)
+        return lambda *operands: plain(*map(flush_subnormals, operands))
+    return operation_function(operation, dtype)
 
 
 class MachineScope(Scope):
@@ -46,7 +46,7 @@ class MachineScope(Scope):
         return single or machine_function(operation, dtype)
 
 
-def _one_by_one(operation: Callable[[float, float], float]) -> Function:
+def _on_two_singles(operation: Callable[[float, float], float]) -> Function:
     """Operation on two singles in double precision: a double is so wide that rounding it once more gives the same
     (Figueroa, "When is double rounding innocuous?", 1995).
     """
@@ -63,18 +63,18 @@ def _one_by_one(operation: Callable[[float, float], float]) -> Function:
 
 
 _ONE_BY_ONE: Final[dict[str, Function]] = {
-    "add": _one_by_one(lambda a, b: a + b),
-    "sub": _one_by_one(lambda a, b: a - b),
-    "mul": _one_by_one(lambda a, b: a * b),
+    "add": _on_two_singles(lambda a, b: a + b),
+    "sub": _on_two_singles(lambda a, b: a - b),
+    "mul": _on_two_singles(lambda a, b: a * b),
 }
 
 
-def flushed(value: Array) -> Array:
+def flush_subnormals(value: Array) -> Array:
     """Denormals as zeros of their sign."""
     return np.where(np.abs(value) < np.float32(_LEAST), np.copysign(_ZERO, value), value)
 
 
-def _rounded(exact: Array, result: Array) -> Array:
+def _flush_result(exact: Array, result: Array) -> Array:
     """Result after flushing, decided by its exact value in double precision or one that is on the same side of
     2^-126.
     """
@@ -88,15 +88,15 @@ def _arithmetic(operation: Function) -> Function:
     """
 
     def compute(*operands: Array) -> Array:
-        values = [flushed(value) for value in operands]
-        return _rounded(operation(*(value.astype(np.float64) for value in values)), operation(*values))
+        values = [flush_subnormals(value) for value in operands]
+        return _flush_result(operation(*(value.astype(np.float64) for value in values)), operation(*values))
 
     return compute
 
 
-def _fused(a: Array, b: Array, c: Array) -> Array:
+def _fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
     """Fused multiply-add (IEEE 754-2019 fusedMultiplyAdd), flushed by the exact sum."""
-    a, b, c = flushed(a), flushed(b), flushed(c)
+    a, b, c = flush_subnormals(a), flush_subnormals(b), flush_subnormals(c)
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
     total = product + addend
     rest = total - product
@@ -104,14 +104,14 @@ def _fused(a: Array, b: Array, c: Array) -> Array:
     # The sum in double precision may have been rounded up to 2^-126 exactly; the error tells that the exact one is
     # below.
     below = (np.abs(total) == _LEAST) & (np.sign(error) == -np.sign(total))
-    return _rounded(np.where(below, total / 2, total), function("madd", "f32")(a, b, c))
+    return _flush_result(np.where(below, total / 2, total), operation_function("madd", "f32")(a, b, c))
 
 
-def _chosen(least: bool) -> Function:
+def _min_max(least: bool) -> Function:
     """minimumNumber or maximumNumber of IEEE 754-2019."""
 
     def choose(a: Array, b: Array) -> Array:
-        a, b = flushed(a), flushed(b)
+        a, b = flush_subnormals(a), flush_subnormals(b)
         below = (a < b) | ((a == b) & np.signbit(a) & ~np.signbit(b))
         number: Array = np.where(np.isnan(a), b, np.where(np.isnan(b), a, np.where(below == least, a, b)))
         return np.where(np.isnan(number), _NAN, number).astype(np.float32)
@@ -119,7 +119,7 @@ def _chosen(least: bool) -> Function:
     return choose
 
 
-def _negated(value: Array) -> Array:
+def _negate(value: Array) -> Array:
     return (np.asarray(value, np.float32).view(np.uint32) ^ np.uint32(1 << 31)).view(np.float32)
 
 
@@ -127,13 +127,13 @@ def _absolute(value: Array) -> Array:
     return (np.asarray(value, np.float32).view(np.uint32) & np.uint32((1 << 31) - 1)).view(np.float32)
 
 
-def _half(value: Array) -> Array:
+def _to_f16(value: Array) -> Array:
     """Conversion to f16: what is below 2^-14 before rounding is a zero."""
     small = np.where(np.abs(value) < _LEAST_HALF, np.copysign(_ZERO, value), value)
     return np.where(np.isnan(small), np.float16(np.nan), small.astype(np.float16)).astype(np.float16)
 
 
-def _single(value: Array) -> Array:
+def _from_f16(value: Array) -> Array:
     """Conversion from f16, whose denormals are zeros."""
     wide = value.astype(np.float32)
     small = np.where(np.abs(wide) < _LEAST_HALF, np.copysign(_ZERO, wide), wide)
@@ -147,10 +147,10 @@ _SINGLE: Final[dict[str, Function]] = {
     "mul": _arithmetic(np.multiply),
     "div": _arithmetic(np.true_divide),
     "sqrt": _arithmetic(np.sqrt),
-    "madd": _fused,
-    "min": _chosen(True),
-    "max": _chosen(False),
-    "neg": _negated,
+    "madd": _fused_multiply_add,
+    "min": _min_max(True),
+    "max": _min_max(False),
+    "neg": _negate,
     "abs": _absolute,
-    "to_f16": _half,
+    "to_f16": _to_f16,
 }

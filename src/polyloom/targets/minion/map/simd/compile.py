@@ -19,8 +19,8 @@ from polyloom.ir.instance_counts import count_operations
 from polyloom.ir.nest import Nest, loops
 from polyloom.targets.minion.map.frame import Part, Team
 from polyloom.targets.minion.map.simd import works
-from polyloom.targets.minion.map.simd.lanes import machine
-from polyloom.targets.minion.map.simd.memory import memory
+from polyloom.targets.minion.map.simd.lanes import machine_description
+from polyloom.targets.minion.map.simd.memory import place_locals
 from polyloom.targets.minion.map.work import Setting
 from polyloom.targets.minion.options import Fp
 from polyloom.transform.parallel.arrangement import arrange_loops
@@ -45,34 +45,34 @@ class Compiled:
     scratch: int
 
 
-def compiled(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
+def compile_nest(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compiled:
     """Code of a nest for its sizes. Where there are `others`, phases before and behind, what those need does not stay
     in caches. Errors: PL1350 to PL1352.
     """
-    own = specialized(nest, setting.values, fp)
-    made = arranged(own, setting.team, fp)
-    shared = share_work(made, machine(setting.team))
+    own = specialize_nest(nest, setting.values, fp)
+    made = arrange_nest(own, setting.team, fp)
+    shared = share_work(made, machine_description(setting.team))
     # Arrays of partial results and expanded temporaries are locals of the arranged nest, and need memory of their own.
-    place = memory(made, tuple(setting.arrays.values()), setting.scratch)
-    parts = works.parts(made, shared, place, setting.team, setting.prefix, setting.later if others else None)
+    place = place_locals(made, tuple(setting.arrays.values()), setting.scratch)
+    parts = works.program_parts(made, shared, place, setting.team, setting.prefix, setting.later if others else None)
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
     # Only loops that the user wrote: those of copies would be told twice.
-    alone = dict.fromkeys(_plain(why) for loop, why in shared.serial_reasons.items() if _plain(loop) in named)
+    alone = dict.fromkeys(_user_names(why) for loop, why in shared.serial_reasons.items() if _user_names(loop) in named)
     return Compiled(parts, tuple(alone), count_operations(own), taken)
 
 
-def _plain(text: str) -> str:
+def _user_names(text: str) -> str:
     """Text with the user's names of loops: those of copies have a number behind a dot."""
     return re.sub(r"(?<=\w)\.\d+", "", text)
 
 
-def specialized(nest: Nest, values: Mapping[str, int], fp: Fp) -> Nest:
+def specialize_nest(nest: Nest, values: Mapping[str, int], fp: Fp) -> Nest:
     """Nest at its sizes, in the arithmetic that `--fp` asks for."""
     made = specialize(nest, values)
     return made if fp == "strict" else contract(made)
 
 
-def arranged(nest: Nest, team: Team, fp: Fp) -> Nest:
+def arrange_nest(nest: Nest, team: Team, fp: Fp) -> Nest:
     """Nest with its loops in the order of the code."""
-    return arrange_loops(nest, machine(team), reassociate=fp == "reassociate")
+    return arrange_loops(nest, machine_description(team), reassociate=fp == "reassociate")

@@ -18,7 +18,7 @@ from polyloom.analysis.privatizable import privatizable
 from polyloom.ir.nest import Assign, Cell, If, Loop, Nest, Node, accesses, assignments, cell, loops
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
-from polyloom.targets.minion.map.simd.ahead import ahead, copies
+from polyloom.targets.minion.map.simd.ahead import unroll, unroll_factor
 from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.lanes import LANES
 from polyloom.targets.minion.map.simd.values import Values
@@ -143,9 +143,9 @@ class Control:
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
-            times = copies(loop, ready, len(self.text.vectors.free), rounds)
+            times = unroll_factor(loop, ready, len(self.text.vectors.free), rounds)
             if times > 1:
-                self.rounds(loop, low, high, times * LANES, moves, lambda: ahead(self, loop, ready, times))
+                self.rounds(loop, low, high, times * LANES, moves, lambda: unroll(self, loop, ready, times))
             self.rounds(loop, low, high, LANES, moves, lambda: self.block(loop.body, ready))
             self.text.add(f"sub t0, {high}, {low}")
             skip = self.text.label("whole")
@@ -188,7 +188,7 @@ class Control:
 
         def moves(step: int) -> list[str]:
             return [
-                line for form, (register, _) in pointers.items() for line in _moves(form, loop.name, step, register)
+                line for form, (register, _) in pointers.items() for line in _pointer_step(form, loop.name, step, register)
             ]
 
         yield replace(around, held={**around.held, **held}, pointers={**around.pointers, **pointers}), moves
@@ -203,9 +203,9 @@ class Control:
         """
         found: dict[Cell, str] = {}
         stored: dict[Cell, Reference] = {}
-        everywhere = [(r, w) for a in assignments(loop.body) for r, w in _touched(a)]
+        everywhere = [(r, w) for a in assignments(loop.body) for r, w in _accesses(a)]
         # Only what every iteration executes may be loaded before the loop: an element under a condition may not exist.
-        always = [(r, w) for node in loop.body if isinstance(node, Assign) for r, w in _touched(node)]
+        always = [(r, w) for node in loop.body if isinstance(node, Assign) for r, w in _accesses(node)]
         for reference, is_write in always:
             if not self.is_held(reference, loop, around, everywhere):
                 continue
@@ -238,7 +238,7 @@ class Control:
         """
         made: dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = {}
         for assign in assignments(loop.body):
-            for reference, _ in _touched(assign):
+            for reference, _ in _accesses(assign):
                 if reference.name in around.locals or cell(reference) in held or cell(reference) in around.held:
                     continue
                 form = self.values.memory.address(reference)
@@ -309,19 +309,19 @@ class Control:
         for piece in condition.pieces:
             self.text.add(f"fbcx.ps {fails}, zero")
             for constraint in piece.constraints:
-                self.values.lanes_of(constraint, around, form)
+                self.values.affine_lanes(constraint, around, form)
                 # The sign, spread over the lane, says that this form is negative: a constraint fails.
                 self.text.add(f"fsrai.pi {form}, {form}, 31", f"for.pi {fails}, {fails}, {form}")
             self.text.add(f"fnot.pi {fails}, {fails}", f"for.pi {into}, {into}, {fails}")
         self.text.vectors.give(fails, form)
 
 
-def _touched(assign: Assign) -> Iterator[tuple[Reference, bool]]:
+def _accesses(assign: Assign) -> Iterator[tuple[Reference, bool]]:
     yield from ((read, False) for read in accesses(assign.value))
     yield assign.target, True
 
 
-def _moves(form: tuple[str, tuple[tuple[str, int], ...]], loop: str, step: int, register: str) -> list[str]:
+def _pointer_step(form: tuple[str, tuple[tuple[str, int], ...]], loop: str, step: int, register: str) -> list[str]:
     """Instructions that move a pointer on by iterations of a loop."""
     by = dict(form[1]).get(loop, 0) * step
     if not by:

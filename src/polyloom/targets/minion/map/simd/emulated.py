@@ -20,22 +20,22 @@ def _set(register: str, bits: int) -> tuple[str, ...]:
     return (f"li t0, {bits:#x}", f"fbcx.ps {register}, t0")
 
 
-def _exponent(into: str, of: str) -> tuple[str, ...]:
+def _extract_exponent(into: str, of: str) -> tuple[str, ...]:
     return (f"fsrli.pi {into}, {of}, 23", f"fandi.pi {into}, {into}, 255")
 
 
-def _magnitude(into: str, of: str) -> tuple[str, ...]:
+def _clear_sign(into: str, of: str) -> tuple[str, ...]:
     return (f"fslli.pi {into}, {of}, 1", f"fsrli.pi {into}, {into}, 1")
 
 
-def _sign(into: str, of: str) -> tuple[str, ...]:
+def _extract_sign(into: str, of: str) -> tuple[str, ...]:
     return (f"fsrli.pi {into}, {of}, 31", f"fslli.pi {into}, {into}, 31")
 
 
 _AGAIN: Final = "again"
 
 
-def _bit_by_bit(*step: str) -> tuple[str, ...]:
+def _digit_loop(*step: str) -> tuple[str, ...]:
     return (f"li t1, {_BITS}", f"{_AGAIN}:", *step, "addi t1, t1, -1", f"bnez t1, {_AGAIN}")
 
 
@@ -60,8 +60,8 @@ _ROUNDED: Final = (
 )
 # The quotient of two fractions in [1, 2) lies in (1/2, 2); doubling the dividend brings it into [1, 2).
 DIVISION: Final[tuple[str, ...]] = (
-    *_exponent("f29", "f24"),
-    *_exponent("f30", "f25"),
+    *_extract_exponent("f29", "f24"),
+    *_extract_exponent("f30", "f25"),
     "fsub.pi f29, f29, f30",
     "faddi.pi f29, f29, 127",
     *_set("f31", _FRACTION),
@@ -76,7 +76,7 @@ DIVISION: Final[tuple[str, ...]] = (
     "fand.pi f31, f26, f30",
     "fadd.pi f26, f26, f31",
     "fbcx.ps f27, zero",
-    *_bit_by_bit(
+    *_digit_loop(
         "fslli.pi f27, f27, 1",
         "fle.pi f30, f28, f26",
         "fand.pi f31, f28, f30",
@@ -93,23 +93,23 @@ DIVISION: Final[tuple[str, ...]] = (
     *_set("f31", _INFINITY),
     "fcmov.ps f27, f30, f31, f27",
     # x / 0 and inf / x; then 0 / x and x / inf.
-    *_magnitude("f26", "f24"),
+    *_clear_sign("f26", "f24"),
     "feq.pi f30, f26, f31",
-    *_exponent("f29", "f25"),
+    *_extract_exponent("f29", "f25"),
     "feq.pi f29, f29, f28",
     "for.pi f30, f30, f29",
     "fcmov.ps f27, f30, f31, f27",
-    *_exponent("f29", "f24"),
+    *_extract_exponent("f29", "f24"),
     "feq.pi f29, f29, f28",
-    *_magnitude("f30", "f25"),
+    *_clear_sign("f30", "f25"),
     "feq.pi f30, f30, f31",
     "for.pi f30, f30, f29",
     "fcmov.ps f27, f30, f28, f27",
     "fxor.pi f30, f24, f25",
-    *_sign("f30", "f30"),
+    *_extract_sign("f30", "f30"),
     "for.pi f27, f27, f30",
     # NaNs: a NaN, inf / inf, 0 / 0.
-    *_magnitude("f29", "f25"),
+    *_clear_sign("f29", "f25"),
     "fmax.pi f28, f26, f29",
     "fmin.pi f26, f26, f29",
     "flt.pi f30, f31, f28",
@@ -124,7 +124,7 @@ DIVISION: Final[tuple[str, ...]] = (
 )
 # Two bits of the radicand make one bit of the root: the radicand is shifted in from f25 by pairs.
 ROOT: Final[tuple[str, ...]] = (
-    *_exponent("f29", "f24"),
+    *_extract_exponent("f29", "f24"),
     *_set("f31", _FRACTION),
     "fand.pi f25, f24, f31",
     *_set("f31", _ONE),
@@ -141,7 +141,7 @@ ROOT: Final[tuple[str, ...]] = (
     "faddi.pi f29, f29, 127",
     "fsub.pi f29, f29, f30",
     "fsrai.pi f29, f29, 1",
-    *_bit_by_bit(
+    *_digit_loop(
         "fsrli.pi f28, f25, 30",
         "fslli.pi f25, f25, 2",
         "fslli.pi f26, f26, 2",
@@ -156,9 +156,9 @@ ROOT: Final[tuple[str, ...]] = (
     ),
     *_ROUNDED,
     # Zeros keep their sign; what else is negative has no root.
-    *_exponent("f25", "f24"),
+    *_extract_exponent("f25", "f24"),
     "feq.pi f30, f25, f28",
-    *_sign("f31", "f24"),
+    *_extract_sign("f31", "f24"),
     "fcmov.ps f27, f30, f31, f27",
     "flt.pi f31, f24, f28",
     "fnot.pi f30, f30",

@@ -18,14 +18,14 @@ from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Reference, Source
 from polyloom.ir.nest import Nest
-from polyloom.ir.nest_interpret import signature_of
+from polyloom.ir.nest_interpret import nest_signature
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Parametric, Phase, Plan
 from polyloom.sets import Condition
 from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.simd import types
 from polyloom.targets.minion.map.simd.arithmetic import MachineScope, machine_function
-from polyloom.targets.minion.map.simd.compile import arranged, compiled, specialized
+from polyloom.targets.minion.map.simd.compile import arrange_nest, compile_nest, specialize_nest
 from polyloom.targets.minion.map.work import Arrays, Bounds, Made, Setting, Work
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
@@ -46,7 +46,7 @@ class Read:
     path: str
 
 
-def read(written: Written) -> Read | None:
+def read_function(written: Written) -> Read | None:
     """Function of a source; None for equations and plans. Errors: those of the front end."""
     value = written.value
     if isinstance(value, Kernel):
@@ -54,32 +54,32 @@ def read(written: Written) -> Read | None:
     if isinstance(value, Source):
         return None if value.nest is None else Read(value.nest, value.reference, value.path)
     path = written.path
-    if path is None or not frontend.file_of(path).endswith((".py", ".c")):
+    if path is None or not frontend.source_file(path).endswith((".py", ".c")):
         return None
-    if frontend.file_of(path).endswith(".py"):
+    if frontend.source_file(path).endswith(".py"):
         return Read(*frontend.python_nest(path, written.options), path)
     # Loaded late: reading C needs clang's library, which a Python kernel does not.
     from polyloom.frontend.c import load
 
-    nest, reference = load(*frontend.named(path, written.options))
+    nest, reference = load(*frontend.split_function_name(path, written.options))
     return Read(nest, reference, path)
 
 
-def of_nest(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
+def nest_plan(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
     """Plan whose one phase is the nest, and its work on so many minions."""
-    whole = signature_of(nest)
+    whole = nest_signature(nest)
     # An array that is only written need not be given by the host, and is none of the inputs.
-    names = {s.name for s in nest.storage if s.role == "argument"} - _only_written(nest)
+    names = {s.name for s in nest.storage if s.role == "argument"} - _write_only_arrays(nest)
     inputs = tuple(array for array in whole.inputs if array.name in names)
     # The phase has no equations: its work is the nest.
     program = Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, whole.outputs, (), ())
     bound = [tuple((array.name, array.name) for array in arrays) for arrays in (inputs, whole.outputs)]
     phase = Phase(program, bound[0], bound[1])
     plan = Plan(nest.name, nest.parameters, nest.assumptions, inputs, whole.outputs, (), (phase,))
-    return plan, Work("simd", HARTS, "shared", partial(_code, nest, fp, False), partial(_results, nest, fp, minions))
+    return plan, Work("simd", HARTS, "shared", partial(_compile_code, nest, fp, False), partial(_interpret, nest, fp, minions))
 
 
-def work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
+def phase_work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
     """Work of a phase of a plan, with `others` or alone: its equations in an order that respects them. Errors:
     PL1350.
     """
@@ -89,10 +89,10 @@ def work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
     return Work("simd", HARTS, "shared", made.code, made.results)
 
 
-def staged(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
+def stage_work(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
     """Work of a nest that is one phase of several, with the bounds of its errors."""
-    code, results = partial(_code, nest, fp, True), partial(_results, nest, fp, minions)
-    return Work("simd", HARTS, "shared", code, results, bounds, is_discrete=is_of_integers(nest))
+    code, results = partial(_compile_code, nest, fp, True), partial(_interpret, nest, fp, minions)
+    return Work("simd", HARTS, "shared", code, results, bounds, is_discrete=is_discrete(nest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,38 +115,38 @@ class _Equations:
             raise infeasible("PL1350", message, span=error.span, help=help) from None
 
     def code(self, setting: Setting) -> Made:
-        return _code(self.nest(setting.values), self.fp, self.others, setting)
+        return _compile_code(self.nest(setting.values), self.fp, self.others, setting)
 
     def results(self, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
-        return _results(self.nest(values), self.fp, self.minions, values, read, held)
+        return _interpret(self.nest(values), self.fp, self.minions, values, read, held)
 
 
-def is_of_integers(nest: Nest) -> bool:
+def is_discrete(nest: Nest) -> bool:
     """Whether nothing in the nest rounds."""
     return all(storage.dtype not in ("f32", "f16") for storage in nest.storage)
 
 
-def _only_written(nest: Nest) -> frozenset[str]:
+def _write_only_arrays(nest: Nest) -> frozenset[str]:
     try:
         return transform.only_written(nest)
     except PolyloomError:
         return frozenset()
 
 
-def _code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
+def _compile_code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
     """Code of a nest, with the facts of the report. Errors: PL1350 to PL1353."""
-    types.check(nest)
-    made = compiled(nest, setting, fp, others=shared)
+    types.check_types(nest)
+    made = compile_nest(nest, setting, fp, others=shared)
     facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
     known = made.operations is not None
     return Made(tuple(made.parts), facts, made.operations or 0, 8 if known else 0, made.scratch)
 
 
-def _results(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
+def _interpret(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
     """Results in the order of the source; where that may change, in the order of the code."""
-    made = specialized(nest, values, fp)
+    made = specialize_nest(nest, values, fp)
     if fp == "reassociate":
-        made = arranged(made, Team(minions, HARTS, "shared"), fp)
+        made = arrange_nest(made, Team(minions, HARTS, "shared"), fp)
     # Inputs last: an array that is read and written begins as the host gave it.
     arrays = {name: np.asarray(array) for name, array in {**held, **read}.items()}
     found = interpret_lanes(made, arrays, machine_function, MachineScope)

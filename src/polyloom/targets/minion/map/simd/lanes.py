@@ -17,7 +17,7 @@ _COSTS: Final = VectorCosts(operations={"div": 200, "sqrt": 260}, integer_divisi
 """Division and root are software (software_arithmetic.py)."""
 
 
-def machine(team: Team) -> Machine:
+def machine_description(team: Team) -> Machine:
     """Description of so many minions. Two harts share a first-level cache where that is not split."""
     sharers = team.harts if team.mode == "shared" else 1
     return Machine(team.workers, LANES, LINE, sharers, team.shires == 1, BARRIER, _COSTS)

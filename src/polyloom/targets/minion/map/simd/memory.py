@@ -33,7 +33,7 @@ class Memory:
         return form
 
 
-def memory(nest: Nest, arguments: Sequence[Placed], base: int) -> Memory:
+def place_locals(nest: Nest, arguments: Sequence[Placed], base: int) -> Memory:
     """Placement of locals, which are no arguments, from `base` on; then the scratch of all harts."""
     placed, at = {p.name: p for p in arguments}, base
     for storage in nest.storage:

@@ -15,7 +15,7 @@ from typing import Final
 
 from polyloom.diagnostics import Span, infeasible
 from polyloom.ir.ssa import Place
-from polyloom.targets.minion.map.frame import Part, place_of
+from polyloom.targets.minion.map.frame import Part, span_place
 
 INTEGERS: Final = ("ra", "sp", "gp", "tp", *(f"a{n}" for n in range(8)), *(f"s{n}" for n in range(2, 12)))
 VECTORS: Final = tuple(f"f{n}" for n in range(16))
@@ -75,7 +75,7 @@ class Text:
         """Place of the lines written inside; without a span, that of the lines before, with a reason."""
         # Constructs nest, and behind an inner one the lines are the outer one's again.
         before = self.place
-        self.place = replace(before, reason=reason) if span is None else place_of(span, reason)
+        self.place = replace(before, reason=reason) if span is None else span_place(span, reason)
         yield
         self.place = before
 

@@ -19,18 +19,18 @@ _OF_HALVES: Final = ("to_f32", "move", "select")
 _HELP: Final = "use i8, i16, i32, u8, u16 and f32, and f16 for what is stored; or run it on tcpa, which has this"
 
 
-def check(nest: Nest) -> None:
+def check_types(nest: Nest) -> None:
     """Errors: PL1353 for the first element or operation that a minion's vectors lack."""
     for storage in nest.storage:
         if storage.dtype not in _STORED:
-            raise _lacking(f"elements of {storage.dtype}, which `{storage.name}` has", storage.span)
+            raise _unsupported_error(f"elements of {storage.dtype}, which `{storage.name}` has", storage.span)
     for statement in statements(nest):
-        for value in _operations(statement.assign.value):
-            if not _has(value.operation, value.dtype):
-                raise _lacking(f"{value.operation} on {value.dtype}", value.span)
+        for value in _operation_nodes(statement.assign.value):
+            if not _supports(value.operation, value.dtype):
+                raise _unsupported_error(f"{value.operation} on {value.dtype}", value.span)
 
 
-def _has(operation: str, dtype: ElementType) -> bool:
+def _supports(operation: str, dtype: ElementType) -> bool:
     """Whether the vector unit has an operation on a type."""
     if dtype == "f16":
         return operation in _OF_HALVES
@@ -41,12 +41,12 @@ def _has(operation: str, dtype: ElementType) -> bool:
     return not operation.startswith("to_") or operation in ("to_f32", *(f"to_{of}" for of in _INTEGERS))
 
 
-def _lacking(what: str, span: Span | None) -> PolyloomError:
+def _unsupported_error(what: str, span: Span | None) -> PolyloomError:
     return input_error("PL1353", f"the vectors of a minion do not have {what}", span=span, help=_HELP)
 
 
-def _operations(value: Expression) -> Iterator[Apply]:
+def _operation_nodes(value: Expression) -> Iterator[Apply]:
     if isinstance(value, Apply):
         yield value
         for operand in value.operands:
-            yield from _operations(operand)
+            yield from _operation_nodes(operand)

@@ -13,7 +13,7 @@ import numpy as np
 
 from polyloom.ir.nest import Apply, Expression, Index, cell
 from polyloom.ir.numbers import NUMPY, WIDTH
-from polyloom.ir.operations import BY_NAME, ElementType, divides
+from polyloom.ir.operations import BY_NAME, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.simd.elements import Around, Elements
@@ -59,7 +59,7 @@ class Values(Elements):
             case Reference():
                 return self._reference(value, around, into)
             case Constant():
-                return self._moved(self.constant("bits", bits(value)), into)
+                return self._move_value(self.constant("bits", constant_bits(value)), into)
             case Index():
                 return self._index(value, around, into)
             case Apply():
@@ -70,12 +70,12 @@ class Values(Elements):
         own = cell(reference)
         found = around.locals.get(reference.name) or around.held.get(own) or around.loaded.get(own)
         if found is not None:
-            return self._moved((found, False), into)
+            return self._move_value((found, False), into)
         made = into or self.text.vectors.take(reference.span)
         self.load(reference, around, made)
         return made, into is None
 
-    def _moved(self, value: tuple[str, bool], into: str | None) -> tuple[str, bool]:
+    def _move_value(self, value: tuple[str, bool], into: str | None) -> tuple[str, bool]:
         """Value in the register that was asked for, by a move if it is in another one."""
         if into is None or value[0] == into:
             return value
@@ -86,14 +86,14 @@ class Values(Elements):
     def _index(self, value: Index, around: Around, into: str | None) -> tuple[str, bool]:
         """Value of an affine form of loops, as an operand."""
         made = into or self.text.vectors.take(value.span)
-        self.lanes_of(value.value, around, made)
+        self.affine_lanes(value.value, around, made)
         # A counter below 2^24 is exact as a float; larger ones round to nearest as the source's conversion does.
         if value.dtype == "f32":
             self.text.add(f"fcvt.ps.pw {made}, {made}")
-        self._narrowed(value.dtype, made)
+        self._narrow(value.dtype, made)
         return made, into is None
 
-    def lanes_of(self, form: Affine, around: Around, into: str) -> None:
+    def affine_lanes(self, form: Affine, around: Around, into: str) -> None:
         """Value of an affine form in every lane, as integers."""
         self.integer(form, around, "t0", "t1")
         self.text.add(f"fbcx.ps {into}, t0")
@@ -107,15 +107,15 @@ class Values(Elements):
     def _apply(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
         """Operation with its operands from left to right."""
         if value.operation == "madd" and value.dtype == "f32":
-            return self._fused(value, around, into)
+            return self._multiply_add(value, around, into)
         conditional = value.operation == "select"
         operands = [
             self._test(o, around) if conditional and not n else self.value(o, around)
             for n, o in enumerate(value.operands)
         ]
-        return self._finished(value, operands, [register for register, _ in operands], into)
+        return self._write_operation(value, operands, [register for register, _ in operands], into)
 
-    def _finished(
+    def _write_operation(
         self, value: Apply, operands: list[tuple[str, bool]], registers: list[str], into: str | None
     ) -> tuple[str, bool]:
         """Operation into the register that was asked for, an operand's, or a new one."""
@@ -129,7 +129,7 @@ class Values(Elements):
                 self.drop(operand)
         return made, into is None
 
-    def _fused(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
+    def _multiply_add(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
         """Fused multiply-add; negations of operands go into its sign variants."""
         a, b, c = value.operands
         # fmadd, fmsub, fnmsub and fnmadd differ in the signs of product and addend, so that no negation costs an
@@ -175,10 +175,10 @@ class Values(Elements):
         # Narrow integers are computed in 32 bits, in which the low bits that are kept afterwards are the same.
         kind = dtype if dtype == "f32" else "i32"
         add = self.text.add
-        if divides(operation, dtype):
-            self._divided(value, into, operands)
+        if may_divide_by_zero(operation, dtype):
+            self._divide_lanes(value, into, operands)
         elif (operation, dtype) in (("div", "f32"), ("sqrt", "f32")):
-            self._called(operation, into, operands)
+            self._call_routine(operation, into, operands)
         elif (direct := _DIRECT.get((operation, kind))) is not None:
             add(f"{direct} {into}, {', '.join(operands)}")
         elif operation in _COMPARE:
@@ -192,19 +192,19 @@ class Values(Elements):
                 f"faddi.pi {into}, {into}, 1",
             )
         else:
-            self._other(value, into, operands)
+            self._sequence(value, into, operands)
         # Operations whose results are in range where their operands are need no cut.
         if operation not in ("min", "max", "and", "or", "xor", "select", "move") and not value.operation.startswith(
             "to_"
         ):
-            self._narrowed(
+            self._narrow(
                 dtype
                 if operation not in (*_COMPARE, "ne", "sat8", "satu8", "round_i32", "bits_i32", "bits_f32")
                 else "i32",
                 into,
             )
 
-    def _other(self, value: Apply, into: str, operands: list[str]) -> None:
+    def _sequence(self, value: Apply, into: str, operands: list[str]) -> None:
         """Operations without an instruction of their own, or with one of another form."""
         add, dtype = self.text.add, value.dtype
         a, *rest = operands
@@ -236,10 +236,10 @@ class Values(Elements):
             case "to_i8" | "to_i16" | "to_i32" | "to_u8" | "to_u16":
                 narrow = BY_NAME[value.operation].result(dtype)
                 if dtype == "f32":
-                    self._truncated(value, into, a, narrow)
+                    self._truncate_float(value, into, a, narrow)
                 else:
                     add(f"for.pi {into}, {a}, {a}")
-                    self._narrowed(narrow, into)
+                    self._narrow(narrow, into)
             case "bits_i32" | "bits_f32":
                 add(f"for.pi {into}, {a}, {a}")
             case "round_i32":
@@ -266,7 +266,7 @@ class Values(Elements):
         self.text.add(f"fandi.pi {spare}, {amount}, {width - 1}", f"{name}.pi {into}, {a}, {spare}")
         self.text.vectors.give(spare)
 
-    def _narrowed(self, dtype: ElementType, register: str) -> None:
+    def _narrow(self, dtype: ElementType, register: str) -> None:
         """Result modulo the width of its type, kept extended to 32 bits."""
         if dtype == "u8":
             self.text.add(f"fandi.pi {register}, {register}, 255")
@@ -274,15 +274,15 @@ class Values(Elements):
             by, back = 32 - WIDTH[dtype], "fsrli" if dtype == "u16" else "fsrai"
             self.text.add(f"fslli.pi {register}, {register}, {by}", f"{back}.pi {register}, {register}, {by}")
 
-    def _truncated(self, value: Apply, into: str, a: str, dtype: ElementType) -> None:
+    def _truncate_float(self, value: Apply, into: str, a: str, dtype: ElementType) -> None:
         """Conversion of a float to an integer, saturated, a NaN as 0."""
         number = self.text.vectors.take(value.span)
         # feq of a number with itself is all ones unless it is a NaN, so that the conjunction makes a NaN 0.
         self.text.add(f"feq.ps {number}, {a}, {a}", f"fcvt.pw.ps {into}, {a}, rtz", f"fand.pi {into}, {into}, {number}")
         self.text.vectors.give(number)
-        self._saturated(dtype, into)
+        self._saturate(dtype, into)
 
-    def _saturated(self, dtype: ElementType, register: str) -> None:
+    def _saturate(self, dtype: ElementType, register: str) -> None:
         """Saturation of a word to the nearest number of a narrow type."""
         if dtype in ("i8", "u8"):
             self.text.add(f"{'fsat8' if dtype == 'i8' else 'fsatu8'}.pi {register}, {register}")
@@ -293,7 +293,7 @@ class Values(Elements):
                 self.text.add(f"{operation}.pi {register}, {register}, {bound[0]}")
                 self.drop(bound)
 
-    def _called(self, routine: str, into: str, operands: list[str]) -> None:
+    def _call_routine(self, routine: str, into: str, operands: list[str]) -> None:
         """Call of a software routine, whose operands are in f24 and f25."""
         self.routines.add(routine)
         for n, operand in enumerate(operands):
@@ -301,7 +301,7 @@ class Values(Elements):
         # t5 is the link register, because ra is one of the pool's.
         self.text.add(f"jal t5, {self.text.prefix}.{routine}", f"for.pi {into}, f24, f24")
 
-    def _divided(self, value: Apply, into: str, operands: list[str]) -> None:
+    def _divide_lanes(self, value: Apply, into: str, operands: list[str]) -> None:
         """Division of integers lane by lane, by RISC-V's own instructions, on the hart's scratch: packed division traps
         (manual, which gives cause 30 to instructions that software emulate).
         """
@@ -312,11 +312,11 @@ class Values(Elements):
         self.text.add(
             f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
         )
-        self.text.add(*_quotient(value.operation, self.text))
+        self.text.add(*_scalar_division(value.operation, self.text))
         self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
 
 
-def _floored(text: Text, quotient: bool) -> list[str]:
+def _floor_division(text: Text, quotient: bool) -> list[str]:
     """Division rounded down: C's quotient and remainder are corrected where the remainder's sign is not the divisor's
     (Leijen 2001).
     """
@@ -329,7 +329,7 @@ def _floored(text: Text, quotient: bool) -> list[str]:
     return [*lines, "addw t5, t5, t2", f"{done}r:", "mv t3, t5"]
 
 
-def _quotient(operation: str, text: Text) -> list[str]:
+def _scalar_division(operation: str, text: Text) -> list[str]:
     """Division or remainder of t1 by t2, in t3."""
     match operation:
         case "div":
@@ -337,10 +337,10 @@ def _quotient(operation: str, text: Text) -> list[str]:
         case "rem":
             return ["remw t3, t1, t2"]
         case _:
-            return _floored(text, operation == "floordiv")
+            return _floor_division(text, operation == "floordiv")
 
 
-def bits(constant: Constant) -> int:
+def constant_bits(constant: Constant) -> int:
     """Bits of a constant in a lane, as a signed number."""
     if constant.dtype == "f32":
         return unpack("<i", pack("<f", constant.value))[0]

@@ -21,12 +21,12 @@ from polyloom.targets.minion.map.frame import Part, Team
 from polyloom.targets.minion.map.simd import emulated
 from polyloom.targets.minion.map.simd.control import Control
 from polyloom.targets.minion.map.simd.elements import Around
-from polyloom.targets.minion.map.simd.lanes import LANES, machine
+from polyloom.targets.minion.map.simd.lanes import LANES, machine_description
 from polyloom.targets.minion.map.simd.memory import Memory
 from polyloom.targets.minion.map.simd.text import SHARES, Text
 from polyloom.targets.minion.map.simd.values import Values
 from polyloom.targets.minion.map.work import Later
-from polyloom.transform.parallel.software_coherence import FIRST, LAST, Coherence, Extent, barriers, extents
+from polyloom.transform.parallel.software_coherence import FIRST, LAST, Coherence, Extent, place_barriers, touched_extents
 from polyloom.transform.parallel.work_sharing import Item, Replicated, SharedWork, Work
 
 EVICT_VA, TENSOR_WAIT = 0x89F, 0x830
@@ -38,7 +38,7 @@ _LINES: Final = 16
 """Of one cache operation."""
 
 
-def parts(
+def program_parts(
     nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None
 ) -> Sequence[Part]:
     """Parts of the program between start-up and end; `prefix` begins labels. `later` is None where there are no other
@@ -57,8 +57,8 @@ class _Program:
         self.text = Text(prefix)
         self.values = Values(self.text, memory)
         self.known = loop_ranges(nest.body)
-        self.coherence = Coherence(shared.items, nest, machine(team))
-        self.barriers = barriers(shared.items)
+        self.coherence = Coherence(shared.items, nest, machine_description(team))
+        self.barriers = place_barriers(shared.items)
 
     def all(self) -> Sequence[Part]:
         """Lane numbers, all items, and behind them the software routines that they call."""
@@ -153,7 +153,7 @@ class _Program:
         with self.text.at(loop.span), control.bounds(loop, around) as (low, high):
             if self.team.workers > 1:
                 with self.text.at(None, SHARES.reason):
-                    self.block_of(work, low, high)
+                    self.block_bounds(work, low, high)
             self.text.branch("blt", f"{low}, {high}", skip)
             first, last = self.text.integers.take(loop.span), self.text.integers.take(loop.span)
             # The range of iterations is kept for the evictions, because the loop changes its own counter.
@@ -164,7 +164,7 @@ class _Program:
             self.text.integers.give(last, first)
         self.text.add(f"{skip}:")
 
-    def block_of(self, work: Work, low: str, high: str) -> None:
+    def block_bounds(self, work: Work, low: str, high: str) -> None:
         """Block scheduling: narrows bounds to the worker's block of iterations; blocks begin where cache lines may
         (block distribution; Wolfe 1996).
         """
@@ -203,16 +203,16 @@ class _Program:
         # Two harts of one minion share an unsplit L1, where each sees what the other stores.
         alone = self.team.workers == 1 or (self.team.minions == 1 and self.team.mode == "shared")
         within = frozenset[str]() if alone else self.coherence.evictions(work)
-        names = self.for_others(work) | within
+        names = self.needed_arrays(work) | within
         if not names:
             return
         with self.text.at(None, "makes results visible to other harts"):
             self.text.add("fence", "li x31, 64")
-            for extent in extents(work, names, self.nest, self.memory.address, self.known):
+            for extent in touched_extents(work, names, self.nest, self.memory.address, self.known):
                 self.lines(extent, around)
             self.text.add(f"csrrwi x0, {TENSOR_WAIT}, {_CACHE_OPERATIONS}")
 
-    def for_others(self, work: Work) -> frozenset[str]:
+    def needed_arrays(self, work: Work) -> frozenset[str]:
         """Arrays that phases behind need: tensor loads do not ask caches of minions, and copies of what is written are
         old.
         """

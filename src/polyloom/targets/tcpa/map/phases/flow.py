@@ -17,7 +17,7 @@ from polyloom.ir import pla_verify
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Array, Equation, Reference
 from polyloom.ir.plan import Phase
-from polyloom.names import fresh
+from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.bounds import dimension_bounds
 from polyloom.sets.isl import parameter_set, to_set
@@ -49,8 +49,8 @@ class Flow:
         inputs, outputs = dict(phase.inputs), dict(phase.outputs)
         inside = set(inputs.values())
         self.late = {n for n in self.sinks if outputs[self.nodes[n][0].target.name] in inside}
-        self.group, self.cyclic = self._groups()
-        self.order = self._ordered(is_late)
+        self.group, self.cyclic = self._find_components()
+        self.order = self._topological_order(is_late)
 
     def cuts(self, counters: frozenset[str]) -> list[frozenset[str]]:
         """Cut sets: the nodes of the first half, for each place to cut at: those where the least has to be kept come
@@ -60,7 +60,7 @@ class Flow:
         size, total = 0, len(self.program.equations)
         for place, members in enumerate(self.order[:-1], 1):
             size += sum(len(self.nodes[n]) for n in members)
-            first = self._before(place)
+            first = self._prefix_nodes(place)
             kept = self.kept(first)
             useful = bool(kept) or any(n in self.sinks for n in first)
             # A part of less than a sixth would hardly relieve the other one, and each part costs a run of the array.
@@ -68,7 +68,7 @@ class Flow:
                 continue
             if self._can_keep(kept, counters):
                 found.append((len(kept), abs(2 * size - total), place))
-        return [self._before(place) for _, _, place in sorted(found)]
+        return [self._prefix_nodes(place) for _, _, place in sorted(found)]
 
     def once(self, counters: frozenset[str]) -> frozenset[str]:
         """Nodes of a single iteration that need no others, if they compute more than all others do; else none."""
@@ -82,12 +82,12 @@ class Flow:
         useful = len(work & first) > max(CHEAP, len(work - first) * LONGER) and self._can_keep(kept, counters)
         return frozenset(first) if work - first and useful else frozenset()
 
-    def separated(self, first: frozenset[str], taken: set[str]) -> Halves:
+    def split_phase(self, first: frozenset[str], taken: set[str]) -> Halves:
         """Two phases, of the nodes in `first` and of the others, and the arrays between them."""
         arrays: dict[str, Array] = {}
         taken |= {*self.variables, *(a.name for a in (*self.program.inputs, *self.program.outputs))}
         for name in self.kept(first):
-            array = self._array(name, fresh(f"{name.replace('.', '_')}_kept", taken))
+            array = self._array(name, fresh_name(f"{name.replace('.', '_')}_kept", taken))
             assert array is not None
             taken.add(array.name)
             arrays[name] = array
@@ -119,7 +119,7 @@ class Flow:
 
     def _is_single(self, variable: str) -> bool:
         """Whether the variable has one value at most."""
-        points = to_set(self._where(variable), self.program.dimensions, self.program.parameters)
+        points = to_set(self._domain(variable), self.program.dimensions, self.program.parameters)
         return bool(
             points.intersect_params(parameter_set(self.program.assumptions, self.program.parameters)).is_singleton()
         )
@@ -157,14 +157,14 @@ class Flow:
                     waiting.append(name)
         return found
 
-    def _before(self, place: int) -> frozenset[str]:
+    def _prefix_nodes(self, place: int) -> frozenset[str]:
         return frozenset(n for members in self.order[:place] for n in members)
 
     def _read(self, equations: list[Equation]) -> list[str]:
         operands = (o for e in equations for o in e.operands if isinstance(o, Reference))
         return list(dict.fromkeys(o.name for o in operands if o.name in self.variables))
 
-    def _groups(self) -> tuple[dict[str, tuple[str, ...]], set[str]]:
+    def _find_components(self) -> tuple[dict[str, tuple[str, ...]], set[str]]:
         """Strongly connected component of every node, and the nodes that are recurrences (in a component of several, or
         reading themselves).
         """
@@ -177,7 +177,7 @@ class Flow:
         }
         return group, {n for n in self.nodes if len(group[n]) > 1 or n in self.reads[n]}
 
-    def _ordered(self, is_late: bool) -> list[tuple[str, ...]]:
+    def _topological_order(self, is_late: bool) -> list[tuple[str, ...]]:
         """Topological order of components, producers first, what one output needs together; if `is_late`, outputs that
         are inputs, too, come last.
         """
@@ -210,7 +210,7 @@ class Flow:
     def _bounds(self, variable: str, dimension: str) -> tuple[Affine, Affine] | None:
         p = self.program
         try:
-            found = dimension_bounds(self._where(variable), p.dimensions, p.parameters, p.assumptions, dimension)
+            found = dimension_bounds(self._domain(variable), p.dimensions, p.parameters, p.assumptions, dimension)
         except PolyloomError:  # no quotient of affine expressions
             return None
         # A maximum of several bounds, or one with a divisor, is no affine extent of an array.
@@ -228,27 +228,27 @@ class Flow:
         negative = to_set(Condition((Polyhedron((-value - 1,)),)), (), p.parameters).params()
         return bool(isl.Set.is_empty(negative.intersect(parameter_set(p.assumptions, p.parameters))))
 
-    def _where(self, variable: str) -> Condition:
+    def _domain(self, variable: str) -> Condition:
         return Condition(tuple(dict.fromkeys(x for e in self.nodes[variable] for x in e.condition.pieces)))
 
     def _index(self, variable: str) -> tuple[Affine, ...]:
         bounds = [(d, self._bounds(variable, d)) for d in self.program.dimensions]
         return tuple(Affine.symbol(d) - b[0] for d, b in bounds if b is not None and b[0] != b[1])
 
-    def _here(self, variable: str) -> Reference:
+    def _current_element(self, variable: str) -> Reference:
         return Reference(variable, tuple(map(Affine.symbol, self.program.dimensions)))
 
     def _export(self, variable: str, array: Array) -> Equation:
-        target, where = Reference(array.name, self._index(variable)), self._where(variable)
+        target, where = Reference(array.name, self._index(variable)), self._domain(variable)
         span = self.nodes[variable][0].span
         reason = f"keeps {variable} for the part that runs next"
-        return Equation(array.name, target, "move", array.dtype, (self._here(variable),), where, span, reason)
+        return Equation(array.name, target, "move", array.dtype, (self._current_element(variable),), where, span, reason)
 
     def _import(self, variable: str, array: Array) -> Equation:
-        source, where = Reference(array.name, self._index(variable)), self._where(variable)
+        source, where = Reference(array.name, self._index(variable)), self._domain(variable)
         span = self.nodes[variable][0].span
         reason = f"takes {variable} from the part that ran before"
-        return Equation(array.name, self._here(variable), "move", array.dtype, (source,), where, span, reason)
+        return Equation(array.name, self._current_element(variable), "move", array.dtype, (source,), where, span, reason)
 
     def _equations(self, nodes: set[str]) -> list[Equation]:
         return [e for n in self.nodes if n in nodes for e in self.nodes[n]]

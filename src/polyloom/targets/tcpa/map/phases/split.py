@@ -55,7 +55,7 @@ def fit_phase(
     `taken` are the names of the plan; the names of new arrays are added to it. `reason` is why the phase is itself a
     part."""
 
-    def all_fitted(leaves: Leaves, reason: str) -> tuple[list[Part], tuple[Array, ...]]:
+    def fit_leaves(leaves: Leaves, reason: str) -> tuple[list[Part], tuple[Array, ...]]:
         (phases, kept), made = leaves, list[Part]()
         for one, most in phases:
             more, arrays = fit_phase(one, counters, taken, compiled, most, shortage, reason)
@@ -67,7 +67,7 @@ def fit_phase(
         # Splitting off a single iteration only makes the interval shorter: where its parts do not fit, the whole phase
         # may.
         with suppress(PolyloomError):
-            return all_fitted(_leaves(halves, parts), ONCE)
+            return fit_leaves(_pair_parts(halves, parts), ONCE)
     try:
         return [(phase, compiled(phase, reason))], ()
     except PolyloomError as error:
@@ -76,7 +76,7 @@ def fit_phase(
         if leaves is None:
             raise
         try:
-            return all_fitted(leaves, found.message)
+            return fit_leaves(leaves, found.message)
         except PolyloomError:
             # The user gets the error of the whole phase, which names what the program itself needs.
             raise error from None
@@ -97,10 +97,10 @@ def _split_single_iteration(phase: Phase, counters: frozenset[str], taken: set[s
     """What a single iteration does and what follows it, where the interval of all would be that iteration's."""
     flow = Flow(phase, 0, True)
     first = flow.once(counters)
-    return flow.separated(first, taken) if first else None
+    return flow.split_phase(first, taken) if first else None
 
 
-def _leaves(halves: Halves, parts: int) -> Leaves:
+def _pair_parts(halves: Halves, parts: int) -> Leaves:
     first, second, kept = halves
     # Halving the number of parts bounds the depth of the recursion, and with it the number of solver runs.
     return [(first, parts // 2), (second, parts // 2)], kept
@@ -111,10 +111,10 @@ def _divide_phase(
 ) -> Leaves | None:
     """The phase in two, or in so many parts that each may fit; None if there are not so many, before anything is
     solved."""
-    halves = _halves(phase, counters, taken, shortage) if parts > 1 else None
+    halves = _choose_cut(phase, counters, taken, shortage) if parts > 1 else None
     if halves is None:
         return None
-    (both, kept), made = _leaves(halves, parts), list[tuple[Phase, int]]()
+    (both, kept), made = _pair_parts(halves, parts), list[tuple[Phase, int]]()
     for half, most in both:
         more = _divide_phase(half, counters, taken, most, shortage) if shortage(half.program) else ([(half, most)], ())
         if more is None:
@@ -124,7 +124,7 @@ def _divide_phase(
     return made, kept
 
 
-def _halves(phase: Phase, counters: frozenset[str], taken: set[str], shortage: Shortage) -> Halves | None:
+def _choose_cut(phase: Phase, counters: frozenset[str], taken: set[str], shortage: Shortage) -> Halves | None:
     """Cut selection: the first of the cuts whose halves may fit; if there is none, the one whose halves lack least."""
     least: tuple[int, Halves, set[str]] | None = None
     # Where all that could cross is cheap, it is kept all the same.
@@ -133,7 +133,7 @@ def _halves(phase: Phase, counters: frozenset[str], taken: set[str], shortage: S
         for cut in flow.cuts(counters)[:TRIED]:
             # Each cut that is tried takes new names; only those of the chosen one stay taken.
             names = set(taken)
-            halves = flow.separated(cut, names)
+            halves = flow.split_phase(cut, names)
             short = sum(shortage(half.program) for half in halves[:2])
             if least is None or short < least[0]:
                 least = short, halves, names

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from polyloom.targets.tcpa.run.banks import accesses
+from polyloom.targets.tcpa.run.banks import collect_accesses
 from polyloom.targets.tcpa.run.phases.transfers import Touched, touched_elements, transfer_cycles
 from polyloom.targets.tcpa.run.predict import predicted_cycles
 from polyloom.targets.tcpa.words import concrete_file
@@ -42,7 +42,7 @@ class Option:
 
     @cached_property
     def touched(self) -> Touched:
-        return touched_elements(self.stage, accesses(self._words))
+        return touched_elements(self.stage, collect_accesses(self._words))
 
 
 def choose_candidates(

@@ -7,7 +7,7 @@ from typing import Final
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.ir.pla import Array
-from polyloom.ir.steps import as_data, outline
+from polyloom.ir.steps import as_data, print_outline
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa.run import program, report
@@ -16,9 +16,9 @@ from polyloom.targets.tcpa.words import program_file
 from polyloom.targets.tcpa.words.phases.phase_file import INPUT, OUTPUT, PARAMETRIC
 from polyloom.targets.tcpa.words.phases.stages import (
     NamedStage,
-    bound_of,
+    decode_steps,
     file_kind,
-    is_phased,
+    has_phases,
     note_phase,
     phase_files,
     read_phases,
@@ -60,7 +60,7 @@ def _sizes(symbolic: bytes | None, concrete: bytes) -> dict[str, Json]:
     return {"symbolic_bytes": len(symbolic) if symbolic else None, "concrete_bytes": len(concrete)}
 
 
-def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
+def list_reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
     """One per phase that runs; of one that has several configurations, for its longest step."""
     found = run(concrete)
     sources = phase_files(symbolic) if symbolic else phase_files(concrete) if found.phased.counters else None
@@ -69,14 +69,14 @@ def reports(symbolic: bytes | None, concrete: bytes) -> tuple[Report, ...]:
 
 def show(data: bytes) -> str:
     """Listing of a file of any kind. Of concrete steps it has what every step has in common, the symbolic phases."""
-    if not is_phased(data):
+    if not has_phases(data):
         return program_file.show(data)
     phased = read_phases(data)
     values = f"({', '.join(phased.parameters)})" if phased.parameters else ""
     lines = [f"{file_kind(data).name} of {phased.name}{values}", *_asked_values(data), "arrays:"]
     lines += [f"  {_declaration(a)}: {a.dtype}, {_ROLES[r]}" for a, r in zip(phased.arrays, phased.roles, strict=True)]
     if phased.counters:
-        lines += ["steps:", *outline(phased.tree, "  ")]
+        lines += ["steps:", *print_outline(phased.tree, "  ")]
     named = stage_names(data)
     for n, stage in enumerate(named, 1):
         lines += ["", f"phase {n} of {len(named)}{_renamed_arrays(stage)}", program_file.show(stage.data).rstrip("\n")]
@@ -87,7 +87,7 @@ def _asked_values(data: bytes) -> list[str]:
     """What a configuration of steps was made for."""
     if file_kind(data) is not STEPS:
         return []
-    bound = bound_of(data)
+    bound = decode_steps(data)
     names = read_phases(bound.symbolic).parameters
     values = ", ".join(f"{n} = {v}" for n, v in zip(names, bound.values, strict=True))
     return [f"for {values or 'no parameters'} on {bound.rows}x{bound.columns} elements"]
@@ -104,7 +104,7 @@ def _renamed_arrays(stage: NamedStage) -> str:
 
 def as_json(data: bytes) -> Json:
     """The listing as plain values."""
-    if not is_phased(data):
+    if not has_phases(data):
         return program_file.as_json(data)
     phased = read_phases(data)
     return {
@@ -134,7 +134,7 @@ def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
     made = phase_files(data)
     found = [note_phase(d, n, len(made)) for n, file in enumerate(made, 1) for d in program.verify(file, member)]
     # Steps are made from the symbolic phases: where these have findings, the steps would only repeat them.
-    if found or not is_phased(data) or file_kind(data) is not STEPS:
+    if found or not has_phases(data) or file_kind(data) is not STEPS:
         return tuple(found)
     steps = run(data).configurations
     return tuple(note_phase(d, own.number + 1, len(made)) for own in steps for d in program.verify(own.data, member))

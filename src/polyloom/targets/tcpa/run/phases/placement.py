@@ -23,7 +23,7 @@ from polyloom.targets.tcpa.run.phases import step_sequence
 from polyloom.targets.tcpa.run.phases.plan_execution import Execution, simulate
 from polyloom.targets.tcpa.run.phases.step_sequence import Own
 from polyloom.targets.tcpa.run.program import Simulation
-from polyloom.targets.tcpa.words.generator_table import Outline, outline
+from polyloom.targets.tcpa.words.generator_table import Outline, decode_outline
 from polyloom.targets.tcpa.words.sides import SIDES
 
 Pair = tuple[int, int]
@@ -51,11 +51,11 @@ class _Waiting(Exception):
 
 def _size(data: bytes) -> Pair:
     """Rows and columns that a step of a file takes at most."""
-    found = [outline(step.data).concrete for step in step_sequence.run(data).configurations]
+    found = [decode_outline(step.data).concrete for step in step_sequence.run(data).configurations]
     return max((c.rows for c in found), default=1), max((c.columns for c in found), default=1)
 
 
-def least_array(placed: Sequence[tuple[bytes, Pair]]) -> Pair:
+def enclosing_array(placed: Sequence[tuple[bytes, Pair]]) -> Pair:
     """Enclosing array: rows and columns of the smallest array that holds all rectangles."""
     ends = [(at[0] + size[0], at[1] + size[1]) for at, size in ((at, _size(data)) for data, at in placed)]
     return max(row for row, _ in ends), max(column for _, column in ends)
@@ -67,8 +67,8 @@ def check_place(data: bytes, at: Pair, array: Pair) -> Rectangle:
     """
     taken = [(*at, 1, 1)]
     for step in step_sequence.run(data).configurations:
-        found = outline(step.data)
-        stands, size = _first_element(found, at, array), (found.concrete.rows, found.concrete.columns)
+        found = decode_outline(step.data)
+        stands, size = _step_origin(found, at, array), (found.concrete.rows, found.concrete.columns)
         check_rectangles([(*stands, *size)], array)
         if (missing := _missing_border(found, stands, array)) is not None:
             where = f"{size[0]}x{size[1]} elements at ({stands[0]}, {stands[1]})"
@@ -84,7 +84,7 @@ def _sides(found: Outline) -> set[str]:
     return {SIDES[n] for n in np.unique(found.table["side"]).tolist()}
 
 
-def _first_element(found: Outline, at: Pair, array: Pair) -> Pair:
+def _step_origin(found: Outline, at: Pair, array: Pair) -> Pair:
     """The first element of a step. One that takes fewer elements than others stands at the border that has its
     banks."""
     used = _sides(found)
@@ -114,13 +114,13 @@ def _placement_error(step: Own, found: Outline, missing: Pair, where: str) -> Po
     )
 
 
-def run_together(
+def run_side_by_side(
     placed: Sequence[Placed], member: str | None, array: Pair | None, trace: bool
 ) -> tuple[Execution, ...]:
     """Executions of all configurations. Errors: those of a run alone, PL0604 where rectangles overlap or leave the
     array, PL0629.
     """
-    size = array or least_array([(p.data, p.at) for p in placed])
+    size = array or enclosing_array([(p.data, p.at) for p in placed])
     check_rectangles([(*p.at, *_size(p.data)) for p in placed], size)
     check_rectangles([check_place(p.data, p.at, size) for p in placed], size)
     # Control flow of a plan depends on its data only through its own runs, so that each plan is replayed up to its next
@@ -135,10 +135,10 @@ def run_together(
             except _Waiting as step:
                 waiting[number] = step
         steps = [
-            Placement(step.file, *_first_element(outline(step.file), placed[number].at, size), step.inputs)
+            Placement(step.file, *_step_origin(decode_outline(step.file), placed[number].at, size), step.inputs)
             for number, step in waiting.items()
         ]
-        made = program.simulate_together(steps, member, size, trace) if steps else []
+        made = program.simulate_side_by_side(steps, member, size, trace) if steps else []
         for number, simulation in zip(waiting, made, strict=True):
             known[number].append(simulation)
     return tuple(done[number] for number in range(len(placed)))
@@ -148,10 +148,10 @@ def _replay(placed: Placed, member: str | None, trace: bool, known: Sequence[Sim
     """Replay of a run whose first steps are known. Raises `_Waiting` where there is one more."""
     rest = iter(known)
 
-    def one(file: bytes, member: str | None, taken: Arrays, trace: bool, progress: Progress | None) -> Simulation:
+    def take_known(file: bytes, member: str | None, taken: Arrays, trace: bool, progress: Progress | None) -> Simulation:
         del member, trace, progress
         if (found := next(rest, None)) is None:
             raise _Waiting(file, taken)
         return found
 
-    return simulate(placed.data, member, placed.inputs, trace, None, one)
+    return simulate(placed.data, member, placed.inputs, trace, None, take_known)

@@ -20,9 +20,9 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Arrays as Given
-from polyloom.ir.arguments import Arrays, Signature, are_plain, check_parameters
+from polyloom.ir.arguments import Arrays, Signature, has_plain_values, check_parameters
 from polyloom.ir.pla import Array
-from polyloom.ir.plan_interpret import chain
+from polyloom.ir.plan_interpret import chain_phases
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa.layouts import Layout, Place, place_arrays
 from polyloom.targets.tcpa.options import Choice
@@ -35,7 +35,7 @@ from polyloom.targets.tcpa.words.phases import phase_file, steps_file
 from polyloom.targets.tcpa.words.phases.phase_file import Phased
 from polyloom.targets.tcpa.words.phases.stages import (
     choices_by_phase,
-    is_phased,
+    has_phases,
     locate_error,
     open_phases,
     places_in_stage,
@@ -82,7 +82,7 @@ class Execution:
         if len(seen) < len(self.phases):
             return Trace()
         if len(seen) == 1:
-            return events.trace(seen[0], around=self.around[0])
+            return events.build_trace(seen[0], around=self.around[0])
         # Only phases that ran have a report, so that spans count those.
         reports = {number: n for n, number in enumerate(sorted(set(self.numbers)))}
         made, start = list[Trace](), 0
@@ -90,14 +90,14 @@ class Execution:
         for phase, own, transfer, number, around in steps:
             # Each phase counts from its own start; on the common clock it begins after the transfers, with what is
             # issued first.
-            made.append(events.trace(own, reports[number], start + transfer - own.first, around))
+            made.append(events.build_trace(own, reports[number], start + transfer - own.first, around))
             start += transfer + phase.cycles
         return join_traces(made)
 
 
 def parameters(data: bytes) -> tuple[str, ...]:
     """Their names, of a symbolic file."""
-    return read_phases(data).parameters if is_phased(data) else program_file.parameters(data)
+    return read_phases(data).parameters if has_phases(data) else program_file.parameters(data)
 
 
 def instantiate(
@@ -112,7 +112,7 @@ def instantiate(
     those of the target, PL0230 for the parameters, PL0818 for candidates that are not of its phases, PL0522 for
     layouts.
     """
-    if not is_phased(data):
+    if not has_phases(data):
         (own,) = choices_by_phase(candidate, program_file.kernel(data), 1, "candidate")
         arrays = {a.name: a for a, _ in program_file.arrays(data)} if layouts else {}
         lying = [*_places(program_file.domain(data), tuple(arrays.values()), values, layouts).values()]
@@ -122,8 +122,8 @@ def instantiate(
     plain = found.is_alone and not layouts and not closed
     # The frequent case, one program with plain parameters, goes straight to the library: run-time instantiation has to
     # be fast (section 6).
-    if plain and not isinstance(candidate, Mapping) and are_plain(phased.parameters, values):
-        return phase_file.concrete_phases(form, values, [_instantiate_only_phase(phased, values, region, candidate)])
+    if plain and not isinstance(candidate, Mapping) and has_plain_values(phased.parameters, values):
+        return phase_file.fill_template(form, values, [_instantiate_only_phase(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = choices_by_phase(candidate, phased.name, count, "candidate")
     places = _places(phased, phased.arrays, known, layouts)
@@ -132,21 +132,21 @@ def instantiate(
         made = Bound(tuple(known.values()), *region, tuple(given), data, phased.name, closed, lying)
         return _steps(made)
 
-    def make(number: int, own: int | None) -> bytes:
+    def instantiate_phase(number: int, own: int | None) -> bytes:
         stage = phased.stages[number]
         lying = places_in_stage(stage, [places[a.name] for a in phased.arrays]) if places else None
         return locate_error(
             number + 1, count, partial(program.instantiate, stage.data, known, region, own, lying, closed)
         )
 
-    files = [make(n, own) for n, own in enumerate(given)]
+    files = [instantiate_phase(n, own) for n, own in enumerate(given)]
     # Transfers are between phases: with one there is nothing to choose together.
     if count == 1:
-        return phase_file.concrete_phases(form, known, files)
+        return phase_file.fill_template(form, known, files)
     best = [Option(replace(stage, data=file)) for stage, file in zip(found.named, files, strict=True)]
 
     @cache
-    def others(number: int) -> list[Option]:
+    def rival_options(number: int) -> list[Option]:
         """The other candidates that fit, where the user chose none."""
         count = program_file.candidates(phased.stages[number].data) if given[number] is None else 0
         made: list[Option] = []
@@ -154,13 +154,13 @@ def instantiate(
             # A candidate that does not fit these sizes is no choice; the best one fits, or instantiation has failed
             # before.
             with suppress(PolyloomError):
-                made.append(Option(replace(best[number].stage, data=make(number, candidate))))
+                made.append(Option(replace(best[number].stage, data=instantiate_phase(number, candidate))))
         return made
 
     taken = choose_candidates(
-        best, others, sum(prod(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays)
+        best, rival_options, sum(prod(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays)
     )
-    return phase_file.concrete_phases(form, known, [option.stage.data for option in taken])
+    return phase_file.fill_template(form, known, [option.stage.data for option in taken])
 
 
 def _places(
@@ -207,7 +207,7 @@ def simulate(
 ) -> Execution:
     """Simulation of all phases on the model, each by `one`. Errors: those of the target; PL0231 and PL0232 for
     inputs."""
-    if not is_phased(data):
+    if not has_phases(data):
         simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
     found, observed, counters = run(data), list[Simulation](), list[str]()
@@ -225,7 +225,7 @@ def simulate(
         }
 
     phased = found.phased
-    outputs = chain(phased, stage_names(data), phased.tree, {}, inputs, execute)
+    outputs = chain_phases(phased, stage_names(data), phased.tree, {}, inputs, execute)
     numbers = tuple(step.number for step in found.steps)
     return Execution(outputs, tuple(observed), found.transfers, numbers, tuple(counters))
 

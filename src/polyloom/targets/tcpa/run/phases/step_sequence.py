@@ -14,18 +14,18 @@ from typing import Final
 
 from polyloom import memory
 from polyloom.diagnostics import infeasible
-from polyloom.ir.steps import walk
+from polyloom.ir.steps import walk_steps
 from polyloom.targets.tcpa.run import model, program
-from polyloom.targets.tcpa.run.banks import Accesses, accesses
+from polyloom.targets.tcpa.run.banks import Accesses, collect_accesses
 from polyloom.targets.tcpa.run.phases.transfers import Touched, touched_elements, transfer_cycles
 from polyloom.targets.tcpa.words import concrete_file
-from polyloom.targets.tcpa.words.generator_table import outline
+from polyloom.targets.tcpa.words.generator_table import decode_outline
 from polyloom.targets.tcpa.words.phases.phase_file import Phased
 from polyloom.targets.tcpa.words.phases.stages import (
     NamedStage,
-    bound_of,
+    decode_steps,
     file_kind,
-    is_phased,
+    has_phases,
     locate_error,
     named_stages,
     open_phases,
@@ -56,7 +56,7 @@ class Own:
     @cached_property
     def accesses(self) -> dict[str, Accesses]:
         # What the library has just made needs no check; a file from outside is read with all of them.
-        return accesses(concrete_file.parse(self.data) if self.is_made else outline(self.data).whole)
+        return collect_accesses(concrete_file.parse(self.data) if self.is_made else decode_outline(self.data).whole)
 
     @cached_property
     def cycles(self) -> int:
@@ -104,8 +104,8 @@ def run(data: bytes) -> Run:
     """Step sequence of a concrete file of any kind. Errors: those of instantiation, with the phase and its step in
     notes, and PL0521.
     """
-    if is_phased(data) and file_kind(data) is STEPS:
-        return _steps(bound_of(data), read_phases(data))
+    if has_phases(data) and file_kind(data) is STEPS:
+        return _steps(decode_steps(data), read_phases(data))
     phased = read_phases(data)
     return Run(phased, tuple(Own(n, stage) for n, stage in enumerate(named_stages(phased))))
 
@@ -118,12 +118,12 @@ def _steps(bound: Bound, phased: Phased) -> Run:
     own = [tuple(phased.counters[n] for n in stage.counters) for stage in phased.stages]
     region, places = (bound.rows, bound.columns), bound.places
     makers = [
-        program.instantiator(stage.data, region, c, bound.closed, places_in_stage(stage, places) if places else None)
+        program.make_instantiator(stage.data, region, c, bound.closed, places_in_stage(stage, places) if places else None)
         for stage, c in zip(phased.stages, bound.candidates, strict=True)
     ]
     known: dict[tuple[int, ...], Own] = {}
     steps, size = list[Own](), 0
-    for number, around in walk(phased.tree, given, _limit(phased.name)):
+    for number, around in walk_steps(phased.tree, given, _step_counter(phased.name)):
         counters = [around[name] for name in own[number]]
         key = number, *counters
         if (found := known.get(key)) is None:
@@ -134,12 +134,12 @@ def _steps(bound: Bound, phased: Phased) -> Run:
             size += len(file)
             # All steps are made before the first one runs, because a step that does not fit has to be refused before
             # that.
-            memory.require(size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds")
+            memory.require_memory(size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds")
         steps.append(found)
     return Run(phased, tuple(steps))
 
 
-def _limit(name: str) -> Callable[[], None]:
+def _step_counter(name: str) -> Callable[[], None]:
     """What counts iterations of loops of steps, whether or not there is a phase in them. Raises PL0521."""
     count = iter(range(MOST))
 

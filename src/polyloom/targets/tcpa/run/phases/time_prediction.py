@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from polyloom._native import tcpa as native
-from polyloom.ir.arguments import are_plain
+from polyloom.ir.arguments import has_plain_values
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.tcpa.layouts import Layout
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.run.phases import plan_execution
 from polyloom.targets.tcpa.run.phases.step_sequence import run
-from polyloom.targets.tcpa.words.phases.stages import is_phased, open_phases
+from polyloom.targets.tcpa.words.phases.stages import has_phases, open_phases
 
 _BYTES: Final = 1 << 32
 """What a reader of the library's own words may take."""
@@ -34,13 +34,13 @@ def predict(
 ) -> Prediction:
     """Predicted cycles of a run. Arguments and errors are those of `plan_execution.instantiate`."""
     elements = region[0] * region[1]
-    stage = _only_stage(data, values, candidate) if not layouts and not closed else None
+    stage = _single_stage(data, values, candidate) if not layouts and not closed else None
     # A single file has no transfers, so the bytes of a file of phases around it need not be made.
     if stage is not None:
         assert not isinstance(candidate, Mapping)
         return _predict_words(program.instantiate(stage, values, region, candidate), elements)
     concrete = plan_execution.instantiate(data, values, region, candidate, layouts, closed)
-    if not is_phased(concrete):
+    if not has_phases(concrete):
         return _predict_words(concrete, elements)
     found = run(concrete)
     told = {id(own): _read(own.data) for own in found.configurations}
@@ -51,14 +51,14 @@ def predict(
     return Prediction(cycles, all(exact for _, exact in predicted.values()), elements, facts)
 
 
-def _only_stage(data: bytes, values: Mapping[str, int], candidate: Choice[int]) -> bytes | None:
+def _single_stage(data: bytes, values: Mapping[str, int], candidate: Choice[int]) -> bytes | None:
     """The file of the only phase, where that can be asked as it is."""
     if isinstance(candidate, Mapping):
         return None
-    if not is_phased(data):
+    if not has_phases(data):
         return data
     found = open_phases(data)
-    return found.phased.stages[0].data if found.is_alone and are_plain(found.phased.parameters, values) else None
+    return found.phased.stages[0].data if found.is_alone and has_plain_values(found.phased.parameters, values) else None
 
 
 def _predict_words(file: bytes, elements: int) -> Prediction:

@@ -52,14 +52,14 @@ def transfer_cycles(phases: Iterable[Touched]) -> Iterator[int]:
 
 def _moved_words(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
     """The banks that send and those that receive, one word per entry; what nobody holds is loaded before the start."""
-    (holders, elements), (banks, needed) = _by_element(held), _by_element(wanted)
-    missing = ~_pairs_among(banks, needed, holders, elements) & np.isin(needed, elements)
+    (holders, elements), (banks, needed) = _sort_pairs(held), _sort_pairs(wanted)
+    missing = ~_contained_pairs(banks, needed, holders, elements) & np.isin(needed, elements)
     # Pairs are sorted by element, then bank: the first one is the lowest-numbered holder.
     first = np.searchsorted(elements, needed[missing])
     return holders[first], banks[missing]
 
 
-def _by_element(pairs: Accesses) -> Accesses:
+def _sort_pairs(pairs: Accesses) -> Accesses:
     """Each pair once, by element, then bank."""
     banks, elements = pairs
     radix = 1 + banks.max(initial=0)
@@ -67,7 +67,7 @@ def _by_element(pairs: Accesses) -> Accesses:
     return found % radix, found // radix
 
 
-def _pairs_among(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers) -> npt.NDArray[np.bool_]:
+def _contained_pairs(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers) -> npt.NDArray[np.bool_]:
     """Which pairs occur among the others, as numbers in mixed radix."""
     # Pairs as single numbers, because NumPy's set operations take one dimension.
     radix = 1 + max(banks.max(initial=0), of_banks.max(initial=0))

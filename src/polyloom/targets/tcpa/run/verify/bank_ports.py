@@ -18,7 +18,7 @@ Port = tuple[int, int]
 """(location, index), as in a `Connection`."""
 
 
-def route_of(g: Generator, is_output: bool) -> list[tuple[Port, Port]]:
+def generator_route(g: Generator, is_output: bool) -> list[tuple[Port, Port]]:
     """Route of a generator, as (source, sink) pairs in the wrapper of the register, then, if there is any, in those on
     the way.
     """
@@ -47,7 +47,7 @@ class Channels:
         key = side, register, is_output, far
         if key not in self._usable:
             routes = (route(side, register, far, is_output, n) for n in range(self._count))
-            self._usable[key] = sum(1 << n for n, r in enumerate(routes) if _passes(r, self._adjacent, self._driven))
+            self._usable[key] = sum(1 << n for n, r in enumerate(routes) if _is_free_route(r, self._adjacent, self._driven))
         return self._usable[key]
 
 
@@ -57,14 +57,14 @@ def misplaced_banks(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) 
     channels = Channels(c, 1 + max((g.channel for g in c.generators), default=0), adjacent)
     taken: dict[tuple[str, int], int] = {}
 
-    def allowed(g: Generator) -> int:
+    def usable_channels(g: Generator) -> int:
         return channels.usable(g.side, g.register, c.arrays[g.array].is_output, g.links > 0)
 
     def lowest(last: int, alike: Sequence[Generator]) -> int | None:
         """The lowest channel, up to `last`, that is free for all of them."""
         free = (1 << last + 1) - 1
         for g in alike:
-            free &= allowed(g) & ~taken.get((g.side, g.position), 0)
+            free &= usable_channels(g) & ~taken.get((g.side, g.position), 0)
         return (free & -free).bit_length() - 1 if free else None
 
     def take(g: Generator) -> None:
@@ -89,7 +89,7 @@ def misplaced_banks(c: Concrete, adjacent: frozenset[tuple[Port, Port]] | None) 
             take(g)
 
 
-def _passes(
+def _is_free_route(
     pairs: Sequence[tuple[Port, Port]], adjacent: frozenset[tuple[Port, Port]] | None, driven: frozenset[Port]
 ) -> bool:
     return (adjacent is None or all(pair in adjacent for pair in pairs)) and not any(

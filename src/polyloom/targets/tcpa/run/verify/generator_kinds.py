@@ -3,7 +3,7 @@
 
 A rule that looks at one generator alone finds nothing in any of them if it finds nothing in one of each kind
 (`representatives`). Where banks stand depends on all of them (`bank_ports.misplaced_banks`), but line by line of the
-array and access by access, and most lines of an access look alike (`are_banks_in_place`). Both are exact in one
+array and access by access, and most lines of an access look alike (`has_correct_banks`). Both are exact in one
 direction: silence here is silence there.
 """
 
@@ -35,7 +35,7 @@ def representatives(read: Outline) -> list[int]:
         return []
     ports_alike = np.unique(_port(table), return_index=True)[1]
     # The rule on delays is a bound: the greatest one stands for all.
-    return sorted({int(table["delay"].argmax()), *ports_alike.tolist(), *_accesses_alike(table)})
+    return sorted({int(table["delay"].argmax()), *ports_alike.tolist(), *_access_representatives(table)})
 
 
 def _port(table: Table) -> Numbers:
@@ -47,7 +47,7 @@ def _port(table: Table) -> Numbers:
     return number
 
 
-def _accesses_alike(table: Table) -> list[int]:
+def _access_representatives(table: Table) -> list[int]:
     """Rows with one of each array, domain and coefficients; equal ones stand in runs, mostly."""
     changes = np.ones(len(table), np.bool_)
     changes[1:] = (np.diff(table["domain"]) != 0) | (np.diff(table["array"]) != 0)
@@ -62,7 +62,7 @@ def _accesses_alike(table: Table) -> list[int]:
     return list(dict(zip(keys, starts.tolist(), strict=True)).values())
 
 
-def are_banks_in_place(read: Outline, adjacent: frozenset[tuple[bank_ports.Port, bank_ports.Port]] | None) -> bool:
+def has_correct_banks(read: Outline, adjacent: frozenset[tuple[bank_ports.Port, bank_ports.Port]] | None) -> bool:
     """Whether `ports.misplaced_banks` certainly finds nothing."""
     table, c = read.table, read.concrete
     groups = list(_accesses(table))
@@ -76,10 +76,10 @@ def are_banks_in_place(read: Outline, adjacent: frozenset[tuple[bank_ports.Port,
     for rows in groups:
         is_output, register = c.arrays[int(rows["array"][0])].is_output, int(rows["register"][0])
 
-        def allowed(side: int, far: bool, is_output: bool = is_output, register: int = register) -> int:
+        def usable_channels(side: int, far: bool, is_output: bool = is_output, register: int = register) -> int:
             return channels.usable(SIDES[side], register, is_output, far)
 
-        if not _group_in_place(c, rows, allowed, taken, verdicts, used):
+        if not _is_group_in_place(c, rows, usable_channels, taken, verdicts, used):
             return False
     return True
 
@@ -90,7 +90,7 @@ def _accesses(table: Table) -> Iterator[Table]:
     return (rows for rows in np.split(table, ends) if len(rows))
 
 
-def _group_in_place(
+def _is_group_in_place(
     c: Concrete,
     rows: Table,
     allowed: Allowed,
@@ -109,7 +109,7 @@ def _group_in_place(
     if (side != wanted[0]).any() or (links != wanted[1]).any():
         return False
     if border is not None:
-        return _one_channel(border, channel[np.lexsort((column, row))], position, allowed, taken)
+        return _claim_shared_channel(border, channel[np.lexsort((column, row))], position, allowed, taken)
     order = np.lexsort((column, row, links, position, side))
     lines = side[order] << 16 | position[order]
     starts = np.flatnonzero(np.diff(lines, prepend=-1))
@@ -121,7 +121,7 @@ def _group_in_place(
         key = (before, line[0], allowed(line[0], False), allowed(line[0], True), used[start:end].tobytes())
         key = (*key, far[start:end].tobytes())
         if key not in verdicts:
-            verdicts[key] = _channels_after(before, used[start:end].tolist(), far[start:end].tolist(), line[0], allowed)
+            verdicts[key] = _claim_channels(before, used[start:end].tolist(), far[start:end].tolist(), line[0], allowed)
         after = verdicts[key]
         if after is None:
             return False
@@ -129,7 +129,7 @@ def _group_in_place(
     return True
 
 
-def _channels_after(before: int, used: list[int], far: list[bool], side: int, allowed: Allowed) -> int | None:
+def _claim_channels(before: int, used: list[int], far: list[bool], side: int, allowed: Allowed) -> int | None:
     """The channels taken on a line after an access; None where one of its generators is not on the lowest free one."""
     taken = before
     for channel, has_links in zip(used, far, strict=True):
@@ -140,7 +140,7 @@ def _channels_after(before: int, used: list[int], far: list[bool], side: int, al
     return taken
 
 
-def _one_channel(
+def _claim_shared_channel(
     side: int, channel: Numbers, position: Numbers, allowed: Allowed, taken: dict[tuple[int, int], int]
 ) -> bool:
     """Whether all are on the lowest channel that is free for all of them; it is then taken."""

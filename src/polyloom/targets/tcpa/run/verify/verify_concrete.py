@@ -22,14 +22,14 @@ import numpy as np
 from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.numbers import WIDTH
-from polyloom.ir.numbers import limits as limits_of
+from polyloom.ir.numbers import type_limits as limits_of
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, scan_sets
 from polyloom.targets.tcpa.run.verify import bank_ports, generator_kinds
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
-from polyloom.targets.tcpa.words.generator_table import outline
+from polyloom.targets.tcpa.words.generator_table import decode_outline
 from polyloom.targets.tcpa.words.isa import (
     OPCODE_NOP,
     UNUSED,
@@ -40,10 +40,10 @@ from polyloom.targets.tcpa.words.isa import (
     Instruction,
     Next,
     Register,
-    operation_of,
+    decode_opcode,
     source_type,
 )
-from polyloom.targets.tcpa.words.sides import LOCATIONS, port_of
+from polyloom.targets.tcpa.words.sides import LOCATIONS, parse_port
 
 _HELP: Final = "instantiate the configuration again; edited words are not supported"
 T = TypeVar("T")
@@ -81,11 +81,11 @@ def findings_by_element(data: bytes, machine: Machine) -> tuple[Diagnostic, ...]
 
 def _findings_by_kinds(data: bytes, machine: Machine) -> list[Finding] | None:
     """Findings that name no place; None where there are others."""
-    read = outline(data)
+    read = decode_outline(data)
     config = model.load(data, machine)
     # One generator of each kind: a large array has many generators, and few kinds of them.
     some = read.with_generators(generator_kinds.representatives(read))
-    if any(True for _ in _findings_on_words(some, machine)) or not generator_kinds.are_banks_in_place(
+    if any(True for _ in _findings_on_words(some, machine)) or not generator_kinds.has_correct_banks(
         read, _adjacency(machine)
     ):
         return None
@@ -165,7 +165,7 @@ def _instruction_capacities(where: str, instruction: Instruction, machine: Machi
 
 def _periphery_capacities(c: Concrete, machine: Machine) -> Iterator[Finding]:
     """Capacities of global controller and address generators (the array paper, section 3.3; sections 6.2 and 6.4)."""
-    controller, last = c.controller, scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
+    controller, last = c.controller, scan_sets.mixed_radix_digits(max(0, c.controller.steps - 1), c.extents)
     # The outermost counter goes on through the epilogue, beyond the tile's last iteration.
     counted = (*last, *(p - 1 for p in c.extents), controller.row_delay, controller.column_delay, controller.start)
     yield from _exceeds_limit(
@@ -205,7 +205,7 @@ def _wires(c: Concrete, machine: Machine) -> Iterator[Finding]:
             g.register + 1,
             machine.output_registers if is_output else machine.input_registers,
         )
-        for source, sink in bank_ports.route_of(g, is_output):
+        for source, sink in bank_ports.generator_route(g, is_output):
             if allowed is not None and (_port(source), _port(sink)) not in allowed:
                 yield (
                     "PL0642",
@@ -222,7 +222,7 @@ def _adjacency(machine: Machine) -> frozenset[tuple[bank_ports.Port, bank_ports.
     """The allowed (source, sink) pairs."""
     if machine.adjacency is None:
         return None
-    return frozenset((port_of(a), port_of(b)) for a, b in machine.adjacency)
+    return frozenset((parse_port(a), parse_port(b)) for a, b in machine.adjacency)
 
 
 # Words against each other; `model.load` has refused references outside the tables (PL0641, PL0643, PL0644, PL0646).
@@ -275,7 +275,7 @@ def _fits(constant: Immediate, instruction: Instruction) -> bool:
 
     Shift amounts count modulo the width, so that only one of the equivalent ones is allowed (also where a value is
     shifted that is itself a constant in that range)."""
-    operation, dtype = operation_of(instruction.opcode)
+    operation, dtype = decode_opcode(instruction.opcode)
     if operation in ("shl", "shr") and instruction.sources[1] == constant:
         return constant.bits < WIDTH[dtype]
     places = (k for k, source in enumerate(instruction.sources) if source == constant)
@@ -317,7 +317,7 @@ def _classes(c: Concrete, machine: Machine) -> Iterator[Finding]:
         yield "PL0646", f"{count} wrappers equal wrapper {c.wrappers.index(wrapper)}"
 
 
-def _signals_used(c: Concrete, machine: Machine) -> Iterator[Finding]:
+def _unread_signals(c: Concrete, machine: Machine) -> Iterator[Finding]:
     branches = [i.branch for e in c.classes for p in e.programs for i in p]
     read = {s for b in branches if isinstance(b, If) for s in b.signals}
     for signal in range(len(c.controller.signals)):
@@ -347,12 +347,12 @@ def _domains(c: Concrete, machine: Machine) -> Iterator[Finding]:
     """One-domains of control signals and enable domains of generators (the array paper, sections 6.2 and 6.4) are
     canonical, within the scan, and 0 after its last step.
     """
-    last = scan_sets.digits_of(max(0, c.controller.steps - 1), c.extents)
+    last = scan_sets.mixed_radix_digits(max(0, c.controller.steps - 1), c.extents)
     top = (*(p - 1 for p in c.extents[:-1]), last[-1])
     for number, domain in enumerate(c.controller.signals):
-        late = list(scan_sets.digits_after(last, (0,) * len(last), top))
+        late = list(scan_sets.list_successors(last, (0,) * len(last), top))
         yield from _domain(f"the one-domain of control signal {number}", domain, top)
-        if scan_sets.meets(domain, late):
+        if scan_sets.intersects(domain, late):
             yield "PL0643", f"control signal {number} is 1 after the controller's last step"
     whole = tuple(p - 1 for p in c.extents)
     # Most generators share few domains: each one is judged once, then named for every generator that has it.
@@ -377,7 +377,7 @@ def _domain(owner: str, domain: Domain, top: Sequence[int]) -> Iterator[Finding]
             )
     if list(domain) != sorted(domain, key=scan_sets.scan_order):
         yield "PL0643", f"{owner} lists its sets out of order"
-    if any(scan_sets.meets((a,), (b,)) for a, b in combinations(domain, 2)):
+    if any(scan_sets.intersects((a,), (b,)) for a, b in combinations(domain, 2)):
         yield "PL0643", f"{owner} has sets that overlap"
 
 
@@ -394,14 +394,14 @@ def _arrays(c: Concrete, machine: Machine) -> Iterator[Finding]:
     for a in c.arrays:
         if a.place is None and a.strides != tuple(prod(a.shape[i + 1 :]) for i in range(len(a.shape))):
             yield "PL0644", f"the strides of {a.name} are not row-major"
-        if a.place is not None and not _overlapping_words(a):
+        if a.place is not None and not _has_distinct_words(a):
             yield "PL0644", f"elements of {a.name} share a word"
     for a, b in combinations([(a, a.place) for a in c.arrays if a.place], 2):
         if a[1].bank == b[1].bank and a[1].base < b[1].base + _words(b[0]) and b[1].base < a[1].base + _words(a[0]):
             yield "PL0644", f"{a[0].name} and {b[0].name} share words of bank {a[1].bank}"
 
 
-def _overlapping_words(array: ArrayLayout) -> bool:
+def _has_distinct_words(array: ArrayLayout) -> bool:
     """Injectivity of a layout: whether, in some order, each dimension's stride passes all words of the inner ones, or
     the array is empty.
     """
@@ -480,7 +480,7 @@ def _occupancy(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
                     )
 
 
-def _late_generators(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
+def _delayed_generators(c: Concrete, result: tcpa.Result) -> Iterator[Finding]:
     for element, register, cycles in result.report.late:
         yield (
             "PL0647",
@@ -570,7 +570,7 @@ _ON_WORDS: Final[tuple[Rule, ...]] = (
     _wires,
     _references,
     _classes,
-    _signals_used,
+    _unread_signals,
     _controller,
     _domains,
     _arrays,
@@ -581,7 +581,7 @@ _ON_NOTHING: Final[tuple[Rule, ...]] = (_region, _empty, _arrays)
 _ON_RUN: Final[tuple[Callable[[Concrete, tcpa.Result], Iterator[Finding]], ...]] = (
     _steps,
     _occupancy,
-    _late_generators,
+    _delayed_generators,
     _unread_tokens,
     _idle_programs,
     _wasted_words,

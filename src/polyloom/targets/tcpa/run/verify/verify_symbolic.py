@@ -20,8 +20,8 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import instantiation
 from polyloom.targets.tcpa.run.verify import verify_concrete
 from polyloom.targets.tcpa.words import concrete_file
-from polyloom.targets.tcpa.words.isa import operation_of
-from polyloom.targets.tcpa.words.limits import limits
+from polyloom.targets.tcpa.words.isa import decode_opcode
+from polyloom.targets.tcpa.words.limits import extract_limits
 from polyloom.targets.tcpa.words.request import check_parameters, check_region, signature
 from polyloom.targets.tcpa.words.symbolic import Candidate, Kind, Symbolic
 
@@ -58,7 +58,7 @@ def _names(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
 
 
 def _limits(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
-    wanted = limits(machine)
+    wanted = extract_limits(machine)
     for name in wanted.__slots__:
         if (own := getattr(symbolic.limits, name)) != (right := getattr(wanted, name)):
             yield "PL0640", f"the file has {name} = {own}, but the machine {machine.name} has {right}"
@@ -70,7 +70,7 @@ def _schedules(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
     """
     for number, schedule in enumerate(symbolic.schedules):
         for v, (unit, latency, node) in enumerate(zip(schedule.unit, schedule.latency, symbolic.nodes, strict=True)):
-            cycles = machine.units[unit].latencies.get(operation_of(node.opcode)) if unit < len(machine.units) else None
+            cycles = machine.units[unit].latencies.get(decode_opcode(node.opcode)) if unit < len(machine.units) else None
             if cycles is None:
                 yield "PL0640", f"schedule {number} has node {v} on a unit that lacks its operation"
             elif cycles != latency:
@@ -91,13 +91,13 @@ def _registers(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
 def _named_registers(candidate: Candidate, machine: Machine) -> Iterator[tuple[str, int, int | None]]:
     """Every register and channel of a candidate, and how many there are."""
     banks = {
-        Kind.GENERAL: ("rd", _field(machine.general_registers)),
-        Kind.FEEDBACK: ("fd", _field(machine.feedback_registers)),
+        Kind.GENERAL: ("rd", _operand_limit(machine.general_registers)),
+        Kind.FEEDBACK: ("fd", _operand_limit(machine.feedback_registers)),
     }
     for link in (link for links in candidate.links for link in links if link.kind in banks):
         name, limit = banks[link.kind]
         yield name, link.register, limit
-    inputs, outputs = ("id", _field(machine.input_registers)), ("od", _field(machine.output_registers))
+    inputs, outputs = ("id", _operand_limit(machine.input_registers)), ("od", _operand_limit(machine.output_registers))
     for (name, limit), registers in ((inputs, candidate.input_registers), (outputs, candidate.output_registers)):
         yield from ((name, r, limit) for r in registers)
     for route in candidate.routes:
@@ -106,7 +106,7 @@ def _named_registers(candidate: Candidate, machine: Machine) -> Iterator[tuple[s
         yield from (("channel ", hop.index, machine.channels) for hop in route.hops)
 
 
-def _field(limit: int | None) -> int:
+def _operand_limit(limit: int | None) -> int:
     """What an operand's six bits leave of a capacity."""
     return 64 if limit is None else min(limit, 64)
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 from polyloom import binary
-from polyloom.binary import Codec, FileKind, counted, fixed, integer, mapped, natural, record, section, sparse, text
+from polyloom.binary import Codec, FileKind, counted_list, fixed_integer, integer, map_codec, natural, record, section, sparse, text
 from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Parametric
@@ -122,13 +122,13 @@ class _Head:
 _names = record(
     _Names,
     kernel=text,
-    parameters=counted(text, natural("the number of parameters", _PARAMETERS)),
-    counters=counted(text, natural("the number of counters", _PARAMETERS)),
-    arrays=counted(text, natural("the number of arrays", _ARRAYS)),
+    parameters=counted_list(text, natural("the number of parameters", _PARAMETERS)),
+    counters=counted_list(text, natural("the number of counters", _PARAMETERS)),
+    arrays=counted_list(text, natural("the number of arrays", _ARRAYS)),
 )
 
 
-def _affine(parameters: tuple[str, ...]) -> Codec[Affine]:
+def _affine_codec(parameters: tuple[str, ...]) -> Codec[Affine]:
     coefficients, constant = sparse("a coefficient", len(parameters)), integer("a constant")
 
     def write(out: bytearray, value: Affine) -> None:
@@ -141,42 +141,42 @@ def _affine(parameters: tuple[str, ...]) -> Codec[Affine]:
     )
 
 
-_LENGTH: Final = fixed(4, "the length of a phase")
-_NUMBER: Final = _affine(())
+_LENGTH: Final = fixed_integer(4, "the length of a phase")
+_NUMBER: Final = _affine_codec(())
 
 
 @lru_cache(1 << 12)
-def _number(value: int) -> bytes:
+def _encode_number(value: int) -> bytes:
     """An extent, or the value of a scalar, in a concrete file."""
     return section(_NUMBER, Affine((), value))
 
 
 @lru_cache(1 << 12)
-def _length(value: int) -> bytes:
+def _encode_length(value: int) -> bytes:
     return section(_LENGTH, value)
 
 
-def _head(names: _Names, affine: Codec[Affine], length: Codec[int]) -> Codec[_Head]:
-    piece = mapped(counted(affine, natural("the number of constraints")), lambda p: p.constraints, Polyhedron)
+def _head_codec(names: _Names, affine: Codec[Affine], length: Codec[int]) -> Codec[_Head]:
+    piece = map_codec(counted_list(affine, natural("the number of constraints")), lambda p: p.constraints, Polyhedron)
     slot = record(
         _Slot,
         dtype=natural("an element type", len(ELEMENT_TYPES)),
         role=natural("a role", PARAMETRIC + 1),
-        shape=counted(affine, natural("a rank", 32)),
+        shape=counted_list(affine, natural("a rank", 32)),
     )
     number = natural("the number of an array", len(names.arrays))
     counter = natural("the number of a counter", len(names.counters))
     phase = record(
         _Phase,
         length=length,
-        arrays=counted(number, natural("the number of a phase's arrays", _ARRAYS)),
-        counters=counted(counter, natural("the number of a phase's counters", _PARAMETERS)),
+        arrays=counted_list(number, natural("the number of a phase's arrays", _ARRAYS)),
+        counters=counted_list(counter, natural("the number of a phase's counters", _PARAMETERS)),
     )
     return record(
         _Head,
-        assumptions=mapped(counted(piece, natural("the number of pieces")), lambda c: c.pieces, Condition),
-        slots=counted(slot, natural("the number of arrays", _ARRAYS)),
-        phases=counted(phase, natural("the number of phases")),
+        assumptions=map_codec(counted_list(piece, natural("the number of pieces")), lambda c: c.pieces, Condition),
+        slots=counted_list(slot, natural("the number of arrays", _ARRAYS)),
+        phases=counted_list(phase, natural("the number of phases")),
         tree=trees.tree_codec(affine),
     )
 
@@ -195,10 +195,10 @@ def encode(kind: FileKind, phased: Phased) -> bytes:
     )
     phases = tuple(_Phase(len(s.data), s.arrays, s.counters) for s in phased.stages)
     head = _Head(phased.assumptions, slots, phases, trees.store_tree(phased.tree))
-    first = section(_head(names, _affine((*names.parameters, *names.counters)), _LENGTH), head)
+    first = section(_head_codec(names, _affine_codec((*names.parameters, *names.counters)), _LENGTH), head)
     return binary.pack(
         kind,
-        _stamp([s.data for s in phased.stages]),
+        _machine_hash([s.data for s in phased.stages]),
         (first, b"".join(s.data for s in phased.stages), section(_names, names)),
     )
 
@@ -213,7 +213,7 @@ class Form:
     names: bytes
 
 
-def concrete_form(phased: Phased) -> Form:
+def make_template(phased: Phased) -> Form:
     """Template of the concrete files that a symbolic one becomes: what `encode` writes, by the same description, but
     with holes in the place of numbers (the array paper, section 6, step 1: concretization).
     """
@@ -231,25 +231,25 @@ def concrete_form(phased: Phased) -> Form:
     # Encoding once with codecs that note their position gives the constant parts; an instantiation then only fills in
     # numbers.
     hole: Codec[Any] = Codec(lambda out, value: found.append((len(out), value)), lambda _: None)
-    first = section(_head(names, hole, hole), _Head(Condition(), slots, phases, (None,) * len(phases)))
+    first = section(_head_codec(names, hole, hole), _Head(Condition(), slots, phases, (None,) * len(phases)))
     ends = [at for at, _ in found]
     pieces = tuple(first[start:end] for start, end in zip((0, *ends), (*ends, len(first)), strict=True))
     return Form(pieces, tuple(h for _, h in found), section(_names, names))
 
 
-def concrete_phases(made: Form, values: Mapping[str, int], files: Sequence[bytes]) -> bytes:
+def fill_template(made: Form, values: Mapping[str, int], files: Sequence[bytes]) -> bytes:
     """Concrete file of these values, with the concrete files of its phases. Errors: PL0706."""
     head = bytearray(made.pieces[0])
     for hole, piece in zip(made.holes, made.pieces[1:], strict=True):
         if isinstance(hole.value, int):
-            head += _length(len(files[hole.value]))
+            head += _encode_length(len(files[hole.value]))
         else:
             number = hole.value.evaluate(values)
             # An extent below 0 is an empty array; a scalar may well be negative.
-            head += _number(number if hole.least is None else max(hole.least, number))
+            head += _encode_number(number if hole.least is None else max(hole.least, number))
         head += piece
     together = files[0] if len(files) == 1 else b"".join(files)
-    return binary.pack(CONCRETE, _stamp(files), (bytes(head), together, made.names))
+    return binary.pack(CONCRETE, _machine_hash(files), (bytes(head), together, made.names))
 
 
 def decode(kind: FileKind, data: bytes) -> Phased:
@@ -257,12 +257,12 @@ def decode(kind: FileKind, data: bytes) -> Phased:
     _, (first, files, last) = binary.unpack(kind, data)
     names = _names.read(last)
     if len(names.parameters) + len(names.counters) > _PARAMETERS or (kind is CONCRETE and names.counters):
-        raise binary.malformed(first.position, "there are too many counters")
-    at, head = first.position, _head(names, _affine((*names.parameters, *names.counters)), _LENGTH).read(first)
+        raise binary.format_error(first.position, "there are too many counters")
+    at, head = first.position, _head_codec(names, _affine_codec((*names.parameters, *names.counters)), _LENGTH).read(first)
     if len(head.slots) != len(names.arrays) or not head.phases:
-        raise binary.malformed(at, "there is no phase, or not every array has a name")
+        raise binary.format_error(at, "there is no phase, or not every array has a name")
     if any(s.role == PARAMETRIC and len(s.shape) != 1 for s in head.slots):
-        raise binary.malformed(at, "a scalar that parameters determine has no single value")
+        raise binary.format_error(at, "a scalar that parameters determine has no single value")
     shapes = [() if s.role == PARAMETRIC else s.shape for s in head.slots]
     arrays = tuple(
         Array(name, ELEMENT_TYPES[s.dtype], shape)
@@ -300,10 +300,10 @@ def _check_scopes(at: int, names: _Names, head: _Head, tree: Tree[int]) -> None:
         # A phase lists its counters in ascending order, each once: one form for each file.
         wrong |= bool(used & {*names.counters} - known) or list(own.counters) != sorted({*own.counters})
     if wrong:
-        raise binary.malformed(at, "a counter is used outside of its loop")
+        raise binary.format_error(at, "a counter is used outside of its loop")
 
 
-def _stamp(files: Sequence[bytes]) -> int:
+def _machine_hash(files: Sequence[bytes]) -> int:
     """The machine's hash, which every configuration carries after its checksum."""
     # All phases are for one machine, so that the first one's hash is that of all.
     return int.from_bytes(files[0][binary.CHECKED : binary.CHECKED + 8], "little")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
-from polyloom.binary import FileKind, remembered
+from polyloom.binary import FileKind, cache_decoder
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.pla import Array
 from polyloom.ir.steps import Steps
@@ -26,7 +26,7 @@ from polyloom.targets.tcpa.words.phases.phase_file import (
     Form,
     Phased,
     Stage,
-    concrete_form,
+    make_template,
     decode,
 )
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS, Bound
@@ -54,53 +54,53 @@ class Opened:
     is_alone: bool
 
 
-@remembered
+@cache_decoder
 def open_phases(data: bytes) -> Opened:
     """Opened file of phases: what every instantiation of it needs, decoded once."""
     phased = decode(SYMBOLIC, data)
-    is_alone = len(phased.stages) == 1 and not phased.counters and _takes(phased, phased.stages[0].data)
-    return Opened(phased, concrete_form(phased), named_stages(phased), is_alone)
+    is_alone = len(phased.stages) == 1 and not phased.counters and _has_same_parameters(phased, phased.stages[0].data)
+    return Opened(phased, make_template(phased), named_stages(phased), is_alone)
 
 
-def _takes(phased: Phased, data: bytes) -> bool:
+def _has_same_parameters(phased: Phased, data: bytes) -> bool:
     domain = program_file.domain(data)
     return (domain.parameters, domain.assumptions) == (phased.parameters, phased.assumptions)
 
 
-def check(data: bytes) -> None:
+def check_file(data: bytes) -> None:
     """Check of a whole file of either kind, by reading it. Errors: PL0701 to PL0705."""
-    if not is_phased(data):
+    if not has_phases(data):
         program_file.kernel(data)
         return
     if file_kind(data) is STEPS:
-        check(bound_of(data).symbolic)
+        check_file(decode_steps(data).symbolic)
         return
     symbolic = file_kind(data) is SYMBOLIC
     phased = decode(file_kind(data), data)
     for stage in phased.stages:
         # A concrete file of symbolic phases would pass every other check.
         if not stage.data.startswith(program_file.MAGICS[0 if symbolic else 1]):
-            raise _malformed("its phases are of different kinds")
+            raise _format_error("its phases are of different kinds")
         program_file.kernel(stage.data)
     named_stages(phased)
 
 
-def bound_of(data: bytes) -> Bound:
+def decode_steps(data: bytes) -> Bound:
     """Contents of a concrete configuration of steps; PL0705 where the values are not those of the parameters, or where
     what is in it is no symbolic file of steps.
     """
     bound = steps_file.decode(data)
     phased = open_phases(bound.symbolic).phased
     if (len(bound.values), len(bound.candidates)) != (len(phased.parameters), len(phased.stages)):
-        raise _malformed("it has not one value for each parameter, and one candidate for each phase")
+        raise _format_error("it has not one value for each parameter, and one candidate for each phase")
     if bound.places and [len(strides) for strides, _, _ in bound.places] != [len(a.shape) for a in phased.arrays]:
-        raise _malformed("it has not one stride for each dimension of its arrays")
+        raise _format_error("it has not one stride for each dimension of its arrays")
     if not phased.counters or bound.name != phased.name:
-        raise _malformed("it has no loop of steps, or another name than its phases")
+        raise _format_error("it has no loop of steps, or another name than its phases")
     return bound
 
 
-def is_phased(data: bytes) -> bool:
+def has_phases(data: bytes) -> bool:
     """Whether it is a file of phases, and not a target's own one."""
     return data.startswith((SYMBOLIC.magic, CONCRETE.magic, STEPS.magic))
 
@@ -112,10 +112,10 @@ def file_kind(data: bytes) -> FileKind:
 
 def read_phases(data: bytes) -> Phased:
     """Stages of any file, with the whole's signature; a symbolic program keeps its assumptions."""
-    if is_phased(data):
+    if has_phases(data):
         kind = file_kind(data)
         if kind is STEPS:
-            return _substitute_parameters(bound_of(data))
+            return _substitute_parameters(decode_steps(data))
         return open_phases(data).phased if kind is SYMBOLIC else decode(CONCRETE, data)
     # A file of one program is taken as a plan of one phase, so that all further steps know one form only.
     arrays = program_file.arrays(data)
@@ -137,22 +137,22 @@ def _substitute_parameters(bound: Bound) -> Phased:
     phased = open_phases(bound.symbolic).phased
     values = {n: Affine((), v) for n, v in zip(phased.parameters, bound.values, strict=True)}
 
-    def sized(array: Array) -> Array:
+    def substitute_shape(array: Array) -> Array:
         extents = (extent.substitute(values) for extent in array.shape)
         return replace(array, shape=tuple(Affine((), max(0, e.constant)) for e in extents))
 
-    def limited(loop: Steps[int]) -> Steps[int]:
+    def substitute_bounds(loop: Steps[int]) -> Steps[int]:
         lower, upper = (tuple(b.substitute(values) for b in bounds) for bounds in (loop.lower, loop.upper))
         return replace(loop, lower=lower, upper=upper, body=tuple(map(with_limits, loop.body)))
 
     def with_limits(node: int | Steps[int]) -> int | Steps[int]:
-        return limited(node) if isinstance(node, Steps) else node
+        return substitute_bounds(node) if isinstance(node, Steps) else node
 
     return replace(
         phased,
         parameters=(),
         assumptions=Condition(),
-        arrays=tuple(map(sized, phased.arrays)),
+        arrays=tuple(map(substitute_shape, phased.arrays)),
         values=tuple(v.substitute(values) for v in phased.values),
         looped=tuple(map(with_limits, phased.looped)),
     )
@@ -160,9 +160,9 @@ def _substitute_parameters(bound: Bound) -> Phased:
 
 def phase_files(data: bytes) -> Sequence[bytes]:
     """The target's own file of every phase; of concrete steps the symbolic one."""
-    if is_phased(data) and file_kind(data) is STEPS:
-        data = bound_of(data).symbolic
-    return [s.data for s in decode(file_kind(data), data).stages] if is_phased(data) else [data]
+    if has_phases(data) and file_kind(data) is STEPS:
+        data = decode_steps(data).symbolic
+    return [s.data for s in decode(file_kind(data), data).stages] if has_phases(data) else [data]
 
 
 def places_in_stage(stage: Stage, places: Sequence[Place]) -> list[Place]:
@@ -188,7 +188,7 @@ def named_stages(phased: Phased) -> tuple[NamedStage, ...]:
     for stage in phased.stages if phased.counters else ():
         taken = (*phased.parameters, *(phased.counters[n] for n in stage.counters))
         if program_file.parameters(stage.data) != taken:
-            raise _malformed("the parameters of a phase are not those of the kernel and of its counters")
+            raise _format_error("the parameters of a phase are not those of the kernel and of its counters")
     return tuple(
         _name_arrays(stage.data, program_file.arrays(stage.data), [phased.arrays[n] for n in stage.arrays])
         for stage in phased.stages
@@ -197,14 +197,14 @@ def named_stages(phased: Phased) -> tuple[NamedStage, ...]:
 
 def stage_names(data: bytes) -> tuple[NamedStage, ...]:
     """The stages of a file with names; of concrete steps the symbolic ones."""
-    if is_phased(data) and file_kind(data) is STEPS:
-        data = bound_of(data).symbolic
+    if has_phases(data) and file_kind(data) is STEPS:
+        data = decode_steps(data).symbolic
     return open_phases(data).named if data.startswith(SYMBOLIC.magic) else named_stages(read_phases(data))
 
 
 def _name_arrays(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> NamedStage:
     if [(a.dtype, a.shape) for a, _ in inner] != [(a.dtype, a.shape) for a in outer]:
-        raise _malformed("the arrays of a phase are not those of the kernel")
+        raise _format_error("the arrays of a phase are not those of the kernel")
     # A phase calls its arrays by its own names, because an array that is read and written has two inside.
     pairs = [(a.name, o.name, is_output) for (a, is_output), o in zip(inner, outer, strict=True)]
     return NamedStage(
@@ -214,7 +214,7 @@ def _name_arrays(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequen
     )
 
 
-def _malformed(message: str) -> PolyloomError:
+def _format_error(message: str) -> PolyloomError:
     return input_error("PL0705", f"malformed file: {message}", help="create the file again with this version")
 
 

@@ -13,7 +13,7 @@ from itertools import count
 from typing import Final
 
 from polyloom import binary
-from polyloom.binary import Codec, Reader, counted, natural
+from polyloom.binary import Codec, Reader, counted_list, natural
 from polyloom.ir.steps import Steps, Tree, leaves, loops
 from polyloom.sets import Affine
 
@@ -38,20 +38,20 @@ _Node = _Loop | None
 
 
 def tree_codec(affine: Codec[Affine]) -> Codec[tuple[_Node, ...]]:
-    return _nodes(affine, DEPTH)
+    return _node_codec(affine, DEPTH)
 
 
-def _nodes(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
+def _node_codec(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
     """At most `depth` loops in one another."""
     # At the greatest depth only phases are legal, so that a hostile file cannot exhaust the stack.
-    kind, bounds = natural("the kind of a node", 3 if depth else 1), counted(affine, natural("the number of bounds"))
+    kind, bounds = natural("the kind of a node", 3 if depth else 1), counted_list(affine, natural("the number of bounds"))
 
     def write(out: bytearray, node: _Node) -> None:
         kind.write(out, _PHASE if node is None else _DOWN if node.downwards else _UP)
         if node is not None:
             bounds.write(out, node.lower)
             bounds.write(out, node.upper)
-            _nodes(affine, depth - 1).write(out, node.body)
+            _node_codec(affine, depth - 1).write(out, node.body)
 
     def read(reader: Reader) -> _Node:
         at, found = reader.position, kind.read(reader)
@@ -59,18 +59,18 @@ def _nodes(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
             return None
         lower, upper = bounds.read(reader), bounds.read(reader)
         if not lower or not upper:
-            raise binary.malformed(at, "a loop of steps has no bound")
-        return _Loop(found == _DOWN, lower, upper, _nodes(affine, depth - 1).read(reader))
+            raise binary.format_error(at, "a loop of steps has no bound")
+        return _Loop(found == _DOWN, lower, upper, _node_codec(affine, depth - 1).read(reader))
 
-    return counted(Codec(write, read), natural("the number of nodes", _NODES))
+    return counted_list(Codec(write, read), natural("the number of nodes", _NODES))
 
 
 def store_tree(tree: Tree[int]) -> tuple[_Node, ...]:
     """`tree` as the file has it."""
-    return tuple([_stored(node) for node in tree])
+    return tuple([_store_node(node) for node in tree])
 
 
-def _stored(node: int | Steps[int]) -> _Node:
+def _store_node(node: int | Steps[int]) -> _Node:
     if not isinstance(node, Steps):
         return None
     return _Loop(node.step < 0, node.lower, node.upper, store_tree(node.body))
@@ -82,20 +82,20 @@ def name_counters(at: int, nodes: tuple[_Node, ...], counters: tuple[str, ...], 
     """
     numbers, names = count(), iter(counters)
 
-    def made(node: _Node) -> int | Steps[int]:
+    def name_node(node: _Node) -> int | Steps[int]:
         if node is None:
             return next(numbers)
         counter = next(names, "")
-        return Steps(counter, node.lower, node.upper, tuple(map(made, node.body)), -1 if node.downwards else 1)
+        return Steps(counter, node.lower, node.upper, tuple(map(name_node, node.body)), -1 if node.downwards else 1)
 
-    tree = tuple(map(made, nodes))
+    tree = tuple(map(name_node, nodes))
     found = [leaf for leaf, _ in leaves(tree)]
     if len(found) != phases or tuple(loop.counter for loop in loops(tree)) != counters:
-        raise binary.malformed(at, "the tree has other phases or loops than the file")
+        raise binary.format_error(at, "the tree has other phases or loops than the file")
     # Parameters may be used anywhere, so that only counters are looked at.
     hidden = set(counters)
     if any(_symbols(loop) & (hidden - around) for loop, around in _with_counters(tree, frozenset())):
-        raise binary.malformed(at, "a bound of a loop of steps uses a counter that is not around it")
+        raise binary.format_error(at, "a bound of a loop of steps uses a counter that is not around it")
     return tree
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom import binary
-from polyloom.binary import FileKind, counted, integer, natural, optional, record, section, text
+from polyloom.binary import FileKind, counted_list, integer, natural, optional, record, section, text
 from polyloom.targets.tcpa.layouts import Place
 
 STEPS: Final = FileKind(b"PLCL", "concrete configuration of steps", version=2, sections=3)
@@ -57,18 +57,18 @@ class _Head:
 
 _place = record(
     _Place,
-    strides=counted(natural("a stride", _WORDS), natural("a rank", 32)),
+    strides=counted_list(natural("a stride", _WORDS), natural("a rank", 32)),
     base=natural("a word", _WORDS),
     memory=natural("a memory", _SIDE),
 )
 _head = record(
     _Head,
-    values=counted(integer("the value of a parameter"), natural("the number of parameters")),
+    values=counted_list(integer("the value of a parameter"), natural("the number of parameters")),
     rows=natural("the number of rows", _SIDE),
     columns=natural("the number of columns", _SIDE),
     closed=natural("the borders without banks", 16),
-    candidates=counted(optional("a candidate"), natural("the number of phases")),
-    places=counted(_place, natural("the number of arrays", _SIDE)),
+    candidates=counted_list(optional("a candidate"), natural("the number of phases")),
+    places=counted_list(_place, natural("the number of arrays", _SIDE)),
 )
 
 

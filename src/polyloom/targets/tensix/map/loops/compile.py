@@ -16,19 +16,19 @@ from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.map.loops import elementwise, product
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
-from polyloom.targets.tensix.map.loops.join import Programs, joined
+from polyloom.targets.tensix.map.loops.join import Programs, join_stages
 from polyloom.targets.tensix.map.loops.layout import array_shapes, operand_areas, place_areas, result_areas
 from polyloom.targets.tensix.map.loops.origins import origins
 from polyloom.targets.tensix.map.loops.shape import Product
-from polyloom.targets.tensix.map.loops.steps import Pointwise, place_of
-from polyloom.targets.tensix.map.loops.thread import Parts, assembled
-from polyloom.targets.tensix.map.loops.vector import words
+from polyloom.targets.tensix.map.loops.steps import Pointwise, span_place
+from polyloom.targets.tensix.map.loops.thread import Parts, assemble_thread
+from polyloom.targets.tensix.map.loops.vector import kernel_words
 from polyloom.targets.tensix.options import THREADS
 from polyloom.targets.tensix.words.arrays import note as notes
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import CODE, DATA, MEETING, Area, Key, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.targets.tensix.words.arrays.note import Note, Told, Written
+from polyloom.targets.tensix.words.arrays.note import Note, StageFacts, OutputArea
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied
 
@@ -61,7 +61,7 @@ class _Stage:
 
     @property
     def place(self) -> Place:
-        return place_of(self.arranged.stage.span)
+        return span_place(self.arranged.stage.span)
 
     @property
     def scalars(self) -> tuple[str, ...]:
@@ -77,14 +77,14 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     not fit into the registers.
     """
     shapes = array_shapes(content.program, {name: values[name] for name in signature.parameters})
-    stages = _stages(content, shapes, watch)
+    stages = _select_kernels(content, shapes, watch)
     scalars = tuple(name for stage in stages for name in stage.scalars)
     data, code = DATA, b""
     # Addresses of arrays stand in the code, whose length they change; the loop ends, since `data` only grows.
     while True:
         first = data + MEETING
         where = place_areas((area for s in stages for area in s.areas), first + -(-4 * len(scalars) // 16) * 16)
-        code, starts, lines = _assemble(_parts(stages, content.how, where, first), data)
+        code, starts, lines = _assemble(_stage_parts(stages, content.how, where, first), data)
         if CODE + len(code) <= data:
             break
         data = -(-(CODE + len(code)) // _PAGE) * _PAGE  # long programs take room from the arrays
@@ -92,12 +92,12 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
     inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
     outputs = tuple(
-        Written(
+        OutputArea(
             o.array, made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at)
         )
         for o in content.program.outputs
     )
-    told = tuple(_told(s) for s in stages)
+    told = tuple(_stage_facts(s) for s in stages)
     note = Note(fixed_signature(signature, values), content.how, data, told, inputs, scalars, outputs)
     by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
     places = {at: place for each in by_stage for at, place in each.items()}
@@ -110,11 +110,11 @@ def _assemble(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[
     """
     some = [each for each in parts if each is not None]
     # Only a program of one stage may have nothing to do (PL1237 for others); its three programs are empty then.
-    programs: Programs = joined(some, meeting) if len(some) == len(parts) else ([[]], [[]], [[]])
+    programs: Programs = join_stages(some, meeting) if len(some) == len(parts) else ([[]], [[]], [[]])
     code, starts, found = b"", dict[str, int](), [dict[int, str]() for _ in programs[0]]
     for name, stages in zip(THREADS, programs, strict=True):
         starts[name] = len(code)
-        words, known = assembled(stages, CODE + len(code))
+        words, known = assemble_thread(stages, CODE + len(code))
         code, found = code + words, [a | b for a, b in zip(found, known, strict=True)]
     return code, starts, found
 
@@ -127,32 +127,32 @@ def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signatur
     return Signature(signature.name, (), (), arguments)
 
 
-def _stages(content: Content, shapes: Mapping[str, tuple[int, ...]], watch: Watch | None) -> list[_Stage]:
+def _select_kernels(content: Content, shapes: Mapping[str, tuple[int, ...]], watch: Watch | None) -> list[_Stage]:
     how, found = content.how, list[_Stage]()
     computed, mode = result_areas(content.arranged, how, shapes), element_format(how).mode
     for each in content.arranged:
         formula = content.formulas.get(each.stage.result)
         reads = tuple(operand_areas(each, formula, computed, how, shapes))
-        kernel = () if formula is None else tuple(words(formula, mode, watch))
+        kernel = () if formula is None else tuple(kernel_words(formula, mode, watch))
         found.append(_Stage(each, formula, reads, computed[each.stage.result], kernel))
     return found
 
 
-def _parts(stages: Sequence[_Stage], how: Arithmetic, where: Mapping[Key, Area], scalars: int) -> list[Parts | None]:
+def _stage_parts(stages: Sequence[_Stage], how: Arithmetic, where: Mapping[Key, Area], scalars: int) -> list[Parts | None]:
     """Thread programs of each stage; None for a stage that has nothing to do."""
     found = list[Parts | None]()
     for stage in stages:
         at = [where[area.key].placed.address for area in stage.areas]
         if isinstance(stage.arranged, Applied):
-            found.append(_elements(stage, how, at, scalars))
+            found.append(_elementwise_parts(stage, how, at, scalars))
         else:
-            found.append(_product(stage, stage.arranged, how, at))
+            found.append(_product_parts(stage, stage.arranged, how, at))
         scalars += 4 * len(stage.scalars)
     return found
 
 
-def _product(stage: _Stage, arranged: Multiplied, how: Arithmetic, at: Sequence[int]) -> Parts | None:
-    rows, columns, depth = _tiles(stage)
+def _product_parts(stage: _Stage, arranged: Multiplied, how: Arithmetic, at: Sequence[int]) -> Parts | None:
+    rows, columns, depth = _tile_counts(stage)
     packed, sums, (left, right, result) = how.accumulated, how.sums, at
     narrow = sums if sums.width < packed.width else None
     turned, dest = arranged.turned, how.dest
@@ -161,9 +161,9 @@ def _product(stage: _Stage, arranged: Multiplied, how: Arithmetic, at: Sequence[
     )
 
 
-def _elements(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
+def _elementwise_parts(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
     e, (*inputs, result) = element_format(how), at
-    rows, columns = _tiles(stage)
+    rows, columns = _tile_counts(stage)
     # Places of the words matter to the listing only; the threads take the bare words.
     count, kernel = len(stage.scalars), tuple(word for word, _ in stage.kernel)
     return elementwise.threads(
@@ -171,16 +171,16 @@ def _elements(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -
     )
 
 
-def _tiles(stage: _Stage) -> tuple[int, ...]:
+def _tile_counts(stage: _Stage) -> tuple[int, ...]:
     """Numbers of tiles of rows and columns, and of a product along its sum."""
     extents = stage.result.placed.extents
     if isinstance(stage.arranged, Multiplied):
         left = stage.reads[0].placed
         extents = *extents, left.extents[1]
-    return tuple(map(tiles.count, extents))
+    return tuple(map(tiles.tile_count, extents))
 
 
-def _told(stage: _Stage) -> Told:
+def _stage_facts(stage: _Stage) -> StageFacts:
     span = stage.arranged.stage.span
     what = "product" if isinstance(stage.arranged, Multiplied) else "element-wise"
-    return Told(stage.arranged.stage.label, what, span.line if span is not None else 0, _tiles(stage))
+    return StageFacts(stage.arranged.stage.label, what, span.line if span is not None else 0, _tile_counts(stage))

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.targets.tensix.map.loops.product_pack import packers, register, tile_rows
-from polyloom.targets.tensix.map.loops.product_unpack import one_tile
+from polyloom.targets.tensix.map.loops.product_pack import packer_configuration, set_register, row_bytes
+from polyloom.targets.tensix.map.loops.product_unpack import unpacker_configuration
 from polyloom.targets.tensix.map.loops.shape import NOP
 from polyloom.targets.tensix.map.loops.thread import (
     CONFIG,
@@ -30,14 +30,14 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
-    configured,
-    inline,
-    loop,
-    mop,
-    own,
-    own_configured,
-    push,
-    word,
+    shared_configuration,
+    inline_words,
+    counted_loop,
+    configure_mop,
+    setc16_fields,
+    thread_configuration,
+    push_register,
+    encode_word,
 )
 from polyloom.targets.tensix.map.loops.vector import ADVANCES, SLOT
 from polyloom.targets.tensix.source.allocate.replay import SLOTS
@@ -72,9 +72,9 @@ def threads(p: Elementwise) -> Parts | None:
     return (_unpack(p), _compute(p), _pack(p)) if p.tiles else None
 
 
-def _alternating(p: Elementwise, half: list[Lines]) -> Lines:
+def _alternate_halves(p: Elementwise, half: list[Lines]) -> Lines:
     """Loop over pairs of tiles, one per half of Dst; an odd tile follows in the first half."""
-    return [*loop("tiles", "s1", p.tiles // 2, [*half[0], *half[1]]), *(half[0] if p.tiles % 2 else [])]
+    return [*counted_loop("tiles", "s1", p.tiles // 2, [*half[0], *half[1]]), *(half[0] if p.tiles % 2 else [])]
 
 
 def _unpack(p: Elementwise) -> Part:
@@ -82,88 +82,88 @@ def _unpack(p: Elementwise) -> Part:
     counter (ISA documentation, page of `UNPACR`).
     """
     row, first = 16 * p.width, min(p.inputs, default=0)
-    values = one_tile(0, p.format, p.format, p.width, first)
+    values = unpacker_configuration(0, p.format, p.format, p.width, first)
     # The descriptor's words may hold the bits of other fields already, so that this one is joined by or.
     values[60] |= 1 << 11  # THCON_SEC0_REG2_Unpack_If_Sel: into Dst
-    values |= configured(UNP0_ADDR_BASE_REG_1_Base=4 * row, UNP0_ADDR_CTRL_ZW_REG_1_Wstride=SLOT * row)
-    base = word("SETADC", CntSetMask=1, DimensionIndex=1)
+    values |= shared_configuration(UNP0_ADDR_BASE_REG_1_Base=4 * row, UNP0_ADDR_CTRL_ZW_REG_1_Wstride=SLOT * row)
+    base = encode_word("SETADC", CntSetMask=1, DimensionIndex=1)
     counters = [f"s{2 + n}" for n in range(len(p.inputs))]
     halves = [
         [
             # Sync is held back, too: SEMGET must not overtake the wait.
-            *inline(word("SEMWAIT", stall_res=UNPACK | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY)),
-            *inline(word("SEMGET", sem_sel=_FREE)),
-            *(line for n, at in enumerate(counters) for line in _one(at, n + 4 * half)),
-            *inline(word("STALLWAIT", stall_res=SYNC, wait_res=UNPACKER_BUSY), word("SEMPOST", sem_sel=_FILLED)),
+            *inline_words(encode_word("SEMWAIT", stall_res=UNPACK | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY)),
+            *inline_words(encode_word("SEMGET", sem_sel=_FREE)),
+            *(line for n, at in enumerate(counters) for line in _unpack_tile(at, n + 4 * half)),
+            *inline_words(encode_word("STALLWAIT", stall_res=SYNC, wait_res=UNPACKER_BUSY), encode_word("SEMPOST", sem_sel=_FILLED)),
         ]
         for half in range(2)
     ]
     set_up = [
         # X counts the datums of a whole tile, so one UNPACR brings all four faces.
-        word("SETADCXX", CntSetMask=1, x_end2=tiles.DATUMS - 1),
-        word("SEMINIT", max_value=2, init_value=2, sem_sel=_FREE),
-        word("SEMINIT", max_value=2, sem_sel=_FILLED | _DONE),
+        encode_word("SETADCXX", CntSetMask=1, x_end2=tiles.DATUMS - 1),
+        encode_word("SEMINIT", max_value=2, init_value=2, sem_sel=_FREE),
+        encode_word("SEMINIT", max_value=2, sem_sel=_FILLED | _DONE),
     ]
-    away = [divmod(at - first, tiles.pitch(p.width)) for at in p.inputs]
+    away = [divmod(at - first, tiles.tile_pitch(p.width)) for at in p.inputs]
     assert not any(rest for _, rest in away), "arrays of one width lie among each other"
     numbers = [f"li {at}, {base + number:#x}" for at, (number, _) in zip(counters, away, strict=True)]
-    return Part(values, {}, UNPACK | MISC, [*inline(*set_up), *numbers, *_alternating(p, halves)])
+    return Part(values, {}, UNPACK | MISC, [*inline_words(*set_up), *numbers, *_alternate_halves(p, halves)])
 
 
-def _one(counter: str, slot: int) -> Lines:
+def _unpack_tile(counter: str, slot: int) -> Lines:
     """Tile into its slot of Dst; the counter goes on to the next tile."""
     return [
-        *push(counter),
-        *inline(word("SETADCZW", CntSetMask=1, Ch1_Y=slot, BitMask=8), word("UNPACR", Last=1)),
+        *push_register(counter),
+        *inline_words(encode_word("SETADCZW", CntSetMask=1, Ch1_Y=slot, BitMask=8), encode_word("UNPACR", Last=1)),
         f"addi {counter}, {counter}, 1",
     ]
 
 
 def _compute(p: Elementwise) -> Part:
     """T1: the expander's configuration, scalars, flags enabled for all lanes, and the kernel per vector."""
-    expander, program = _replayed(p) if len(p.kernel) <= SLOTS else ([], _handed_over(p))
-    advances = own_configured(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
+    expander, program = _replay_kernel(p) if len(p.kernel) <= SLOTS else ([], _push_kernel(p))
+    advances = thread_configuration(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
     # After a reset lane flags are off and zero; SFPENCC 3,10 enables and sets them (page of `SFPENCC`).
-    enabled = inline(word("SFPENCC", imm12_math=3, instr_mod1=10))
+    enabled = inline_words(encode_word("SFPENCC", imm12_math=3, instr_mod1=10))
     return Part({}, advances, VECTOR, [*expander, *_scalars(p), *enabled, *program])
 
 
-def _replayed(p: Elementwise) -> tuple[Lines, Lines]:
+def _replay_kernel(p: Elementwise) -> tuple[Lines, Lines]:
     """Kernel by replay: what sets the MOP expander up, and the rest; one MOP replays the recorded words for 32
     vectors."""
-    replay = word("REPLAY", len=len(p.kernel))
-    halves = [[*inline(_offset(half)), *_one_tile(inline(word("MOP", mop_type=1)))] for half in range(2)]
+    replay = encode_word("REPLAY", len=len(p.kernel))
+    halves = [[*inline_words(_offset(half)), *_process_tile(inline_words(encode_word("MOP", mop_type=1)))] for half in range(2)]
     # Recorded without being executed: Dst holds no input yet.
-    recorded = inline(word("REPLAY", len=len(p.kernel), load_mode=1), *p.kernel)
-    return mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), [*recorded, *_alternating(p, halves)]
+    recorded = inline_words(encode_word("REPLAY", len=len(p.kernel), load_mode=1), *p.kernel)
+    return configure_mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), [*recorded, *_alternate_halves(p, halves)]
 
 
-def _handed_over(p: Elementwise) -> Lines:
+def _push_kernel(p: Elementwise) -> Lines:
     """Kernel by pushing: its words stand in the program once; s6 is the SETC16 word of Dst's offset and changes from
     tile to tile.
     """
-    vectors = loop("vectors", "s2", VECTORS, inline(*p.kernel))
+    vectors = counted_loop("vectors", "s2", VECTORS, inline_words(*p.kernel))
     # XOR with the difference of both words toggles between the halves.
-    body = [*push("s6"), "xor s6, s6, s7", *_one_tile(vectors)]
+    body = [*push_register("s6"), "xor s6, s6, s7", *_process_tile(vectors)]
     # Both words are SETC16 of one register and differ in the offset alone.
     first, second = map(_offset, range(2))
-    return [f"li s6, {first:#x}", f"li s7, {first ^ second:#x}", *loop("tiles", "s1", p.tiles, body)]
+    return [f"li s6, {first:#x}", f"li s7, {first ^ second:#x}", *counted_loop("tiles", "s1", p.tiles, body)]
 
 
 def _offset(half: int) -> int:
-    (found,) = own(DEST_TARGET_REG_CFG_MATH_Offset=HALF * half)
+    (found,) = setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=HALF * half)
     return found
 
 
-def _one_tile(vectors: Lines) -> Lines:
+def _process_tile(vectors: Lines) -> Lines:
     return [
-        *inline(word("SETRWC", BitMask=15), word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY)),
+        *inline_words(encode_word("SETRWC", BitMask=15), encode_word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY)),
         *vectors,
-        *inline(
+        *inline_words(
             # T2 may pack only what the vector unit has stored; the semaphore must not run ahead of it.
-            word("STALLWAIT", stall_res=SYNC, wait_res=VECTOR_BUSY),
-            word("SEMGET", sem_sel=_FILLED),
-            word("SEMPOST", sem_sel=_DONE),
+            encode_word("STALLWAIT", stall_res=SYNC, wait_res=VECTOR_BUSY),
+            encode_word("SEMGET", sem_sel=_FILLED),
+            encode_word("SEMPOST", sem_sel=_DONE),
         ),
     ]
 
@@ -174,36 +174,36 @@ def _scalars(p: Elementwise) -> Lines:
     """
     lines: Lines = [f"li s2, {p.scalars:#x}"] if p.scalar_count else []
     for number in range(p.scalar_count):
-        low, high = (word("SFPLOADI", instr_mod0=mode) for mode in (10, 8))
+        low, high = (encode_word("SFPLOADI", instr_mod0=mode) for mode in (10, 8))
         lines += [f"lw s3, {4 * number}(s2)", "slli s4, s3, 16", "srli s4, s4, 16", f"li s5, {low:#x}"]
-        lines += ["or s4, s4, s5", *push("s4"), "srli s4, s3, 16", f"li s5, {high:#x}", "or s4, s4, s5", *push("s4")]
+        lines += ["or s4, s4, s5", *push_register("s4"), "srli s4, s3, 16", f"li s5, {high:#x}", "or s4, s4, s5", *push_register("s4")]
         # SFPCONFIG may take two cycles (page of `SFPCONFIG`): the NOP keeps L0 from the next word until then.
-        lines += inline(word("SFPCONFIG", config_dest=12 + number), word("SFPNOP"))
+        lines += inline_words(encode_word("SFPCONFIG", config_dest=12 + number), encode_word("SFPNOP"))
     return lines
 
 
 def _pack(p: Elementwise) -> Part:
     """T2: packs each half that is done, and frees it."""
     address, pitch = 4, 5
-    values = packers(p.format, p.width, HALF * tile_rows(p.width))
+    values = packer_configuration(p.format, p.width, HALF * row_bytes(p.width))
     set_up = [
-        *register(address, p.result // 16 | 1 << 31),
-        *register(pitch, tiles.pitch(p.width) // 16),
-        word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
+        *set_register(address, p.result // 16 | 1 << 31),
+        *set_register(pitch, tiles.tile_pitch(p.width) // 16),
+        encode_word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
     ]
     halves = [
-        inline(
-            word("WRCFG", GprAddress=address, CfgReg=57),
-            word("SETADCZW", CntSetMask=4, Ch0_Y=number, BitMask=2),
-            word("SEMWAIT", stall_res=PACK, sem_sel=_DONE, wait_sem_cond=IS_EMPTY),
-            word("PACR", PackSel=15, Last=1),
+        inline_words(
+            encode_word("WRCFG", GprAddress=address, CfgReg=57),
+            encode_word("SETADCZW", CntSetMask=4, Ch0_Y=number, BitMask=2),
+            encode_word("SEMWAIT", stall_res=PACK, sem_sel=_DONE, wait_sem_cond=IS_EMPTY),
+            encode_word("PACR", PackSel=15, Last=1),
             # The scalar unit computes the next address while the packers work.
-            word("ADDDMAREG", ResultRegIndex=address, OpBRegIndex=pitch, OpARegIndex=address),
-            word("STALLWAIT", stall_res=SYNC | CONFIG, wait_res=PACKERS_BUSY),
-            word("SEMGET", sem_sel=_DONE),
-            word("SEMPOST", sem_sel=_FREE),
+            encode_word("ADDDMAREG", ResultRegIndex=address, OpBRegIndex=pitch, OpARegIndex=address),
+            encode_word("STALLWAIT", stall_res=SYNC | CONFIG, wait_res=PACKERS_BUSY),
+            encode_word("SEMGET", sem_sel=_DONE),
+            encode_word("SEMPOST", sem_sel=_FREE),
         )
         for number in range(2)
     ]
-    alu = configured(ALU_FORMAT_SPEC_REG2_Dstacc=p.format)
-    return Part(values | alu, {}, PACK | CONFIG, [*inline(*set_up), *_alternating(p, halves)])
+    alu = shared_configuration(ALU_FORMAT_SPEC_REG2_Dstacc=p.format)
+    return Part(values | alu, {}, PACK | CONFIG, [*inline_words(*set_up), *_alternate_halves(p, halves)])

@@ -23,24 +23,24 @@ from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import signature, stage_interpret
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.stage import Formula, Product, Program
-from polyloom.ir.stage_interpret import part
+from polyloom.ir.stage_interpret import output_part
 from polyloom.passes import Pass, run_passes
 from polyloom.targets.forms import loops
-from polyloom.targets.provenance import texts
+from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
-from polyloom.targets.tensix.map.oracle.judgement import explain, judges
+from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
 from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import element_format
-from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, elements_of
+from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.transform.stages.abilities import Abilities
-from polyloom.transform.stages.arrange import arrange
-from polyloom.transform.stages.cut import STAGES, cut
+from polyloom.transform.stages.arrange import assign_layouts
+from polyloom.transform.stages.cut import STAGES, cut_stages
 from polyloom.transform.stages.recognize import recognize_stage
 
 __all__ = ["CUT", "FORM", "Content"]
@@ -63,17 +63,17 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     another form, PL1231 for an operation, PL1232 for a format that does not fit, and those of reading.
     """
     del place
-    source = loops.source_of(written.value, written.options, written.watch)
+    source = loops.load_source(written.value, written.options, written.watch)
     try:
         program = run_passes(source, (Pass(CUT, cut_source, STAGES),), written.watch)
-        how = _arithmetic(program, options)
+        how = _select_arithmetic(program, options)
         formulas = {s.result: select_operations(s, program) for s in program.stages if isinstance(s, Formula)}
-        content = Content(program, arrange(program), formulas, how)
+        content = Content(program, assign_layouts(program), formulas, how)
     except Unlike as lack:
         raise input_error("PL1230", lack.message, span=lack.span, help=_FORMS) from None
-    of = signature.of_plan(source.plan, source.nest)
-    known = texts(e.span for phase in source.plan.phases for e in phase.program.equations)
-    oracles = _oracles(source, content)
+    of = signature.plan_signature(source.plan, source.nest)
+    known = source_texts(e.span for phase in source.plan.phases for e in phase.program.equations)
+    oracles = _loop_oracles(source, content)
     return Subject(
         "loops", content, source.path, of, oracles, source.seconds, source=source, texts=known, watch=written.watch
     )
@@ -88,13 +88,13 @@ def cut_source(source: Source) -> Program:
     except Unlike:
         # A system of equations has no order of statements; dependences cut it.
         if source.system is not None:
-            return cut(of_system(source.system), TILE)
+            return cut_stages(of_system(source.system), TILE)
         if len(source.plan.phases) != 1 or source.plan.phases[0].parametric:
             raise
-        return cut(of_program(source.plan.phases[0].program), TILE)
+        return cut_stages(of_program(source.plan.phases[0].program), TILE)
 
 
-def _arithmetic(program: Program, options: Any) -> Arithmetic:
+def _select_arithmetic(program: Program, options: Any) -> Arithmetic:
     """Arithmetic of a program, from its types and the options. Errors: PL1232 for formats, types and a fidelity that do
     not fit.
     """
@@ -115,9 +115,9 @@ def _arithmetic(program: Program, options: Any) -> Arithmetic:
     if options.fidelity != _FIDELITY:
         message = "the fidelity is that of products, and an element-wise program has none"
         raise input_error("PL1232", message, help="leave --fidelity out")
-    bits = 8 * ELEMENTS[elements_of(name)].width
+    bits = 8 * ELEMENTS[element_format_name(name)].width
     if options.dest not in (None, bits):
-        message = f"element-wise programs in {elements_of(name)} have a Dst of {bits} bits"
+        message = f"element-wise programs in {element_format_name(name)} have a Dst of {bits} bits"
         raise input_error("PL1232", message, help="leave --dest out")
     return Arithmetic(name, 32, _FIDELITY, 32)
 
@@ -146,34 +146,34 @@ def _check_integers(program: Program) -> None:
     for stage in program.stages:
         made = [name for name in stage.reads if name in program.computed]
         if isinstance(stage, Product) and made:
-            message = f"`{program.label_of(made[0])}` is computed in 32 bits, and a product takes integers of 8"
+            message = f"`{program.array_label(made[0])}` is computed in 32 bits, and a product takes integers of 8"
             raise input_error(
                 "PL1232", message, span=stage.span, help="declare the arrays as f32, or make two programs"
             )
 
 
-def _oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
+def _loop_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
     stages, how = content.program.stages, content.how
     # A single product is compared in the format of its sums; with formulas behind it, results have the format of
     # elements.
     is_alone = len(stages) == 1 and isinstance(stages[0], Product)
     packed = how.sums if is_alone else element_format(how).packed
     used = {step.name for formula in content.formulas.values() for step in formula.steps} & {*FUNCTIONS}
-    help = explain(used, has_products=any(isinstance(stage, Product) for stage in stages))
-    return judges(
-        source, partial(_bits, content), partial(_equations, source, content), partial(_bounds, content), packed, help
+    help = bound_help(used, has_products=any(isinstance(stage, Product) for stage in stages))
+    return loop_oracles(
+        source, partial(_arithmetic_outputs, content), partial(_equation_outputs, source, content), partial(_error_bounds, content), packed, help
     )
 
 
-def _bits(content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+def _arithmetic_outputs(content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     made = computed_datums(content, values, inputs)
     sums = {s.result for s in content.program.stages if isinstance(s, Product)}
     how, packed = content.how, element_format(content.how).packed
     decoded = {n: (how.sums if n in sums else packed).decode(a).reshape(a.shape) for n, a in made.items()}
-    return _outputs(content.program, values, decoded)
+    return _select_outputs(content.program, values, decoded)
 
 
-def _equations(source: Source, content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+def _equation_outputs(source: Source, content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     """Outputs of the program's equations. Small programs are interpreted as they stand; a large product is summed in
     its order with the interpreter's operations, which gives the same bits.
     """
@@ -185,23 +185,23 @@ def _equations(source: Source, content: Content, values: Mapping[str, int], inpu
     if size <= _SMALL:
         return interpret(source.plan, values, inputs)
     # The interpreter of equations takes a Python step per product, too slow for large matrices.
-    return stage_interpret.interpret(program, values, inputs, fused=_rounds_once(source))
+    return stage_interpret.interpret(program, values, inputs, fused=_has_fused_sums(source))
 
 
-def _rounds_once(source: Source) -> bool:
+def _has_fused_sums(source: Source) -> bool:
     return any(e.operation == "madd" for phase in source.plan.phases for e in phase.program.equations)
 
 
-def _bounds(content: Content, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+def _error_bounds(content: Content, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
     del expected
     with np.errstate(all="ignore"):
         made = error_bounds(content, values, inputs)
-    return _outputs(content.program, values, {name: error for name, (_, error) in made.items()})
+    return _select_outputs(content.program, values, {name: error for name, (_, error) in made.items()})
 
 
-def _outputs(program: Program, values: Mapping[str, int], made: Mapping[str, Any]) -> dict[str, Any]:
+def _select_outputs(program: Program, values: Mapping[str, int], made: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        o.array: part(made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at))
+        o.array: output_part(made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at))
         for o in program.outputs
     }
 

@@ -50,7 +50,7 @@ _ROOT: Final = 0x3F3504F3
 """sqrt(1/2)."""
 
 
-def bits_of(value: float) -> int:
+def float_bits(value: float) -> int:
     """Bits of a number of FP32."""
     return int.from_bytes(struct.pack("<f", value), "little")
 
@@ -63,7 +63,7 @@ class _Unit(Generic[T]):
 
     def number(self, value: T | float) -> T:
         # Constants are written as numbers above and turned into bits here, in one place.
-        return self.lanes.constant(bits_of(value)) if isinstance(value, int | float) else value
+        return self.lanes.constant(float_bits(value)) if isinstance(value, int | float) else value
 
     def mad(self, a: T, b: T | float, c: T | float) -> T:
         return self.lanes.call("sfpmad", a, self.number(b), self.number(c), 0)
@@ -99,14 +99,14 @@ class _Unit(Generic[T]):
         """Choice by bits as integers, whose difference does not wrap."""
         return self.lanes.choose("cmp_i", condition, bits, self.lanes.constant(limit), then, orelse)
 
-    def or_nan(self, x: T, value: T) -> T:
+    def pass_nan(self, x: T, value: T) -> T:
         """NaN propagation: x where it is a NaN, else the value."""
         return self.chosen(_GT, self.magnitude(x), _INFINITE, x, value)
 
     def within(self, x: T, least: float, largest: float) -> T:
         return self.lanes.extreme("minimum", self.lanes.extreme("maximum", x, self.number(least)), self.number(largest))
 
-    def scaled(self, value: T, turns: T) -> T:
+    def scale_by_power(self, value: T, turns: T) -> T:
         """Scaling: value 2^n 2^n, where `turns` are n + _INTEGERS."""
         # The shift leaves the low bits of n in the exponent's place; adding 1.0's bits adds the bias.
         power = self.plus(self.left(turns, 23), _ONE)
@@ -118,12 +118,12 @@ def _power_of_e(u: _Unit[T], x: T) -> T:
     turns = u.mad(x, 0.5 / sum(_LN2), _INTEGERS)
     n = u.add(turns, -_INTEGERS)
     r = u.mad(n, -2 * _LN2[1], u.mad(n, -2 * _LN2[0], x))
-    return u.scaled(u.add(u.mad(u.mul(r, r), u.polynomial(r, _EXP), r), 1.0), turns)
+    return u.scale_by_power(u.add(u.mad(u.mul(r, r), u.polynomial(r, _EXP), r), 1.0), turns)
 
 
 def _exp(u: _Unit[T], x: T) -> T:
     # Beyond these limits results are 0 and infinity anyway, and n keeps within its bits.
-    return u.or_nan(x, _power_of_e(u, u.within(x, -104.0, 90.0)))
+    return u.pass_nan(x, _power_of_e(u, u.within(x, -104.0, 90.0)))
 
 
 def _exp2(u: _Unit[T], x: T) -> T:
@@ -131,7 +131,7 @@ def _exp2(u: _Unit[T], x: T) -> T:
     near = u.within(x, -151.0, 130.0)
     turns = u.mad(near, 0.5, _INTEGERS)
     r = u.mad(u.add(turns, -_INTEGERS), -2.0, near)
-    return u.or_nan(x, u.scaled(u.mad(r, u.polynomial(r, _EXP2), 1.0), turns))
+    return u.pass_nan(x, u.scale_by_power(u.mad(r, u.polynomial(r, _EXP2), 1.0), turns))
 
 
 def _tanh(u: _Unit[T], x: T) -> T:
@@ -149,8 +149,8 @@ def _tanh(u: _Unit[T], x: T) -> T:
     large = u.mad(u.mul(e, -2.0), y, 1.0)
     square = u.mul(t, t)
     small = u.mad(u.mul(square, t), u.polynomial(square, _TANH), t)
-    value = u.chosen(_LT, t, bits_of(0.55), small, large)
-    return u.or_nan(x, u.lanes.call("sfpsetsgn_v", value, x, 0))
+    value = u.chosen(_LT, t, float_bits(0.55), small, large)
+    return u.pass_nan(x, u.lanes.call("sfpsetsgn_v", value, x, 0))
 
 
 def _log(u: _Unit[T], x: T) -> T:
@@ -192,7 +192,7 @@ def _sine(u: _Unit[T], x: T, turns: T, k: T) -> T:
     value = u.mad(u.mul(square, r), u.polynomial(square, _SIN), r)
     # The lowest bit of `turns` is that of n; shifted left by 31 it becomes the sign.
     value = u.lanes.call("sfpxor", value, u.left(turns, 31))
-    return u.chosen(_LT, u.magnitude(x), bits_of(LARGEST_ANGLE), value, u.lanes.constant(_NAN))
+    return u.chosen(_LT, u.magnitude(x), float_bits(LARGEST_ANGLE), value, u.lanes.constant(_NAN))
 
 
 _FUNCTIONS: Final[dict[str, Callable[[_Unit[Any], Any], Any]]] = {
@@ -203,6 +203,6 @@ REGISTERS: Final = 5
 """That a function needs beside its result's."""
 
 
-def function(lanes: Lanes[T], name: str, x: T) -> T:
+def library_function(lanes: Lanes[T], name: str, x: T) -> T:
     """Library function of `FUNCTIONS`, of f32 bits."""
     return _FUNCTIONS[name](_Unit(lanes), x)

@@ -17,11 +17,11 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
-    inline,
-    settled,
+    inline_words,
+    setc16_words,
     start,
-    stores,
-    word,
+    store_words,
+    encode_word,
 )
 from polyloom.targets.tensix.options import THREADS
 
@@ -36,37 +36,37 @@ _SEMAPHORES: Final = 7
 """Those that stages use."""
 
 
-def joined(stages: Sequence[Parts], meeting: int = 0) -> Programs:
+def join_stages(stages: Sequence[Parts], meeting: int = 0) -> Programs:
     """Programs of T0, T1 and T2 by stage; in L1 at `meeting` is a word for each thread, the number of stages that it
     has done.
     """
-    clean = [_cleared([parts[thread].own for parts in stages]) for thread in range(3)]
-    shared = _shared(stages)
+    clean = [_clear_thread_config([parts[thread].own for parts in stages]) for thread in range(3)]
+    shared = _clear_shared_config(stages)
     made: Programs = [], [], []
     for number, parts in enumerate(stages):
         for thread, part in enumerate(parts):
             # s0 holds the address of pushes through all stages; no stage changes it.
             lines = start() if not number else []
-            lines += _part(part, shared[number][thread], clean[thread][number], number)
+            lines += _stage_lines(part, shared[number][thread], clean[thread][number], number)
             if number + 1 < len(stages):
-                lines += _meet(thread, number + 1, meeting)
+                lines += _barrier(thread, number + 1, meeting)
             made[thread].append(lines)
     return made
 
 
-def _part(part: Part, shared: Mapping[int, int], own: Mapping[int, int], number: int) -> Lines:
+def _stage_lines(part: Part, shared: Mapping[int, int], own: Mapping[int, int], number: int) -> Lines:
     # Stores of the core and words of the thread take different ways: without the wait, work could begin with the old
     # configuration.
-    begin = inline(word("STALLWAIT", stall_res=part.holds, wait_res=STORES), *settled(own))
-    return [*(stores(CONFIGURATION, shared) if shared else []), *begin, *_labelled(part.lines, f"s{number}.")]
+    begin = inline_words(encode_word("STALLWAIT", stall_res=part.holds, wait_res=STORES), *setc16_words(own))
+    return [*(store_words(CONFIGURATION, shared) if shared else []), *begin, *_prefix_labels(part.lines, f"s{number}.")]
 
 
-def _labelled(lines: Lines, prefix: str) -> Lines:
+def _prefix_labels(lines: Lines, prefix: str) -> Lines:
     """Labels of their own."""
-    return [_label(line, prefix) for line in lines]
+    return [_prefix_label(line, prefix) for line in lines]
 
 
-def _label(line: str, prefix: str) -> str:
+def _prefix_label(line: str, prefix: str) -> str:
     if line.startswith(("bnez ", "beqz ")):
         # Only the target of a branch stands behind a comma and is a label.
         return line.replace(", ", f", {prefix}")
@@ -75,7 +75,7 @@ def _label(line: str, prefix: str) -> str:
     return f"{prefix}{line}" if line.endswith(":") else line
 
 
-def _cleared(values: Sequence[Mapping[int, int]]) -> list[dict[int, int]]:
+def _clear_thread_config(values: Sequence[Mapping[int, int]]) -> list[dict[int, int]]:
     """Thread configuration by stage, with zeros for what earlier stages wrote."""
     made, known = list[dict[int, int]](), dict[int, int]()
     for each in values:
@@ -84,7 +84,7 @@ def _cleared(values: Sequence[Mapping[int, int]]) -> list[dict[int, int]]:
     return made
 
 
-def _shared(stages: Sequence[Parts]) -> list[list[dict[int, int]]]:
+def _clear_shared_config(stages: Sequence[Parts]) -> list[list[dict[int, int]]]:
     """Shared configuration by stage and thread; a word that nobody writes in a stage is cleared by who wrote it
     last."""
     made, owners = list[list[dict[int, int]]](), dict[int, int]()
@@ -97,12 +97,12 @@ def _shared(stages: Sequence[Parts]) -> list[list[dict[int, int]]]:
     return made
 
 
-def _meet(thread: int, done: int, meeting: int) -> Lines:
+def _barrier(thread: int, done: int, meeting: int) -> Lines:
     """Barrier of the three cores over L1: store the own count, then poll both others (ISA documentation, TTSync: a load
     at 0xFFE80004 waits until the thread is idle).
     """
     # A stage begins with its own counts; the values that the last one left would be wrong.
-    lines = inline(word("SEMINIT", max_value=15, sem_sel=_SEMAPHORES)) if thread == THREADS.index("t2") else []
+    lines = inline_words(encode_word("SEMINIT", max_value=15, sem_sel=_SEMAPHORES)) if thread == THREADS.index("t2") else []
     lines += [f"li s9, {_IDLE:#x}", "lw s11, 0(s9)", "add s11, s11, s11"]  # behind the use, the load is done
     # Counts only grow, so no word has to be reset between stages.
     lines += [f"li s9, {meeting:#x}", f"li s10, {done}", f"sw s10, {4 * thread}(s9)"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from polyloom.ir.ssa import Value
 from polyloom.targets.tensix.source.build import Builder
-from polyloom.targets.tensix.source.oracle.meaning import compared, compared_with_zero, compute
+from polyloom.targets.tensix.source.oracle.meaning import compare_bits, compare_with_zero, compute
 
 T = TypeVar("T")
 Words = NDArray[np.integer[Any]]
@@ -84,7 +84,7 @@ class Computed:
         self, compare: str, condition: int, left: Words, right: Words | None, then: Words, orelse: Words
     ) -> Words:
         if right is None:
-            truths = compared_with_zero(condition, left)
+            truths = compare_with_zero(condition, left)
         else:
-            truths = compared(compare, condition, left, right, "wormhole")
+            truths = compare_bits(compare, condition, left, right, "wormhole")
         return np.where(truths, then, orelse)

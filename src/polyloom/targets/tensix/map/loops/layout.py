@@ -16,7 +16,7 @@ from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, input_error
 from polyloom.ir.stage import Program
 from polyloom.targets.tensix.map.loops.steps import Pointwise
-from polyloom.targets.tensix.words.arrays.area import END, Area, Held, Key, Placed, width
+from polyloom.targets.tensix.words.arrays.area import END, Area, Held, Key, Placed, datum_width
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.transform.stages.arrange import Applied, Arranged
 
@@ -92,4 +92,4 @@ def place_areas(found: Iterable[Area], at: int) -> dict[Key, Area]:
 
 
 def _area(matrix: Matrix, shape: tuple[int, ...], held: Held, how: Arithmetic, *, wrapped: bool = False) -> Area:
-    return Area(Placed(matrix, shape, 0, width(held, how), wrapped), tuple(range(len(shape))), held)
+    return Area(Placed(matrix, shape, 0, datum_width(held, how), wrapped), tuple(range(len(shape))), held)

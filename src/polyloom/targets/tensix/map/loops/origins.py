@@ -13,7 +13,7 @@ from typing import Final
 from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.targets.tensix.map.loops.join import MEETING
 from polyloom.targets.tensix.words.decode import decode
-from polyloom.targets.tensix.words.encode import restored
+from polyloom.targets.tensix.words.encode import unrotate_word
 
 _WORD: Final = ".word "
 _WAITS: Final = "waits for another unit or thread"
@@ -50,15 +50,15 @@ def origins(lines: Mapping[int, str], home: Place, known: Mapping[int, Place] | 
 def _origin(line: str, home: Place, known: Mapping[int, Place]) -> Place:
     home = replace(home, column=0)
     if not line.startswith(_WORD):
-        return replace(home, reason=_of_core(line))
-    word = restored(int(line.removeprefix(_WORD), 0))
+        return replace(home, reason=_core_reason(line))
+    word = unrotate_word(int(line.removeprefix(_WORD), 0))
     if (own := known.get(word, NOWHERE)) != NOWHERE:
         return replace(own, column=0)
     found = decode(word)
     return replace(home, reason="" if found is None else _REASONS.get(found.row.name, ""))
 
 
-def _of_core(line: str) -> str:
+def _core_reason(line: str) -> str:
     if line == "ebreak":
         return _ENDS
     if any(register in line for register in MEETING):

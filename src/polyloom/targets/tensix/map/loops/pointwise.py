@@ -13,12 +13,12 @@ from typing import Final
 
 from polyloom.analysis.dataflow import refuse
 from polyloom.diagnostics import Span, input_error
-from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, loop_of
+from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, index_dimension
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Program
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, REGISTERS, bits_of
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, REGISTERS, float_bits
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS, Pointwise, Source, Spread, Step
-from polyloom.transform.stages.arrange import axes_of
+from polyloom.transform.stages.arrange import leaf_axes
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
@@ -37,10 +37,10 @@ def select_operations(stage: Formula, program: Program) -> Pointwise:
     """Operations of a formula. Raises `Unlike` for elements at other places. Errors: PL1231 for an operation that a
     tile does not offer.
     """
-    return _Maker(stage, program).made(stage.term)
+    return _Selector(stage, program).made(stage.term)
 
 
-class _Maker:
+class _Selector:
     """Instruction selector; hash-consing of terms, so that equal ones are computed once."""
 
     def __init__(self, stage: Formula, program: Program) -> None:
@@ -55,7 +55,7 @@ class _Maker:
         self.span: Span | None = None
 
     def made(self, value: Term) -> Pointwise:
-        self._count(value)
+        self._count_uses(value)
         found = self.source(value)
         self._check_room()
         arrays, scalars, steps, stage = tuple(self.arrays), tuple(self.scalars), tuple(self.steps), self.stage
@@ -68,19 +68,19 @@ class _Maker:
         if len(self.scalars) > SCALARS:
             refuse(f"there are {len(self.scalars)} scalars, and {SCALARS} constant registers for them", span)
 
-    def _count(self, term: Term) -> None:
+    def _count_uses(self, term: Term) -> None:
         """Use counts of each value, of equal ones once."""
         self.uses[term] = self.uses.get(term, 0) + 1
         if isinstance(term, Apply) and self.uses[term] == 1:
             for operand in term.operands:
-                self._count(operand)
+                self._count_uses(operand)
 
     def source(self, term: Term) -> Source:
         if term not in self.known:
             # Operations without a place of their own are blamed on the expression around them.
             before = self.span
             self.span = (term.span if isinstance(term, Apply) else None) or before
-            self.known[term] = self._made(term)
+            self.known[term] = self._select_term(term)
             self.span = before
         return self.known[term]
 
@@ -88,26 +88,26 @@ class _Maker:
         """Operands in their order, but computed from the one that needs most registers on, so that few are needed at
         once (Sethi and Ullman, JACM 17(4), 1970).
         """
-        for operand in sorted(operands, key=self._need, reverse=True):
+        for operand in sorted(operands, key=self._register_need, reverse=True):
             self.source(operand)
         return [self.source(operand) for operand in operands]
 
-    def _need(self, term: Term) -> int:
+    def _register_need(self, term: Term) -> int:
         """Sethi-Ullman number: registers that a term needs (1970); a library function needs its own besides."""
         if term not in self.needs:
-            parts = sorted(map(self._need, term.operands), reverse=True) if isinstance(term, Apply) else []
+            parts = sorted(map(self._register_need, term.operands), reverse=True) if isinstance(term, Apply) else []
             own = REGISTERS if isinstance(term, Apply) and term.operation in FUNCTIONS else 1
             self.needs[term] = max([own, *(need + n for n, need in enumerate(parts))])
         return self.needs[term]
 
-    def _made(self, term: Term) -> Source:
+    def _select_term(self, term: Term) -> Source:
         match term:
             case Number(value):
-                return "bits", bits_of(value) if self.dtype == "f32" else int(value) & 0xFFFFFFFF
+                return "bits", float_bits(value) if self.dtype == "f32" else int(value) & 0xFFFFFFFF
             case Leaf():
                 return self._input(term)
             case Apply():
-                return self._applied(term)
+                return self._select_operation(term)
             case Sum():
                 raise AssertionError("stages are without sums")
 
@@ -117,13 +117,13 @@ class _Maker:
             self.scalars.append(leaf.array)
             return "scalar", len(self.scalars) - 1
         self._check_element(leaf)
-        self.arrays.append(Spread(leaf.array, axes_of(leaf, self.stage.dims)))
+        self.arrays.append(Spread(leaf.array, leaf_axes(leaf, self.stage.dims)))
         return "array", len(self.arrays) - 1
 
     def _check_element(self, leaf: Leaf) -> None:
         """Check that all of an array is read, each dimension by one loop."""
-        stage, shapes, label = self.stage, self.program.shapes, self.program.label_of(leaf.array)
-        own = tuple(map(loop_of, leaf.index))
+        stage, shapes, label = self.stage, self.program.shapes, self.program.array_label(leaf.array)
+        own = tuple(map(index_dimension, leaf.index))
         if len({*own}) != len(own) or "" in own or leaf.padded:
             at = ", ".join(map(str, leaf.index))
             refuse(f"`{label}[{at}]` is not indexed by one loop in each place", stage.span)
@@ -138,12 +138,12 @@ class _Maker:
         self.steps.append(Step(name, tuple(operands), numbers, self.span))
         return "step", len(self.steps) - 1
 
-    def _applied(self, term: Apply) -> Source:
+    def _select_operation(self, term: Apply) -> Source:
         if term.operation == "select":
             return self._select(term)
         if self.dtype == "i32":
-            return self._integer(term)
-        if term.operation in ("add", "sub") and (fused := self._contracted(term)) is not None:
+            return self._select_integer(term)
+        if term.operation in ("add", "sub") and (fused := self._contract(term)) is not None:
             return fused
         operands = self._sources(term.operands)
         match term.operation:
@@ -164,9 +164,9 @@ class _Maker:
             case name if name in FUNCTIONS:
                 return self._step(name, operands)
             case _:
-                return _lacks(term.operation, self.dtype, term.span)
+                return _refuse_operation(term.operation, self.dtype, term.span)
 
-    def _contracted(self, term: Apply) -> Source | None:
+    def _contract(self, term: Apply) -> Source | None:
         """Contraction: a product whose only use is this sum is part of it, one SFPMAD, its first factor or the other
         negated.
         """
@@ -181,7 +181,7 @@ class _Maker:
             return self._step("sfpmad", [a, b, c], 0)
         return None
 
-    def _integer(self, term: Apply) -> Source:
+    def _select_integer(self, term: Apply) -> Source:
         operation = term.operation
         if operation in ("min", "max"):
             a, b = term.operands
@@ -201,7 +201,7 @@ class _Maker:
             case "abs":
                 return self._step("sfpabs", operands, 0)
             case _:
-                return _lacks(operation, self.dtype, term.span)
+                return _refuse_operation(operation, self.dtype, term.span)
 
     def _select(self, term: Apply) -> Source:
         condition, then, orelse = term.operands
@@ -214,16 +214,16 @@ class _Maker:
         return self._step("select", sources, _CONDITIONS.index(name))
 
 
-def _lacks(operation: str, dtype: ElementType, span: Span | None) -> Source:
+def _refuse_operation(operation: str, dtype: ElementType, span: Span | None) -> Source:
     shown = BY_NAME[operation].symbol or operation
     message = f"no instruction of a tile {_WHAT.get(operation, 'does this')}: `{shown}` of {dtype}"
     if operation in _CONDITIONS:
         message = f"`{shown}` is a number here, and a tile compares only to choose"
-    help = "use `select` on the comparison" if operation in _CONDITIONS else _instead(operation, dtype)
+    help = "use `select` on the comparison" if operation in _CONDITIONS else _suggest_operations(operation, dtype)
     raise input_error("PL1231", message, span=span, help=help)
 
 
-def _instead(operation: str, dtype: ElementType) -> str:
+def _suggest_operations(operation: str, dtype: ElementType) -> str:
     if dtype == "i32":
         return "use + - min max abs and or xor select"
     divides = operation == "div"

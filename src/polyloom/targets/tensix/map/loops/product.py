@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from polyloom.targets.tensix.map.loops.product_pack import between, pack
+from polyloom.targets.tensix.map.loops.product_pack import packer_format, pack
 from polyloom.targets.tensix.map.loops.product_unpack import unpack
-from polyloom.targets.tensix.map.loops.shape import DONE, FREE, NOP, PLACE, Product, blocks
+from polyloom.targets.tensix.map.loops.shape import DONE, FREE, NOP, PLACE, Product, row_blocks
 from polyloom.targets.tensix.map.loops.thread import (
     IS_EMPTY,
     MATRIX,
@@ -24,13 +24,13 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
-    configured,
-    inline,
-    loop,
-    mop,
-    own,
-    own_configured,
-    word,
+    shared_configuration,
+    inline_words,
+    counted_loop,
+    configure_mop,
+    setc16_fields,
+    thread_configuration,
+    encode_word,
 )
 from polyloom.targets.tensix.words.arrays.formats import INT32
 
@@ -42,7 +42,7 @@ def threads(p: Product) -> Parts | None:
     return unpack(p), _multiply(p), pack(p)
 
 
-def steps() -> Iterator[tuple[int, int]]:
+def mvmul_steps() -> Iterator[tuple[int, int]]:
     """Schedule of the 16 MVMULs of a pair of tiles: row of Dst, address mode. For each inner face, each face of SrcA,
     the halves of SrcB's faces.
     """
@@ -55,7 +55,7 @@ def steps() -> Iterator[tuple[int, int]]:
                 yield 16 * face + 8 * (n & 1) + 32 * (n >> 1), across
 
 
-def _modes(*, turned: bool) -> dict[int, int]:
+def _address_modes(*, turned: bool) -> dict[int, int]:
     """Address modes: what B's and A's rows step by in each; mode 3 of the first four goes on to the inner face and to
     the other four, whose mode 3 goes back and on to the next phase. Of a transposed tile (`turned`), the second and the
     third face are exchanged. Source: ISA documentation, address modifiers (`ADDR_MOD`), page of `SETRWC`.
@@ -65,7 +65,7 @@ def _modes(*, turned: bool) -> dict[int, int]:
     for base in (0, 4):
         for mode, (b, a) in enumerate(((8, 0), (24, 0), (24, across), (8 if base else 40, 16 if base else inward))):
             n, last = base + mode, mode == 3
-            made |= own_configured(
+            made |= thread_configuration(
                 **{
                     f"ADDR_MOD_AB_SEC{n}_SrcBIncr": b,
                     f"ADDR_MOD_AB_SEC{n}_SrcAIncr": a,
@@ -80,7 +80,7 @@ def _modes(*, turned: bool) -> dict[int, int]:
 def _multiply(p: Product) -> Part:
     """T1: configuration, recording of the MVMULs, and the loops over blocks of the result."""
     f = p.format
-    values = configured(
+    values = shared_configuration(
         ALU_FORMAT_SPEC_REG0_SrcA=f.in_src,
         ALU_FORMAT_SPEC_REG1_SrcB=f.in_src,
         ALU_FORMAT_SPEC_REG2_Dstacc=p.packed.code,
@@ -88,51 +88,51 @@ def _multiply(p: Product) -> Part:
         ALU_ACC_CTRL_INT8_math_enabled=int(p.packed.code == INT32),
     )
     if p.narrow is not None:  # what T2 packs is in another format than what is summed
-        values |= configured(ALU_FORMAT_SPEC_REG_Dstacc_val=between(p), ALU_FORMAT_SPEC_REG_Dstacc_override=1)
+        values |= shared_configuration(ALU_FORMAT_SPEC_REG_Dstacc_val=packer_format(p), ALU_FORMAT_SPEC_REG_Dstacc_override=1)
     # 16 words are half of the buffer: one fidelity phase of one pair of tiles.
-    recorded = [word("MVMUL", addr_mode=mode, dst=row) for row, mode in steps()]
-    replay = word("REPLAY", len=len(recorded))
+    recorded = [encode_word("MVMUL", addr_mode=mode, dst=row) for row, mode in mvmul_steps()]
+    replay = encode_word("REPLAY", len=len(recorded))
     # After the last phase SrcB's bank goes back to the unpacker, and all counters to zero.
-    behind = word("SETRWC", clear_ab_vld=2, BitMask=15)
+    behind = encode_word("SETRWC", clear_ab_vld=2, BitMask=15)
     set_up = [
-        word("SEMINIT", max_value=15, init_value=blocks(p)[0][0], sem_sel=FREE),
-        word("ZEROACC", clear_mode=3),
-        word("SETRWC", BitMask=15),
-        word("REPLAY", len=len(recorded), load_mode=1),
+        encode_word("SEMINIT", max_value=15, init_value=row_blocks(p)[0][0], sem_sel=FREE),
+        encode_word("ZEROACC", clear_mode=3),
+        encode_word("SETRWC", BitMask=15),
+        encode_word("REPLAY", len=len(recorded), load_mode=1),
         *recorded,
     ]
-    lines = [*mop([1, p.fidelity, NOP, behind, NOP, replay, NOP, replay, replay]), *inline(*set_up)]
-    for number, (count, times) in enumerate(blocks(p)):
+    lines = [*configure_mop([1, p.fidelity, NOP, behind, NOP, replay, NOP, replay, replay]), *inline_words(*set_up)]
+    for number, (count, times) in enumerate(row_blocks(p)):
         # Places beyond the smaller block are taken out of the count of free ones.
-        lines += inline(*_taken() * (blocks(p)[0][0] - count))
-        lines += loop(f"results{number}", "s1", times * p.columns, _column(p, count, number))
-    return Part(values, _modes(turned=p.turned), MATRIX, lines)
+        lines += inline_words(*_take_place() * (row_blocks(p)[0][0] - count))
+        lines += counted_loop(f"results{number}", "s1", times * p.columns, _multiply_column(p, count, number))
+    return Part(values, _address_modes(turned=p.turned), MATRIX, lines)
 
 
-def _taken() -> list[int]:
+def _take_place() -> list[int]:
     return [
-        word("SEMWAIT", stall_res=MATRIX | SYNC, sem_sel=FREE, wait_sem_cond=IS_EMPTY),
-        word("SEMGET", sem_sel=FREE),
+        encode_word("SEMWAIT", stall_res=MATRIX | SYNC, sem_sel=FREE, wait_sem_cond=IS_EMPTY),
+        encode_word("SEMGET", sem_sel=FREE),
     ]
 
 
-def _column(p: Product, count: int, number: int) -> Lines:
+def _multiply_column(p: Product, count: int, number: int) -> Lines:
     """Column of result tiles, along k: the first pairs wait for their place, the last ones give it to T2."""
     if p.depth == 1:
-        return _pairs(count, is_first=True, is_last=True)
+        return _multiply_pairs(count, is_first=True, is_last=True)
     # The first and the last step along k are peeled, because only they touch semaphores.
-    middle = loop(f"depth{number}", "s2", p.depth - 2, _pairs(count))
-    return [*_pairs(count, is_first=True), *middle, *_pairs(count, is_last=True)]
+    middle = counted_loop(f"depth{number}", "s2", p.depth - 2, _multiply_pairs(count))
+    return [*_multiply_pairs(count, is_first=True), *middle, *_multiply_pairs(count, is_last=True)]
 
 
-def _pairs(count: int, *, is_first: bool = False, is_last: bool = False) -> Lines:
+def _multiply_pairs(count: int, *, is_first: bool = False, is_last: bool = False) -> Lines:
     """Products of a tile of the right factor with `count` tiles of the left one."""
     made: list[int] = []
     for place in range(count):
-        made += [*(_taken() if is_first else []), *own(DEST_TARGET_REG_CFG_MATH_Offset=PLACE * place)]
-        made.append(word("MOP", mop_type=1))
+        made += [*(_take_place() if is_first else []), *setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=PLACE * place)]
+        made.append(encode_word("MOP", mop_type=1))
         if is_last:
             # The semaphore may tell T2 only what the matrix unit has finished.
-            made += [word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY), word("SEMPOST", sem_sel=DONE)]
+            made += [encode_word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY), encode_word("SEMPOST", sem_sel=DONE)]
     # SrcA goes back to the unpacker: the tile of the right factor has met all of the block.
-    return inline(*made, word("SETRWC", clear_ab_vld=1))
+    return inline_words(*made, encode_word("SETRWC", clear_ab_vld=1))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from polyloom.targets.tensix.map.loops.shape import DONE, FREE, PLACE, Product, blocks
+from polyloom.targets.tensix.map.loops.shape import DONE, FREE, PLACE, Product, row_blocks
 from polyloom.targets.tensix.map.loops.thread import (
     CONFIG,
     IS_EMPTY,
@@ -16,10 +16,10 @@ from polyloom.targets.tensix.map.loops.thread import (
     SCALAR_BUSY,
     SYNC,
     Part,
-    configured,
-    inline,
-    loop,
-    word,
+    shared_configuration,
+    inline_words,
+    counted_loop,
+    encode_word,
 )
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.formats import FP16, TF32
@@ -31,78 +31,78 @@ _WORD: Final = 1 << 32
 
 
 def pack(p: Product) -> Part:
-    step = PLACE * tile_rows(p.stored.width if between(p) == p.stored.code else p.packed.width)
-    values = packers(p.stored.code, p.stored.width, step, held=between(p), bits=p.dest)
-    pitch = tiles.pitch(p.stored.width) // 16
+    step = PLACE * row_bytes(p.stored.width if packer_format(p) == p.stored.code else p.packed.width)
+    values = packer_configuration(p.stored.code, p.stored.width, step, held=packer_format(p), bits=p.dest)
+    pitch = tiles.tile_pitch(p.stored.width) // 16
     first = p.result // 16 | 1 << 31  # the other packers' addresses are relative to this one
     set_up = [
-        *register(_ADDRESS, first),
-        *register(_PITCH, pitch),
-        word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
+        *set_register(_ADDRESS, first),
+        *set_register(_PITCH, pitch),
+        encode_word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
     ]
-    lines = inline(*set_up)
+    lines = inline_words(*set_up)
     several = p.rows > tiles.BLOCK
-    for number, (count, times) in enumerate(blocks(p)):
-        column = [each for place in range(count) for each in _packed(p, place)]
+    for number, (count, times) in enumerate(row_blocks(p)):
+        column = [each for place in range(count) for each in _pack_tile(p, place)]
         if several:
-            lines += inline(*register(_COLUMN, (p.rows - count) * pitch))
+            lines += inline_words(*set_register(_COLUMN, (p.rows - count) * pitch))
             # The step back may be negative; general registers wrap at 32 bits.
-            lines += inline(*register(_BLOCK, (count - p.columns * p.rows) * pitch % _WORD))
-            column += _moved(_COLUMN)
-        row = loop(f"columns{number}", "s1", p.columns, inline(*column))
-        lines += loop(f"rows{number}", "s2", times, [*row, *(inline(*_moved(_BLOCK)) if several else [])])
+            lines += inline_words(*set_register(_BLOCK, (count - p.columns * p.rows) * pitch % _WORD))
+            column += _advance_address(_COLUMN)
+        row = counted_loop(f"columns{number}", "s1", p.columns, inline_words(*column))
+        lines += counted_loop(f"rows{number}", "s2", times, [*row, *(inline_words(*_advance_address(_BLOCK)) if several else [])])
     return Part(values, {}, PACK | CONFIG, lines)
 
 
-def _moved(by: int) -> list[int]:
+def _advance_address(by: int) -> list[int]:
     """Next address; WRCFG reads it when the scalar unit has it."""
     return [
-        word("ADDDMAREG", ResultRegIndex=_ADDRESS, OpBRegIndex=by, OpARegIndex=_ADDRESS),
-        word("STALLWAIT", stall_res=CONFIG, wait_res=SCALAR_BUSY),
+        encode_word("ADDDMAREG", ResultRegIndex=_ADDRESS, OpBRegIndex=by, OpARegIndex=_ADDRESS),
+        encode_word("STALLWAIT", stall_res=CONFIG, wait_res=SCALAR_BUSY),
     ]
 
 
-def _packed(p: Product, place: int) -> list[int]:
+def _pack_tile(p: Product, place: int) -> list[int]:
     """Tile of Dst into L1; it is cleared behind the packers, since MVMUL only accumulates (ISA documentation, page of
     `ZEROACC`).
     """
     # Mode 1 clears 16 rows of 16 bits, mode 5 of 32 bits.
     mode = 5 if p.dest == 32 else 1
     return [
-        word("WRCFG", GprAddress=_ADDRESS, CfgReg=57),
-        word("SETADCZW", CntSetMask=4, Ch0_Y=place, BitMask=2),
-        word("SEMWAIT", stall_res=PACK, sem_sel=DONE, wait_sem_cond=IS_EMPTY),
-        word("PACR", PackSel=15, Last=1),
-        word("ADDDMAREG", ResultRegIndex=_ADDRESS, OpBRegIndex=_PITCH, OpARegIndex=_ADDRESS),
-        word("STALLWAIT", stall_res=MATRIX | SYNC | CONFIG, wait_res=PACKERS_BUSY),
-        *(word("ZEROACC", clear_mode=mode, dst=4 * place + n) for n in range(4)),
-        word("SEMGET", sem_sel=DONE),
-        word("SEMPOST", sem_sel=FREE),
+        encode_word("WRCFG", GprAddress=_ADDRESS, CfgReg=57),
+        encode_word("SETADCZW", CntSetMask=4, Ch0_Y=place, BitMask=2),
+        encode_word("SEMWAIT", stall_res=PACK, sem_sel=DONE, wait_sem_cond=IS_EMPTY),
+        encode_word("PACR", PackSel=15, Last=1),
+        encode_word("ADDDMAREG", ResultRegIndex=_ADDRESS, OpBRegIndex=_PITCH, OpARegIndex=_ADDRESS),
+        encode_word("STALLWAIT", stall_res=MATRIX | SYNC | CONFIG, wait_res=PACKERS_BUSY),
+        *(encode_word("ZEROACC", clear_mode=mode, dst=4 * place + n) for n in range(4)),
+        encode_word("SEMGET", sem_sel=DONE),
+        encode_word("SEMPOST", sem_sel=FREE),
     ]
 
 
-def tile_rows(width: int) -> int:
+def row_bytes(width: int) -> int:
     """Bytes of a row of Dst."""
     return tiles.FACE * width
 
 
-def between(p: Product) -> int:
+def packer_format(p: Product) -> int:
     """Intermediate format between Dst and L1: FP16 is made of TF32, which rounds."""
     return TF32 if p.narrow is not None and p.narrow.code == FP16 else p.stored.code
 
 
-def packers(code: int, width: int, step: int, held: int | None = None, bits: int = 0) -> dict[int, int]:
+def packer_configuration(code: int, width: int, step: int, held: int | None = None, bits: int = 0) -> dict[int, int]:
     """Configuration of four packers for the four faces of a tile, one behind the other in Dst and in L1; what the first
     one's address is decides for all. Places in Dst are steps of W, of `step` bytes of the format in between. A Dst of
     other `bits` than datums in L1 comes in the format `held`. Source: ISA documentation, page of `PACR`.
     """
-    face = tiles.FACE * tile_rows(width) // 16
+    face = tiles.FACE * row_bytes(width) // 16
     wide = (bits or 8 * width) == 32
-    values = configured(PCK_DEST_RD_CTRL_Read_32b_data=int(wide), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
-    values |= configured(PCK0_ADDR_CTRL_ZW_REG_0_Wstride=step)
+    values = shared_configuration(PCK_DEST_RD_CTRL_Read_32b_data=int(wide), PCK_EDGE_OFFSET_SEC0_mask=0xFFFF)
+    values |= shared_configuration(PCK0_ADDR_CTRL_ZW_REG_0_Wstride=step)
     for packer, (section, register) in enumerate(((0, 1), (0, 8), (1, 1), (1, 8))):
         name = f"THCON_SEC{section}_REG{register}"
-        values |= configured(
+        values |= shared_configuration(
             **{
                 f"{name}_Disable_zero_compress": 1,
                 f"{name}_Out_data_format": code,
@@ -116,9 +116,9 @@ def packers(code: int, width: int, step: int, held: int | None = None, bits: int
     return values
 
 
-def register(number: int, value: int) -> Iterator[int]:
+def set_register(number: int, value: int) -> Iterator[int]:
     """SETDMAREG words that load a general register, half by half; the 16 bits of a half are split over two fields."""
     for part in range(2):
         # The field of the payload has 14 bits, the two bits above are part of the size selector.
         high, low = divmod(value >> 16 * part & 0xFFFF, 1 << 14)
-        yield word("SETDMAREG", Payload_SigSelSize=high, Payload_SigSel=low, RegIndex16b=2 * number + part)
+        yield encode_word("SETDMAREG", Payload_SigSelSize=high, Payload_SigSel=low, RegIndex16b=2 * number + part)

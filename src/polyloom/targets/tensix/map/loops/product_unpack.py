@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.targets.tensix.map.loops.shape import NOP, Product, blocks
+from polyloom.targets.tensix.map.loops.shape import NOP, Product, row_blocks
 from polyloom.targets.tensix.map.loops.thread import (
     MISC,
     UNPACK,
     Lines,
     Part,
-    configured,
-    inline,
-    loop,
-    mop,
-    own_configured,
-    push,
-    word,
+    shared_configuration,
+    inline_words,
+    counted_loop,
+    configure_mop,
+    thread_configuration,
+    push_register,
+    encode_word,
 )
 from polyloom.targets.tensix.words.arrays import tiles
 
@@ -32,7 +32,7 @@ _IDLE: Final = 0xFFE80008
 """Where a load waits until the MOP expander is idle."""
 
 
-def chunk(depth: int) -> int:
+def mop_chunk(depth: int) -> int:
     """Tiles along k that one MOP takes: the largest divisor of the depth within the expander's count."""
     # A divisor, so that every MOP does the same number of steps and needs no second configuration.
     return next(n for n in range(min(depth, _MOST), 0, -1) if depth % n == 0)
@@ -41,52 +41,52 @@ def chunk(depth: int) -> int:
 def unpack(p: Product) -> Part:
     """T0: configuration of both unpackers, and the loops over blocks and columns."""
     f = p.format
-    values = configured(UNP0_ADDR_BASE_REG_1_Base=4 * tiles.FACE * f.held)  # SrcA begins four rows in
+    values = shared_configuration(UNP0_ADDR_BASE_REG_1_Base=4 * tiles.FACE * f.held)  # SrcA begins four rows in
     for unit, address in enumerate((p.right, p.left)):
-        values |= one_tile(unit, f.in_l1, f.in_src, f.width, address)
+        values |= unpacker_configuration(unit, f.in_l1, f.in_src, f.width, address)
     if p.turned:
         # Haloize mode transposes a face while it is unpacked.
-        turned = configured(THCON_SEC0_REG2_Haloize_mode=1)
+        turned = shared_configuration(THCON_SEC0_REG2_Haloize_mode=1)
         # The two settings share a word with others that are set already.
         values |= {at: values.get(at, 0) | value for at, value in turned.items()}
-    at = [word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
-    each = [word("UNPACR", Unpack_block_selection=n, AddrMode=4, SetDatValid=1, Last=1) for n in range(2)]
+    at = [encode_word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
+    each = [encode_word("UNPACR", Unpack_block_selection=n, AddrMode=4, SetDatValid=1, Last=1) for n in range(2)]
     # One MOP can only walk tiles that follow one another in L1.
-    step = chunk(p.depth) if p.rows <= tiles.BLOCK and not p.turned else 1
-    lines = inline(*(word("SETADCXX", CntSetMask=1 << unit, x_end2=tiles.DATUMS - 1) for unit in range(2)))
+    step = mop_chunk(p.depth) if p.rows <= tiles.BLOCK and not p.turned else 1
+    lines = inline_words(*(encode_word("SETADCXX", CntSetMask=1 << unit, x_end2=tiles.DATUMS - 1) for unit in range(2)))
     lines += [f"li s1, {at[1]:#x}"]
-    for number, (count, times) in enumerate(blocks(p)):
-        column = _column(p, step, number)
-        row = [f"li s2, {at[0]:#x}", *loop(f"columns{number}", "s3", p.columns, column), f"addi s1, s1, {count}"]
+    for number, (count, times) in enumerate(row_blocks(p)):
+        column = _unpack_column(p, step, number)
+        row = [f"li s2, {at[0]:#x}", *counted_loop(f"columns{number}", "s3", p.columns, column), f"addi s1, s1, {count}"]
         lines += [f"li s6, {_IDLE:#x}", "lw s6, 0(s6)", "add s6, s6, s6"]  # behind the use, the load is done
         # The expander must be idle before it is configured again, for which the load above waits (page of `MOP`).
-        lines += mop([step, count, each[0], NOP, NOP, each[1], NOP, each[1], each[1]])
-        lines += loop(f"rows{number}", "s5", times, row)
-    return Part(values, own_configured(SRCA_SET_SetOvrdWithAddr=1), UNPACK | MISC, lines)
+        lines += configure_mop([step, count, each[0], NOP, NOP, each[1], NOP, each[1], each[1]])
+        lines += counted_loop(f"rows{number}", "s5", times, row)
+    return Part(values, thread_configuration(SRCA_SET_SetOvrdWithAddr=1), UNPACK | MISC, lines)
 
 
-def _column(p: Product, step: int, number: int) -> Lines:
+def _unpack_column(p: Product, step: int, number: int) -> Lines:
     """Column of the block; s1 is the block's first tile of the left factor, s2 the column's first of the right one,
     which goes on to the next column.
     """
     if step > 1 or p.depth == 1:
-        run = loop(f"chunks{number}", "s4", p.depth // step, inline(word("MOP", mop_type=1)))
-        return [*push("s1"), *push("s2"), *run, f"addi s2, s2, {1 if p.turned else p.depth}"]
-    pair = [*push("s7"), *push("s8"), *inline(word("MOP", mop_type=1))]
+        run = counted_loop(f"chunks{number}", "s4", p.depth // step, inline_words(encode_word("MOP", mop_type=1)))
+        return [*push_register("s1"), *push_register("s2"), *run, f"addi s2, s2, {1 if p.turned else p.depth}"]
+    pair = [*push_register("s7"), *push_register("s8"), *inline_words(encode_word("MOP", mop_type=1))]
     pair += [f"addi s7, s7, {p.rows}", f"addi s8, s8, {p.columns if p.turned else 1}"]
-    run = loop(f"chunks{number}", "s4", p.depth, pair)
+    run = counted_loop(f"chunks{number}", "s4", p.depth, pair)
     return ["mv s7, s1", "mv s8, s2", *run, f"addi s2, s2, {1 if p.turned else p.depth}"]
 
 
-def one_tile(unit: int, in_l1: int, held: int, width: int, address: int) -> dict[int, int]:
+def unpacker_configuration(unit: int, in_l1: int, held: int, width: int, address: int) -> dict[int, int]:
     """Configuration of an unpacker for a row of tiles of one format: from tile to tile is one step of Y, whose X extent
     is the pitch.
     """
-    across = tiles.pitch(width) // width
+    across = tiles.tile_pitch(width) // width
     # Fields of the tile descriptor: format, uncompressed, X extent, and extents of 1 for Y, Z and W.
     descriptor = in_l1 | 1 << 4 | across << 16 | 1 << 32 | 1 << 48 | 1 << 64
     sec = f"THCON_SEC{unit}"
-    return configured(
+    return shared_configuration(
         **{
             f"{sec}_REG0_TileDescriptor": descriptor,
             f"{sec}_REG2_Out_data_format": held,

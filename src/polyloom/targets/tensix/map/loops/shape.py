@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.targets.tensix.map.loops.thread import word
+from polyloom.targets.tensix.map.loops.thread import encode_word
 from polyloom.targets.tensix.options import Dest
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.formats import Format, Result
 
-NOP: Final = word("NOP")
+NOP: Final = encode_word("NOP")
 PLACE: Final = 64
 """Rows of a tile in Dst."""
 DONE, FREE = 1, 2
@@ -44,7 +44,7 @@ class Product:
         return self.narrow or self.packed
 
 
-def blocks(p: Product) -> list[tuple[int, int]]:
+def row_blocks(p: Product) -> list[tuple[int, int]]:
     """Row blocks: how many rows of tiles are computed together, and how often: whole blocks, then what remains."""
     whole, rest = divmod(p.rows, tiles.BLOCK)
     return [(count, times) for count, times in ((tiles.BLOCK, whole), (rest, 1)) if count and times]

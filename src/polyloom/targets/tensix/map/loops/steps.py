@@ -55,9 +55,9 @@ class Pointwise:
 
     @property
     def place(self) -> Place:
-        return place_of(self.span)
+        return span_place(self.span)
 
 
-def place_of(span: Span | None) -> Place:
+def span_place(span: Span | None) -> Place:
     """Source place of a span."""
     return NOWHERE if span is None else Place(span.source.name, span.line)

@@ -14,8 +14,8 @@ from typing import Final
 
 from polyloom.riscv.assemble import assemble
 from polyloom.targets.tensix.words.configuration import settings
-from polyloom.targets.tensix.words.encode import encode, rotated
-from polyloom.targets.tensix.words.isa import key, named
+from polyloom.targets.tensix.words.encode import encode, rotate_word
+from polyloom.targets.tensix.words.isa import spelling_key, instructions_by_name
 from polyloom.targets.tensix.words.program import CORE
 
 CONFIGURATION: Final = 0xFFEF0000
@@ -48,12 +48,12 @@ Parts = tuple[Part, Part, Part]
 """Of T0, T1 and T2."""
 
 
-def word(name: str, **fields: int) -> int:
+def encode_word(name: str, **fields: int) -> int:
     """Encoding of a Tensix instruction from its fields."""
-    return encode(named()[key(name)], fields)
+    return encode(instructions_by_name()[spelling_key(name)], fields)
 
 
-def configured(**values: int) -> dict[int, int]:
+def shared_configuration(**values: int) -> dict[int, int]:
     """Words of the shared configuration, of fields by name."""
     made: dict[int, int] = {}
     for name, value in values.items():
@@ -66,7 +66,7 @@ def configured(**values: int) -> dict[int, int]:
     return made
 
 
-def own_configured(**values: int) -> dict[int, int]:
+def thread_configuration(**values: int) -> dict[int, int]:
     """Words of a thread's own configuration, of fields by name."""
     made: dict[int, int] = {}
     for name, value in values.items():
@@ -76,23 +76,23 @@ def own_configured(**values: int) -> dict[int, int]:
     return made
 
 
-def own(**values: int) -> list[int]:
+def setc16_fields(**values: int) -> list[int]:
     """SETC16 words of a thread's own configuration, of fields by name."""
-    return settled(own_configured(**values))
+    return setc16_words(thread_configuration(**values))
 
 
-def settled(values: Mapping[int, int]) -> list[int]:
+def setc16_words(values: Mapping[int, int]) -> list[int]:
     """SETC16 words of a thread's own configuration, by number."""
-    return [word("SETC16", setc16_reg=at, setc16_value=value) for at, value in sorted(values.items())]
+    return [encode_word("SETC16", setc16_reg=at, setc16_value=value) for at, value in sorted(values.items())]
 
 
-def inline(*words: int) -> Lines:
+def inline_words(*words: int) -> Lines:
     """Words in the instruction stream of the core, which passes them on (`.ttinsn`)."""
     # The core passes a word on whose low two bits are not 3, which the rotation guarantees.
-    return [f".word {rotated(each):#010x}" for each in words]
+    return [f".word {rotate_word(each):#010x}" for each in words]
 
 
-def stores(base: int, values: Mapping[int, int]) -> Lines:
+def store_words(base: int, values: Mapping[int, int]) -> Lines:
     """Stores of words at `base`, by their number."""
     lines = [f"li t0, {base:#x}"]
     for at, value in sorted(values.items()):
@@ -100,12 +100,12 @@ def stores(base: int, values: Mapping[int, int]) -> Lines:
     return lines
 
 
-def mop(words: Sequence[int]) -> Lines:
+def configure_mop(words: Sequence[int]) -> Lines:
     """Stores to the nine registers of the MOP expander, which must be idle (ISA documentation, page of `MOP`)."""
-    return stores(MOP, dict(enumerate(words)))
+    return store_words(MOP, dict(enumerate(words)))
 
 
-def push(register: str) -> Lines:
+def push_register(register: str) -> Lines:
     """Push of a word that the core has computed; `start` has set s0."""
     return [f"sw {register}, 0(s0)"]
 
@@ -118,7 +118,7 @@ _BRANCH: Final = 500
 """Lines, of two instructions at most, that a branch certainly reaches over; it has 4096 bytes."""
 
 
-def loop(label: str, register: str, count: int, body: Lines) -> Lines:
+def counted_loop(label: str, register: str, count: int, body: Lines) -> Lines:
     """Counted loop of the body; nothing for 0."""
     if count < 2:
         return body * count
@@ -129,7 +129,7 @@ def loop(label: str, register: str, count: int, body: Lines) -> Lines:
     return [f"li {register}, {count}", f"{label}:", *body, f"addi {register}, {register}, -1", *back]
 
 
-def assembled(stages: Sequence[Lines], base: int) -> tuple[bytes, list[dict[int, str]]]:
+def assemble_thread(stages: Sequence[Lines], base: int) -> tuple[bytes, list[dict[int, str]]]:
     """Core's program, which ends with `ebreak`, and by stage the line of each address."""
     # Assembled as one program: branches of a stage may reach over others, and `base` decides their offsets.
     whole = [*((stage, line) for stage, lines in enumerate(stages) for line in lines), (len(stages) - 1, "ebreak")]

@@ -16,9 +16,9 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, function
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, library_function
 from polyloom.targets.tensix.map.loops.lanes import Computed, Emitted, Lanes, Words
-from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Step, place_of
+from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Step, span_place
 from polyloom.targets.tensix.map.oracle import function_errors
 from polyloom.targets.tensix.map.oracle.function_errors import Error
 from polyloom.targets.tensix.source.build import Builder
@@ -36,22 +36,22 @@ _STAYS, ADVANCES = 3, 2
 _LANES: Final = 32
 
 
-def words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[tuple[int, Place]]:
+def kernel_words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[tuple[int, Place]]:
     """Words of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result
     replaces the first array. Errors: PL1280 where the values do not fit into the registers.
     """
     try:
         # Replay is planned by the caller, over all vectors of a tile; contraction has been done by selection.
-        made = lower(kernel(p, mode), Options(without=frozenset({"contract", "replay"})), watch).function
+        made = lower(build_kernel(p, mode), Options(without=frozenset({"contract", "replay"})), watch).function
     except PolyloomError as error:
-        raise _without_names(error, p.result) from None
+        raise _hide_names(error, p.result) from None
     found = [(i.operands[0], i.place) for block in made.blocks for i in block.instructions if i.called == WORD.name]
     # Choices are made by lane flags, and constants are immediates.
     assert len(made.blocks) == 1 and all(isinstance(w, Constant) for w, _ in found), "there are no scalar branches"
     return [(w.value & 0xFFFFFFFF, place) for w, place in found if isinstance(w, Constant)]
 
 
-def _without_names(error: PolyloomError, result: str) -> PolyloomError:
+def _hide_names(error: PolyloomError, result: str) -> PolyloomError:
     """Error PL1280 without the names of the kernel's values, which no user wrote."""
     if error.code != "PL1280":
         return error
@@ -60,25 +60,25 @@ def _without_names(error: PolyloomError, result: str) -> PolyloomError:
     return PolyloomError(Diagnostic(error.code, message, error.exit_code, help=help))
 
 
-def kernel(p: Pointwise, mode: int) -> Function:
+def build_kernel(p: Pointwise, mode: int) -> Function:
     """Kernel in SSA form: loads, operations, one store."""
     b = Builder(p.result, place=p.place)
     made: dict[Source, Value] = {}
 
     def value(source: Source) -> Value:
         if source not in made:
-            made[source] = _leaf(b, source, mode)
+            made[source] = _load_source(b, source, mode)
         return made[source]
 
     for number, step in enumerate(p.steps):
-        b.place = place_of(step.span or p.span)
-        made["step", number] = _applied(Emitted(b), step, list(map(value, step.operands)), p.dtype == "f32")
+        b.place = span_place(step.span or p.span)
+        made["step", number] = _apply_step(Emitted(b), step, list(map(value, step.operands)), p.dtype == "f32")
     b.place = p.place
     b.effect("store", value(p.value), mode, ADVANCES, 0)
     return b.finish()
 
 
-def _leaf(b: Builder, source: Source, mode: int) -> Value:
+def _load_source(b: Builder, source: Source, mode: int) -> Value:
     kind, number = source
     if kind == "array":
         return b.call("load", mode, _STAYS, SLOT * number)
@@ -86,9 +86,9 @@ def _leaf(b: Builder, source: Source, mode: int) -> Value:
     return b.call("config_read", _FIRST + number) if kind == "scalar" else b.call("splat", number)
 
 
-def _applied(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -> T:
+def _apply_step(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -> T:
     if step.name in FUNCTIONS:
-        return function(lanes, step.name, *operands)
+        return library_function(lanes, step.name, *operands)
     if step.name in ("minimum", "maximum"):
         return lanes.extreme(step.name, *operands)
     if step.name != "select":
@@ -109,7 +109,7 @@ def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> W
         return known[source] if source in known else np.full(shape, source[1], np.uint32)
 
     for number, step in enumerate(p.steps):
-        known["step", number] = _applied(Computed(shape), step, list(map(value, step.operands)), p.dtype == "f32")
+        known["step", number] = _apply_step(Computed(shape), step, list(map(value, step.operands)), p.dtype == "f32")
     return value(p.value)
 
 
@@ -127,12 +127,12 @@ def formula_error(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float
 
     for number, step in enumerate(p.steps):
         operands = [value(operand) for operand in step.operands]
-        found, error = _missed(step, operands, adding)
-        known["step", number] = found, unbounded(error, *(of for _, of in operands))
+        found, error = _step_error(step, operands, adding)
+        known["step", number] = found, propagate_infinite(error, *(of for _, of in operands))
     return value(p.value)
 
 
-def unbounded(error: Any, *others: Any) -> Any:
+def propagate_infinite(error: Any, *others: Any) -> Any:
     """Error that is infinite where another one is: infinity times 0 is a NaN."""
     for other in others:
         if np.any(np.isinf(other)):
@@ -140,11 +140,11 @@ def unbounded(error: Any, *others: Any) -> Any:
     return error
 
 
-def _missed(step: Step, operands: Sequence[Error], adding: float) -> Error:
+def _step_error(step: Step, operands: Sequence[Error], adding: float) -> Error:
     """Error of one operation from those of its operands (Higham 2002, chapter 3)."""
     (a, of_a), *rest = operands
     if step.name in FUNCTIONS:
-        return function_errors.missed(step.name, a, of_a)
+        return function_errors.function_error(step.name, a, of_a)
     if step.name in _PRODUCTS:
         b, of_b = rest[0]
         # |ab - a'b'| is at most |a| of_b + |b| of_a + of_a of_b.
@@ -161,7 +161,7 @@ def _missed(step: Step, operands: Sequence[Error], adding: float) -> Error:
         choose = np.minimum if step.name == "minimum" else np.maximum
         return choose(a, rest[0][0]), np.maximum(of_a, rest[0][1])
     if step.name == "select":
-        return _chosen(step.numbers[0], operands)
+        return _select_error(step.numbers[0], operands)
     made: Any = -a if step.name == "sfpmov" else np.abs(a)
     return made, of_a
 
@@ -172,14 +172,14 @@ _RELATIONS: Final[Mapping[int, Any]] = {
 }  # fmt: skip
 
 
-def _chosen(condition: int, operands: Sequence[Error]) -> Error:
+def _select_error(condition: int, operands: Sequence[Error]) -> Error:
     """Error of a selection: where both sides are so close that errors decide, either value may come out."""
     (a, of_a), (b, of_b), (then, of_then), (orelse, of_orelse) = operands
     near = np.abs(a - b) <= of_a + of_b
     missed = np.maximum(of_then, of_orelse) + np.where(near, np.abs(then - orelse), 0)
-    return _where(_RELATIONS[condition](a, b), then, orelse), missed
+    return _select_values(_RELATIONS[condition](a, b), then, orelse), missed
 
 
-def _where(condition: Any, then: Any, orelse: Any) -> Any:
+def _select_values(condition: Any, then: Any, orelse: Any) -> Any:
     """Over arrays and numbers."""
     return np.where(np.asarray(condition), np.asarray(then), np.asarray(orelse))

@@ -51,28 +51,28 @@ class _Rounding:
     over: int
 
 
-def product(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Array:
+def multiply_tiles(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Array:
     """Product of matrices of datums as they lie in L1: datums of the result, as they are packed."""
     rows, columns = left.shape[0], right.shape[1]
-    a, b = tiles.padded(left), tiles.padded(right)
+    a, b = tiles.pad_to_tiles(left), tiles.pad_to_tiles(right)
     if f.name == "i8":
-        return _integral(a, b, fidelity)[:rows, :columns]
+        return _multiply_integers(a, b, fidelity)[:rows, :columns]
     made = np.zeros((a.shape[0], b.shape[1]), np.int64)
     if not made.size:
-        return _packed(made[:rows, :columns], f, dest)
+        return _pack_patterns(made[:rows, :columns], f, dest)
     # Intermediate arrays have one more dimension, the 16 of k.
     at_once = max(1, _ELEMENTS // (b.shape[1] * _STEP))
     for first in range(0, rows, at_once):
-        made[first : first + at_once] = _rows(a[first : first + at_once], b, f, dest, fidelity)
-    return _packed(made[:rows, :columns], f, dest)
+        made[first : first + at_once] = _multiply_rows(a[first : first + at_once], b, f, dest, fidelity)
+    return _pack_patterns(made[:rows, :columns], f, dest)
 
 
-def _rows(a: Array, b: Array, f: Format, dest: Dest, fidelity: int) -> Array:
+def _multiply_rows(a: Array, b: Array, f: Format, dest: Dest, fidelity: int) -> Array:
     """Rows of Dst: patterns of sign, 8 bits of exponent, 23 of mantissa."""
     narrow = f.name == "fp16"
     rounding = _rounding(narrow, dest)
-    lefts = [_part(_source(a, f), narrow, bool(phase & 2), of_left=True) for phase in range(fidelity)]
-    rights = [_part(_source(b, f), narrow, bool(phase & 1), of_left=False) for phase in range(fidelity)]
+    lefts = [_mantissa_part(_src_datums(a, f), narrow, bool(phase & 2), of_left=True) for phase in range(fidelity)]
+    rights = [_mantissa_part(_src_datums(b, f), narrow, bool(phase & 1), of_left=False) for phase in range(fidelity)]
     held = np.zeros((a.shape[0], b.shape[1]), np.int64)
     for tile in range(0, a.shape[1], tiles.SIDE):
         for phase in range(fidelity):
@@ -80,8 +80,8 @@ def _rows(a: Array, b: Array, f: Format, dest: Dest, fidelity: int) -> Array:
             # A phase's low part of a mantissa lies 5 bits lower in SrcA, 7 bits lower in SrcB.
             bias -= 5 * (phase & 1) + 7 * (phase >> 1)
             for first in range(tile, tile + tiles.SIDE, _STEP):
-                sums = [_group(lefts[phase], rights[phase], at, bias) for at in range(first, first + _STEP, _GROUP)]
-                held = _accumulated(sums, held, rounding)
+                sums = [_sum_group(lefts[phase], rights[phase], at, bias) for at in range(first, first + _STEP, _GROUP)]
+                held = _accumulate(sums, held, rounding)
     return held
 
 
@@ -91,7 +91,7 @@ def _rounding(narrow: bool, dest: Dest) -> _Rounding:
     return _Rounding(11, 32, 31 << 23 | 0x3FF << 13) if narrow else _Rounding(8, 255, 255 << 23)
 
 
-def _source(datums: Array, f: Format) -> Array:
+def _src_datums(datums: Array, f: Format) -> Array:
     """Datums as in Src, in the usual order: sign, exponent, 10 bits of mantissa (ISA documentation, page of `SrcA` and
     `SrcB`).
     """
@@ -99,7 +99,7 @@ def _source(datums: Array, f: Format) -> Array:
     return x >> 13 if f.name == "tf32" else x << 3 if f.name == "bf16" else x
 
 
-def _part(x: Array, narrow: bool, low: bool, *, of_left: bool) -> _Part:
+def _mantissa_part(x: Array, narrow: bool, low: bool, *, of_left: bool) -> _Part:
     """Mantissa part of a fidelity phase: of the left factor the hidden bit and 6 more, or the next 4; of the right one
     the hidden bit and 4 more, or the next 5 (ISA documentation, page of `MVMUL`, fidelity phases).
     """
@@ -115,7 +115,7 @@ def _part(x: Array, narrow: bool, low: bool, *, of_left: bool) -> _Part:
     return _Part(sign, np.where(some, exponent, _NEVER).astype(np.int32), np.where(some, part, 0).astype(np.int32))
 
 
-def _group(a: _Part, b: _Part, first: int, bias: int) -> tuple[Array, Array]:
+def _sum_group(a: _Part, b: _Part, first: int, bias: int) -> tuple[Array, Array]:
     """Sum of eight products for every element of the result: the largest exponent, and the sum in units 2**-23 of
     it."""
     of_a = (slice(None), None, slice(first, first + _GROUP))
@@ -131,28 +131,28 @@ def _group(a: _Part, b: _Part, first: int, bias: int) -> tuple[Array, Array]:
     return largest.astype(np.int64), np.where(largest > 0, value, 0).astype(np.int64) << 13
 
 
-def _down(value: Array, away: Array) -> Array:
+def _shift_half_upward(value: Array, away: Array) -> Array:
     """Right shift that rounds half towards plus infinity."""
     by = np.minimum(away, 40)
     return (value + (np.left_shift(1, by) >> 1)) >> by
 
 
-def _accumulated(sums: list[tuple[Array, Array]], held: Array, rounding: _Rounding) -> Array:
+def _accumulate(sums: list[tuple[Array, Array]], held: Array, rounding: _Rounding) -> Array:
     """Accumulation of two group sums into Dst, all aligned to the largest exponent."""
     own = held >> 23 & 255
     size = np.where(own > 0, 1 << 23 | held & 0x7FFFFF, 0)
     exponent = np.maximum.reduce([own, *(largest for largest, _ in sums)])
-    values = [_down(value, exponent - largest) for largest, value in sums]
-    size = _down(size, exponent - own)
+    values = [_shift_half_upward(value, exponent - largest) for largest, value in sums]
+    size = _shift_half_upward(size, exponent - own)
     # A 16-bit Dst keeps 11 bits of the sums and of itself before they are added.
     if rounding.bits < 24:
         values = [(value + 4096) >> 13 << 13 for value in values]
         size = (size + 4096) >> 13 << 13
     total = np.where(held >> 31 & 1, -size, size) + values[0] + values[1]
-    return np.where((exponent > 0) & (total != 0), _encoded(total, exponent, rounding), 0)
+    return np.where((exponent > 0) & (total != 0), _rounded_pattern(total, exponent, rounding), 0)
 
 
-def _encoded(total: Array, exponent: Array, rounding: _Rounding) -> Array:
+def _rounded_pattern(total: Array, exponent: Array, rounding: _Rounding) -> Array:
     """Pattern of a total, rounded with half away from zero."""
     size = np.maximum(np.abs(total), 1)
     length = np.frexp(size.astype(np.float64))[1].astype(np.int64)
@@ -167,7 +167,7 @@ def _encoded(total: Array, exponent: Array, rounding: _Rounding) -> Array:
     return np.where(exponent > 0, np.where(total < 0, 1 << 31, 0) | value, 0)
 
 
-def _packed(patterns: Array, f: Format, dest: Dest) -> Array:
+def _pack_patterns(patterns: Array, f: Format, dest: Dest) -> Array:
     # Patterns are those of FP32, which is what a 32-bit Dst holds and the packer writes.
     if dest == 32:
         return patterns.astype(np.uint32)
@@ -178,7 +178,7 @@ def _packed(patterns: Array, f: Format, dest: Dest) -> Array:
     return (patterns >> 16).astype(np.uint16)
 
 
-def _integral(a: Array, b: Array, fidelity: int) -> Array:
+def _multiply_integers(a: Array, b: Array, fidelity: int) -> Array:
     """Product of i8: sign and magnitude of 31 bits; sums saturate after each MVMUL (ISA documentation, page of `MVMUL`,
     integer modes).
     """

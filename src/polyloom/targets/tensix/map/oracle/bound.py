@@ -31,11 +31,11 @@ that no phase reads)."""
 _PHASES: Final = (1.0, 2.0**-5, 2.0**-7, 2.0**-12)
 
 
-def bound(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Array:
+def product_bound(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Array:
     """Bound for each element, by how much it may differ from the program's. Of i8: 0 at fidelity 4."""
     a, b = np.abs(left.astype(np.float64)), np.abs(right.astype(np.float64))
     if f.name == "i8":
-        return _integral(a, b, fidelity)
+        return _integer_bound(a, b, fidelity)
     total, largest = a @ b, _largest_of_groups(a, b)
     # Errors of both factors multiply, as each is a relative change of the product.
     factor = 1.0
@@ -43,7 +43,7 @@ def bound(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Ar
         factor *= (1 + _ROUNDING[f.name]) * (1 + left_out)
     phases = sum(_PHASES[:fidelity])
     # Two MVMULs per tile along k and phase, each of which rounds.
-    steps = fidelity * tiles.count(left.shape[1]) * 2
+    steps = fidelity * tiles.tile_count(left.shape[1]) * 2
     bits = 24 if dest == 32 else 11 if f.name == "fp16" else 8
     each = 4 * 2.0**-24 + 2.0**-bits + (0 if dest == 32 else 3 * 2.0**-11)
     few = fidelity * left.shape[1] + steps  # products and results that vanish
@@ -52,7 +52,7 @@ def bound(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Ar
     return (inner + steps * each * 1.125 * (total + inner)) + left.shape[1] * 2.0**-24 * total
 
 
-def _integral(a: Array, b: Array, fidelity: int) -> Array:
+def _integer_bound(a: Array, b: Array, fidelity: int) -> Array:
     """Bound of i8 products: what no phase multiplies, the low 4 bits of the left factor, the low 5 of the right one, or
     both.
     """
@@ -69,16 +69,16 @@ def _largest_of_groups(a: Array, b: Array) -> Array:
     return wide @ tall
 
 
-def distance(expected: Array, got: Array, result: Result) -> Array:
+def ulp_distance(expected: Array, got: Array, result: Result) -> Array:
     """Distance in units of the last place of the result's format: steps in the ordered list of its values, in which
     denormals and both zeros are one.
     """
     if expected.dtype.kind != "f":
         return np.abs(expected.astype(np.int64) - got.astype(np.int64))
-    return np.abs(_rank(expected, result) - _rank(got, result))
+    return np.abs(_format_rank(expected, result) - _format_rank(got, result))
 
 
-def _rank(values: Array, result: Result) -> Array:
+def _format_rank(values: Array, result: Result) -> Array:
     bits = result.encode(values).astype(np.int64)
     sign, least = (31, 1 << 23) if result.width == 4 else (15, 1 << 10 if result.code == FP16 else 1 << 7)
     # All denormals are rank 0, since the tile flushes them.

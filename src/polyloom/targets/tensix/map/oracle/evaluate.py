@@ -20,12 +20,12 @@ from polyloom.frontend.source import Arrays
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.layout import array_shapes
 from polyloom.targets.tensix.map.loops.steps import Pointwise
-from polyloom.targets.tensix.map.loops.vector import ADDING, Error, evaluate, formula_error, unbounded
+from polyloom.targets.tensix.map.loops.vector import ADDING, Error, evaluate, formula_error, propagate_infinite
 from polyloom.targets.tensix.map.oracle import arithmetic
-from polyloom.targets.tensix.map.oracle.bound import bound
-from polyloom.targets.tensix.words.arrays.area import Placed, datums, element_format, spread
-from polyloom.targets.tensix.words.arrays.elements import Elements, vectors
-from polyloom.targets.tensix.words.arrays.formats import Arithmetic, narrow
+from polyloom.targets.tensix.map.oracle.bound import product_bound
+from polyloom.targets.tensix.words.arrays.area import Placed, encode_operand, element_format, broadcast_input
+from polyloom.targets.tensix.words.arrays.elements import Elements, to_vectors
+from polyloom.targets.tensix.words.arrays.formats import Arithmetic, pack_to_16_bits
 from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied
 
 Array = NDArray[Any]
@@ -51,20 +51,20 @@ def stage_datums(each: Arranged, content: Content, shapes: Shapes, inputs: Array
 
 def _multiply(each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays, made: Mapping[str, Array]) -> Array:
     left, right = (
-        p.flat(made[p.matrix.array]) if p.matrix.array in made else datums(p, inputs, how.factors)
+        p.flat(made[p.matrix.array]) if p.matrix.array in made else encode_operand(p, inputs, how.factors)
         for p in (Placed(m, shapes[m.array], 0, 1) for m in (each.contraction.left, each.contraction.right))
     )
-    found = arithmetic.product(left, right, how.factors, how.dest, how.fidelity)
+    found = arithmetic.multiply_tiles(left, right, how.factors, how.dest, how.fidelity)
     # Sums in 32 bits are packed to 16 where later stages read elements of 16.
     if how.sums.width < how.accumulated.width:
-        found = narrow(found, how.format)
+        found = pack_to_16_bits(found, how.format)
     return Placed(each.result, shapes[each.stage.result], 0, 1).unflat(found)
 
 
 def _apply(p: Pointwise, how: Arithmetic, shape: tuple[int, ...], inputs: Arrays, made: Mapping[str, Array]) -> Array:
     e = element_format(how)
     arrays = [
-        spread(made[a.array] if a.array in made else e.encode(np.asarray(inputs[a.array])), a.axes, shape)
+        broadcast_input(made[a.array] if a.array in made else e.encode(np.asarray(inputs[a.array])), a.axes, shape)
         for a in p.arrays
     ]
     return _formula_datums(p, e, arrays, inputs, shape)
@@ -78,7 +78,7 @@ def _formula_datums(
     size = int(np.prod(shape))
     if not size:
         return e.store(np.zeros(shape, np.uint32))
-    values = evaluate(p, [vectors(e.load(array)) for array in datums], scalars)
+    values = evaluate(p, [to_vectors(e.load(array)) for array in datums], scalars)
     # A formula without arrays gives one vector, which all elements share.
     found = np.broadcast_to(values, (-(-size // 32), 32)).ravel()[:size]
     return e.store(np.ascontiguousarray(found)).reshape(shape)
@@ -106,16 +106,16 @@ def _product_error(
 ) -> Error:
     (a, of_a), (b, of_b) = (_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right))
     large_a, large_b = np.abs(a) + of_a, np.abs(b) + of_b
-    error, value = bound(large_a, large_b, how.factors, how.dest, how.fidelity), a @ b
+    error, value = product_bound(large_a, large_b, how.factors, how.dest, how.fidelity), a @ b
     if how.format == "i8":
         return value, error
     # The three terms: the factor's own errors, and the roundings of the program itself.
     error = error + large_a @ of_b + of_a @ large_b + each.stage.roundings * _SINGLE * (large_a @ large_b)
-    error = unbounded(error, of_a.max(axis=1, keepdims=True, initial=0), of_b.max(axis=0, initial=0))
+    error = propagate_infinite(error, of_a.max(axis=1, keepdims=True, initial=0), of_b.max(axis=0, initial=0))
     if how.sums.width == how.accumulated.width:
         return value, error
     e = element_format(how)
-    return value, unbounded(error + (np.abs(value) + error) * e.rounding + e.least, error)
+    return value, propagate_infinite(error + (np.abs(value) + error) * e.rounding + e.least, error)
 
 
 def _factor(matrix: Matrix, shapes: Shapes, inputs: Arrays, made: Mapping[str, Error]) -> Error:
@@ -140,13 +140,13 @@ def _formula_error(
     e = element_format(how)
     arrays = [made[a.array] if a.array in made else _format_error(np.asarray(inputs[a.array]), e) for a in p.arrays]
     over = [
-        (spread(value, a.axes, shape), spread(error, a.axes, shape))
+        (broadcast_input(value, a.axes, shape), broadcast_input(error, a.axes, shape))
         for a, (value, error) in zip(p.arrays, arrays, strict=True)
     ]
     scalars = [float(inputs[name]) for name in p.scalars]  # pyright: ignore[reportArgumentType]: scalars are of rank 0
     adding = ADDING + _SINGLE * sum(n.evaluate(values) for n in each.stage.summed)
     value, error = formula_error(p, over, scalars, adding)
-    error = unbounded(error + (np.abs(value) + error) * e.storing + e.least, error)
+    error = propagate_infinite(error + (np.abs(value) + error) * e.storing + e.least, error)
     return np.broadcast_to(value, shape), np.broadcast_to(error, shape)
 
 

@@ -30,10 +30,10 @@ _EXACT: Final[dict[str, Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
-def missed(name: str, x: Any, of_x: Any) -> Error:
+def function_error(name: str, x: Any, of_x: Any) -> Error:
     """Function of numbers that are missed by `of_x`, with its error. An infinite error allows everything."""
     value = _EXACT[name](x)
-    change = _changes(name, x, value, of_x)
+    change = _propagated_change(name, x, value, of_x)
     size = np.abs(value) + change
     error = change + size * (MISSED[name] + ULP[name]) * _UNIT + REDUCED.get(name, 0.0) + 2 * LEAST
     # Where only one of the two results may be beyond the largest number, it is infinite; or no number, of a logarithm.
@@ -42,7 +42,7 @@ def missed(name: str, x: Any, of_x: Any) -> Error:
     return value, np.where(splits, np.inf, error)
 
 
-def _changes(name: str, x: Any, value: Any, of_x: Any) -> Any:
+def _propagated_change(name: str, x: Any, value: Any, of_x: Any) -> Any:
     if name in ("exp", "exp2"):
         scaled: Any = of_x if name == "exp" else of_x * np.log(2.0)
         wide = _EXACT[name](x + of_x)

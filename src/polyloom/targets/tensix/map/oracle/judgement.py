@@ -12,28 +12,28 @@ from typing import Any
 import numpy as np
 
 from polyloom.frontend.source import Arrays, Source
-from polyloom.targets.forms.loops import EQUATIONS, what_of
+from polyloom.targets.forms.loops import EQUATIONS, equations_name
 from polyloom.targets.subject import ErrorBounds, Oracle
 from polyloom.targets.tensix.map.loops.functions import LARGEST_ANGLE
-from polyloom.targets.tensix.map.oracle.bound import distance
+from polyloom.targets.tensix.map.oracle.bound import ulp_distance
 from polyloom.targets.tensix.words.arrays.formats import Result
 
 _Outputs = Callable[[Mapping[str, int], Arrays], Arrays]
 
 
-def judges(
+def loop_oracles(
     source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str
 ) -> tuple[Oracle, ...]:
     """Both oracles; `result` is the format of the outputs, in which ulps are counted."""
     return (
         Oracle("arithmetic", "the tile's arithmetic", arithmetic),
         Oracle(
-            EQUATIONS, what_of(source), equations, partial(_known, bounds), partial(_figures, result), "PL1235", help
+            EQUATIONS, equations_name(source), equations, partial(_known_bounds, bounds), partial(_error_figures, result), "PL1235", help
         ),
     )
 
 
-def explain(functions: Collection[str], *, has_products: bool) -> str:
+def bound_help(functions: Collection[str], *, has_products: bool) -> str:
     """Help where an error is above its bound, with what functions do not take."""
     help = "choose a format or a fidelity that holds these values, or leave them out: --format tf32 --fidelity 4"
     if not has_products:
@@ -43,7 +43,7 @@ def explain(functions: Collection[str], *, has_products: bool) -> str:
     return help
 
 
-def _known(bounds: ErrorBounds, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+def _known_bounds(bounds: ErrorBounds, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
     """Bounds as the comparison takes them: a NaN becomes 0 (results are the same there), infinity becomes NaN (they may
     be anything).
     """
@@ -51,15 +51,15 @@ def _known(bounds: ErrorBounds, values: Mapping[str, int], inputs: Arrays, expec
     return {name: np.where(np.isnan(by), 0.0, np.where(np.isinf(by), np.nan, by)) for name, by in found.items()}
 
 
-def _figures(result: Result, expected: Arrays, got: Arrays) -> dict[str, Any]:
+def _error_figures(result: Result, expected: Arrays, got: Arrays) -> dict[str, Any]:
     with np.errstate(all="ignore"):
-        errors = [_apart(want, got[n]) for n, want in expected.items()]
+        errors = [_absolute_error(want, got[n]) for n, want in expected.items()]
     error = max(float(each.max(initial=0.0)) for each in errors)
-    ulp = max(int(distance(want, got[n], result).max(initial=0)) for n, want in expected.items())
+    ulp = max(int(ulp_distance(want, got[n], result).max(initial=0)) for n, want in expected.items())
     return {"max_error": error if np.isfinite(error) else str(error), "max_ulp": ulp}
 
 
-def _apart(want: Any, got: Any) -> Any:
+def _absolute_error(want: Any, got: Any) -> Any:
     """Absolute error; equal infinities and two NaNs have none."""
     alike = (want == got) | (np.isnan(want) & np.isnan(got))
     return np.where(alike, 0.0, np.abs(got.astype(np.float64) - want.astype(np.float64)))

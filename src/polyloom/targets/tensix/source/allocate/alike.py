@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.targets.tensix.source.allocate.code import RAW, Code, Item, Op, Register
-from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, Bits, backwards, live_out
+from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, Bits, walk_backwards, live_out_sets
 from polyloom.targets.tensix.source.allocate.replay import REPLAY, SLOTS
 from polyloom.targets.tensix.source.operations import PREFIX
 
@@ -26,7 +26,7 @@ _LONGEST: Final = 400
 _ALL: Final[Bits] = (1 << ALLOCATED) - 1
 
 
-def alike(code: Code, leaves_values: bool) -> Code:
+def match_copies(code: Code, leaves_values: bool) -> Code:
     """Code with matched registers. `leaves_values` says that registers are read behind the kernel: at the end of a
     block all count as live.
     """
@@ -34,8 +34,8 @@ def alike(code: Code, leaves_values: bool) -> Code:
     if any(map(_is_unknown, (item for items in code.items for item in items))):
         return code
     more = _ALL if leaves_values else 0
-    blocks = zip(code.items, live_out(code), strict=True)
-    return replace(code, items=tuple(_alike(items, after | more) for items, after in blocks))
+    blocks = zip(code.items, live_out_sets(code), strict=True)
+    return replace(code, items=tuple(_match_block(items, after | more) for items, after in blocks))
 
 
 def _is_unknown(item: Item) -> bool:
@@ -46,24 +46,24 @@ def _is_unknown(item: Item) -> bool:
     return word is not None and word >> 24 & 0xFF == REPLAY
 
 
-def _alike(items: tuple[Item, ...], after: Bits) -> tuple[Item, ...]:
+def _match_block(items: tuple[Item, ...], after: Bits) -> tuple[Item, ...]:
     found = list(items)
     places = [k for k, item in enumerate(items) if isinstance(item, Op)]
     if len(places) > _LONGEST:
         return items
-    kinds = _kinds([op for k in places if isinstance(op := items[k], Op)])
+    kinds = _kind_numbers([op for k in places if isinstance(op := items[k], Op)])
     done = [False] * len(places)
     # Longest first: a long match makes the shorter ones within it superfluous.
     for length in range(min(SLOTS, len(places) // 2), _SHORTEST - 1, -1):
-        for first, *others in _repeated(kinds, length):
+        for first, *others in _find_repeats(kinds, length):
             for copy in others:
                 if not any(done[copy : copy + length]):
-                    changed = _change(found, after, places[first : first + length], places[copy : copy + length])
+                    changed = _change_registers(found, after, places[first : first + length], places[copy : copy + length])
                     done[copy : copy + length] = [changed] * length
     return tuple(found)
 
 
-def _kinds(ops: Sequence[Op]) -> tuple[int, ...]:
+def _kind_numbers(ops: Sequence[Op]) -> tuple[int, ...]:
     """Numbers of instructions that are equal where they differ in registers at most."""
     numbers: dict[Hashable, int] = {}
     return tuple(numbers.setdefault(_kind(op), len(numbers)) for op in ops)
@@ -75,7 +75,7 @@ def _kind(op: Op) -> Hashable:
     return op.shape.name, op.immediates, registers
 
 
-def _repeated(kinds: tuple[int, ...], length: int) -> Iterator[list[int]]:
+def _find_repeats(kinds: tuple[int, ...], length: int) -> Iterator[list[int]]:
     """Repeated sequences of a length: where so many instructions stand several times; copies do not overlap."""
     places: dict[tuple[int, ...], list[int]] = {}
     for start in range(len(kinds) - length + 1):
@@ -85,7 +85,7 @@ def _repeated(kinds: tuple[int, ...], length: int) -> Iterator[list[int]]:
     return (starts for starts in places.values() if len(starts) > 1)
 
 
-def _change(items: list[Item], after: Bits, first: Sequence[int], copy: Sequence[int]) -> bool:
+def _change_registers(items: list[Item], after: Bits, first: Sequence[int], copy: Sequence[int]) -> bool:
     """Change of a copy to the registers of the first, where it may have them: whether both are the same now."""
     old = [op for k in copy if isinstance(op := items[k], Op)]
     new = [
@@ -94,15 +94,15 @@ def _change(items: list[Item], after: Bits, first: Sequence[int], copy: Sequence
         if isinstance(like := items[k], Op)
     ]
     # What is live behind the copy's last instruction has to stay in its register.
-    alive = next(alive for k, _, alive in backwards(items, after) if k == copy[-1])
-    if new != old and not same(old, new, alive):
+    alive = next(alive for k, _, alive in walk_backwards(items, after) if k == copy[-1])
+    if new != old and not is_equivalent(old, new, alive):
         return False
     for k, op in zip(copy, new, strict=True):
         items[k] = op
     return True
 
 
-def same(old: Sequence[Op], new: Sequence[Op], alive: Bits) -> bool:
+def is_equivalent(old: Sequence[Op], new: Sequence[Op], alive: Bits) -> bool:
     """Equivalence by value numbering: whether both compute the same from the same, and leave it where it was as far as
     it is `alive`.
     """

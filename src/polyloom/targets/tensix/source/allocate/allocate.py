@@ -14,29 +14,29 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, Code, Item, Op, Register
-from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, Bits, Interference, interference, members
+from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, Bits, Interference, build_interference_graph, members
 
 _PHYSICAL: Final[Bits] = (1 << ALLOCATED) - 1
 # Each round keeps one more group of copies; kernels that need more do not fit as a rule.
 _ROUNDS: Final = 24
 
 
-def allocate(code: Code) -> Code | None:
+def allocate_registers(code: Code) -> Code | None:
     """Code over L0 to L15; None where no colouring is found."""
-    found = interference(code)
-    order = _order(code)
-    for merging in _mergings(found, order):
+    found = build_interference_graph(code)
+    order = _program_order(code)
+    for merging in _colourings(found, order):
         if merging is not None:
-            return _renamed(code, merging)
+            return _rename_registers(code, merging)
     return None
 
 
-def _mergings(found: Interference, order: Sequence[Register]) -> Iterator[list[Register] | None]:
+def _colourings(found: Interference, order: Sequence[Register]) -> Iterator[list[Register] | None]:
     """Colourings, registers by variable, of one way to merge copies after the other."""
     kept: frozenset[Register] = frozenset()
     for _ in range(_ROUNDS):
         merged = _Merged(found, kept, is_careful=False)
-        colours, failed = merged.coloured(order)
+        colours, failed = merged.colour(order)
         yield colours
         if failed is None:
             return
@@ -45,8 +45,8 @@ def _mergings(found: Interference, order: Sequence[Register]) -> Iterator[list[R
         if len(group) < 2 or group <= kept:
             break
         kept |= group
-    yield _Merged(found, frozenset(), is_careful=True).coloured(order)[0]
-    yield _Merged(found, frozenset(range(len(found.neighbours))), is_careful=True).coloured(order)[0]
+    yield _Merged(found, frozenset(), is_careful=True).colour(order)[0]
+    yield _Merged(found, frozenset(range(len(found.neighbours))), is_careful=True).colour(order)[0]
 
 
 class _Merged:
@@ -60,7 +60,7 @@ class _Merged:
         self.leaders = list(range(len(found.neighbours)))
         for to, source in found.copies:
             if to not in kept and source not in kept:
-                self._merge(to, source, is_careful)
+                self._coalesce(to, source, is_careful)
 
     def leader(self, register: Register) -> Register:
         while self.leaders[register] != register:
@@ -70,7 +70,7 @@ class _Merged:
     def group(self, register: Register) -> list[Register]:
         return [r for r in range(FIRST_VARIABLE, len(self.leaders)) if self.leader(r) == register]
 
-    def _merge(self, to: Register, source: Register, is_careful: bool) -> None:
+    def _coalesce(self, to: Register, source: Register, is_careful: bool) -> None:
         a, b = sorted((self.leader(to), self.leader(source)))
         # Two physical registers, and constant registers, are never merged.
         if a == b or b < FIRST_VARIABLE or ALLOCATED <= a < FIRST_VARIABLE or self.neighbours[a] >> b & 1:
@@ -91,23 +91,23 @@ class _Merged:
         heavy = sum(1 for n in members(both) if n < ALLOCATED or self.neighbours[n].bit_count() >= ALLOCATED)
         return heavy < ALLOCATED
 
-    def coloured(self, order: Sequence[Register]) -> tuple[list[Register] | None, Register | None]:
+    def colour(self, order: Sequence[Register]) -> tuple[list[Register] | None, Register | None]:
         """Colouring: registers by variable; or none, and a variable that has no register."""
         leaders = list(dict.fromkeys(self.leader(r) for r in order))
         wanted = [r for r in leaders if r >= FIRST_VARIABLE]
         # Program order first: repeated pieces then tend to get the same registers, which replay needs.
-        colours, failed = self._in_order(wanted)
+        colours, failed = self._colour_in_order(wanted)
         if colours is None:
-            colours, second = self._in_order(self._by_degree(wanted))
+            colours, second = self._colour_in_order(self._simplification_order(wanted))
             failed = failed if second is None else second
         if colours is None:
             return None, failed
         found = [colours.get(self.leader(r), r) for r in range(len(self.leaders))]
         return found, None
 
-    def _in_order(self, order: Sequence[Register]) -> tuple[dict[Register, Register] | None, Register | None]:
+    def _colour_in_order(self, order: Sequence[Register]) -> tuple[dict[Register, Register] | None, Register | None]:
         colours = {r: r for r in range(FIRST_VARIABLE)}
-        hints = self._hints()
+        hints = self._copy_hints()
         for register in order:
             taken = 0
             for n in members(self.neighbours[register]):
@@ -121,7 +121,7 @@ class _Merged:
             colours[register] = wished[0] if wished else next(members(free))
         return colours, None
 
-    def _hints(self) -> dict[Register, list[Register]]:
+    def _copy_hints(self) -> dict[Register, list[Register]]:
         """Copy hints: by register those that copies connect it with."""
         found: dict[Register, list[Register]] = {}
         for to, source in self.copies:
@@ -131,7 +131,7 @@ class _Merged:
                 found.setdefault(b, []).append(a)
         return found
 
-    def _by_degree(self, wanted: Sequence[Register]) -> list[Register]:
+    def _simplification_order(self, wanted: Sequence[Register]) -> list[Register]:
         """Simplification order: the reverse of an order in which each has few neighbours left, as far as there is one
         (Chaitin 1982).
         """
@@ -153,18 +153,18 @@ class _Merged:
         return removed[::-1]
 
 
-def _order(code: Code) -> list[Register]:
+def _program_order(code: Code) -> list[Register]:
     """Variables as they are first written."""
     written = (r for items in code.items for item in items if isinstance(item, Op) for r in (*item.writes, *item.reads))
     return [r for r in dict.fromkeys(written) if r >= FIRST_VARIABLE]
 
 
-def _renamed(code: Code, colours: Sequence[Register]) -> Code:
-    items = tuple(tuple(i for i in (_item(item, colours) for item in found) if i is not None) for found in code.items)
+def _rename_registers(code: Code, colours: Sequence[Register]) -> Code:
+    items = tuple(tuple(i for i in (_rename_item(item, colours) for item in found) if i is not None) for found in code.items)
     return replace(code, items=items, variables=FIRST_VARIABLE)
 
 
-def _item(item: Item, colours: Sequence[Register]) -> Item | None:
+def _rename_item(item: Item, colours: Sequence[Register]) -> Item | None:
     """Item over physical registers; None for a copy of a register to itself, and for the end of the kernel."""
     if not isinstance(item, Op):
         return item

@@ -15,7 +15,7 @@ from typing import Final
 from polyloom.ir.ssa import NOWHERE, Constant, Function, Instruction, Operand, Place
 from polyloom.ir.ssa_text import print_instruction, print_operand
 from polyloom.ir.ssa_types import I32
-from polyloom.targets.tensix.source.lower.shapes import ALL_LANES, CLOBBERS, Shape, shapes
+from polyloom.targets.tensix.source.lower.shapes import ALL_LANES, CLOBBERS, Shape, shape_table
 
 Register = int
 FIRST_VARIABLE: Final = 16
@@ -78,10 +78,10 @@ class Code:
 
 def copy(target: Register, source: Register, place: Place, note: str = "") -> Op:
     """Copy of all lanes, whatever is enabled (ISA documentation, page of `SFPMOV`, mode 2)."""
-    return Op(shapes()["SFPMOV"], (target,), (source,), (Constant(I32, ALL_LANES),), (), place, note)
+    return Op(shape_table()["SFPMOV"], (target,), (source,), (Constant(I32, ALL_LANES),), (), place, note)
 
 
-def show(code: Code) -> str:
+def print_code(code: Code) -> str:
     """Text for `--print-after`: a line per instruction."""
     return "\n".join(_lines(code)) + "\n"
 
@@ -89,10 +89,10 @@ def show(code: Code) -> str:
 def _lines(code: Code) -> Iterator[str]:
     for block, items in zip(code.function.blocks, code.items, strict=True):
         yield f"{block.name}:"
-        yield from (f"    {told(item)}" for item in items)
+        yield from (f"    {format_item(item)}" for item in items)
 
 
-def told(item: Item) -> str:
+def format_item(item: Item) -> str:
     if isinstance(item, Instruction):
         return print_instruction(item)
     left = ", ".join(map(_name, item.results))

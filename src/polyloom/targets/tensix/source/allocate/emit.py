@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
 
-from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Place, Value, integer
+from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Place, Value, integer_constant
 from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.source.allocate.words import WHOLE, Line, Listing, Part, Word
-from polyloom.targets.tensix.source.operations import PREFIX, called
+from polyloom.targets.tensix.source.operations import PREFIX, called_operation
 from polyloom.transform.ssa.editing import names
 
 WORD: Final = External("tensix.word", (I32, I32), (), ("ordered",))
@@ -42,15 +42,15 @@ def emit(listing: Listing) -> tuple[Function, tuple[Note, ...]]:
         replace(block, instructions=tuple(emission.block(block, lines)))
         for block, lines in zip(listing.function.blocks, listing.lines, strict=True)
     )
-    printing = tuple(e for e in listing.function.externals if e.name in _printing(listing))
+    printing = tuple(e for e in listing.function.externals if e.name in _printing_externals(listing))
     function = replace(listing.function, blocks=blocks, externals=(*printing, WORD))
     return function, tuple(emission.notes)
 
 
-def _printing(listing: Listing) -> set[str]:
+def _printing_externals(listing: Listing) -> set[str]:
     """Names of operations that scalar code is left with."""
     lines = (line for lines in listing.lines for line in lines if isinstance(line, Instruction))
-    return {line.called for line in lines if line.called and (called(line) is not None or PREFIX not in line.called)}
+    return {line.called for line in lines if line.called and (called_operation(line) is not None or PREFIX not in line.called)}
 
 
 @dataclass(slots=True)
@@ -69,9 +69,9 @@ class _Emission:
                 yield line
 
     def _word(self, line: Word) -> Iterator[Instruction]:
-        value: Operand = integer(I32, line.bits)
+        value: Operand = integer_constant(I32, line.bits)
         for part in line.parts:
-            for instruction in self._part(value, part, line.place):
+            for instruction in self._merge_field(value, part, line.place):
                 yield instruction
                 value = instruction.results[0]
         # Words are numbered in the order of the text, which is how notes and the executable's marks find them.
@@ -79,7 +79,7 @@ class _Emission:
         self.notes.append(Note(line.bits, bool(line.parts), line.place, line.note))
         yield Instruction("call", (value, number), callee=f"@{WORD.name}", place=line.place)
 
-    def _part(self, word: Operand, part: Part, place: Place) -> Iterator[Instruction]:
+    def _merge_field(self, word: Operand, part: Part, place: Place) -> Iterator[Instruction]:
         value = part.value
         # A value that is too wide must not reach other fields.
         if part.field is not WHOLE:

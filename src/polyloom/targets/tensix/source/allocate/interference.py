@@ -28,10 +28,10 @@ class Interference:
     copies: tuple[tuple[Register, Register], ...]
 
 
-def live_out(code: Code) -> list[Bits]:
+def live_out_sets(code: Code) -> list[Bits]:
     """Live-out sets: by block what is live at its end, by backward data flow (Muchnick 1997, section 14.1)."""
     follow = successors_of(code.function)
-    used, defined = zip(*(_exposed(items) for items in code.items), strict=True)
+    used, defined = zip(*(_upward_exposed_uses(items) for items in code.items), strict=True)
     entering = live(follow, used, defined)
     found: list[Bits] = []
     for successors in follow:
@@ -42,17 +42,17 @@ def live_out(code: Code) -> list[Bits]:
     return found
 
 
-def backwards(items: Sequence[Item], after: Bits) -> Iterator[tuple[int, Op, Bits]]:
+def walk_backwards(items: Sequence[Item], after: Bits) -> Iterator[tuple[int, Op, Bits]]:
     """Walk over instructions from the last to the first, each with its position and what is live behind it."""
     alive = after
     for at in range(len(items) - 1, -1, -1):
         item = items[at]
         if isinstance(item, Op):
             yield at, item, alive
-            alive = before(item, alive)
+            alive = transfer_liveness(item, alive)
 
 
-def before(op: Op, alive: Bits) -> Bits:
+def transfer_liveness(op: Op, alive: Bits) -> Bits:
     """Transfer function of liveness: what is live before an instruction, given what is live behind it."""
     # Writes end lives before reads begin them: an instruction may read what it overwrites.
     for register in op.writes:
@@ -63,25 +63,25 @@ def before(op: Op, alive: Bits) -> Bits:
     return alive & ~_CONSTANT
 
 
-def crowd(code: Code) -> int:
+def max_pressure(code: Code) -> int:
     """Register pressure: as many as are live behind an instruction at most."""
-    live = zip(code.items, live_out(code), strict=True)
-    return max((alive.bit_count() for items, after in live for _, _, alive in backwards(items, after)), default=0)
+    live = zip(code.items, live_out_sets(code), strict=True)
+    return max((alive.bit_count() for items, after in live for _, _, alive in walk_backwards(items, after)), default=0)
 
 
-def entering(items: Sequence[Item], after: Bits) -> Bits:
+def live_in_set(items: Sequence[Item], after: Bits) -> Bits:
     """Live-in set: what is live before all of the items."""
-    for _, op, alive in backwards(items, after):
-        after = before(op, alive)
+    for _, op, alive in walk_backwards(items, after):
+        after = transfer_liveness(op, alive)
     return after
 
 
-def interference(code: Code) -> Interference:
+def build_interference_graph(code: Code) -> Interference:
     """Interference graph of the code (Chaitin et al. 1981)."""
     neighbours = [0] * code.variables
     copies: list[tuple[Register, Register]] = []
-    for items, after in zip(code.items, live_out(code), strict=True):
-        for _, op, alive in backwards(items, after):
+    for items, after in zip(code.items, live_out_sets(code), strict=True):
+        for _, op, alive in walk_backwards(items, after):
             written = 0
             for register in op.writes:
                 written |= 1 << register
@@ -92,11 +92,11 @@ def interference(code: Code) -> Interference:
                 copies.append((op.results[0], op.operands[0]))
             for register in op.writes:
                 neighbours[register] |= others & ~(1 << register)
-    _mirror(neighbours)
+    _make_symmetric(neighbours)
     return Interference(neighbours, tuple(copies))
 
 
-def _mirror(neighbours: list[Bits]) -> None:
+def _make_symmetric(neighbours: list[Bits]) -> None:
     for register, others in enumerate(neighbours):
         for other in members(others):
             neighbours[other] |= 1 << register
@@ -110,7 +110,7 @@ def members(bits: Bits) -> Iterator[int]:
         bits ^= low
 
 
-def _exposed(items: Sequence[Item]) -> tuple[Bits, Bits]:
+def _upward_exposed_uses(items: Sequence[Item]) -> tuple[Bits, Bits]:
     """Upward-exposed uses and definitions of a block."""
     used = defined = 0
     for item in items:

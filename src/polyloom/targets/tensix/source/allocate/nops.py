@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from polyloom.ir.ssa import edges_of
-from polyloom.targets.tensix.source.allocate.words import Line, Listing, Word, decoded, word
+from polyloom.ir.ssa import successor_edges
+from polyloom.targets.tensix.source.allocate.words import Line, Listing, Word, decode_word, make_word
 from polyloom.targets.tensix.words.decode import Decoded, decode
 from polyloom.targets.tensix.words.isa import Member
 
@@ -32,7 +32,7 @@ class Use:
     waits: bool
 
     @property
-    def is_late(self) -> bool:
+    def has_late_result(self) -> bool:
         """Whether the next instruction may not read what it writes."""
         return (self.found.row.hazard == "mad" and not self.waits) or self.is_shuffle
 
@@ -41,7 +41,7 @@ class Use:
         return self.found.row.name == "SFPSHFT2" and self.found.values["instr_mod1"] in _SHUFFLES
 
 
-def use_of(line: Word, listing: Listing) -> Use | None:
+def register_use(line: Word, listing: Listing) -> Use | None:
     """Register use of a word; None for what is not known, or no vector instruction."""
     return _use(line.bits, listing.member) if line.is_known else None
 
@@ -59,28 +59,28 @@ def _use(bits: int, member: Member) -> Use | None:
 
 def insert_nops(listing: Listing) -> Listing:
     """Listing with SFPNOPs where a hazard would be."""
-    return listing.with_lines(tuple(_filled(k, listing)) for k in range(len(listing.lines)))
+    return listing.with_lines(tuple(_fill_block(k, listing)) for k in range(len(listing.lines)))
 
 
-def _filled(block: int, listing: Listing) -> Iterator[Line]:
+def _fill_block(block: int, listing: Listing) -> Iterator[Line]:
     last: Word | None = None
     for line in listing.lines[block]:
         if isinstance(line, Word):
-            if last is not None and (why := conflict(last, line, listing)):
-                yield word("SFPNOP", listing.member, why)
+            if last is not None and (why := hazard_reason(last, line, listing)):
+                yield make_word("SFPNOP", listing.member, why)
             last = line
         yield line
-    if last is not None and (why := _at_end(last, block, listing)):
-        yield word("SFPNOP", listing.member, why)
+    if last is not None and (why := _end_hazard(last, block, listing)):
+        yield make_word("SFPNOP", listing.member, why)
 
 
-def conflict(last: Word, line: Word, listing: Listing) -> str:
+def hazard_reason(last: Word, line: Word, listing: Listing) -> str:
     """Reason why a word may not follow another at once, or nothing. What the source itself orders so stays."""
-    earlier, later = use_of(last, listing), use_of(line, listing)
-    if earlier is None or not earlier.is_late or (last.is_raw and line.is_raw):
+    earlier, later = register_use(last, listing), register_use(line, listing)
+    if earlier is None or not earlier.has_late_result or (last.is_raw and line.is_raw):
         return ""
     if later is None:
-        return "" if decoded(line, listing.member) is not None else "a computed word may read the result"
+        return "" if decode_word(line, listing.member) is not None else "a computed word may read the result"
     # A write behind a late write would be overtaken by it.
     shared = earlier.writes & (later.reads | later.writes)
     if shared:
@@ -90,24 +90,24 @@ def conflict(last: Word, line: Word, listing: Listing) -> str:
     return ""
 
 
-def _at_end(last: Word, block: int, listing: Listing) -> str:
-    use = use_of(last, listing)
-    if use is None or not use.is_late:
+def _end_hazard(last: Word, block: int, listing: Listing) -> str:
+    use = register_use(last, listing)
+    if use is None or not use.has_late_result:
         return ""
     # All successors count, because a NOP at the end of the block serves every way out of it.
-    first = list(_first_words(block, listing))
+    first = list(_successor_words(block, listing))
     # A caller may read registers right behind the kernel.
-    found = [conflict(last, line, listing) if line is not None else "the kernel ends" for line in first]
+    found = [hazard_reason(last, line, listing) if line is not None else "the kernel ends" for line in first]
     return next(filter(None, found), "")
 
 
-def _first_words(block: int, listing: Listing) -> Iterator[Word | None]:
+def _successor_words(block: int, listing: Listing) -> Iterator[Word | None]:
     """Words that may be issued next after a block; None for the end of the kernel."""
     position = {b.name: k for k, b in enumerate(listing.function.blocks)}
     seen: set[int] = set()
     work = [block]
     while work:
-        edges = edges_of(listing.function.blocks[work.pop()].terminator)
+        edges = successor_edges(listing.function.blocks[work.pop()].terminator)
         if not edges:
             yield None
         for edge in edges:
@@ -115,12 +115,12 @@ def _first_words(block: int, listing: Listing) -> Iterator[Word | None]:
             if k in seen:
                 continue
             seen.add(k)
-            first = _first(listing.lines[k])
+            first = _leading_word(listing.lines[k])
             if first is None:
                 work.append(k)
             else:
                 yield first
 
 
-def _first(lines: Sequence[Line]) -> Word | None:
+def _leading_word(lines: Sequence[Line]) -> Word | None:
     return next((line for line in lines if isinstance(line, Word)), None)

@@ -16,10 +16,10 @@ from typing import Final
 
 from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Value
 from polyloom.targets.tensix.source.allocate.code import Code, Item, Op
-from polyloom.targets.tensix.source.allocate.interference import Bits, backwards, entering, live_out
-from polyloom.targets.tensix.source.allocate.schedule import ordering
-from polyloom.targets.tensix.source.allocate.settle import LONGEST, excess, peak, settle
-from polyloom.targets.tensix.source.lower.shapes import Machine, machine
+from polyloom.targets.tensix.source.allocate.interference import Bits, walk_backwards, live_in_set, live_out_sets
+from polyloom.targets.tensix.source.allocate.schedule import dependence_edges
+from polyloom.targets.tensix.source.allocate.settle import LONGEST, excess_pressure, peak_pressure, search_order
+from polyloom.targets.tensix.source.lower.shapes import Machine, decompose
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.isa import Member
@@ -38,14 +38,14 @@ def rematerialize(function: Function, with_loads: bool) -> Function:
     fresh = names(function)
     loads: dict[str, tuple[Instruction, ...]] = {}
     for instruction in (i for block in function.blocks for i in block.instructions):
-        chain = _literal(instruction, loads)
+        chain = _literal_loads(instruction, loads)
         if chain:
             loads[instruction.results[0].name] = chain
-    blocks = (replace(b, instructions=tuple(_own(b, loads, fresh, with_loads))) for b in function.blocks)
+    blocks = (replace(b, instructions=tuple(_rematerialize_block(b, loads, fresh, with_loads))) for b in function.blocks)
     return replace(function, blocks=tuple(blocks))
 
 
-def _literal(instruction: Instruction, loads: Mapping[str, tuple[Instruction, ...]]) -> tuple[Instruction, ...]:
+def _literal_loads(instruction: Instruction, loads: Mapping[str, tuple[Instruction, ...]]) -> tuple[Instruction, ...]:
     """Instructions that load a literal; nothing for what is none."""
     if instruction.called not in ("SFPLOADI", "SFPLOADI.half"):
         return ()
@@ -58,13 +58,13 @@ def _literal(instruction: Instruction, loads: Mapping[str, tuple[Instruction, ..
     return () if first is None else (*first, instruction)
 
 
-def _own(
+def _rematerialize_block(
     block: Block, literals: Mapping[str, tuple[Instruction, ...]], fresh: Callable[[str], str], with_loads: bool
 ) -> Iterator[Instruction]:
     known = dict(literals)
     loaded: list[str] = []
     for instruction in block.instructions:
-        taken = machine(instruction)
+        taken = decompose(instruction)
         # Values that were loaded before can no longer be had by loading again.
         if _changes_dst(instruction):
             for name in loaded:
@@ -73,13 +73,13 @@ def _own(
         if taken is None or taken.old is not None or instruction.called in _NOT_OWN:
             yield instruction
             continue
-        yield from _with_own(instruction, known, fresh)
+        yield from _reload_operands(instruction, known, fresh)
         if with_loads and _is_reloadable(taken):
             known[taken.results[0].name] = (instruction,)
             loaded.append(taken.results[0].name)
 
 
-def _with_own(
+def _reload_operands(
     instruction: Instruction, known: Mapping[str, tuple[Instruction, ...]], fresh: Callable[[str], str]
 ) -> Iterator[Instruction]:
     operands: list[Operand] = []
@@ -105,7 +105,7 @@ def _changes_dst(instruction: Instruction) -> bool:
     if instruction.called == "SFPSTORE":
         return True
     if instruction.called == "SFPLOAD":
-        taken = machine(instruction)
+        taken = decompose(instruction)
         return taken is not None and taken.immediate("sfpu_addr_mode") not in (3, 7)
     if instruction.called != f"{PREFIX}word":
         return False
@@ -114,49 +114,49 @@ def _changes_dst(instruction: Instruction) -> bool:
     return found is None or found.row.unit != "vector" or found.row.name in ("SFPSTORE", "SFPLOADMACRO", "SFPLOAD")
 
 
-def compact(code: Code, member: Member, most: int) -> Code:
+def shorten_live_ranges(code: Code, member: Member, most: int) -> Code:
     """Code with short live ranges, in blocks where more values are live at once than `most`."""
-    blocks = zip(code.items, live_out(code), strict=True)
-    return replace(code, items=tuple(_relieved(items, after, member, most) for items, after in blocks))
+    blocks = zip(code.items, live_out_sets(code), strict=True)
+    return replace(code, items=tuple(_reorder_block(items, after, member, most) for items, after in blocks))
 
 
-def _relieved(items: tuple[Item, ...], after: Bits, member: Member, most: int) -> tuple[Item, ...]:
+def _reorder_block(items: tuple[Item, ...], after: Bits, member: Member, most: int) -> tuple[Item, ...]:
     """First order, of several that differ in what comes first of equals, in which few enough values are live; else the
     one with the fewest.
     """
-    if peak(items, after) <= most:
+    if peak_pressure(items, after) <= most:
         return items
     if len(items) > LONGEST:
-        return _by_pieces(items, after, member, most)
-    edges = ordering(items, member)
+        return _reorder_pieces(items, after, member, most)
+    edges = dependence_edges(items, member)
     # The order of the program is the first candidate, so that the result is never worse than that.
     best = items
     for attempt in range(_ATTEMPTS):
-        found = tuple(_Backwards(items, after, edges, _ranks(len(items), attempt)).order())
-        if peak(found, after) < peak(best, after):
+        found = tuple(_Backwards(items, after, edges, _tie_ranks(len(items), attempt)).order())
+        if peak_pressure(found, after) < peak_pressure(best, after):
             best = found
-        if peak(best, after) <= most:
+        if peak_pressure(best, after) <= most:
             return best
     return min(
-        (tuple(settle(start, after, member, most)) for start in (items, best)),
-        key=lambda found: excess(found, after, most),
+        (tuple(search_order(start, after, member, most)) for start in (items, best)),
+        key=lambda found: excess_pressure(found, after, most),
     )
 
 
-def _by_pieces(items: tuple[Item, ...], after: Bits, member: Member, most: int) -> tuple[Item, ...]:
+def _reorder_pieces(items: tuple[Item, ...], after: Bits, member: Member, most: int) -> tuple[Item, ...]:
     """Reordering of a long block piece by piece, from the last on."""
     found: tuple[Item, ...] = ()
-    cuts = [0, *_cuts(items, after), len(items)]
+    cuts = [0, *_cut_points(items, after), len(items)]
     for first, last in zip(cuts[-2::-1], cuts[:0:-1], strict=True):
         piece = items[first:last]
-        found = (*_relieved(piece, after, member, most), *found)
-        after = entering(piece, after)
+        found = (*_reorder_block(piece, after, member, most), *found)
+        after = live_in_set(piece, after)
     return found
 
 
-def _cuts(items: Sequence[Item], after: Bits) -> Iterator[int]:
+def _cut_points(items: Sequence[Item], after: Bits) -> Iterator[int]:
     """Cut points where few values are live, and no flags are on the stack that were pushed in the block."""
-    live = {at: alive.bit_count() for at, _, alive in backwards(items, after)}
+    live = {at: alive.bit_count() for at, _, alive in walk_backwards(items, after)}
     depth, last = 0, 0
     best: tuple[int, int] | None = None
     for at, item in enumerate(items):
@@ -171,7 +171,7 @@ def _cuts(items: Sequence[Item], after: Bits) -> Iterator[int]:
             last, best = best[1], None
 
 
-def _ranks(count: int, attempt: int) -> list[int]:
+def _tie_ranks(count: int, attempt: int) -> list[int]:
     """Tie-breaking ranks, of equals the one with the least is taken: from the last on, from the first on, then by lot,
     which is drawn alike in every run.
     """
@@ -199,7 +199,7 @@ class _Backwards:
         ready = [at for at, count in enumerate(self.waits) if not count]
         placed: list[Item] = []
         while ready:
-            chosen = min(ready, key=lambda at: (self._lives(self.items[at]), self.ranks[at]))
+            chosen = min(ready, key=lambda at: (self._pressure_change(self.items[at]), self.ranks[at]))
             ready.remove(chosen)
             placed.append(self.items[chosen])
             self._place(self.items[chosen])
@@ -209,7 +209,7 @@ class _Backwards:
                     ready.append(other)
         return placed[::-1]
 
-    def _lives(self, item: Item) -> int:
+    def _pressure_change(self, item: Item) -> int:
         """Change of pressure: how many more values are live before the instruction than behind it; scalar code comes
         first.
         """

@@ -17,8 +17,8 @@ from typing import Final
 from polyloom._native.graph import DominatorTree
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import Constant, Instruction, Operand, Value, flow_edges
-from polyloom.targets.tensix.source.allocate.words import Line, Listing, Word, word
-from polyloom.targets.tensix.source.operations import called
+from polyloom.targets.tensix.source.allocate.words import Line, Listing, Word, make_word
+from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.targets.tensix.words.decode import decode
 
 SLOTS: Final = 32
@@ -59,20 +59,20 @@ class Choice:
 
 def insert_replays(listing: Listing) -> Listing:
     """Listing with REPLAY words."""
-    start, length = _free(listing)
+    start, length = _free_slots(listing)
     while length > 1:
         chosen = _Search(listing, length).best()
         if chosen is None:
             break
-        listing = _applied(listing, chosen, start)
+        listing = _apply_choice(listing, chosen, start)
         # Each sequence has slots of its own, so that it stays recorded to the end of the kernel.
         start, length = start + chosen.length, length - chosen.length
     return listing
 
 
-def _free(listing: Listing) -> tuple[int, int]:
+def _free_slots(listing: Listing) -> tuple[int, int]:
     """Longest run of slots that the source does not use."""
-    if any(_records_beyond(lines, listing) for lines in listing.lines):
+    if any(_recording_overruns(lines, listing) for lines in listing.lines):
         return 0, 0
     used = [False] * SLOTS
     defined = {
@@ -83,7 +83,7 @@ def _free(listing: Listing) -> tuple[int, int]:
         for result in line.results
     }
     for line in (line for lines in listing.lines for line in lines if isinstance(line, Word) and line.is_raw):
-        opcode = line.bits >> 24 if line.is_known else _opcode(line.parts[0].value, defined)
+        opcode = line.bits >> 24 if line.is_known else _word_opcode(line.parts[0].value, defined)
         # A word that may be a REPLAY can record anywhere: then no slot is safe.
         if opcode is None or (opcode == REPLAY and not line.is_known):
             return 0, 0
@@ -99,16 +99,16 @@ def _free(listing: Listing) -> tuple[int, int]:
     return best
 
 
-def _records_beyond(lines: Sequence[Line], listing: Listing) -> bool:
+def _recording_overruns(lines: Sequence[Line], listing: Listing) -> bool:
     """Whether the source records more words than its block has."""
     recorded = 0
     for line in lines:
         if isinstance(line, Word):
-            recorded = recorded - 1 if recorded else _recorded(line, listing)
+            recorded = recorded - 1 if recorded else _recording_length(line, listing)
     return recorded > 0
 
 
-def _opcode(operand: Operand, defined: dict[str, Instruction]) -> int | None:
+def _word_opcode(operand: Operand, defined: dict[str, Instruction]) -> int | None:
     """Opcode of a word that is put together of a constant and fields; None where it is not clear."""
     found = defined.get(operand.name) if isinstance(operand, Value) else None
     if found is None or found.operation not in ("or", "add"):
@@ -116,7 +116,7 @@ def _opcode(operand: Operand, defined: dict[str, Instruction]) -> int | None:
     for part in found.operands:
         if isinstance(part, Constant) and part.value >> 24:
             return part.value >> 24 & 0xFF
-    return next(filter(None, (_opcode(part, defined) for part in found.operands)), None)
+    return next(filter(None, (_word_opcode(part, defined) for part in found.operands)), None)
 
 
 class _Search:
@@ -125,7 +125,7 @@ class _Search:
     def __init__(self, listing: Listing, most: int) -> None:
         function = listing.function
         self.listing, self.most = listing, min(most, SLOTS)
-        self.runs = list(_runs(listing))
+        self.runs = list(_word_runs(listing))
         self.tokens = [
             tuple(line.bits for k in run.lines if isinstance(line := listing.lines[run.block][k], Word))
             for run in self.runs
@@ -139,16 +139,16 @@ class _Search:
 
     def best(self) -> Choice | None:
         best: Choice | None = None
-        for n, copies in self._repeated():
-            if best is not None and self._saved(copies, n) <= best.worth:
+        for n, copies in self._find_repeats():
+            if best is not None and self._saved_pushes(copies, n) <= best.worth:
                 continue  # recording costs something, so that none of its choices is worth as much
-            apart = list(_apart(copies, n))
-            for choice in (*self._recorded_first(apart, n), *self._recorded_before(apart, n)):
+            apart = list(_non_overlapping(copies, n))
+            for choice in (*self._inline_choices(apart, n), *self._preheader_choices(apart, n)):
                 if choice.worth > 0 and (best is None or (choice.worth, choice.length) > (best.worth, best.length)):
                     best = choice
         return best
 
-    def _repeated(self) -> Iterator[tuple[int, list[Copy]]]:
+    def _find_repeats(self) -> Iterator[tuple[int, list[Copy]]]:
         """Repeated sequences: lengths, and where the same words stand. A sequence is that of one word less, by its
         number, and a word (Karp, Miller and Rosenberg 1972): places where that one neither repeats nor stands in a loop
         are left out from then on.
@@ -180,26 +180,26 @@ class _Search:
         at, size = self.tree.position, self.tree.size
         return at[above] >= 0 and at[above] <= at[below] < at[above] + size[above]
 
-    def _saved(self, copies: Sequence[Copy], n: int) -> int:
+    def _saved_pushes(self, copies: Sequence[Copy], n: int) -> int:
         return sum((n - 1) * self.weights[self._block(copy)] for copy in copies)
 
-    def _recorded_first(self, copies: Sequence[Copy], n: int) -> Iterator[Choice]:
+    def _inline_choices(self, copies: Sequence[Copy], n: int) -> Iterator[Choice]:
         if len(copies) < 2:
             return
         first, *others = copies
         # Playback is right only where the recording was executed on every way.
         below = [copy for copy in others if self._dominates(self._block(first), self._block(copy))]
-        worth = self._saved(below, n) - self.weights[self._block(first)]
+        worth = self._saved_pushes(below, n) - self.weights[self._block(first)]
         yield Choice(worth, n, (first, *below), None)
 
-    def _recorded_before(self, copies: Sequence[Copy], n: int) -> Iterator[Choice]:
+    def _preheader_choices(self, copies: Sequence[Copy], n: int) -> Iterator[Choice]:
         for before in dict.fromkeys(b for copy in copies for b in self.preheaders[self._block(copy)]):
             below = [c for c in copies if self._dominates(before, self._block(c)) and self._block(c) != before]
-            worth = self._saved(below, n) - (n + 1) * self.weights[before]
+            worth = self._saved_pushes(below, n) - (n + 1) * self.weights[before]
             yield Choice(worth, n, tuple(below), before)
 
 
-def _apart(copies: Sequence[Copy], n: int) -> Iterator[Copy]:
+def _non_overlapping(copies: Sequence[Copy], n: int) -> Iterator[Copy]:
     """Occurrences that do not overlap, from the first on."""
     last: Copy | None = None
     for copy in copies:
@@ -208,28 +208,28 @@ def _apart(copies: Sequence[Copy], n: int) -> Iterator[Copy]:
             last = copy
 
 
-def _runs(listing: Listing) -> Iterator[Run]:
+def _word_runs(listing: Listing) -> Iterator[Run]:
     """Runs of constant words; scalar code without effects may stand between them."""
     recorded = 0
     for block, lines in enumerate(listing.lines):
         found: list[int] = []
         for k, line in enumerate(lines):
-            if isinstance(line, Word) and not recorded and _repeats(line):
+            if isinstance(line, Word) and not recorded and _is_recordable(line):
                 found.append(k)
             # A computed word cannot be recorded, and an effect of scalar code must keep its place among the words.
-            elif isinstance(line, Word) or _matters(line):
+            elif isinstance(line, Word) or _has_effect(line):
                 yield Run(block, tuple(found))
                 found = []
             if isinstance(line, Word):
-                recorded = recorded - 1 if recorded else _recorded(line, listing)
+                recorded = recorded - 1 if recorded else _recording_length(line, listing)
         yield Run(block, tuple(found))
 
 
-def _repeats(line: Word) -> bool:
+def _is_recordable(line: Word) -> bool:
     return not line.parts and line.bits >> 24 != REPLAY
 
 
-def _recorded(line: Word, listing: Listing) -> int:
+def _recording_length(line: Word, listing: Listing) -> int:
     """Length of a recording: as many words from here on the source, or this pass, records."""
     if line.parts or line.bits >> 24 != REPLAY:
         return 0
@@ -239,8 +239,8 @@ def _recorded(line: Word, listing: Listing) -> int:
     return found.values["len"] or _WHOLE_BUFFER
 
 
-def _matters(line: Line) -> bool:
-    row = called(line) if isinstance(line, Instruction) else None
+def _has_effect(line: Line) -> bool:
+    row = called_operation(line) if isinstance(line, Instruction) else None
     return isinstance(line, Instruction) and line.operation in ("call", "store", "load", "fence") and row is None
 
 
@@ -263,9 +263,9 @@ def _preheaders(listing: Listing, forest: LoopForest) -> list[tuple[int, ...]]:
     return [tuple(blocks) for blocks in found]
 
 
-def _applied(listing: Listing, chosen: Choice, start: int) -> Listing:
+def _apply_choice(listing: Listing, chosen: Choice, start: int) -> Listing:
     """Listing with the sequence in the slots from `start` on."""
-    runs = list(_runs(listing))
+    runs = list(_word_runs(listing))
     replaced: dict[tuple[int, int], Word | None] = {}
     first, *others = chosen.copies if chosen.before is None else (None, *chosen.copies)
     # One word of playback takes the place of a whole copy.
@@ -285,12 +285,12 @@ def _applied(listing: Listing, chosen: Choice, start: int) -> Listing:
         body = [line for k in lines if isinstance(line := listing.lines[run.block][k], Word)]
         tail = (_replay(listing, start, chosen.length, "recorded before the loop", load=1), *body)
     return listing.with_lines(
-        (*_changed(block, lines, heads, replaced), *(tail if block == chosen.before else ()))
+        (*_rewrite_block(block, lines, heads, replaced), *(tail if block == chosen.before else ()))
         for block, lines in enumerate(listing.lines)
     )
 
 
-def _changed(
+def _rewrite_block(
     block: int, lines: Sequence[Line], heads: dict[tuple[int, int], Word], replaced: dict[tuple[int, int], Word | None]
 ) -> Iterator[Line]:
     for k, line in enumerate(lines):
@@ -302,7 +302,7 @@ def _changed(
 
 
 def _replay(listing: Listing, start: int, length: int, note: str, load: int = 0, executes: int = 0) -> Word:
-    return word(
+    return make_word(
         "REPLAY",
         listing.member,
         f"{length} words {note}",

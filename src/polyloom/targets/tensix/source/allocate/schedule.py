@@ -17,7 +17,7 @@ from typing import Final
 
 from polyloom.ir.ssa import Constant, Instruction, Operand, Value
 from polyloom.targets.tensix.source.allocate.code import EXIT, RAW, Code, Item, Op, Register
-from polyloom.targets.tensix.source.operations import called
+from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.isa import Member
 
@@ -28,15 +28,15 @@ _WIDE: Final = frozenset({3, 4, 10, 12})
 """Modes of SFPLOAD and SFPSTORE that take 32-bit rows; stores with 7 and 9 do, too."""
 
 
-def schedule(code: Code, member: Member, apart: bool = False) -> Code:
+def schedule_code(code: Code, member: Member, apart: bool = False) -> Code:
     """Scheduled code. With `apart` nothing passes a word of the source, such as that of `dst_reg++`: pieces that repeat
     stay alike.
     """
-    items = tuple(tuple(_scheduled(found, member, apart)) for found in code.items)
+    items = tuple(tuple(_schedule_block(found, member, apart)) for found in code.items)
     return replace(code, items=items)
 
 
-def is_late(op: Op, member: Member) -> bool:
+def has_late_result(op: Op, member: Member) -> bool:
     """Whether the next instruction may not use the result."""
     if op.shape is RAW:
         return False  # a barrier anyway, and what stands behind it is looked at as words
@@ -45,12 +45,12 @@ def is_late(op: Op, member: Member) -> bool:
     return shuffles or (row.hazard == "mad" and member == "wormhole")
 
 
-def ordering(items: Sequence[Item], member: Member) -> list[dict[int, int]]:
+def dependence_edges(items: Sequence[Item], member: Member) -> list[dict[int, int]]:
     """Dependence edges: by position the earlier ones that it must stay behind, each with the cycles that it takes."""
     return _Order(member).all(items)
 
 
-def _scheduled(items: Sequence[Item], member: Member, apart: bool) -> Iterator[Item]:
+def _schedule_block(items: Sequence[Item], member: Member, apart: bool) -> Iterator[Item]:
     before = _Order(member, apart).all(items)
     behind: list[list[tuple[int, int]]] = [[] for _ in items]
     waits = [len(found) for found in before]
@@ -61,7 +61,7 @@ def _scheduled(items: Sequence[Item], member: Member, apart: bool) -> Iterator[I
     done = [False] * len(items)
     first = cycle = 0
     while first < len(items):
-        chosen = _chosen(first, waits, ready_at, done, cycle)
+        chosen = _pick_ready_instruction(first, waits, ready_at, done, cycle)
         done[chosen] = True
         cycle = max(cycle, ready_at[chosen])
         for other, latency in behind[chosen]:
@@ -75,7 +75,7 @@ def _scheduled(items: Sequence[Item], member: Member, apart: bool) -> Iterator[I
             first += 1
 
 
-def _chosen(first: int, waits: Sequence[int], ready_at: Sequence[int], done: Sequence[bool], cycle: int) -> int:
+def _pick_ready_instruction(first: int, waits: Sequence[int], ready_at: Sequence[int], done: Sequence[bool], cycle: int) -> int:
     """Ready instruction: the first that need not wait; if all must, the one that waits least."""
     best, soonest = first, -1
     for at in range(first, min(first + WINDOW, len(waits))):
@@ -93,7 +93,7 @@ def _takes_cycle(item: Item) -> int:
 
 
 def _is_word(item: Instruction) -> bool:
-    row = called(item)
+    row = called_operation(item)
     return row is not None and row.name == "word"
 
 
@@ -128,116 +128,116 @@ class _Order:
         for at, item in enumerate(items):
             self.edges.append({})
             if isinstance(item, Op) and item.shape is RAW:
-                self._registers(at, item)
-                self._word(at, item.immediates[0])
-                self._after(at, self.barrier, 0)
+                self._add_register_edges(at, item)
+                self._add_word(at, item.immediates[0])
+                self._add_edge(at, self.barrier, 0)
             elif isinstance(item, Op) and item.shape.name != EXIT:
-                self._op(at, item)
+                self._add_op(at, item)
             elif isinstance(item, Op):
-                self._block(at)
+                self._add_barrier(at)
             else:
-                self._scalar(at, item)
+                self._add_scalar(at, item)
         return self.edges
 
-    def _after(self, at: int, other: int | None, latency: int = 1) -> None:
+    def _add_edge(self, at: int, other: int | None, latency: int = 1) -> None:
         if other is not None and other != at:
             self.edges[at][other] = max(self.edges[at].get(other, 0), latency)
 
-    def _block(self, at: int) -> None:
+    def _add_barrier(self, at: int) -> None:
         """Barrier: nothing passes."""
         for other in range(0 if self.barrier is None else self.barrier, at):
-            self._after(at, other)
+            self._add_edge(at, other)
         self.barrier = at
 
-    def _scalar(self, at: int, item: Instruction) -> None:
-        row = called(item)
+    def _add_scalar(self, at: int, item: Instruction) -> None:
+        row = called_operation(item)
         for operand in item.operands:
-            self._use(at, operand)
+            self._add_use(at, operand)
         for result in item.results:
             self.scalars[result.name] = at
         if row is not None and row.name == "word":
-            self._word(at, item.operands[0])
+            self._add_word(at, item.operands[0])
         elif item.operation in ("load", "store", "call", "fence") and (row is None or row.group != "printing"):
-            self._block(at)
+            self._add_barrier(at)
         elif row is not None:
-            self._after(at, self.drawn, 0)
+            self._add_edge(at, self.drawn, 0)
             self.drawn = at
-        self._after(at, self.barrier, 0)
+        self._add_edge(at, self.barrier, 0)
 
-    def _use(self, at: int, operand: Operand) -> None:
+    def _add_use(self, at: int, operand: Operand) -> None:
         if isinstance(operand, Value):
-            self._after(at, self.scalars.get(operand.name), 0)
+            self._add_edge(at, self.scalars.get(operand.name), 0)
 
-    def _word(self, at: int, bits: Operand) -> None:
+    def _add_word(self, at: int, bits: Operand) -> None:
         """Raw word: only INCRWC is understood, it waits for accesses to Dst; any other is a barrier."""
         found = decode(bits.value & 0xFFFFFFFF, self.member) if isinstance(bits, Constant) else None
         if found is None or found.row.name != "INCRWC" or self.apart:
-            self._block(at)
+            self._add_barrier(at)
             return
         # INCRWC moves the addresses of all later accesses, which must not pass it in either direction.
         for other, _ in self.memory:
-            self._after(at, other)
-        self._after(at, self.counter)
+            self._add_edge(at, other)
+        self._add_edge(at, self.counter)
         self.counter, self.memory = at, []
 
-    def _op(self, at: int, op: Op) -> None:
+    def _add_op(self, at: int, op: Op) -> None:
         for value in op.immediates:
-            self._use(at, value)
-        self._after(at, self.barrier)
-        self._registers(at, op)
-        self._flags(at, op)
+            self._add_use(at, value)
+        self._add_edge(at, self.barrier)
+        self._add_register_edges(at, op)
+        self._add_flag_edges(at, op)
         name = op.shape.row_name
         if name in ("SFPLOAD", "SFPSTORE"):
-            self._dst(at, op)
-        if name == "SFPSHFT2" or _is_drawn(op):
-            self._after(at, self.drawn)
+            self._add_dst_edges(at, op)
+        if name == "SFPSHFT2" or _draws_random(op):
+            self._add_edge(at, self.drawn)
             self.drawn = at
 
-    def _registers(self, at: int, op: Op) -> None:
+    def _add_register_edges(self, at: int, op: Op) -> None:
         """Register dependences: true, output and anti-dependences, with the latency of the writer (Muchnick 1997,
         section 9.2).
         """
         for register in op.reads:
             if register in self.writer:
-                self._after(at, *self.writer[register])
+                self._add_edge(at, *self.writer[register])
         for register in op.writes:
             if register in self.writer:
-                self._after(at, *self.writer[register])
+                self._add_edge(at, *self.writer[register])
             for reader in self.readers.get(register, ()):
-                self._after(at, reader)
-        latency = 2 if is_late(op, self.member) else 1
+                self._add_edge(at, reader)
+        latency = 2 if has_late_result(op, self.member) else 1
         for register in op.writes:
             self.writer[register], self.readers[register] = (at, latency), []
         for register in op.reads:
             self.readers.setdefault(register, []).append(at)
 
-    def _flags(self, at: int, op: Op) -> None:
+    def _add_flag_edges(self, at: int, op: Op) -> None:
         """Flag dependences: by what an instruction does to the lane flags, or needs of them."""
-        kind = self._kind(op)
+        kind = self._flag_effect(op)
         if kind == "none":
             return
         # It may pass tests, which only take lanes away that nobody needs of it.
         if kind == "loose":
-            self._after(at, self.hard)
+            self._add_edge(at, self.hard)
             self.loose.append(at)
         elif kind == "exact":
-            self._after(at, self.flag)
+            self._add_edge(at, self.flag)
             self.exact.append(at)
         elif kind == "push":
-            self._after(at, self.flag)
+            self._add_edge(at, self.flag)
             # what it pushes is what is enabled: tests stay behind it, and it stays behind them
             self.flag = at
         else:
             # What narrows must not take lanes from what stands before it; what widens may be passed by loose ones.
             for other in (self.flag, *self.exact, *(self.loose if kind != "widen" else ())):
-                self._after(at, other)
+                self._add_edge(at, other)
             self.flag, self.exact = at, []
             self.loose = self.loose if kind == "widen" else []
             self.hard = self.hard if kind == "narrow" else at
 
-    def _kind(self, op: Op) -> str:
-        """Flag effect as `_kind` says; SFPPOPC gives lanes back, unless all were enabled since the push."""
-        kind = _kind(op)
+    def _flag_effect(self, op: Op) -> str:
+        """Flag effect as `_classify_flags` says; SFPPOPC gives lanes back, unless all were enabled since the push."""
+        kind = _classify_flags(op)
         if kind == "push":
             self.levels.append(False)
         elif op.shape.row_name == "SFPENCC":
@@ -247,19 +247,19 @@ class _Order:
             return "change" if was_wide else kind
         return kind
 
-    def _dst(self, at: int, op: Op) -> None:
-        self._after(at, self.counter)
+    def _add_dst_edges(self, at: int, op: Op) -> None:
+        self._add_edge(at, self.counter)
         for other, earlier in self.memory:
-            if _meet(op, earlier):
-                self._after(at, other)
+            if _may_alias(op, earlier):
+                self._add_edge(at, other)
         if op.immediate("sfpu_addr_mode") not in (3, 7):
             for other, _ in self.memory:
-                self._after(at, other)
+                self._add_edge(at, other)
             self.counter, self.memory = at, []
         self.memory.append((at, op))
 
 
-def _kind(op: Op) -> str:
+def _classify_flags(op: Op) -> str:
     """Class of an instruction by flags: `narrow`, `widen`, `change` and `push` of flags; else whether the lanes matter:
     `exact`, `loose`, `none`.
     """
@@ -280,17 +280,17 @@ def _kind(op: Op) -> str:
         case "SFPPUSHC":
             return "push"
         case _:
-            return "none" if op.is_copy else "exact" if op.kept or not op.results or _is_drawn(op) else "loose"
+            return "none" if op.is_copy else "exact" if op.kept or not op.results or _draws_random(op) else "loose"
 
 
-def _is_drawn(op: Op) -> bool:
+def _draws_random(op: Op) -> bool:
     name = op.shape.row_name
     if name == "SFP_STOCH_RND":
         return op.immediate("rnd_mode") == 1
     return op.shape.name == "SFPMOV.random" or (name == "SFPCAST" and op.immediate("instr_mod1") == 1)
 
 
-def _meet(op: Op, earlier: Op) -> bool:
+def _may_alias(op: Op, earlier: Op) -> bool:
     """Alias test: whether the order of two accesses to Dst matters, as far as is known."""
     if op.shape.name == earlier.shape.name == "SFPLOAD":
         return False

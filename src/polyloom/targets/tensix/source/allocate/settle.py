@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.targets.tensix.source.allocate.code import Item, Op
-from polyloom.targets.tensix.source.allocate.interference import Bits, backwards, before
-from polyloom.targets.tensix.source.allocate.schedule import ordering
+from polyloom.targets.tensix.source.allocate.interference import Bits, walk_backwards, transfer_liveness
+from polyloom.targets.tensix.source.allocate.schedule import dependence_edges
 from polyloom.targets.tensix.words.isa import Member
 
 _GREATEST: Final = 10
@@ -23,12 +23,12 @@ LONGEST: Final = 300
 """Instructions of a block that is searched: each move looks at what stands between its two places."""
 
 
-def settle(items: Sequence[Item], after: Bits, member: Member, most: int) -> list[Item]:
+def search_order(items: Sequence[Item], after: Bits, member: Member, most: int) -> list[Item]:
     """Order found; the given one where there is no better."""
     order = list(items)
     while True:
-        lives = _lives_of(order, after, most)
-        moves = _moves(order, member, lives.crowd) if any(lives.excess) else ()
+        lives = _live_ranges(order, after, most)
+        moves = _candidate_moves(order, member, lives.crowd) if any(lives.excess) else ()
         # First improvement, not the best one: each move is checked over the span that it reorders, and there are many
         # moves.
         found = next((move for move in moves if lives.is_better(move)), None)
@@ -76,7 +76,7 @@ class _Lives:
         return budget > 0
 
 
-def _lives_of(order: Sequence[Item], after: Bits, most: int) -> _Lives:
+def _live_ranges(order: Sequence[Item], after: Bits, most: int) -> _Lives:
     count = len(order)
     found = _Lives(most, [False] * count, [0] * count, [0] * count, [0] * count, [0] * count, 0)
     crowd, alive = 0, after
@@ -86,52 +86,52 @@ def _lives_of(order: Sequence[Item], after: Bits, most: int) -> _Lives:
         if isinstance(item, Op):
             found.is_op[at] = True
             found.writes[at] = written = sum(1 << register for register in set(item.writes))
-            found.reads[at] = before(item, 0)
+            found.reads[at] = transfer_liveness(item, 0)
             found.excess[at] = max(0, (alive | written).bit_count() - most)
             crowd |= alive | written if found.excess[at] else 0
             alive = alive & ~written | found.reads[at]
     return replace(found, crowd=crowd)
 
 
-def peak(items: Sequence[Item], after: Bits) -> int:
+def peak_pressure(items: Sequence[Item], after: Bits) -> int:
     """Peak register pressure, counting what an instruction writes beside what lives on."""
     return max(_live(items, after), default=0)
 
 
-def excess(items: Sequence[Item], after: Bits, most: int) -> int:
+def excess_pressure(items: Sequence[Item], after: Bits, most: int) -> int:
     """Excess pressure, summed over the block."""
     return sum(max(0, count - most) for count in _live(items, after))
 
 
 def _live(items: Sequence[Item], after: Bits) -> Iterator[int]:
-    for _, op, alive in backwards(items, after):
+    for _, op, alive in walk_backwards(items, after):
         for register in op.writes:
             alive |= 1 << register
         yield alive.bit_count()
 
 
-def _moves(order: Sequence[Item], member: Member, crowd: Bits) -> Iterator[_Move]:
+def _candidate_moves(order: Sequence[Item], member: Member, crowd: Bits) -> Iterator[_Move]:
     """Candidate moves of an instruction that has to do with the crowd."""
-    earlier = ordering(order, member)
+    earlier = dependence_edges(order, member)
     behind: list[set[int]] = [set() for _ in order]
     for at, found in enumerate(earlier):
         for other in found:
             behind[other].add(at)
-    users = _users(order)
+    users = _readers(order)
     for at, item in enumerate(order):
         # Moves of instructions whose registers are not crowded cannot lower the excess.
         if not isinstance(item, Op) or not any(crowd >> r & 1 for r in (*item.writes, *item.reads)):
             continue
-        for group in _groups(at, users):
+        for group in _movable_groups(at, users):
             inside = set(group)
             down = min((k for g in group for k in behind[g] if k not in inside), default=len(order))
             up = max((k for g in group for k in earlier[g] if k not in inside), default=-1) + 1
             for target in dict.fromkeys((down, up)):
                 if target < group[0] or target > group[-1] + 1:
-                    yield _moved(group, target)
+                    yield _make_move(group, target)
 
 
-def _groups(at: int, users: Sequence[set[int]]) -> Iterator[list[int]]:
+def _movable_groups(at: int, users: Sequence[set[int]]) -> Iterator[list[int]]:
     """Movable groups: an instruction, then with what only it needs, and so on: pieces of an expression that can move as
     one.
     """
@@ -146,7 +146,7 @@ def _groups(at: int, users: Sequence[set[int]]) -> Iterator[list[int]]:
         yield group
 
 
-def _users(order: Sequence[Item]) -> list[set[int]]:
+def _readers(order: Sequence[Item]) -> list[set[int]]:
     """Readers by position of what an instruction writes."""
     found: list[set[int]] = [set() for _ in order]
     writer: dict[int, int] = {}
@@ -159,7 +159,7 @@ def _users(order: Sequence[Item]) -> list[set[int]]:
     return found
 
 
-def _moved(group: Sequence[int], target: int) -> _Move:
+def _make_move(group: Sequence[int], target: int) -> _Move:
     inside = set(group)
     if target < group[0]:
         return _Move(target, (*group, *(k for k in range(target, group[-1]) if k not in inside)))

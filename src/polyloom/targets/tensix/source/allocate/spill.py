@@ -21,13 +21,13 @@ from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, RAW, Co
 from polyloom.targets.tensix.source.allocate.interference import (
     ALLOCATED,
     Bits,
-    backwards,
-    interference,
-    live_out,
+    walk_backwards,
+    build_interference_graph,
+    live_out_sets,
     members,
 )
-from polyloom.targets.tensix.source.lower.shapes import shapes
-from polyloom.targets.tensix.source.operations import called
+from polyloom.targets.tensix.source.lower.shapes import shape_table
+from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.isa import Member
 
@@ -56,20 +56,20 @@ class Spilling:
 
     def more(self) -> bool:
         """Spilling of one more variable; whether there was one, and a place."""
-        chosen, code = _chosen(self.code, self.small), self.code
-        row = None if chosen is None else self._row(chosen)
+        chosen, code = _spill_candidate(self.code, self.small), self.code
+        row = None if chosen is None else self._assign_row(chosen)
         if chosen is None or row is None:
             return False
-        writer = _Writer(chosen, row, self.member, _moves(code, self.member), code.variables)
+        writer = _Writer(chosen, row, self.member, _may_move_counter(code, self.member), code.variables)
         items = tuple(tuple(new for item in found for new in writer.item(item)) for found in code.items)
         # The short lives that spilling makes would be chosen again and again.
         self.small |= frozenset(range(code.variables, writer.next))
         self.code = replace(code, items=items, variables=writer.next)
         return True
 
-    def _row(self, chosen: Register) -> int | None:
+    def _assign_row(self, chosen: Register) -> int | None:
         """First row of the variable's place; None where rows are full."""
-        size = rows_of(self.code, self.member)
+        size = rows_per_variable(self.code, self.member)
         first = -(-self.rows.start // _ROWS) * _ROWS  # the two low bits of an address choose columns
         at = next((k for k, held in enumerate(self.places) if not held & self.neighbours[chosen]), len(self.places))
         row = first + at * size
@@ -81,25 +81,25 @@ class Spilling:
         return row
 
 
-def spilling(code: Code, member: Member, rows: range) -> Spilling:
+def start_spilling(code: Code, member: Member, rows: range) -> Spilling:
     """Start of spilling: nothing is spilled yet."""
-    return Spilling(code, member, rows, interference(code).neighbours)
+    return Spilling(code, member, rows, build_interference_graph(code).neighbours)
 
 
-def rows_of(code: Code, member: Member) -> int:
+def rows_per_variable(code: Code, member: Member) -> int:
     """As many rows as a variable takes."""
-    return 3 * _ROWS if _moves(code, member) else _ROWS
+    return 3 * _ROWS if _may_move_counter(code, member) else _ROWS
 
 
-def _chosen(code: Code, small: frozenset[Register]) -> Register | None:
+def _spill_candidate(code: Code, small: frozenset[Register]) -> Register | None:
     """Spill candidate: that with the fewest uses for the length of its life, of those that live where the most do
     (Chaitin 1982: cost over degree).
     """
     uses = Counter(r for items in code.items for i in items if isinstance(i, Op) for r in (*i.reads, *i.writes))
     lengths: Counter[Register] = Counter()
     crowd: tuple[int, Bits] = (0, 0)
-    for items, after in zip(code.items, live_out(code), strict=True):
-        for _, op, alive in backwards(items, after):
+    for items, after in zip(code.items, live_out_sets(code), strict=True):
+        for _, op, alive in walk_backwards(items, after):
             for register in op.writes:
                 alive |= 1 << register
             lengths.update(members(alive))
@@ -110,14 +110,14 @@ def _chosen(code: Code, small: frozenset[Register]) -> Register | None:
     return min(left, key=lambda r: (uses[r] / lengths[r], r), default=None)
 
 
-def _moves(code: Code, member: Member) -> bool:
+def _may_move_counter(code: Code, member: Member) -> bool:
     """Whether a word may move the counter of Dst."""
-    return any(_may_move(item, member) for items in code.items for item in items)
+    return any(_item_may_move(item, member) for items in code.items for item in items)
 
 
-def _may_move(item: Item, member: Member) -> bool:
+def _item_may_move(item: Item, member: Member) -> bool:
     if isinstance(item, Instruction):
-        row = called(item)
+        row = called_operation(item)
         return row is not None and row.name == "word"
     if item.shape is not RAW:
         return item.immediate("sfpu_addr_mode") not in (None, 3, 7)
@@ -141,19 +141,19 @@ class _Writer:
         # Each access has a variable of its own, so that the lives that are left are as short as can be.
         own, self.next = self.next, self.next + 1
         if self.chosen in item.reads:
-            yield Op(shapes()["SFPLOAD"], (own,), (), self._at(0), (), item.place, SPILLED)
+            yield Op(shape_table()["SFPLOAD"], (own,), (), self._access_fields(0), (), item.place, SPILLED)
         yield replace(
             item,
-            results=_renamed(item.results, self.chosen, own),
-            operands=_renamed(item.operands, self.chosen, own),
-            kept=_renamed(item.kept, self.chosen, own),
+            results=_substitute(item.results, self.chosen, own),
+            operands=_substitute(item.operands, self.chosen, own),
+            kept=_substitute(item.kept, self.chosen, own),
         )
         for half in self.stored if self.chosen in item.writes else ():
-            yield Op(shapes()["SFPSTORE"], (), (own,), self._at(half), (), item.place, SPILLED)
+            yield Op(shape_table()["SFPSTORE"], (), (own,), self._access_fields(half), (), item.place, SPILLED)
 
-    def _at(self, half: int) -> tuple[Constant, ...]:
+    def _access_fields(self, half: int) -> tuple[Constant, ...]:
         return tuple(Constant(I32, number) for number in (_ALL_LANES, self.mode, self.row + half))
 
 
-def _renamed(registers: Sequence[Register], old: Register, new: Register) -> tuple[Register, ...]:
+def _substitute(registers: Sequence[Register], old: Register, new: Register) -> tuple[Register, ...]:
     return tuple(new if r == old else r for r in registers)

@@ -25,13 +25,13 @@ from polyloom.ir.ssa import (
     Return,
     Undef,
     Value,
-    edges_of,
-    with_edges,
+    successor_edges,
+    replace_edges,
 )
 from polyloom.targets.tensix.source.allocate.code import EXIT_SHAPE, FIRST_VARIABLE, RAW, Code, Item, Op, Register, copy
 from polyloom.targets.tensix.source.allocate.interference import ALLOCATED
-from polyloom.targets.tensix.source.lower.masks import ALL, masks
-from polyloom.targets.tensix.source.lower.shapes import PINNED, REGISTER, Machine, machine, register_of, shapes
+from polyloom.targets.tensix.source.lower.masks import ALL, analyze_masks
+from polyloom.targets.tensix.source.lower.shapes import PINNED, REGISTER, Machine, decompose, constant_register, shape_table
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.isa import Member
@@ -45,10 +45,10 @@ _ZERO = 9
 
 def leave_ssa(function: Function, member: Member) -> Code:
     """Code over variables of a function after placement."""
-    return _Leaving(_split(reached(function)), member).code()
+    return _Leaving(_split_critical_edges(reached(function)), member).code()
 
 
-def _split(function: Function) -> Function:
+def _split_critical_edges(function: Function) -> Function:
     """Critical edge splitting: each edge with vectors from a block that jumps to several to one that several jump to
     gets a block.
     """
@@ -56,11 +56,11 @@ def _split(function: Function) -> Function:
     parameters = {block.name: block.parameters for block in function.blocks}
     arrivals: dict[str, int] = {}
     for block in function.blocks:
-        for edge in edges_of(block.terminator):
+        for edge in successor_edges(block.terminator):
             arrivals[edge.block] = arrivals.get(edge.block, 0) + 1
     made: list[Block] = []
 
-    def through(edge: Edge) -> Edge:
+    def split_edge(edge: Edge) -> Edge:
         is_vector = any(p.type == VECTOR for p in parameters[edge.block])
         if not is_vector or arrivals[edge.block] == 1:
             return edge
@@ -70,8 +70,8 @@ def _split(function: Function) -> Function:
 
     blocks: list[Block] = []
     for block in function.blocks:
-        if len(edges_of(block.terminator)) > 1:
-            block = replace(block, terminator=with_edges(block.terminator, lambda o: o, through))
+        if len(successor_edges(block.terminator)) > 1:
+            block = replace(block, terminator=replace_edges(block.terminator, lambda o: o, split_edge))
         blocks.append(block)
     return replace(function, blocks=(*blocks, *made))
 
@@ -90,19 +90,19 @@ class _Leaving:
 
     def code(self) -> Code:
         calls = [i for block in self.function.blocks for i in block.instructions]
-        self.written = frozenset(_last(i) for i in calls if i.called == "SFPCONFIG")
-        self.pinned = tuple(sorted({_last(i) for i in calls if i.called == PINNED}))
+        self.written = frozenset(_register_number(i) for i in calls if i.called == "SFPCONFIG")
+        self.pinned = tuple(sorted({_register_number(i) for i in calls if i.called == PINNED}))
         for instruction in calls:
             # a register that nothing writes is used where it is; blocks are not in the order of control
-            number = _last(instruction) if instruction.called == REGISTER else 0
+            number = _register_number(instruction) if instruction.called == REGISTER else 0
             if number >= ALLOCATED and number not in self.written:
                 self.numbers[instruction.results[0].name] = number
         parameters = {block.name: block.parameters for block in self.function.blocks}
-        known = masks(self.function)
+        known = analyze_masks(self.function)
         heads = {block.name: list[Item]() for block in self.function.blocks}
         tails: dict[str, list[Item]] = {}
         for block in self.function.blocks:
-            tails[block.name] = self._jumps(block, parameters, heads)
+            tails[block.name] = self._edge_copies(block, parameters, heads)
         blocks: list[Block] = []
         found: list[tuple[Item, ...]] = []
         for block in self.function.blocks:
@@ -113,15 +113,15 @@ class _Leaving:
             if isinstance(block.terminator, Return) and self.pinned:
                 self.items.append(Op(EXIT_SHAPE, kept=self.pinned))
             found.append((*heads[block.name], *self.items, *tails[block.name]))
-            blocks.append(_scalar(block, parameters))
+            blocks.append(_scalar_block(block, parameters))
         return Code(replace(self.function, blocks=tuple(blocks)), tuple(found), self.next())
 
-    def _jumps(
+    def _edge_copies(
         self, block: Block, parameters: dict[str, tuple[Value, ...]], heads: dict[str, list[Item]]
     ) -> list[Item]:
         """Copies of an edge, at the end of a block that jumps to one, else at the beginning of those that it jumps
         to."""
-        edges = edges_of(block.terminator)
+        edges = successor_edges(block.terminator)
         own: list[Item] = []
         for edge in edges:
             pairs = [
@@ -129,31 +129,31 @@ class _Leaving:
                 for parameter, argument in zip(parameters[edge.block], edge.arguments, strict=True)
                 if parameter.type == VECTOR and not isinstance(argument, Undef)
             ]
-            made = parallel(pairs, self.next, block.terminator.place)
+            made = sequentialize_copies(pairs, self.next, block.terminator.place)
             (own if len(edges) == 1 else heads[edge.block]).extend(made)
         return own
 
     def _instruction(self, instruction: Instruction, is_everywhere: bool) -> None:
-        taken = machine(instruction)
+        taken = decompose(instruction)
         place = instruction.place
         if taken is not None:
-            self._machine(taken, place)
+            self._machine_op(taken, place)
         elif instruction.called == REGISTER:
-            self._read(instruction.results[0], _last(instruction), place)
+            self._read_register(instruction.results[0], _register_number(instruction), place)
         elif instruction.called == PINNED:
-            value, number = self._operand(instruction.operands[0]), _last(instruction)
+            value, number = self._operand(instruction.operands[0]), _register_number(instruction)
             note = f"l_reg[{number}]"
             if is_everywhere:
                 self.items.append(copy(number, value, place, note))
             else:
                 zero = (Constant(instruction.operands[1].type, 0),)
-                self.items.append(Op(shapes()["SFPMOV"], (number,), (value,), zero, (number,), place, note))
+                self.items.append(Op(shape_table()["SFPMOV"], (number,), (value,), zero, (number,), place, note))
         elif instruction.called == f"{PREFIX}word" and isinstance(instruction.operands[0], Constant):
-            self.items.append(self._raw(instruction.operands[0], is_everywhere, place))
+            self.items.append(self._raw_op(instruction.operands[0], is_everywhere, place))
         else:
             self.items.append(instruction)
 
-    def _raw(self, bits: Constant, is_everywhere: bool, place: Place) -> Op:
+    def _raw_op(self, bits: Constant, is_everywhere: bool, place: Place) -> Op:
         """Raw word of the source, with the registers that its instruction reads and writes."""
         found = decode(bits.value & 0xFFFFFFFF, self.member)
         if found is None or found.row.unit != "vector":
@@ -165,11 +165,11 @@ class _Leaving:
         )
         return Op(RAW, writes, reads, (bits,), () if is_everywhere else writes, place, "raw")
 
-    def _read(self, result: Value, number: int, place: Place) -> None:
+    def _read_register(self, result: Value, number: int, place: Place) -> None:
         if self.numbers.get(result.name) != number:
             self.items.append(copy(self._register(result), number, place, _note(result)))
 
-    def _machine(self, taken: Machine, place: Place) -> None:
+    def _machine_op(self, taken: Machine, place: Place) -> None:
         """Machine instruction with its tied, kept and fixed registers, which copies around it provide."""
         shape = taken.shape
         note = ", ".join(map(_note, taken.results))
@@ -203,7 +203,7 @@ class _Leaving:
     def _operand(self, operand: Operand) -> Register:
         match operand:
             case Constant():
-                return register_of(operand)
+                return constant_register(operand)
             case Value():
                 return self._register(operand)
             case _:
@@ -215,7 +215,7 @@ class _Leaving:
         return self.numbers[value.name]
 
 
-def parallel(
+def sequentialize_copies(
     pairs: Sequence[tuple[Register, Register]], fresh: Callable[[], Register], place: Place = NOWHERE
 ) -> Iterator[Op]:
     """Sequentialization of a parallel copy: copies one after the other that have the effect of all at once (Boissinot
@@ -235,7 +235,7 @@ def parallel(
         left.remove(ready)
 
 
-def _scalar(block: Block, parameters: dict[str, tuple[Value, ...]]) -> Block:
+def _scalar_block(block: Block, parameters: dict[str, tuple[Value, ...]]) -> Block:
     """Block without vectors among parameters and arguments, and without instructions."""
 
     def edge(found: Edge) -> Edge:
@@ -243,10 +243,10 @@ def _scalar(block: Block, parameters: dict[str, tuple[Value, ...]]) -> Block:
         return Edge(found.block, tuple(argument for parameter, argument in kept if parameter.type != VECTOR))
 
     left = tuple(p for p in block.parameters if p.type != VECTOR)
-    return Block(block.name, left, (), with_edges(block.terminator, lambda o: o, edge))
+    return Block(block.name, left, (), replace_edges(block.terminator, lambda o: o, edge))
 
 
-def _last(instruction: Instruction) -> int:
+def _register_number(instruction: Instruction) -> int:
     """Number of a register among the operands."""
     operand = next(o for o in instruction.operands if isinstance(o, Constant) and o.type != VECTOR)
     return operand.value

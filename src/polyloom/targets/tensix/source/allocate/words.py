@@ -16,7 +16,7 @@ from polyloom.targets.tensix.source.allocate.code import RAW, Code, Item, Op
 from polyloom.targets.tensix.source.operations import PREFIX
 from polyloom.targets.tensix.words.decode import Decoded, decode
 from polyloom.targets.tensix.words.disassemble import disassemble
-from polyloom.targets.tensix.words.isa import Field, Member, key, named
+from polyloom.targets.tensix.words.isa import Field, Member, spelling_key, instructions_by_name
 
 WHOLE: Final = Field("word", 0, 32)
 
@@ -63,12 +63,12 @@ class Listing:
 
 
 def encode(code: Code, member: Member) -> Listing:
-    return Listing(code.function, tuple(tuple(_line(i, member) for i in items) for items in code.items), member)
+    return Listing(code.function, tuple(tuple(_encode_item(i, member) for i in items) for items in code.items), member)
 
 
-def word(name: str, member: Member, note: str, **fields: int) -> Word:
+def make_word(name: str, member: Member, note: str, **fields: int) -> Word:
     """Word of the compiler's own, by names of fields."""
-    row = named(member)[key(name)]
+    row = instructions_by_name(member)[spelling_key(name)]
     bits = row.opcode << 24
     for field in row.fields:
         # The compiler's own words are known to fit; user's text goes through the assembler, which checks.
@@ -76,24 +76,24 @@ def word(name: str, member: Member, note: str, **fields: int) -> Word:
     return Word(bits, note=note)
 
 
-def decoded(line: Word, member: Member) -> Decoded | None:
+def decode_word(line: Word, member: Member) -> Decoded | None:
     """Instruction of a word; None where it is not known."""
     return decode(line.bits, member) if line.is_known else None
 
 
-def _line(item: Item, member: Member) -> Line:
+def _encode_item(item: Item, member: Member) -> Line:
     if isinstance(item, Op) and item.shape is RAW:
         (bits,) = item.immediates
         assert isinstance(bits, Constant)
         return Word(bits.value & 0xFFFFFFFF, place=item.place, note=item.note, is_raw=True)
     if isinstance(item, Op):
-        return _word(item, member)
+        return _encode_op(item, member)
     if item.called != f"{PREFIX}word":
         return item
     return Word(0, (Part(item.operands[0], WHOLE),), item.place, "raw", True)
 
 
-def _word(op: Op, member: Member) -> Word:
+def _encode_op(op: Op, member: Member) -> Word:
     row = op.shape.row(member)
     bits = row.opcode << 24
     for slot, register in (
@@ -116,15 +116,15 @@ def _word(op: Op, member: Member) -> Word:
     return Word(bits, tuple(parts), op.place, op.note)
 
 
-def show(listing: Listing) -> str:
+def print_listing(listing: Listing) -> str:
     """Text for `--print-after`: a line per word or scalar instruction."""
     lines: list[str] = []
     for block, found in zip(listing.function.blocks, listing.lines, strict=True):
-        lines += [f"{block.name}:", *(f"    {told(line, listing.member)}" for line in found)]
+        lines += [f"{block.name}:", *(f"    {format_line(line, listing.member)}" for line in found)]
     return "\n".join(lines) + "\n"
 
 
-def told(line: Line, member: Member) -> str:
+def format_line(line: Line, member: Member) -> str:
     if isinstance(line, Instruction):
         return print_instruction(line)
     text = disassemble(line.bits, member) if line.is_known else "a word computed at run time"

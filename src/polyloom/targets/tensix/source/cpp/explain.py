@@ -66,18 +66,18 @@ class Explainer:
     alone: set[str] = field(default_factory=set[str])
 
     def __call__(self, messages: str) -> tuple[Diagnostic, ...]:
-        grouped = _grouped(messages)
-        self.alone.update(filter(None, map(_alone, grouped)))
+        grouped = _group_messages(messages)
+        self.alone.update(filter(None, map(_lone_template, grouped)))
         return (
             # The first explanation that applies is the cause; the later ones tell of its consequences.
-            tuple(unmatched(self.source) if _BRACES.search(messages) else ())
-            or tuple(_collisions(grouped, self.headers, self.defines))
-            or tuple(_diagnostics(grouped, self.source, self.headers))
+            tuple(find_unmatched(self.source) if _BRACES.search(messages) else ())
+            or tuple(_macro_collisions(grouped, self.headers, self.defines))
+            or tuple(_message_diagnostics(grouped, self.source, self.headers))
             or tuple(diagnostics(messages))
         )
 
 
-def _alone(message: _Message) -> str | None:
+def _lone_template(message: _Message) -> str | None:
     """Name that the user gave, where a template is all that it can mean."""
     candidates = [note for note in message.notes if "candidate" in note]
     given = _GIVEN.search(message.text)
@@ -86,15 +86,15 @@ def _alone(message: _Message) -> str | None:
     return given[1] if "candidate template" in candidates[0] else None
 
 
-def _collisions(messages: list[_Message], headers: tuple[str, ...], defines: tuple[str, ...]) -> Iterator[Diagnostic]:
+def _macro_collisions(messages: list[_Message], headers: tuple[str, ...], defines: tuple[str, ...]) -> Iterator[Diagnostic]:
     """Definitions of the command line that our headers do not stand: those in whose expansion one of their errors is,
     or whose names stand where one is. Other errors follow from them.
     """
     known = Files()
     names = list(dict.fromkeys(name[0] for define in defines if (name := re.match(r"\w+", define))))
-    within = [m for m in messages if _is_within(m.places[0].file, headers)]
-    expanded = {name for m in within for name in _expanded(m, headers)}
-    lines = {place for m in within if not any(_is_shown(p.file, headers) for p in m.places) for place in m.places}
+    within = [m for m in messages if _is_in_folders(m.places[0].file, headers)]
+    expanded = {name for m in within for name in _expanded_macros(m, headers)}
+    lines = {place for m in within if not any(_is_user_file(p.file, headers) for p in m.places) for place in m.places}
     words = {word for place in lines for word in re.findall(r"\w+", known.line(place.file, place.line))}
     # Expansion is a proof; a name that merely stands in the line is only taken where there is none.
     for name in [name for name in names if name in expanded] or [name for name in names if name in words]:
@@ -102,17 +102,17 @@ def _collisions(messages: list[_Message], headers: tuple[str, ...], defines: tup
         yield Diagnostic("PL1269", f"`-D {name}` changes the headers of the vector library", help=help)
 
 
-def _expanded(message: _Message, headers: tuple[str, ...]) -> Iterator[str]:
+def _expanded_macros(message: _Message, headers: tuple[str, ...]) -> Iterator[str]:
     """Macros of the command line in our headers: what the user's file hands over is none of them."""
     file = message.places[0].file
     for place, note in message.noted():
         if (macro := _MACRO.match(note)) is None:
             file = place.file
-        elif place.file == _COMMAND_LINE and _is_within(file, headers):
+        elif place.file == _COMMAND_LINE and _is_in_folders(file, headers):
             yield macro[1]
 
 
-def said(error: PolyloomError) -> PolyloomError:
+def explain_import(error: PolyloomError) -> PolyloomError:
     """Error of the import, where C++ has a word for it."""
     first = error.diagnostics[0]
     if re.match(r"`(?:inttoptr|ptrtoint)` of a vector ", first.message):
@@ -121,12 +121,12 @@ def said(error: PolyloomError) -> PolyloomError:
     called = re.match(r"a call of `_ZN?(\w+)` is not supported", first.message)
     if called is None:
         return error
-    name = _plain(called[1])
+    name = _demangle(called[1])
     help = f"define `{name}` in the file, or include what does: everything that a kernel calls becomes part of it"
     return PolyloomError(replace(first, code="PL1265", message=f"`{name}` has no body here", help=help))
 
 
-def _plain(mangled: str) -> str:
+def _demangle(mangled: str) -> str:
     """Name of a mangled one, the last of those with which it begins: `2ns1gEi` is g (Itanium C++ ABI, section 5.1,
     nested names).
     """
@@ -137,7 +137,7 @@ def _plain(mangled: str) -> str:
     return name
 
 
-def unmatched(source: Source) -> Iterator[Diagnostic]:
+def find_unmatched(source: Source) -> Iterator[Diagnostic]:
     """Regions that are not closed, and what closes none."""
     # Comments and strings become blanks of the same length, so that places stay.
     text = _BLANK.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)
@@ -160,25 +160,25 @@ def unmatched(source: Source) -> Iterator[Diagnostic]:
         yield Diagnostic("PL1260", f"`{word}` without `{end}`", span=span, help=help)
 
 
-def _diagnostics(messages: list[_Message], source: Source, headers: tuple[str, ...]) -> Iterator[Diagnostic]:
+def _message_diagnostics(messages: list[_Message], source: Source, headers: tuple[str, ...]) -> Iterator[Diagnostic]:
     """Diagnostics, one for each line: what follows from an error there is left out."""
     known = Files()
     lines: set[tuple[str, int] | None] = set()
     for message in messages:
-        shown = next((place for place in message.places if _is_shown(place.file, headers)), None)
+        shown = next((place for place in message.places if _is_user_file(place.file, headers)), None)
         line = (shown.file, shown.line) if shown else None
         if line in lines:
             continue
         lines.add(line)
         if Path(message.places[0].file).name == _UNIT:
-            yield _of_name(message, source)
+            yield _explain_name(message, source)
             continue
-        span = known.word_span(_named(shown.file, source), shown.line, shown.column) if shown else None
-        code, text, help = _said(message)
+        span = known.word_span(_user_name(shown.file, source), shown.line, shown.column) if shown else None
+        code, text, help = _explain_message(message)
         yield Diagnostic(code, text, span=span, help=help)
 
 
-def _grouped(messages: str) -> list[_Message]:
+def _group_messages(messages: str) -> list[_Message]:
     found: list[_Message] = []
     for match in filter(None, map(_LINE.match, messages.splitlines())):
         place = _Place(match["file"], int(match["line"]), int(match["column"]))
@@ -190,25 +190,25 @@ def _grouped(messages: str) -> list[_Message]:
     return found
 
 
-def _named(file: str, source: Source) -> str:
+def _user_name(file: str, source: Source) -> str:
     """User's file by the name that the user gave."""
     return source.name if Path(file).resolve() == Path(source.name).resolve() else file
 
 
-def _is_shown(file: str, headers: tuple[str, ...]) -> bool:
-    return file != _COMMAND_LINE and Path(file).name != _UNIT and not _is_within(file, headers)
+def _is_user_file(file: str, headers: tuple[str, ...]) -> bool:
+    return file != _COMMAND_LINE and Path(file).name != _UNIT and not _is_in_folders(file, headers)
 
 
-def _is_within(file: str, headers: tuple[str, ...]) -> bool:
+def _is_in_folders(file: str, headers: tuple[str, ...]) -> bool:
     return any(Path(file).resolve().is_relative_to(Path(folder).resolve()) for folder in headers)
 
 
-def _of_name(message: _Message, source: Source) -> Diagnostic:
+def _explain_name(message: _Message, source: Source) -> Diagnostic:
     """Diagnostic of what is wrong with the name that the user gave beside the file."""
     lines = source.text.split("\n")
     notes = tuple(
         dict.fromkeys(
-            f"line {place.line}: {_head(lines, place.line)}"
+            f"line {place.line}: {_function_head(lines, place.line)}"
             for place, note in message.noted()
             if "candidate" in note and place.line <= len(lines) and Path(place.file).name == Path(source.name).name
         )
@@ -227,25 +227,25 @@ def _of_name(message: _Message, source: Source) -> Diagnostic:
     return Diagnostic("PL1268", f"no such function of a kernel: {message.text.partition(';')[0]}", help=help)
 
 
-def _head(lines: list[str], line: int) -> str:
+def _function_head(lines: list[str], line: int) -> str:
     """Text of a function's head, with its template parameters."""
     before = lines[line - 2].strip() if line > 1 and lines[line - 2].startswith("template") else ""
     return " ".join(f"{before} {lines[line - 1]}".partition("{")[0].split())
 
 
-def _said(message: _Message) -> tuple[str, str, str | None]:
+def _explain_message(message: _Message) -> tuple[str, str, str | None]:
     """Code, message and help of an error."""
     for pattern, code, said, help in WORDS:
         if match := re.search(pattern, message.text):
             return code, match.expand(said), match.expand(help)
     if message.text.startswith("no viable overloaded '='"):
-        return _assigned(message)
+        return _explain_assignment(message)
     if meant := re.search(r"; did you mean '(.*?)'\?$", message.text):
         return "PL0151", f"the C compiler says: {message.text[: meant.start()]}", f"did you mean `{meant[1]}`?"
     return "PL0151", f"the C compiler says: {message.text}", None
 
 
-def _assigned(message: _Message) -> tuple[str, str, str]:
+def _explain_assignment(message: _Message) -> tuple[str, str, str]:
     """Explanation of an assignment; what clang says of it stands in its notes."""
     pairs = [found for note in message.notes if (found := re.search(KNOWN, note))]
     if pairs and "Datums" not in pairs[0][2]:

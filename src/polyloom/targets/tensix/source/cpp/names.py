@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from polyloom.frontend.c.llvm_data import name_of
+from polyloom.frontend.c.llvm_data import ssa_name
 
 _RECORD: Final = re.compile(r"#dbg_value\((?:\w+|ptr addrspace\(\d\)) (%[-\w.$]+), !(\d+),")
 _VARIABLE: Final = re.compile(r'^!(\d+) = !DILocalVariable\(name: "([^"]*)".*?file: !(\d+)', re.MULTILINE)
 _FILE: Final = re.compile(r'^!(\d+) = !DIFile\(filename: "([^"]*)", directory: "([^"]*)"', re.MULTILINE)
 
 
-def variables(module: str, headers: tuple[str, ...]) -> Mapping[str, str]:
+def variable_names(module: str, headers: tuple[str, ...]) -> Mapping[str, str]:
     """Names of variables by names of values."""
     hidden = [Path(folder).resolve() for folder in headers]
     shown = {
@@ -31,5 +31,5 @@ def variables(module: str, headers: tuple[str, ...]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for value, number in _RECORD.findall(module):
         if number in known:
-            found.setdefault(name_of(value), known[number])
+            found.setdefault(ssa_name(value), known[number])
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frontend of vector kernels in C++, as functions in SSA form: `load`.
+"""Frontend of vector kernels in C++, as functions in SSA form: `load_kernel`.
 
 A unit is made around the user's file, in which every function is inlined, and read by `frontend.c.llvm` with the table
 of operations. The function is named by a C++ expression, `ns::f<false, 8>`, whose parameters are those of the form, or
@@ -18,19 +18,19 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Source
 from polyloom.files import read_source
-from polyloom.frontend.c.clang import CPP, included, llvm_module
-from polyloom.frontend.c.llvm import imported
+from polyloom.frontend.c.clang import CPP, include_directive, llvm_module
+from polyloom.frontend.c.llvm import import_functions
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_externals import External, Externals
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.place import include
 from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
-from polyloom.targets.tensix.source.cpp.explain import Explainer, said
-from polyloom.targets.tensix.source.cpp.imported import finished, in_memory, refused
-from polyloom.targets.tensix.source.cpp.names import variables
+from polyloom.targets.tensix.source.cpp.explain import Explainer, explain_import
+from polyloom.targets.tensix.source.cpp.imported import finish_import, has_memory_vectors, refuse_unsupported
+from polyloom.targets.tensix.source.cpp.names import variable_names
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, externals
-from polyloom.targets.tensix.source.replaced import replaced
+from polyloom.targets.tensix.source.replaced import replace_assignments
 from polyloom.targets.tensix.words.isa import Member
 
 TARGET: Final = "riscv32-unknown-elf"
@@ -65,7 +65,7 @@ class Forms:
     variables: Mapping[str, str]
 
 
-def load(
+def load_kernel(
     path: str,
     function: str,
     init: str | None = None,
@@ -75,12 +75,12 @@ def load(
 ) -> Forms:
     """Form of a function of the file and of its initialization. Errors: PL0104, PL0150, PL1260 to PL1269."""
     names = (function,) if init is None else (function, init)
-    found = load_several(path, names, defines, includes, member)
+    found = load_functions(path, names, defines, includes, member)
     return Forms(found.functions[0], found.functions[1] if init is not None else None, found.source, found.variables)
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
+class Functions:
     """Functions of one file, in the order in which they were named."""
 
     functions: tuple[Function, ...]
@@ -88,71 +88,71 @@ class Several:
     variables: Mapping[str, str]
 
 
-def load_several(
+def load_functions(
     path: str,
     names: tuple[str, ...],
     defines: tuple[str, ...] = (),
     includes: tuple[str, ...] = (),
     member: Member = "wormhole",
-) -> Several:
-    """Forms of functions of a file, read at once by one call of clang. Errors: as `load`."""
+) -> Functions:
+    """Forms of functions of a file, read at once by one call of clang. Errors: as `load_kernel`."""
     source = Source(path, read_source(path, ".h").decode("utf-8", "replace"))
     options = Options(includes=(*HEADERS, *includes), defines=(f"{_ARCHITECTURES[member]}=1", *defines))
-    found, module = _read(path, names, source, options)
+    found, module = _read_functions(path, names, source, options)
     for each in found:
-        refused(each, source)
+        refuse_unsupported(each, source)
     # Assignments outside of conditions are replaced last, when the operations are those of the table.
-    return Several(tuple(replaced(finished(each)) for each in found), source, variables(module, HEADERS))
+    return Functions(tuple(replace_assignments(finish_import(each)) for each in found), source, variable_names(module, HEADERS))
 
 
-def _read(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[tuple[Function, ...], str]:
+def _read_functions(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[tuple[Function, ...], str]:
     """Functions, and the module; with loops unrolled where vectors are in memory otherwise."""
-    unit, module = _compiled(path, names, source, options)
+    unit, module = _compile_unit(path, names, source, options)
     try:
-        found = _imported(module, source)
+        found = _import_module(module, source)
     except PolyloomError as error:
         # Only vectors in memory are cured by unrolling; other errors would come again.
         if error.diagnostics[0].code != "PL1264":
             raise
     else:
-        if not any(map(in_memory, found)):
+        if not any(map(has_memory_vectors, found)):
             return found, module
-    module = _module(unit, Explainer(source, HEADERS, options.defines), options, _UNROLLED)
-    return _imported(module, source), module
+    module = _compile_module(unit, Explainer(source, HEADERS, options.defines), options, _UNROLLED)
+    return _import_module(module, source), module
 
 
-def _compiled(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[str, str]:
+def _compile_unit(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[str, str]:
     """Unit and its module. C++ has no name for a template with defaults but `f<>`, which is tried where it is all that
     a name can mean.
     """
-    unit, explained = _unit(path, names), Explainer(source, HEADERS, options.defines)
+    unit, explained = _unit_text(path, names), Explainer(source, HEADERS, options.defines)
     try:
-        return unit, _module(unit, explained, options)
+        return unit, _compile_module(unit, explained, options)
     except PolyloomError as first:
         given = tuple(f"{name}<>" if name.split("::")[-1] in explained.alone else name for name in names)
         if given == names:
             raise
-        unit = _unit(path, given)
+        unit = _unit_text(path, given)
         try:
-            return unit, _module(unit, Explainer(source, HEADERS, options.defines), options)
+            return unit, _compile_module(unit, Explainer(source, HEADERS, options.defines), options)
         except PolyloomError as second:
             # The second attempt's errors are of interest only if it found the function.
             nameless = any(each.code == "PL1268" for each in second.diagnostics)
             raise (first if nameless else second) from None
 
 
-def _module(unit: str, explained: Explainer, options: Options, more: tuple[str, ...] = ()) -> str:
+def _compile_module(unit: str, explained: Explainer, options: Options, more: tuple[str, ...] = ()) -> str:
     return llvm_module(unit, 1, TARGET, options, *_FLAGS, *more, language=CPP, explained=explained)
 
 
-def _imported(module: str, source: Source) -> tuple[Function, ...]:
+def _import_module(module: str, source: Source) -> tuple[Function, ...]:
     try:
-        return imported(module, source, table())
+        return import_functions(module, source, import_externals())
     except PolyloomError as error:
-        raise said(error) from None
+        raise explain_import(error) from None
 
 
-def table() -> Externals:
+def import_externals() -> Externals:
     """Externals: all operations, and the pair of functions that stands for the one with four results."""
     known = externals(HEADERS)
     four = External(PREFIX + TRANSPOSED, (VECTOR,) * 4, (VECTOR,), ("ordered",))
@@ -160,10 +160,10 @@ def table() -> Externals:
     return replace(known, functions=(*known.functions, four, part))
 
 
-def _unit(path: str, names: tuple[str, ...]) -> str:
+def _unit_text(path: str, names: tuple[str, ...]) -> str:
     """Text of the unit; a call becomes a function without parameters."""
     calls = "".join(
         f"static void __polyloom_call_{k}() {{ {name}; }}\n" for k, name in enumerate(names) if _CALL.match(name)
     )
     kept = (f"__polyloom_call_{k}" if _CALL.match(name) else f"{name}" for k, name in enumerate(names))
-    return _UNIT.format(include=included(path), calls=calls, kept=", ".join(f"(void *)&{name}" for name in kept))
+    return _UNIT.format(include=include_directive(path), calls=calls, kept=", ".join(f"(void *)&{name}" for name in kept))

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from polyloom.targets.tensix.source.language.trace import current, wrong
-from polyloom.targets.tensix.source.language.values import Condition, Vector, condition, settled, told, vfloat
-from polyloom.targets.tensix.source.language.values import operand as operand_of
+from polyloom.targets.tensix.source.language.trace import current_tracer, user_error
+from polyloom.targets.tensix.source.language.values import Condition, Vector, to_condition, read_value, describe_type, vfloat
+from polyloom.targets.tensix.source.language.values import to_operand as operand_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Marker:
             f"write `{self.form}` in a function under `@pl.tensix.kernel`, or under `@pl.tensix.function` where "
             "kernels call it"
         )
-        return wrong("PL1252", f"`{self.name}` is no `with` of a vector kernel here", help)
+        return user_error("PL1252", f"`{self.name}` is no `with` of a vector kernel here", help)
 
 
 v_if = Marker("v_if", 1, "with pl.v_if(a < b):")
@@ -44,9 +44,9 @@ v_block = Marker("v_block", 0, "with pl.v_block():")
 
 def v_and(given: object) -> None:
     """Narrowing of the lanes until the innermost condition or block ends."""
-    if not current().depth:
-        raise wrong("PL1252", "`v_and` outside of `v_if` and `v_block`", "open a block: `with pl.v_block():`")
-    current().effect("and_", condition(given).value)
+    if not current_tracer().depth:
+        raise user_error("PL1252", "`v_and` outside of `v_if` and `v_block`", "open a block: `with pl.v_block():`")
+    current_tracer().effect("and_", to_condition(given).value)
 
 
 class Chain:
@@ -54,12 +54,12 @@ class Chain:
     line.)"""
 
     def __enter__(self) -> None:
-        tracer = current()
+        tracer = current_tracer()
         tracer.effect("push")
         tracer.depth += 1
 
     def __exit__(self, *_: object) -> None:
-        tracer = current()
+        tracer = current_tracer()
         tracer.depth -= 1
         tracer.effect("pop")
 
@@ -69,37 +69,37 @@ def chain() -> Chain:
 
 
 def cond(given: object) -> None:
-    current().effect("cond", condition(given).value)
+    current_tracer().effect("cond", to_condition(given).value)
 
 
 def else_() -> None:
-    current().effect("else_")
+    current_tracer().effect("else_")
 
 
 def assign(name: str, old: Callable[[], object], new: object) -> object:
     """Assignment to a name: within a condition, a merge of what it had and the new value."""
-    made = _assigned(old, settled(new))
+    made = _merge_assignment(old, read_value(new))
     if isinstance(made, Vector):
-        current().names.setdefault(made.value.name, name)
+        current_tracer().names.setdefault(made.value.name, name)
     return made
 
 
-def _assigned(old: Callable[[], object], new: object) -> object:
-    if not current().depth:
+def _merge_assignment(old: Callable[[], object], new: object) -> object:
+    if not current_tracer().depth:
         return new
     try:
-        was = settled(old())
+        was = read_value(old())
     # The old value is read by a lambda, so that a name without one raises here, and not in the user's code.
     except NameError:  # a definition
         return new
     if not isinstance(was, Vector) and not isinstance(new, Vector):
         if isinstance(was, Condition):
-            raise wrong("PL1251", "a condition is assigned within a condition", "use a `pl.vint`")
+            raise user_error("PL1251", "a condition is assigned within a condition", "use a `pl.vint`")
         return new
-    return _merged(was, new)
+    return _merge_lanes(was, new)
 
 
-def _merged(was: object, new: object) -> object:
+def _merge_lanes(was: object, new: object) -> object:
     if not isinstance(was, Vector):
         if not isinstance(was, int | float):
             return new
@@ -108,8 +108,8 @@ def _merged(was: object, new: object) -> object:
     assert isinstance(was, Vector)
     kind = vfloat if isinstance(was, vfloat) else type(was)
     if isinstance(new, Vector) and not isinstance(new, kind):
-        raise wrong("PL1251", f"{told(new)} is assigned to {told(was)}", "give it another name, or convert it")
-    return kind.of(current().call("assign", was.value, operand_of(kind, new)))
+        raise user_error("PL1251", f"{describe_type(new)} is assigned to {describe_type(was)}", "give it another name, or convert it")
+    return kind.of(current_tracer().call("assign", was.value, operand_of(kind, new)))
 
 
 def assign_all(names: Sequence[str], old: Sequence[Callable[[], object]], new: Sequence[object]) -> tuple[object, ...]:

@@ -22,8 +22,8 @@ from polyloom.frontend.python.types import f32, i32
 from polyloom.ir.ssa import Function, Place
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.source.build import Builder
-from polyloom.targets.tensix.source.language.rewrite import rewritten
-from polyloom.targets.tensix.source.language.trace import Tracer, tracing
+from polyloom.targets.tensix.source.language.rewrite import rewrite_function
+from polyloom.targets.tensix.source.language.trace import Tracer, activate_tracer
 from polyloom.targets.tensix.source.language.values import Dst, Runtime
 from polyloom.targets.tensix.source.locate import error
 from polyloom.targets.tensix.source.verify import verify
@@ -35,7 +35,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TracedKernel:
     """Result of tracing: the form, its warnings, and the names of variables by those of values."""
 
     function: Function
@@ -63,8 +63,8 @@ class VectorKernel:
         return Place(self.path, self.function.__code__.co_firstlineno, 1)
 
     @cached_property
-    def _rewritten(self) -> FunctionType:
-        return rewritten(self.function)
+    def _recording_function(self) -> FunctionType:
+        return rewrite_function(self.function)
 
     @cached_property
     def parameters(self) -> tuple[inspect.Parameter, ...]:
@@ -95,9 +95,9 @@ class VectorKernel:
         """Form of the kernel, verified; its parameters are those of `runtime`."""
         return self.traced(member, constants).function
 
-    def traced(self, member: Member, constants: Mapping[str, object]) -> Traced:
+    def traced(self, member: Member, constants: Mapping[str, object]) -> TracedKernel:
         """Trace of the kernel, with warnings and names."""
-        given = self._bound(constants)
+        given = self._bind_constants(constants)
         builder = Builder(self.name, tuple((name, I32) for name in self.runtime), self.place)
         values = dict(zip(self.runtime, builder.entry, strict=True))
         for p in self.parameters:
@@ -105,12 +105,12 @@ class VectorKernel:
                 given[p.name] = Runtime(values[p.name], p.annotation is f32)
         # A kernel may be traced many times, with other constants or for another member.
         tracer = Tracer(builder, member)
-        with tracing(tracer):
-            self._run(given)
+        with activate_tracer(tracer):
+            self._record(given)
         function = builder.finish()
-        return Traced(function, verify(function, member), dict(tracer.names))
+        return TracedKernel(function, verify(function, member), dict(tracer.names))
 
-    def _bound(self, constants: Mapping[str, object]) -> dict[str, Any]:
+    def _bind_constants(self, constants: Mapping[str, object]) -> dict[str, Any]:
         """Binding of the constants. Errors: PL1253 for an unknown or a missing one."""
         names = self.constants
         for name in constants:
@@ -125,14 +125,14 @@ class VectorKernel:
             raise error("PL1253", message, self.place, help=f"give it: `{missing[0]}=1`")
         return dict(constants)
 
-    def _run(self, given: dict[str, Any]) -> None:
+    def _record(self, given: dict[str, Any]) -> None:
         """Recording run of the function; whatever it raises becomes PL1254 at the user's last line."""
         try:
-            result = self._rewritten(Dst(), **given)
+            result = self._recording_function(Dst(), **given)
         except PolyloomError:
             raise
         except Exception as fault:
-            place = _place(fault.__traceback__, self.path) or self.place
+            place = _user_place(fault.__traceback__, self.path) or self.place
             message = f"the kernel cannot be traced: {type(fault).__name__}: {fault}"
             raise error(
                 "PL1254", message, place, help="Python executes a kernel once, with vectors for values"
@@ -141,7 +141,7 @@ class VectorKernel:
             raise error("PL1254", f"`{self.name}` returns a value", self.place, help="store it: `dst[0] = x`")
 
 
-def _place(trace: TracebackType | None, path: str) -> Place | None:
+def _user_place(trace: TracebackType | None, path: str) -> Place | None:
     """Last place of the file in a traceback."""
     found = None
     while trace is not None:
@@ -153,24 +153,24 @@ def _place(trace: TracebackType | None, path: str) -> Place | None:
 
 def kernel(function: Callable[..., None]) -> VectorKernel:
     """Decorator of a vector kernel."""
-    return VectorKernel(_defined(function))
+    return VectorKernel(_require_def(function))
 
 
 def function(given: Callable[P, R]) -> Callable[P, R]:
     """Decorator of a function that kernels call, which may use conditions and assign within them."""
-    plain = _defined(given)
+    plain = _require_def(given)
     made: list[FunctionType] = []
 
     def call(*arguments: P.args, **named: P.kwargs) -> R:
         # Names that are defined below the function are not known when the decorator runs.
         if not made:  # at the first call: what follows it in its file is known then
-            made.append(rewritten(plain))
+            made.append(rewrite_function(plain))
         return cast(R, made[0](*arguments, **named))
 
     return update_wrapper(call, given)
 
 
-def _defined(given: object) -> FunctionType:
+def _require_def(given: object) -> FunctionType:
     if not isinstance(given, FunctionType):
         raise input_error(
             "PL1252", f"{given!r} is not a function that `def` defines", help="write the decorator above a `def`"

@@ -37,7 +37,7 @@ class Tracer:
     names: dict[str, str] = field(default_factory=dict[str, str])
 
     def several(self, name: str, *operands: Given) -> tuple[Value, ...]:
-        self.builder.place = here()
+        self.builder.place = user_place()
         return self.builder.several(name, *operands)
 
     def call(self, name: str, *operands: Given) -> Value:
@@ -52,7 +52,7 @@ _CURRENT: ContextVar[Tracer | None] = ContextVar("tracer", default=None)
 
 
 @contextmanager
-def tracing(tracer: Tracer) -> Generator[None]:
+def activate_tracer(tracer: Tracer) -> Generator[None]:
     """Activation of a tracer; a context variable, so that threads can trace at once."""
     token = _CURRENT.set(tracer)
     try:
@@ -61,31 +61,31 @@ def tracing(tracer: Tracer) -> Generator[None]:
         _CURRENT.reset(token)
 
 
-def current() -> Tracer:
+def current_tracer() -> Tracer:
     """Active tracer. Raises PL1252 outside of kernels."""
     found = _CURRENT.get()
     if found is None:
-        raise wrong(
+        raise user_error(
             "PL1252", "vectors exist only while a kernel is traced", "write it in a function under `@pl.tensix.kernel`"
         )
     return found
 
 
-def here() -> Place:
+def user_place() -> Place:
     """Place where the user's code stands."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]: there is no other way
     # Frames of this package are skipped, so that operators point to the expression that uses them.
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
-    return NOWHERE if frame is None else place_of(frame)
+    return NOWHERE if frame is None else frame_place(frame)
 
 
-def place_of(frame: FrameType) -> Place:
+def frame_place(frame: FrameType) -> Place:
     # An instruction of Python's code takes two bytes, so its number is half of the offset.
     line, _, column, _ = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
     return Place(frame.f_code.co_filename, line or frame.f_lineno, 0 if column is None else column + 1)
 
 
-def wrong(code: str, message: str, help: str) -> PolyloomError:
+def user_error(code: str, message: str, help: str) -> PolyloomError:
     """Error at the user's line."""
-    return error(code, message, here(), help=help)
+    return error(code, message, user_place(), help=help)

@@ -20,11 +20,11 @@ from polyloom.analysis.liveness import liveness
 from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Value
 from polyloom.ir.ssa_verify import uses
 from polyloom.targets.tensix.source.lower.literals import BF16
-from polyloom.targets.tensix.source.lower.shapes import Machine, constant, machine, make, sets_flags
-from polyloom.targets.tensix.source.operations import called
+from polyloom.targets.tensix.source.lower.shapes import Machine, vector_constant, decompose, make_instruction, sets_flags
+from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.targets.tensix.words.isa import Member
 
-ZERO, ONE = constant(0), constant(0x3F800000)
+ZERO, ONE = vector_constant(0), vector_constant(0x3F800000)
 _NO_FLAGS: Final = 4
 _INVERTED: Final = 8
 _BY_SIGN: Final = 2
@@ -40,29 +40,29 @@ def combine_literals(function: Function, member: Member) -> Function:
     alive = liveness(function).live_out
     # A literal with a second use has to be loaded in any case, and then nothing is won.
     counts = Counter(o.name for b in function.blocks for _, group in uses(b) for o in group if isinstance(o, Value))
-    blocks = tuple(_literals(b, after, counts, member) for b, after in zip(function.blocks, alive, strict=True))
+    blocks = tuple(_combine_block_literals(b, after, counts, member) for b, after in zip(function.blocks, alive, strict=True))
     return replace(function, blocks=blocks)
 
 
-def _literals(block: Block, after: frozenset[str], counts: Mapping[str, int], member: Member) -> Block:
+def _combine_block_literals(block: Block, after: frozenset[str], counts: Mapping[str, int], member: Member) -> Block:
     code = list(block.instructions)
     loaded = {i.results[0].name: i for i in code if i.called == "SFPLOADI"}
     for at, instruction in enumerate(code):
-        taken = machine(instruction)
-        pair = None if taken is None else _pair(taken, loaded, member)
+        taken = decompose(instruction)
+        pair = None if taken is None else _register_and_literal(taken, loaded, member)
         if taken is None or pair is None:
             continue
         register, literal = pair
-        bits = _literal(literal, loaded)
+        bits = _literal_bits(literal, loaded)
         if bits is None or counts[literal.name] != 1 or not isinstance(register, Value):
             continue
-        if _dies(register, taken.results[0], code[at + 1 :], after):
+        if _is_last_use(register, taken.results[0], code[at + 1 :], after):
             name = "SFPMULI" if taken.shape.name == "SFPMUL" else "SFPADDI"
-            code[at] = make(name, (register,), (bits,), taken.results, place=instruction.place)
+            code[at] = make_instruction(name, (register,), (bits,), taken.results, place=instruction.place)
     return replace(block, instructions=tuple(code))
 
 
-def _pair(taken: Machine, loaded: Mapping[str, Instruction], member: Member) -> tuple[Operand, Value] | None:
+def _register_and_literal(taken: Machine, loaded: Mapping[str, Instruction], member: Member) -> tuple[Operand, Value] | None:
     """Register and literal of a product or a sum, in an order that gives the same bits."""
     if taken.old is not None or taken.immediate("instr_mod1") != 0:
         return None
@@ -77,7 +77,7 @@ def _pair(taken: Machine, loaded: Mapping[str, Instruction], member: Member) -> 
     return next(((r, lit) for r, lit in orders if isinstance(lit, Value) and lit.name in loaded), None)
 
 
-def _literal(value: Value, loaded: Mapping[str, Instruction]) -> int | None:
+def _literal_bits(value: Value, loaded: Mapping[str, Instruction]) -> int | None:
     """Upper half of a literal that is a number in BF16."""
     mode, bits = loaded[value.name].operands[-2:]
     if not isinstance(mode, Constant) or mode.value != BF16 or not isinstance(bits, Constant):
@@ -86,12 +86,12 @@ def _literal(value: Value, loaded: Mapping[str, Instruction]) -> int | None:
     return bits.value if bits.value & 0x7FFF <= _QUIET_NAN else None
 
 
-def _dies(value: Value, result: Value, behind: Sequence[Instruction], after: frozenset[str]) -> bool:
+def _is_last_use(value: Value, result: Value, behind: Sequence[Instruction], after: frozenset[str]) -> bool:
     """Whether nothing needs the value but an assignment that replaces it by the result."""
     if value.name in after:
         return False
     for instruction in behind:
-        row = called(instruction)
+        row = called_operation(instruction)
         replaces = row is not None and row.name == "assign" and instruction.operands == (value, result)
         if value in instruction.operands and not replaces:
             return False
@@ -102,22 +102,22 @@ def combine_tests(function: Function) -> Function:
     """Combination of each SFPSETCC that tests the sign of a value, and which nothing between needs, with the
     instruction that computes the value.
     """
-    return replace(function, blocks=tuple(replace(b, instructions=tuple(_tests(b))) for b in function.blocks))
+    return replace(function, blocks=tuple(replace(b, instructions=tuple(_combine_block_tests(b))) for b in function.blocks))
 
 
-def _tests(block: Block) -> Iterator[Instruction]:
+def _combine_block_tests(block: Block) -> Iterator[Instruction]:
     code: list[Instruction | None] = list(block.instructions)
     for at, instruction in enumerate(block.instructions):
         if instruction.called != "SFPSETCC":
             continue
-        where = _computes(block.instructions, at)
-        joined = None if where is None else _joined(block.instructions[where], instruction)
+        where = _defining_position(block.instructions, at)
+        joined = None if where is None else _fuse_test(block.instructions[where], instruction)
         if where is not None and joined is not None and code[where] is block.instructions[where]:
             code[where], code[at] = None, joined
     return (i for i in code if i is not None)
 
 
-def _computes(code: Sequence[Instruction], at: int) -> int | None:
+def _defining_position(code: Sequence[Instruction], at: int) -> int | None:
     """Position where the tested value is computed, if neither flags change nor anything uses the value from there
     on."""
     value = code[at].operands[0]
@@ -125,19 +125,19 @@ def _computes(code: Sequence[Instruction], at: int) -> int | None:
         instruction = code[where]
         if value in instruction.results:
             return where
-        found = machine(instruction)
+        found = decompose(instruction)
         # Flags that are set earlier than they were would disable lanes of what stands between.
         if value in instruction.operands or (found is not None and sets_flags(found)):
             return None
     return None
 
 
-def _joined(computing: Instruction, test: Instruction) -> Instruction | None:
+def _fuse_test(computing: Instruction, test: Instruction) -> Instruction | None:
     """Instruction that computes and tests: SFPIADD or SFPEXEXP in a mode that sets flags by the sign (page of
     `SFPIADD`).
     """
-    found = machine(computing)
-    mode = machine(test)
+    found = decompose(computing)
+    mode = decompose(test)
     wanted = None if mode is None else mode.immediate("instr_mod1")
     if found is None or wanted not in (0, 4):
         return None
@@ -159,24 +159,24 @@ def _with_mode(instruction: Instruction, found: Machine, mode: int) -> Instructi
     return replace(instruction, operands=tuple(operands))
 
 
-def orient(function: Function) -> Function:
+def orient_operands(function: Function) -> Function:
     """Operand order of commutative instructions: they overwrite the operand that dies, if one does, which saves a
     copy."""
     alive = liveness(function).live_out
     blocks = (
-        replace(b, instructions=tuple(_oriented(b, after))) for b, after in zip(function.blocks, alive, strict=True)
+        replace(b, instructions=tuple(_orient_block(b, after))) for b, after in zip(function.blocks, alive, strict=True)
     )
     return replace(function, blocks=tuple(blocks))
 
 
-def _oriented(block: Block, after: frozenset[str]) -> Iterator[Instruction]:
+def _orient_block(block: Block, after: frozenset[str]) -> Iterator[Instruction]:
     for at, instruction in enumerate(block.instructions):
-        found = machine(instruction)
-        if found is None or found.old is not None or not is_symmetric(found):
+        found = decompose(instruction)
+        if found is None or found.old is not None or not is_commutative(found):
             yield instruction
             continue
         (tied, _), *_ = found.shape.tied
-        lives = [_lives(o, block.instructions[at + 1 :], after) for o in found.operands]
+        lives = [_remains_live(o, block.instructions[at + 1 :], after) for o in found.operands]
         # Exchanging the operands avoids the copy that leaving SSA form would need to keep the first.
         if lives[tied] and not lives[1 - tied]:
             operands = (*found.operands[::-1], *found.immediates)
@@ -185,11 +185,11 @@ def _oriented(block: Block, after: frozenset[str]) -> Iterator[Instruction]:
             yield instruction
 
 
-def is_symmetric(found: Machine) -> bool:
+def is_commutative(found: Machine) -> bool:
     return found.shape.name in SYMMETRIC and not (found.immediate("instr_mod1") or 0) & 2
 
 
-def _lives(operand: Operand, behind: Sequence[Instruction], after: frozenset[str]) -> bool:
+def _remains_live(operand: Operand, behind: Sequence[Instruction], after: frozenset[str]) -> bool:
     """Whether an operand is live behind; a constant register always is, since overwriting it takes a copy."""
     if not isinstance(operand, Value):
         return True

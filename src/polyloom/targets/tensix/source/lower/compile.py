@@ -21,18 +21,18 @@ from polyloom.ir.ssa_verify import verify
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.tensix.source.allocate import code, words
 from polyloom.targets.tensix.source.allocate.emit import Note, emit
-from polyloom.targets.tensix.source.allocate.fit import Fitting, fit
+from polyloom.targets.tensix.source.allocate.fit import Fitting, fit_registers
 from polyloom.targets.tensix.source.allocate.nops import insert_nops
 from polyloom.targets.tensix.source.allocate.replay import insert_replays
 from polyloom.targets.tensix.source.allocate.spill import SPILLED
 from polyloom.targets.tensix.source.allocate.words import Listing
-from polyloom.targets.tensix.source.lower.combine import combine_literals, combine_tests, orient
+from polyloom.targets.tensix.source.lower.combine import combine_literals, combine_tests, orient_operands
 from polyloom.targets.tensix.source.lower.contract import contract
-from polyloom.targets.tensix.source.lower.integers import conditions
-from polyloom.targets.tensix.source.lower.place import place
-from polyloom.targets.tensix.source.lower.prepare import prepare
-from polyloom.targets.tensix.source.lower.select import select
-from polyloom.targets.tensix.source.lower.shapes import with_machine
+from polyloom.targets.tensix.source.lower.integers import lower_all_conditions
+from polyloom.targets.tensix.source.lower.place import place_assignments
+from polyloom.targets.tensix.source.lower.prepare import legalize
+from polyloom.targets.tensix.source.lower.select import select_instructions
+from polyloom.targets.tensix.source.lower.shapes import declare_externals
 from polyloom.targets.tensix.words.isa import Member
 
 SWITCHES: Final = ("contract", "combine", "flags", "schedule", "replay")
@@ -68,33 +68,33 @@ class Lowered:
 
 
 SSA: Final = Form(print_ssa, verify)
-CODE: Final = Form(code.show, lambda value: value)
-LISTING: Final = Form(words.show, lambda value: value)
+CODE: Final = Form(code.print_code, lambda value: value)
+LISTING: Final = Form(words.print_listing, lambda value: value)
 
 
 def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
     """Pass list in order, for the options."""
 
-    def has(name: str) -> bool:
+    def runs_pass(name: str) -> bool:
         return name not in options.without
 
     member = options.member
-    fitting = Fitting(member, has("schedule"), range(*(options.spill or (0, 0))), options.variables)
+    fitting = Fitting(member, runs_pass("schedule"), range(*(options.spill or (0, 0))), options.variables)
     steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
         # First: contraction is part of the meaning, and later passes may not see separate products.
-        ("contract", contract, SSA, has("contract")),
-        ("prepare", prepare, SSA, True),
-        ("conditions", lambda f: conditions(f, member, has("flags")), SSA, True),
-        ("select", lambda f: select(f, member), SSA, True),
+        ("contract", contract, SSA, runs_pass("contract")),
+        ("prepare", legalize, SSA, True),
+        ("conditions", lambda f: lower_all_conditions(f, member, runs_pass("flags")), SSA, True),
+        ("select", lambda f: select_instructions(f, member), SSA, True),
         # Before placement, which turns assignments into operands that instructions overwrite.
-        ("literals", lambda f: combine_literals(f, member), SSA, has("combine")),
-        ("place", place, SSA, True),
-        ("tests", lambda f: orient(combine_tests(f)), SSA, has("combine")),
-        ("fit", lambda f: fit(f, fitting), CODE, True),
+        ("literals", lambda f: combine_literals(f, member), SSA, runs_pass("combine")),
+        ("place", place_assignments, SSA, True),
+        ("tests", lambda f: orient_operands(combine_tests(f)), SSA, runs_pass("combine")),
+        ("fit", lambda f: fit_registers(f, fitting), CODE, True),
         ("words", lambda c: words.encode(c, member), LISTING, True),
         # After the order is final, and before replay, which records NOPs along.
         ("nops", insert_nops, LISTING, True),
-        ("replay", insert_replays, LISTING, has("replay")),
+        ("replay", insert_replays, LISTING, runs_pass("replay")),
     ]
     return tuple(Pass(name, function, form) for name, function, form, runs in steps if runs)
 
@@ -105,6 +105,6 @@ PASSES: Final = tuple(each.name for each in pipeline(Options()))
 def lower(function: Function, options: Options | None = None, watch: Watch | None = None) -> Lowered:
     """Lowering of a kernel to words. Errors: PL1280 where its values do not fit into the registers."""
     # Each pass names the form that it leaves, which is printed by --print-after and verified by the tests.
-    listing = run_passes(with_machine(function), pipeline(options or Options()), watch)
+    listing = run_passes(declare_externals(function), pipeline(options or Options()), watch)
     lowered, notes = emit(listing)
     return Lowered(verify(lowered), notes, listing)

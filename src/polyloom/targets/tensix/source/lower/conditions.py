@@ -17,10 +17,10 @@ from typing import Final
 
 from polyloom.ir.ssa import NOWHERE, Block, Constant, Function, Instruction, Operand, Place, Value
 from polyloom.ir.ssa_types import I32
-from polyloom.targets.tensix.source.lower.frames import Frame, frames_of
-from polyloom.targets.tensix.source.lower.shapes import make
-from polyloom.targets.tensix.source.lower.trees import MODES, Both, Difference, Either, Leaf, Tree, negated, tree_of
-from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called
+from polyloom.targets.tensix.source.lower.frames import Frame, find_frames
+from polyloom.targets.tensix.source.lower.shapes import make_instruction
+from polyloom.targets.tensix.source.lower.trees import MODES, Both, Difference, Either, Leaf, Tree, negate, condition_tree
+from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called_operation
 from polyloom.transform.ssa.editing import names
 
 ENABLE_ALL: Final = (3, 10)
@@ -66,7 +66,7 @@ class _Lowering:
 
     def __init__(self, function: Function, optimize: bool, wide: frozenset[str]) -> None:
         self.wide, self.function, self.fresh = wide, function, names(function)
-        self.frames = frames_of(function, optimize)
+        self.frames = find_frames(function, optimize)
         self.sources: Mapping[str, Instruction] = {
             result.name: i for block in function.blocks for i in block.instructions for result in i.results
         }
@@ -92,7 +92,7 @@ class _Lowering:
         return replace(block, instructions=tuple(self.made))
 
     def _instruction(self, instruction: Instruction, site: tuple[str, int]) -> None:
-        row = called(instruction)
+        row = called_operation(instruction)
         name = "" if row is None else row.name
         match name:
             case "push":
@@ -102,7 +102,7 @@ class _Lowering:
             case "and_":
                 self._narrow(self._tree(instruction.operands[0]), Room(False, False))
             case "else_":
-                self._else(site)
+                self._lower_complement(site)
             case "pop":
                 self._pop()
             case "int_of":
@@ -113,7 +113,7 @@ class _Lowering:
                 self.made.append(instruction)
 
     def _tree(self, mask: Operand) -> Tree:
-        return tree_of(mask, lambda operand: self.sources.get(operand.name) if isinstance(operand, Value) else None)
+        return condition_tree(mask, lambda operand: self.sources.get(operand.name) if isinstance(operand, Value) else None)
 
     def _push(self, frame: Frame) -> None:
         # Entries that stay on the stack hide the frame's own top, which an else needs.
@@ -131,7 +131,7 @@ class _Lowering:
             self._machine("SFPPUSHC")
             state.extra, state.saved = state.extra + 1, True
 
-    def _else(self, site: tuple[str, int]) -> None:
+    def _lower_complement(self, site: tuple[str, int]) -> None:
         """Else of a frame: the complement within the frame's own lanes."""
         state = self.open[-1]
         if state.saved:
@@ -172,29 +172,29 @@ class _Lowering:
                 later = replace(room, is_fresh=False, is_root=False) if left == 0 else Room(False, room.may_push)
                 return left + sum(self._narrow(part, later) for part in rest)
             case Either(parts):
-                return self._either(parts, room)
+                return self._narrow_disjunction(parts, room)
 
-    def _either(self, parts: tuple[Tree, ...], room: Room) -> int:
+    def _narrow_disjunction(self, parts: tuple[Tree, ...], room: Room) -> int:
         """Narrowing to a disjunction by De Morgan's laws, as the vendor's compiler does: SETCC of all complements, then
         SFPCOMPC.
         """
         compound = sum(isinstance(part, Both) for part in parts)
         if room.is_root and room.is_fresh and compound > 1:
-            return self._union(parts)
+            return self._narrow_union(parts)
         if room.is_fresh:
-            left = self._narrow(negated(Either(parts)), Room(True, False))
+            left = self._narrow(negate(Either(parts)), Room(True, False))
             assert not left
             self._machine("SFPCOMPC")
             return 0
         if room.may_push and compound < 2:
             self._machine("SFPPUSHC")
-            return 1 + self._either(parts, Room(True, True))
+            return 1 + self._narrow_disjunction(parts, Room(True, True))
         # No order of tests gives it: an integer 0 or 1 is made of the tree and tested.
         number = self._number(Either(parts), False, self._new("int"))
         self._machine("SFPSETCC", 0, MODES["ne"], operands=(number,))
         return 0
 
-    def _union(self, parts: tuple[Tree, ...]) -> int:
+    def _narrow_union(self, parts: tuple[Tree, ...]) -> int:
         """Union of lanes: from all lanes on each part, and the union with those before, which the stack keeps (page of
         `SFPPOPC`, mode 4).
         """
@@ -228,7 +228,7 @@ class _Lowering:
         start, inside = (self._literal(int(flipped)), 1 - int(flipped))
         if not is_root:
             self._machine("SFPPUSHC")
-        left = self._narrow(negated(tree) if flipped else tree, Room(True, True, is_root))
+        left = self._narrow(negate(tree) if flipped else tree, Room(True, True, is_root))
         self._emit("assign", (start, self._literal(inside)), made)
         for _ in range(left + (not is_root)):
             self._machine("SFPPOPC", 0)
@@ -279,4 +279,4 @@ class _Lowering:
         return result
 
     def _machine(self, name: str, *immediates: int, operands: tuple[Operand, ...] = ()) -> None:
-        self.made.append(make(name, operands, immediates, place=self.place))
+        self.made.append(make_instruction(name, operands, immediates, place=self.place))

@@ -14,8 +14,8 @@ from dataclasses import replace
 from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import I32, Constant, Function, Instruction, Operand, Value, flow_edges
 from polyloom.ir.ssa_verify import uses
-from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called
-from polyloom.targets.tensix.source.regions import Frames, Path, regions
+from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called_operation
+from polyloom.targets.tensix.source.regions import Frames, Path, analyze_regions
 from polyloom.transform.ssa.editing import names
 
 Site = tuple[str, int]
@@ -54,8 +54,8 @@ class _Walk:
         # A sum in an inner loop would repeat the product; one in an outer loop would read only the last.
         forest = loop_forest(len(function.blocks), flow_edges(function))
         self.loops = {block.name: forest.innermost[k] for k, block in enumerate(function.blocks)}
-        found = regions(function)
-        self.paths = {site: _region(found.frames[site]) for site in self.code if site in found.frames}
+        found = analyze_regions(function)
+        self.paths = {site: _region_path(found.frames[site]) for site in self.code if site in found.frames}
 
     def visit(self, site: Site) -> None:
         # A contracted sum may have a negation before it, so that the last instruction is the one that counts.
@@ -64,18 +64,18 @@ class _Walk:
             return
         value = product.results[0]
         user = self.users.get(value.name)
-        if self.counts[value.name] != 1 or user is None or not self._allows(site, user):
+        if self.counts[value.name] != 1 or user is None or not self._may_contract(site, user):
             return
-        made = self._taken(product, self.code[user])
+        made = self._contract_sum(product, self.code[user])
         if made:
             self.code[site], self.code[user] = self.code[site][:-1], made
 
-    def _allows(self, site: Site, user: Site) -> bool:
+    def _may_contract(self, site: Site, user: Site) -> bool:
         outer, inner = self.paths[site], self.paths.get(user, ())
         # A product of another loop would be computed once per iteration; one in a wider region must not lose lanes.
         return self.loops[site[0]] == self.loops[user[0]] and user in self.paths and inner[: len(outer)] == outer
 
-    def _taken(self, product: Instruction, there: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+    def _contract_sum(self, product: Instruction, there: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
         """Instructions that stand for the sum; nothing where it cannot take a product."""
         if len(there) != 1 or len(there[0].operands) < 2:
             return ()
@@ -87,18 +87,18 @@ class _Walk:
             case "sfpadd":
                 return (_call(sum, "sfpmad", a, b, other),)
             case "sfpsub" if is_left:
-                negation, negative = self._negated(other, sum)
+                negation, negative = self._negate(other, sum)
                 return (negation, _call(sum, "sfpmad", a, b, negative))
             case "sfpsub":
-                negation, negative = self._negated(a, sum)
+                negation, negative = self._negate(a, sum)
                 return (negation, _call(sum, "sfpmad", negative, b, other))
             case "negation":
-                negation, negative = self._negated(a, sum)
+                negation, negative = self._negate(a, sum)
                 return (negation, _call(sum, "sfpmul", negative, b))
             case _:
                 return ()
 
-    def _negated(self, operand: Operand, at: Instruction) -> tuple[Instruction, Value]:
+    def _negate(self, operand: Operand, at: Instruction) -> tuple[Instruction, Value]:
         value = Value(self.fresh("negative"), VECTOR)
         return replace(_call(at, "sfpmov", operand, mode=1), results=(value,)), value
 
@@ -112,7 +112,7 @@ class _Walk:
 
 def _operation(instruction: Instruction) -> str:
     """Name of the operation that takes part, in the mode that does."""
-    row = called(instruction)
+    row = called_operation(instruction)
     if row is None or row.name not in ("sfpmul", "sfpadd", "sfpsub", "sfpmov"):
         return ""
     mode = instruction.operands[-1]
@@ -122,7 +122,7 @@ def _operation(instruction: Instruction) -> str:
     return "" if number else row.name
 
 
-def _region(frames: Frames) -> Path:
+def _region_path(frames: Frames) -> Path:
     """Region path: the steps into each frame, and those since its last else, for a product before it is no product
     behind it.
     """

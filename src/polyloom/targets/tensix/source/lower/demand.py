@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, edges_of
+from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, successor_edges
 from polyloom.targets.tensix.source.lower.masks import ALL, Masks, Set
-from polyloom.targets.tensix.source.lower.shapes import PINNED, Machine, machine, sets_flags
-from polyloom.targets.tensix.source.operations import VECTOR, called
+from polyloom.targets.tensix.source.lower.shapes import PINNED, Machine, decompose, sets_flags
+from polyloom.targets.tensix.source.operations import VECTOR, called_operation
 
 Demand = Mapping[str, Set]
 Need = tuple[Operand, Set]
@@ -23,7 +23,7 @@ WHATEVER_IS_ENABLED = 10
 """The mode in which SFPLOAD and SFPSTORE ignore flags."""
 
 
-def demand(function: Function, masks: Masks) -> Demand:
+def demanded_lanes(function: Function, masks: Masks) -> Demand:
     """Demanded lanes by name of a value; what nobody needs is absent."""
     found: dict[str, Set] = {}
     parameters = {block.name: block.parameters for block in function.blocks}
@@ -34,7 +34,7 @@ def demand(function: Function, masks: Masks) -> Demand:
         for block in reversed(function.blocks):
             if block.name not in masks.before:
                 continue
-            for operand, lanes in _needs(block, parameters, masks, found):
+            for operand, lanes in _block_needs(block, parameters, masks, found):
                 if not isinstance(operand, Value) or operand.type != VECTOR:
                     continue
                 old = found.get(operand.name)
@@ -45,25 +45,25 @@ def demand(function: Function, masks: Masks) -> Demand:
     return found
 
 
-def _needs(
+def _block_needs(
     block: Block, parameters: Mapping[str, tuple[Value, ...]], masks: Masks, found: Mapping[str, Set]
 ) -> Iterator[Need]:
     before = masks.before[block.name]
-    for edge in edges_of(block.terminator):
+    for edge in successor_edges(block.terminator):
         for parameter, argument in zip(parameters[edge.block], edge.arguments, strict=True):
             if parameter.name in found:
                 yield argument, masks.common(found[parameter.name], before[-1])
     for at in reversed(range(len(block.instructions))):
-        yield from needs(block.instructions[at], before[at], masks, found)
+        yield from operand_needs(block.instructions[at], before[at], masks, found)
 
 
-def needs(instruction: Instruction, enabled: Set, masks: Masks, found: Mapping[str, Set]) -> Iterator[Need]:
+def operand_needs(instruction: Instruction, enabled: Set, masks: Masks, found: Mapping[str, Set]) -> Iterator[Need]:
     """Lanes that an instruction needs of its operands."""
-    taken = machine(instruction)
+    taken = decompose(instruction)
     if taken is not None:
-        yield from _of_machine(taken, enabled, masks, found)
+        yield from _machine_needs(taken, enabled, masks, found)
         return
-    row = called(instruction)
+    row = called_operation(instruction)
     if instruction.called == PINNED:
         yield instruction.operands[0], enabled
     elif row is not None and row.name == "assign" and instruction.results[0].name in found:
@@ -76,8 +76,8 @@ def needs(instruction: Instruction, enabled: Set, masks: Masks, found: Mapping[s
             yield from ((old, wanted), (new, enabled))
 
 
-def _of_machine(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, Set]) -> Iterator[Need]:
-    wanted = wanted_of(taken, enabled, masks, found)
+def _machine_needs(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, Set]) -> Iterator[Need]:
+    wanted = computed_lanes(taken, enabled, masks, found)
     if wanted is None:
         return
     inside = wanted
@@ -87,12 +87,12 @@ def _of_machine(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, 
     # These read lanes of other columns or rows, so that every lane may be needed.
     if taken.shape.row_name in _CROSSING and taken.shape.name != "SFPSHFT2.v":
         inside = ALL
-    elif is_drawn(taken):
+    elif draws_random(taken):
         inside = enabled
     yield from ((operand, inside) for operand in taken.operands)
 
 
-def wanted_of(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, Set]) -> Set | None:
+def computed_lanes(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, Set]) -> Set | None:
     """Lanes that an instruction must compute; None where nobody needs it."""
     wanted = [found[result.name] for result in taken.results if result.name in found]
     if sets_flags(taken) or not taken.results:
@@ -107,7 +107,7 @@ def wanted_of(taken: Machine, enabled: Set, masks: Masks, found: Mapping[str, Se
     return first
 
 
-def is_drawn(taken: Machine) -> bool:
+def draws_random(taken: Machine) -> bool:
     """Whether an instruction takes random numbers, in the enabled lanes: it stays just where it stands."""
     match taken.shape.row_name:
         case "SFPMOV":

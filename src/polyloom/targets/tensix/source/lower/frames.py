@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from polyloom.ir.ssa import Block, Function, Instruction, edges_of
-from polyloom.targets.tensix.source.operations import called
+from polyloom.ir.ssa import Block, Function, Instruction, successor_edges
+from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.transform.ssa.editing import postorder
 
 Site = tuple[str, int]
@@ -42,7 +42,7 @@ class Frames:
     targets: Mapping[str, Sequence[str]]
 
 
-def frames_of(function: Function, optimize: bool) -> Frames:
+def find_frames(function: Function, optimize: bool) -> Frames:
     """Frames of a function. Without `optimize` every frame pushes and pops."""
     found = _Walk(function)
     pushed = {site: _frame(found, number, optimize) for site, number in found.numbers.items()}
@@ -67,7 +67,7 @@ class _Walk:
     def __init__(self, function: Function) -> None:
         self.blocks = {block.name: block for block in function.blocks}
         self.order = postorder(function)[::-1]
-        self.targets = {name: [e.block for e in edges_of(self.blocks[name].terminator)] for name in self.order}
+        self.targets = {name: [e.block for e in successor_edges(self.blocks[name].terminator)] for name in self.order}
         self.numbers: dict[Site, int] = {}
         self.depths: dict[int, int] = {}
         self.parents: dict[int, int] = {}
@@ -114,5 +114,5 @@ class _Walk:
 
 
 def _name(instruction: Instruction) -> str:
-    row = called(instruction)
+    row = called_operation(instruction)
     return "" if row is None else row.name

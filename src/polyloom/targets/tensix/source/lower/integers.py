@@ -12,29 +12,29 @@ from collections.abc import Iterator
 
 from polyloom.ir.ssa import Function, Instruction
 from polyloom.targets.tensix.source.lower.conditions import lower_conditions
-from polyloom.targets.tensix.source.lower.demand import demand
-from polyloom.targets.tensix.source.lower.masks import masks
-from polyloom.targets.tensix.source.lower.select import select
-from polyloom.targets.tensix.source.operations import called
+from polyloom.targets.tensix.source.lower.demand import demanded_lanes
+from polyloom.targets.tensix.source.lower.masks import analyze_masks
+from polyloom.targets.tensix.source.lower.select import select_instructions
+from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.targets.tensix.words.isa import Member
 
 
-def conditions(function: Function, member: Member, optimize: bool) -> Function:
+def lower_all_conditions(function: Function, member: Member, optimize: bool) -> Function:
     """Lowering of conditions, with every integer in lanes enough."""
     made = frozenset(i.results[0].name for b in function.blocks for i in b.instructions if _name(i) == "int_of")
     wide: frozenset[str] = frozenset()
     while True:
         lowered = lower_conditions(function, optimize, wide)
         # Selection shows which instructions consume the integer, and thereby the lanes that they run in.
-        more = frozenset(_too_narrow(select(lowered, member), made - wide)) if made else made
+        more = frozenset(_narrow_integers(select_instructions(lowered, member), made - wide)) if made else made
         if not more:
             return lowered
         wide |= more
 
 
-def _too_narrow(function: Function, made: frozenset[str]) -> Iterator[str]:
-    known = masks(function)
-    wanted = demand(function, known)
+def _narrow_integers(function: Function, made: frozenset[str]) -> Iterator[str]:
+    known = analyze_masks(function)
+    wanted = demanded_lanes(function, known)
     for block in function.blocks:
         for instruction, enabled in zip(block.instructions, known.before.get(block.name, ()), strict=False):
             name = instruction.results[0].name if _name(instruction) == "assign" else ""
@@ -43,5 +43,5 @@ def _too_narrow(function: Function, made: frozenset[str]) -> Iterator[str]:
 
 
 def _name(instruction: Instruction) -> str:
-    row = called(instruction)
+    row = called_operation(instruction)
     return "" if row is None else row.name

@@ -18,13 +18,13 @@ _LOST: Final = 0x1FFF
 """The bits of a mantissa that FP16 does not have."""
 
 
-def loads(bits: int) -> Sequence[tuple[int, int]]:
+def literal_loads(bits: int) -> Sequence[tuple[int, int]]:
     """Modes and immediates of one SFPLOADI, or of two, that load the bits."""
     low, high = bits & 0xFFFF, bits >> 16 & 0xFFFF
     # The order of trials decides the form of literals that several modes can load; listings depend on it.
     if low == 0:
         return ((BF16, high),)
-    if (half := _half(bits)) is not None:
+    if (half := _fp16_immediate(bits)) is not None:
         return ((FP16, half),)
     if high == 0:
         # The unsigned form clears the high half, which the second instruction fills.
@@ -34,7 +34,7 @@ def loads(bits: int) -> Sequence[tuple[int, int]]:
     return ((UNSIGNED, low), (HIGH_HALF, high))
 
 
-def _half(bits: int) -> int | None:
+def _fp16_immediate(bits: int) -> int | None:
     """FP16 that SFPLOADI widens to the bits; None where there is none."""
     exponent = (bits >> 23 & 255) - _REBIAS
     if bits & _LOST or not 0 <= exponent < 32:
@@ -42,7 +42,7 @@ def _half(bits: int) -> int | None:
     return bits >> 16 & 0x8000 | exponent << 10 | bits >> 13 & 0x3FF
 
 
-def loaded(mode: int, immediate: int) -> int:
+def loaded_bits(mode: int, immediate: int) -> int:
     """Value that one SFPLOADI gives (ISA documentation, page of `SFPLOADI`)."""
     match mode:
         case 0:

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.ir.ssa import NOWHERE, Constant, Function, Instruction, Place, edges_of
-from polyloom.targets.tensix.source.lower.shapes import machine, sets_flags
-from polyloom.targets.tensix.source.operations import called
+from polyloom.ir.ssa import NOWHERE, Constant, Function, Instruction, Place, successor_edges
+from polyloom.targets.tensix.source.lower.shapes import decompose, sets_flags
+from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.transform.ssa.editing import postorder
 
@@ -50,7 +50,7 @@ class Masks:
         return one
 
 
-def masks(function: Function) -> Masks:
+def analyze_masks(function: Function) -> Masks:
     """Mask analysis of a function whose flags are set by machine instructions; blocks that nothing reaches are left
     out.
     """
@@ -85,13 +85,13 @@ class _Walk:
         before: list[Set] = []
         for at, instruction in enumerate(block.instructions):
             before.append(stack[-1])
-            stack = self._after(instruction, stack, (name, "at", at))
+            stack = self._transfer(instruction, stack, (name, "at", at))
             # The hardware's stack has eight entries; the deepest place is where the message about it stands.
             if len(stack) - 1 > self.depth:
                 self.depth, self.deepest = len(stack) - 1, instruction.place
         before.append(stack[-1])
         self.before[name] = before
-        for edge in edges_of(block.terminator):
+        for edge in successor_edges(block.terminator):
             self._arrive(edge.block, stack)
 
     def _arrive(self, name: str, stack: Stack) -> None:
@@ -100,11 +100,11 @@ class _Walk:
         if known is None:
             self.entries[name], self.changed = stack, True
             return
-        met = tuple(self._meet(name, slot, old, new) for slot, (old, new) in enumerate(zip(known, stack, strict=True)))
+        met = tuple(self._meet_sets(name, slot, old, new) for slot, (old, new) in enumerate(zip(known, stack, strict=True)))
         if met != known:
             self.entries[name], self.changed = met, True
 
-    def _meet(self, name: str, slot: int, old: Set, new: Set) -> Set:
+    def _meet_sets(self, name: str, slot: int, old: Set, new: Set) -> Set:
         """Meet of two sets where paths join: a set of the place, below the nearest common one."""
         key = (name, "from", slot)
         merged = self.numbers.get(key)
@@ -112,9 +112,9 @@ class _Walk:
             return old
         # Parents only move up the tree, which is why the iteration ends.
         below = self._common(self.parents[old] if merged == old else old, new)
-        return self._made(key, below)
+        return self._make_set(key, below)
 
-    def _made(self, key: tuple[str, str, int], parent: Set) -> Set:
+    def _make_set(self, key: tuple[str, str, int], parent: Set) -> Set:
         number = self.numbers.setdefault(key, len(self.numbers) + 1)
         if self.parents.get(number) != parent:
             self.parents[number], self.changed = parent, True
@@ -126,9 +126,9 @@ class _Walk:
     def _common(self, one: Set, other: Set) -> Set:
         return Masks(self.parents, {}, 0).common(one, other)
 
-    def _after(self, instruction: Instruction, stack: Stack, key: tuple[str, str, int]) -> Stack:
+    def _transfer(self, instruction: Instruction, stack: Stack, key: tuple[str, str, int]) -> Stack:
         """Transfer function of an instruction on the stack of sets."""
-        change = _change(instruction)
+        change = _flag_change(instruction)
         if change is None:
             return stack
         name, mode = change
@@ -140,27 +140,27 @@ class _Walk:
             case "SFPENCC", 1:
                 return (*below, ALL)
             case "SFPENCC", _:
-                return (*below, self._made(key, ALL))
+                return (*below, self._make_set(key, ALL))
             case "SFPPOPC", 0:
                 return below or (ALL,)
             case "SFPPOPC", 1:
                 return (*below, top)
             # A union lies within what both lie within; nothing closer is known of it.
             case "SFPPOPC", 4:
-                return (*below, self._made(key, self._common(last, top)))
+                return (*below, self._make_set(key, self._common(last, top)))
             case "SFPPOPC", _:
-                return (*below, self._made(key, ALL))
+                return (*below, self._make_set(key, ALL))
             case "SFPCOMPC", _:
-                return (*below, self._made(key, top))
+                return (*below, self._make_set(key, top))
             case _:
-                return (*below, self._made(key, last))
+                return (*below, self._make_set(key, last))
 
 
-def _change(instruction: Instruction) -> tuple[str, int] | None:
+def _flag_change(instruction: Instruction) -> tuple[str, int] | None:
     """Effect of an instruction, or a word of the source, on flags: its name, and the mode of SFPPOPC, or 1 for a
     SFPENCC that enables all lanes. None for what leaves them alone.
     """
-    taken, row = machine(instruction), called(instruction)
+    taken, row = decompose(instruction), called_operation(instruction)
     if taken is not None:
         name = taken.shape.row_name
         if not sets_flags(taken) and name != "SFPPUSHC":

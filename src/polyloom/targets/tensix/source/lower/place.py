@@ -16,52 +16,52 @@ from typing import Final
 from polyloom.ir.ssa import Block, Function, Instruction, Operand, Undef, Value
 from polyloom.ir.ssa_verify import uses
 from polyloom.targets.tensix.source.locate import error
-from polyloom.targets.tensix.source.lower.combine import is_symmetric
-from polyloom.targets.tensix.source.lower.demand import WHATEVER_IS_ENABLED, Demand, demand, is_drawn, wanted_of
-from polyloom.targets.tensix.source.lower.masks import Masks, Set, masks
-from polyloom.targets.tensix.source.lower.shapes import INTO, PINNED, Machine, machine, make, sets_flags
-from polyloom.targets.tensix.source.operations import called
+from polyloom.targets.tensix.source.lower.combine import is_commutative
+from polyloom.targets.tensix.source.lower.demand import WHATEVER_IS_ENABLED, Demand, demanded_lanes, draws_random, computed_lanes
+from polyloom.targets.tensix.source.lower.masks import Masks, Set, analyze_masks
+from polyloom.targets.tensix.source.lower.shapes import INTO, PINNED, Machine, decompose, make_instruction, sets_flags
+from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.transform.ssa.editing import with_operands
 
 _STACK: Final = 8
 
 
-def place(function: Function) -> Function:
+def place_assignments(function: Function) -> Function:
     """Function without assignments; every instruction computes all lanes that are demanded of it. Errors: PL1281 where
     flags are nested too deeply.
     """
-    known = masks(function)
-    merged = _Merge(function, known, demand(function, known)).run()
+    known = analyze_masks(function)
+    merged = _Merge(function, known, demanded_lanes(function, known)).run()
     # Widening computes what is left, so that dead instructions go before it and after it.
-    placed = sweep(_widened(sweep(merged)))
-    found = masks(placed)
+    placed = eliminate_dead_code(_widen_lanes(eliminate_dead_code(merged)))
+    found = analyze_masks(placed)
     if found.depth > _STACK:
         message = f"conditions are nested {found.depth} deep here, and the stack of flags has {_STACK} entries"
         raise error("PL1281", message, found.deepest, help="assign conditions to a `vInt`, and nest fewer of them")
     return placed
 
 
-def sweep(function: Function) -> Function:
+def eliminate_dead_code(function: Function) -> Function:
     """Dead code elimination of machine instructions that nobody needs (Muchnick 1997, section 18.10)."""
-    counts = _counts(function)
+    counts = _use_counts(function)
     while True:
         kept = tuple(
-            replace(b, instructions=tuple(i for i in b.instructions if _stays(i, counts))) for b in function.blocks
+            replace(b, instructions=tuple(i for i in b.instructions if _has_use(i, counts))) for b in function.blocks
         )
         swept = replace(function, blocks=kept)
         if sum(len(b.instructions) for b in kept) == sum(len(b.instructions) for b in function.blocks):
             return swept
-        function, counts = swept, _counts(swept)
+        function, counts = swept, _use_counts(swept)
 
 
-def _counts(function: Function) -> Counter[str]:
+def _use_counts(function: Function) -> Counter[str]:
     return Counter(o.name for b in function.blocks for _, group in uses(b) for o in group if isinstance(o, Value))
 
 
-def _stays(instruction: Instruction, counts: Counter[str]) -> bool:
+def _has_use(instruction: Instruction, counts: Counter[str]) -> bool:
     if any(counts[result.name] for result in instruction.results):
         return True
-    row, found = called(instruction), machine(instruction)
+    row, found = called_operation(instruction), decompose(instruction)
     if row is not None and row.name == "assign":
         return False
     if found is None:
@@ -69,7 +69,7 @@ def _stays(instruction: Instruction, counts: Counter[str]) -> bool:
     # A load whose address mode advances the counter of Dst has an effect even if its value is not used.
     moves = found.shape.name == "SFPLOAD" and found.immediate("sfpu_addr_mode") not in _STILL
     # mode 3 of SFPSHFT2 leaves in the unit what mode 4 shifts in
-    return not found.results or sets_flags(found) or is_drawn(found) or moves or found.shape.name == "SFPSHFT2"
+    return not found.results or sets_flags(found) or draws_random(found) or moves or found.shape.name == "SFPSHFT2"
 
 
 _STILL: Final = (3, 7)
@@ -89,7 +89,7 @@ class _Merge:
     counts: Counter[str] = field(default_factory=Counter[str])
 
     def run(self) -> Function:
-        self.counts = _counts(self.function)
+        self.counts = _use_counts(self.function)
         blocks = tuple(self._block(b) if b.name in self.masks.before else b for b in self.function.blocks)
         return replace(self.function, blocks=tuple(with_operands(block, self._operand) for block in blocks))
 
@@ -102,7 +102,7 @@ class _Merge:
         self.code = [[i] for i in block.instructions]
         before = self.masks.before[block.name]
         for at, instruction in enumerate(block.instructions):
-            row = called(instruction)
+            row = called_operation(instruction)
             if row is not None and row.name == "assign":
                 self.code[at] = self._assign(instruction, at, before)
         return replace(block, instructions=tuple(i for group in self.code for i in group))
@@ -116,11 +116,11 @@ class _Merge:
         # Every wanted lane is replaced, so that the assignment is a copy.
         if self.masks.covers(before[at], wanted):
             return self._alias(result, new)
-        chain = self._chain(new, old, at, before)
+        chain = self._merge_chain(new, old, at, before)
         if chain is None:
             # The general form: a copy under the condition.
-            return [make("SFPMOV", (new,), (0,), (result,), old=old, place=instruction.place)]
-        self._fold(chain, old, result)
+            return [make_instruction("SFPMOV", (new,), (0,), (result,), old=old, place=instruction.place)]
+        self._fold_chain(chain, old, result)
         return []
 
     def _alias(self, result: Value, same: Operand) -> list[Instruction]:
@@ -130,13 +130,13 @@ class _Merge:
             self.counts[same.name] += self.counts[result.name] - 1
         return []
 
-    def _chain(self, new: Operand, old: Operand, at: int, before: Sequence[Set]) -> list[int] | None:
+    def _merge_chain(self, new: Operand, old: Operand, at: int, before: Sequence[Set]) -> list[int] | None:
         """Positions of the instructions that compute `new` into `old`, the last one first; None where it cannot be
         merged.
         """
         if not isinstance(new, Value) or self.counts[new.name] != 1:
             return None
-        found = self._defined(new, at, before)
+        found = self._exact_definition(new, at, before)
         if found is None:
             return None
         where, taken = found
@@ -146,17 +146,17 @@ class _Merge:
         if 0 not in tied:
             return [where]
         overwritten = self._operand(taken.operands[tied[0]])
-        if overwritten == old or self._other(taken, tied[0]) == old:
+        if overwritten == old or self._exchangeable_operand(taken, tied[0]) == old:
             return [where]
-        rest = self._chain(overwritten, old, where, before)
+        rest = self._merge_chain(overwritten, old, where, before)
         return None if rest is None else [where, *rest]
 
-    def _defined(self, value: Value, at: int, before: Sequence[Set]) -> tuple[int, Machine] | None:
+    def _exact_definition(self, value: Value, at: int, before: Sequence[Set]) -> tuple[int, Machine] | None:
         """Definition of a value with the lanes enabled that are enabled at a position."""
         for where in range(at - 1, -1, -1):
             for instruction in self.code[where]:
                 if value in instruction.results:
-                    taken = machine(instruction)
+                    taken = decompose(instruction)
                     fits = taken is not None and taken.shape.is_mergeable and taken.old is None and _obeys_flags(taken)
                     is_exact = before[where] == before[at] and len(self.code[where]) == 1
                     return (where, taken) if fits and is_exact and taken is not None else None
@@ -168,20 +168,20 @@ class _Merge:
         is_used = any(old in map(self._operand, i.operands) for i in between[1:])
         return not is_used and not any(old in i.results for i in between)
 
-    def _other(self, taken: Machine, tied: int) -> Operand | None:
+    def _exchangeable_operand(self, taken: Machine, tied: int) -> Operand | None:
         """Operand that may stand for the one that is overwritten, of a commutative instruction."""
-        return self._operand(taken.operands[1 - tied]) if is_symmetric(taken) else None
+        return self._operand(taken.operands[1 - tied]) if is_commutative(taken) else None
 
-    def _fold(self, chain: list[int], old: Operand, result: Value) -> None:
+    def _fold_chain(self, chain: list[int], old: Operand, result: Value) -> None:
         for where in chain:
             (instruction,) = self.code[where]
-            taken = machine(instruction)
+            taken = decompose(instruction)
             assert taken is not None
             operands = list(taken.operands)
             tied = next((operand for operand, _ in taken.shape.tied), None)
             first = old
             if tied is not None:
-                if self._operand(operands[tied]) != old and self._other(taken, tied) == old:
+                if self._operand(operands[tied]) != old and self._exchangeable_operand(taken, tied) == old:
                     operands.reverse()
                 first = operands[tied]
             # The old value becomes an operand: the allocator sees that the instruction reads it.
@@ -202,35 +202,35 @@ def _obeys_flags(taken: Machine) -> bool:
     return taken.shape.name != "SFPLOAD" or taken.immediate("instr_mod0") != WHATEVER_IS_ENABLED
 
 
-def _widened(function: Function) -> Function:
-    known = masks(function)
-    wanted = demand(function, known)
-    blocks = (replace(b, instructions=tuple(_wide(b, known, wanted))) for b in function.blocks)
+def _widen_lanes(function: Function) -> Function:
+    known = analyze_masks(function)
+    wanted = demanded_lanes(function, known)
+    blocks = (replace(b, instructions=tuple(_widen_block(b, known, wanted))) for b in function.blocks)
     return replace(function, blocks=tuple(blocks))
 
 
-def _wide(block: Block, known: Masks, wanted: Demand) -> Iterator[Instruction]:
+def _widen_block(block: Block, known: Masks, wanted: Demand) -> Iterator[Instruction]:
     """Widening: neighbours that need more lanes share the switch to all of them."""
     is_open = False
     for at, instruction in enumerate(block.instructions):
-        needs_more = block.name in known.before and _needs_more(
+        needs_more = block.name in known.before and _needs_wider_lanes(
             instruction, known.before[block.name][at], known, wanted
         )
         if is_open and not needs_more and instruction.operation == "call":
-            yield make("SFPPOPC", (), (0,))
+            yield make_instruction("SFPPOPC", (), (0,))
             is_open = False
         if needs_more and not is_open:
-            yield from (make("SFPPUSHC"), make("SFPENCC", (), (3, 10)))
+            yield from (make_instruction("SFPPUSHC"), make_instruction("SFPENCC", (), (3, 10)))
             is_open = True
         yield instruction
     if is_open:
-        yield make("SFPPOPC", (), (0,))
+        yield make_instruction("SFPPOPC", (), (0,))
 
 
-def _needs_more(instruction: Instruction, enabled: Set, known: Masks, wanted: Mapping[str, Set]) -> bool:
-    taken = machine(instruction)
+def _needs_wider_lanes(instruction: Instruction, enabled: Set, known: Masks, wanted: Mapping[str, Set]) -> bool:
+    taken = decompose(instruction)
     # What keeps old lanes, or draws random numbers, means the enabled lanes and must not get more.
-    if instruction.called == PINNED or taken is None or taken.old is not None or is_drawn(taken):
+    if instruction.called == PINNED or taken is None or taken.old is not None or draws_random(taken):
         return False
-    lanes = wanted_of(taken, enabled, known, wanted)
+    lanes = computed_lanes(taken, enabled, known, wanted)
     return bool(taken.results) and lanes is not None and not known.covers(enabled, lanes)

@@ -18,19 +18,19 @@ from polyloom.ir.ssa import (
     Operand,
     Undef,
     Value,
-    edges_of,
-    with_edges,
+    successor_edges,
+    replace_edges,
 )
 from polyloom.targets.tensix.source.operations import MASK, PREFIX, VECTOR
 from polyloom.transform.ssa.editing import names, reached, with_operands
 
 
-def prepare(function: Function) -> Function:
+def legalize(function: Function) -> Function:
     # In this order: a choice of masks becomes a parameter of a block, which the last step turns into an integer.
-    return _without_masks(_without_choices(_without_copies(reached(function))))
+    return _pass_integers(_branch_on_choices(_propagate_copies(reached(function))))
 
 
-def _without_copies(function: Function) -> Function:
+def _propagate_copies(function: Function) -> Function:
     """Copy propagation of vectors and masks (Muchnick 1997, section 12.5)."""
     known = {
         i.results[0].name: i.operands[0]
@@ -51,13 +51,13 @@ def _without_copies(function: Function) -> Function:
     return replace(function, blocks=tuple(with_operands(block, operand) for block in kept))
 
 
-def _without_choices(function: Function) -> Function:
+def _branch_on_choices(function: Function) -> Function:
     fresh = names(function)
-    blocks = tuple(part for block in function.blocks for part in _chosen(block, fresh))
+    blocks = tuple(part for block in function.blocks for part in _split_at_choice(block, fresh))
     return replace(function, blocks=blocks)
 
 
-def _chosen(block: Block, fresh: Callable[[str], str]) -> Iterator[Block]:
+def _split_at_choice(block: Block, fresh: Callable[[str], str]) -> Iterator[Block]:
     """Block up to its first choice, and what follows as blocks with the choice as a parameter."""
     for at, instruction in enumerate(block.instructions):
         if instruction.operation == "select" and instruction.results[0].type in (VECTOR, MASK):
@@ -68,22 +68,22 @@ def _chosen(block: Block, fresh: Callable[[str], str]) -> Iterator[Block]:
             yield replace(block, instructions=block.instructions[:at], terminator=end)
             yield Block(through, (), (), Jump(Edge(after, (then,)), instruction.place))
             rest = Block(after, instruction.results, block.instructions[at + 1 :], block.terminator)
-            yield from _chosen(rest, fresh)
+            yield from _split_at_choice(rest, fresh)
             return
     yield block
 
 
-def _without_masks(function: Function) -> Function:
+def _pass_integers(function: Function) -> Function:
     """Mask arguments: each becomes an integer at the end of the block that jumps, and a mask again behind it."""
     # Flags are state of the machine: no mask can be kept over a jump but as a value.
     if not any(p.type == MASK for block in function.blocks for p in block.parameters):
         return function
     fresh = names(function)
     parameters = {block.name: block.parameters for block in function.blocks}
-    return replace(function, blocks=tuple(_integers(block, parameters, fresh) for block in function.blocks))
+    return replace(function, blocks=tuple(_convert_masks(block, parameters, fresh) for block in function.blocks))
 
 
-def _integers(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Callable[[str], str]) -> Block:
+def _convert_masks(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Callable[[str], str]) -> Block:
     head: list[Instruction] = []
     tail: list[Instruction] = []
     own: list[Value] = []
@@ -109,7 +109,7 @@ def _integers(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Cal
         return Edge(found.block, tuple(arguments))
 
     end = (
-        with_edges(block.terminator, lambda operand: operand, edge) if edges_of(block.terminator) else block.terminator
+        replace_edges(block.terminator, lambda operand: operand, edge) if successor_edges(block.terminator) else block.terminator
     )
     return replace(block, parameters=tuple(own), instructions=(*head, *block.instructions, *tail), terminator=end)
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.ir.ssa import NOWHERE, Block, Constant, Function, Instruction, Operand, Place, Undef, Value, integer
+from polyloom.ir.ssa import NOWHERE, Block, Constant, Function, Instruction, Operand, Place, Undef, Value, integer_constant
 from polyloom.ir.ssa_types import I1, I32
-from polyloom.targets.tensix.source.lower.literals import HIGH_HALF, UNSIGNED, loads
-from polyloom.targets.tensix.source.lower.shapes import CONSTANTS, PINNED, REGISTER, constant, make
-from polyloom.targets.tensix.source.operations import VECTOR, called
+from polyloom.targets.tensix.source.lower.literals import HIGH_HALF, UNSIGNED, literal_loads
+from polyloom.targets.tensix.source.lower.shapes import CONSTANTS, PINNED, REGISTER, vector_constant, make_instruction
+from polyloom.targets.tensix.source.operations import VECTOR, called_operation
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.transform.ssa.editing import names, with_operands
 
-ZERO, ONE, MINUS_ONE = constant(0), constant(0x3F800000), constant(0xBF800000)
+ZERO, ONE, MINUS_ONE = vector_constant(0), vector_constant(0x3F800000), vector_constant(0xBF800000)
 _SIGN: Final = 1 << 31
 _SIMPLE: Final[Mapping[str, str]] = {
     "sfpmad": "SFPMAD",
@@ -43,7 +43,7 @@ _SIMPLE: Final[Mapping[str, str]] = {
 """Operations whose operands, immediates and results are those of one shape, in its order."""
 
 
-def select(function: Function, member: Member) -> Function:
+def select_instructions(function: Function, member: Member) -> Function:
     """Instruction selection of a function."""
     selection = _Selection(function, member)
     blocks = tuple([selection.block(block) for block in function.blocks])
@@ -75,11 +75,11 @@ class _Selection:
         self.made = []
         for instruction in block.instructions:
             self.place = instruction.place
-            self._instruction(instruction)
+            self._select_instruction(instruction)
         return replace(block, instructions=tuple(self.made))
 
-    def _instruction(self, instruction: Instruction) -> None:
-        row = called(instruction)
+    def _select_instruction(self, instruction: Instruction) -> None:
+        row = called_operation(instruction)
         # Assignments wait for placement; words and prints are in their final form already.
         if row is None or row.name in ("assign", "word") or row.group == "printing":
             self.made.append(instruction)
@@ -90,28 +90,28 @@ class _Selection:
             vectors = tuple(o for o in operands if o.type == VECTOR)
             scalars = tuple(o for o in operands if o.type != VECTOR)
             self._emit(_SIMPLE[row.name], vectors, scalars, *results)
-        elif row.name == "sfpswap" and _number(operands[2]):
+        elif row.name == "sfpswap" and _constant_value(operands[2]):
             self._emit("SFPSWAP", operands[:2], (operands[2],), *results)
         elif row.name in ("store", "sfpstochrnd_v"):
-            self._emit_plain(row.name, operands, results)
+            self._emit_store_or_rounding(row.name, operands, results)
         elif not results:
-            self._effect(row.name, operands)
+            self._select_effect(row.name, operands)
         # A plain exchange needs no instruction: the two names change places.
         elif row.name == "sfpswap":
             self.known[results[0].name], self.known[results[1].name] = operands[1], operands[0]
         elif count == 0:
-            self._source(row.name, operands, results[0])
+            self._select_source(row.name, operands, results[0])
         else:
-            self._value(row.name, operands, results[0])
+            self._select_value(row.name, operands, results[0])
 
-    def _emit_plain(self, name: str, operands: tuple[Operand, ...], results: tuple[Value, ...]) -> None:
+    def _emit_store_or_rounding(self, name: str, operands: tuple[Operand, ...], results: tuple[Value, ...]) -> None:
         if name == "store":
             self._emit("SFPSTORE", operands[:1], operands[1:])
         else:
             self._emit("SFP_STOCH_RND.v", operands[:2], operands[2:], *results)
 
-    def _effect(self, name: str, operands: tuple[Operand, ...]) -> None:
-        register = _number(operands[0])
+    def _select_effect(self, name: str, operands: tuple[Operand, ...]) -> None:
+        register = _constant_value(operands[0])
         match name:
             case "config_write":
                 self._emit("SFPCONFIG", (operands[1],), (register, 0))
@@ -124,13 +124,13 @@ class _Selection:
         if found != result:
             self.known[result.name] = found
 
-    def _source(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:
+    def _select_source(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:
         """Selection of an operation without vector operands."""
         match name:
             case "splat" if isinstance(operands[0], Constant):
-                self._alias(result, self._literal(operands[0].value & 0xFFFFFFFF, result))
+                self._alias(result, self._load_literal(operands[0].value & 0xFFFFFFFF, result))
             case "splat":
-                self._splat(operands[0], result)
+                self._broadcast_scalar(operands[0], result)
             case "sfploadi":
                 self._emit("SFPLOADI", (), (operands[1], operands[0]), result)
             case "undefined":
@@ -138,12 +138,12 @@ class _Selection:
                 self.known[result.name] = Undef(VECTOR)
             case "rand":
                 self._emit("SFPMOV.random", (), (9, 8), result)
-            case "config_read" if (bits := _FIXED.get(_number(operands[0]))) is not None:
-                self.known[result.name] = constant(bits)
+            case "config_read" if (bits := _FIXED.get(_constant_value(operands[0]))) is not None:
+                self.known[result.name] = vector_constant(bits)
             case _:
                 self.made.append(replace(_register(operands[0]), results=(result,), place=self.place))
 
-    def _value(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:
+    def _select_value(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:
         a, *rest = operands
         match name:
             case "sfpmul24":
@@ -153,120 +153,120 @@ class _Selection:
             case "sfpadd":
                 self._emit("SFPADD", (ONE, a, rest[0]), (rest[1],), result)
             case "sfpsub":
-                self._subtract(a, rest[0], result)
-            case "sfpmov" if _number(rest[0]) and (bits := self._bits(a)) is not None:
-                self._alias(result, self._literal(bits ^ _SIGN, result))
-            case "sfpmov" if _number(rest[0]):
+                self._select_subtract(a, rest[0], result)
+            case "sfpmov" if _constant_value(rest[0]) and (bits := self._known_bits(a)) is not None:
+                self._alias(result, self._load_literal(bits ^ _SIGN, result))
+            case "sfpmov" if _constant_value(rest[0]):
                 self._emit("SFPMOV", (a,), (1,), result)
             case "sfpmov":
                 self.known[result.name] = a
-            case "sfpiadd_v" if _number(rest[1]) == 6:
-                self._difference(rest[0], a, result)
+            case "sfpiadd_v" if _constant_value(rest[1]) == 6:
+                self._select_difference(rest[0], a, result)
             case "sfpiadd_v":
-                self._sum(a, rest[0], result)
+                self._select_sum(a, rest[0], result)
             case "sfpiadd_i":
-                self._add_number(a, rest[0], result)
+                self._select_add_number(a, rest[0], result)
             case "sfplutfp32_3r":
-                index = self._literal(3, self._new())  # L7 names the register that is written
+                index = self._load_literal(3, self._new())  # L7 names the register that is written
                 self._emit("SFPLUTFP32.3", (a, *rest[:3], index), (rest[3],), result)
             case _:
-                self._fields(name, a, rest, result)
+                self._select_field_operation(name, a, rest, result)
 
-    def _fields(self, name: str, a: Operand, rest: list[Operand], result: Value) -> None:
+    def _select_field_operation(self, name: str, a: Operand, rest: list[Operand], result: Value) -> None:
         given = rest[0]
         match name:
             case "sfpsetexp_v" | "sfpsetman_v" | "sfpsetsgn_v":
-                mode = _number(rest[1])
+                mode = _constant_value(rest[1])
                 self._emit(name.removesuffix("_v").upper(), (given, a), (mode,), result)
             case "sfpsetexp_i":
-                self._emit("SFPSETEXP.i", (a,), (self._low(given, 255), 1), result)
+                self._emit("SFPSETEXP.i", (a,), (self._low_bits(given, 255), 1), result)
             case "sfpsetsgn_i":
-                self._emit("SFPSETSGN.i", (a,), (self._low(given, 1), 1), result)
+                self._emit("SFPSETSGN.i", (a,), (self._low_bits(given, 1), 1), result)
             case "sfpdivp2":
-                self._emit("SFPDIVP2", (a,), (self._low(given, 255), rest[1]), result)
+                self._emit("SFPDIVP2", (a,), (self._low_bits(given, 255), rest[1]), result)
             case "sfpsetman_i" if isinstance(given, Constant) and not given.value & 0x7FF:
                 self._emit("SFPSETMAN.i", (a,), (given.value >> 11 & 0xFFF, 1), result)
             case "sfpsetman_i":
-                self._emit("SFPSETMAN", (self._everywhere(given), a), (0,), result)
+                self._emit("SFPSETMAN", (self._broadcast(given), a), (0,), result)
             case "sfpshft_v":
-                mode = _number(rest[1])
+                mode = _constant_value(rest[1])
                 self._emit("SFPSHFT2.v", (a, given), (5,), result) if not mode else self._emit(
                     "SFPSHFT", (a, given), (mode,), result
                 )
             case "sfpshft_i":
-                self._shift(a, given, _number(rest[1]), result)
+                self._select_shift(a, given, _constant_value(rest[1]), result)
             case "sfpstochrnd_i":
-                mode = _number(rest[1]) | 8  # the immediate, and not a register, says how far integers are descaled
-                self._emit("SFP_STOCH_RND", (a,), (self._low(given, 31), mode, rest[2]), result)
+                mode = _constant_value(rest[1]) | 8  # the immediate, and not a register, says how far integers are descaled
+                self._emit("SFP_STOCH_RND", (a,), (self._low_bits(given, 31), mode, rest[2]), result)
             case _:
                 raise AssertionError(f"`{name}` has no machine instruction")
 
-    def _shift(self, a: Operand, by: Operand, mode: int, result: Value) -> None:
-        amount = self._amount(by)
+    def _select_shift(self, a: Operand, by: Operand, mode: int, result: Value) -> None:
+        amount = self._shift_amount(by)
         if self.member == "blackhole":
             self._emit("SFPSHFT.c", (a,), (amount, mode | 5), result)
         else:
             self._emit("SFPSHFT.i", (a,), (amount, mode | 1), result)
 
-    def _amount(self, by: Operand) -> Operand:
+    def _shift_amount(self, by: Operand) -> Operand:
         """Shift amount: the low five bits of a magnitude, with its sign (ISA documentation, page of `SFPSHFT`)."""
         if isinstance(by, Constant):
-            return integer(I32, by.value & 31 if by.value >= 0 else -(-by.value & 31))
+            return integer_constant(I32, by.value & 31 if by.value >= 0 else -(-by.value & 31))
         zero, most = Constant(I32, 0), Constant(I32, 31)
-        right = self._scalar("and", self._scalar("sub", zero, by), most)
+        right = self._emit_scalar("and", self._emit_scalar("sub", zero, by), most)
         is_right = Value(self.fresh("right"), I1)
         self.made.append(Instruction("slt", (by, zero), (is_right,), place=self.place))
-        return self._scalar("select", is_right, self._scalar("sub", zero, right), self._scalar("and", by, most))
+        return self._emit_scalar("select", is_right, self._emit_scalar("sub", zero, right), self._emit_scalar("and", by, most))
 
-    def _subtract(self, a: Operand, b: Operand, result: Value) -> None:
-        bits = self._bits(b)
+    def _select_subtract(self, a: Operand, b: Operand, result: Value) -> None:
+        bits = self._known_bits(b)
         if bits is None:
             self._emit("SFPMAD", (b, MINUS_ONE, a), (0,), result)
         else:
             # A literal is negated at compile time; the sum then needs no constant register for −1.
-            self._emit("SFPADD", (ONE, a, self._literal(bits ^ _SIGN, self._new())), (0,), result)
+            self._emit("SFPADD", (ONE, a, self._load_literal(bits ^ _SIGN, self._new())), (0,), result)
 
-    def _difference(self, a: Operand, b: Operand, result: Value) -> None:
+    def _select_difference(self, a: Operand, b: Operand, result: Value) -> None:
         """Integer difference a - b."""
-        bits = self._bits(b)
-        if bits is not None and _fits(-_signed(bits)):
+        bits = self._known_bits(b)
+        if bits is not None and _fits_12_bits(-_signed(bits)):
             self._emit("SFPIADD.i", (a,), (-_signed(bits), 5), result)
         else:
             self._emit("SFPIADD", (a, b), (6,), result)
 
-    def _sum(self, a: Operand, b: Operand, result: Value) -> None:
+    def _select_sum(self, a: Operand, b: Operand, result: Value) -> None:
         # SFPIADD with a 12-bit immediate saves the load of a literal and a register.
         for one, other in (a, b), (b, a):
-            bits = self._bits(other)
-            if bits is not None and _fits(_signed(bits)):
+            bits = self._known_bits(other)
+            if bits is not None and _fits_12_bits(_signed(bits)):
                 return self._emit("SFPIADD.i", (one,), (_signed(bits), 5), result)
         return self._emit("SFPIADD", (a, b), (4,), result)
 
-    def _add_number(self, a: Operand, number: Operand, result: Value) -> None:
-        if isinstance(number, Constant) and _fits(number.value):
+    def _select_add_number(self, a: Operand, number: Operand, result: Value) -> None:
+        if isinstance(number, Constant) and _fits_12_bits(number.value):
             self._emit("SFPIADD.i", (a,), (number.value, 5), result)
         else:
-            self._emit("SFPIADD", (a, self._everywhere(number)), (4,), result)
+            self._emit("SFPIADD", (a, self._broadcast(number)), (4,), result)
 
-    def _bits(self, operand: Operand) -> int | None:
+    def _known_bits(self, operand: Operand) -> int | None:
         found = self.operand(operand)
         if isinstance(found, Constant):
             return found.value & 0xFFFFFFFF
         return self.literals.get(found.name) if isinstance(found, Value) else None
 
-    def _everywhere(self, scalar: Operand) -> Operand:
+    def _broadcast(self, scalar: Operand) -> Operand:
         if isinstance(scalar, Constant):
-            return self._literal(scalar.value & 0xFFFFFFFF, self._new())
+            return self._load_literal(scalar.value & 0xFFFFFFFF, self._new())
         value = self._new()
-        self._splat(scalar, value)
+        self._broadcast_scalar(scalar, value)
         return value
 
-    def _literal(self, bits: int, result: Value) -> Operand:
+    def _load_literal(self, bits: int, result: Value) -> Operand:
         # Constant registers cost neither a word nor a register.
         if bits in CONSTANTS:
-            return constant(bits)
+            return vector_constant(bits)
         self.literals[result.name] = bits
-        (mode, number), *more = loads(bits)
+        (mode, number), *more = literal_loads(bits)
         if not more:
             self._emit("SFPLOADI", (), (mode, number), result)
             return result
@@ -275,18 +275,18 @@ class _Selection:
         self._emit("SFPLOADI.half", (low,), more[0], result)
         return result
 
-    def _splat(self, scalar: Operand, result: Value) -> None:
+    def _broadcast_scalar(self, scalar: Operand, result: Value) -> None:
         low = self._new("low")
-        high = self._scalar("lshr", scalar, Constant(I32, 16))
-        self._emit("SFPLOADI", (), (UNSIGNED, self._low(scalar, 0xFFFF)), low)
+        high = self._emit_scalar("lshr", scalar, Constant(I32, 16))
+        self._emit("SFPLOADI", (), (UNSIGNED, self._low_bits(scalar, 0xFFFF)), low)
         self._emit("SFPLOADI.half", (low,), (HIGH_HALF, high), result)
 
-    def _low(self, number: Operand, mask: int) -> Operand:
+    def _low_bits(self, number: Operand, mask: int) -> Operand:
         if isinstance(number, Constant):
             return Constant(I32, number.value & mask)
-        return self._scalar("and", number, Constant(I32, mask))
+        return self._emit_scalar("and", number, Constant(I32, mask))
 
-    def _scalar(self, operation: str, *operands: Operand) -> Value:
+    def _emit_scalar(self, operation: str, *operands: Operand) -> Value:
         value = Value(self.fresh("scalar"), I32)
         self.made.append(Instruction(operation, operands, (value,), place=self.place))
         return value
@@ -297,7 +297,7 @@ class _Selection:
     def _emit(
         self, name: str, operands: tuple[Operand, ...], immediates: tuple[int | Operand, ...], *results: Value
     ) -> None:
-        self.made.append(make(name, operands, immediates, results, place=self.place))
+        self.made.append(make_instruction(name, operands, immediates, results, place=self.place))
 
 
 _FIXED: Final = {register: bits for bits, register in CONSTANTS.items()}
@@ -307,7 +307,7 @@ def _register(number: Operand) -> Instruction:
     return Instruction("call", (number,), callee=f"@{REGISTER}")
 
 
-def _number(operand: Operand) -> int:
+def _constant_value(operand: Operand) -> int:
     assert isinstance(operand, Constant), "an immediate, as the verifier says"
     return operand.value
 
@@ -316,5 +316,5 @@ def _signed(bits: int) -> int:
     return bits - (1 << 32) if bits >> 31 else bits
 
 
-def _fits(number: int) -> bool:
+def _fits_12_bits(number: int) -> bool:
     return -2048 <= number < 2048

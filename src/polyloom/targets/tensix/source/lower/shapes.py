@@ -22,7 +22,7 @@ from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.source.operations import VECTOR, operations
 from polyloom.targets.tensix.words.isa import Instruction as Row
-from polyloom.targets.tensix.words.isa import Member, key, named
+from polyloom.targets.tensix.words.isa import Member, spelling_key, instructions_by_name
 
 INTO: Final = ".into"
 CONSTANTS: Final[Mapping[int, int]] = {0x3F56594B: 8, 0: 9, 0x3F800000: 10, 0xBF800000: 11}
@@ -105,7 +105,7 @@ class Shape:
         return self.name.partition(".")[0]
 
     def row(self, member: Member) -> Row:
-        return named(member)[key(self.row_name)]
+        return instructions_by_name(member)[spelling_key(self.row_name)]
 
     @property
     def tied(self) -> tuple[tuple[int, int], ...]:
@@ -141,7 +141,7 @@ class Shape:
 
 
 @cache
-def shapes() -> Mapping[str, Shape]:
+def shape_table() -> Mapping[str, Shape]:
     """Shapes by name, in the order of the table."""
     return {shape.name: shape for shape in map(_shape, filter(None, _TABLE.split("\n")))}
 
@@ -160,7 +160,7 @@ def machine_externals() -> tuple[External, ...]:
         External(REGISTER, (I32,), (VECTOR,), ("ordered",)),
         External(PINNED, (VECTOR, I32), (), ("ordered",)),
     )
-    return (*(e for shape in shapes().values() for e in shape.externals()), *own)
+    return (*(e for shape in shape_table().values() for e in shape.externals()), *own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +181,12 @@ class Machine:
         return found.value if isinstance(found, Constant) else None
 
 
-def machine(instruction: Instruction) -> Machine | None:
+def decompose(instruction: Instruction) -> Machine | None:
     """Machine instruction of a call; None for what is none."""
     name = instruction.called
     is_merging = name.endswith(INTO)
     # Called for every instruction by most passes: the table is cached.
-    shape = shapes().get(name.removesuffix(INTO)) if name else None
+    shape = shape_table().get(name.removesuffix(INTO)) if name else None
     if shape is None:
         return None
     old, rest = (instruction.operands[0], instruction.operands[1:]) if is_merging else (None, instruction.operands)
@@ -194,7 +194,7 @@ def machine(instruction: Instruction) -> Machine | None:
     return Machine(shape, old, rest[:count], rest[count:], instruction.results)
 
 
-def make(
+def make_instruction(
     name: str,
     operands: tuple[Operand, ...] = (),
     immediates: tuple[int | Operand, ...] = (),
@@ -226,18 +226,18 @@ def sets_flags(found: Machine) -> bool:
             return False
 
 
-def constant(bits: int) -> Constant:
+def vector_constant(bits: int) -> Constant:
     """Vector constant, its bits taken as signed as SSA form has them."""
     low = bits & 0xFFFFFFFF
     return Constant(VECTOR, low - (1 << 32) if low >> 31 else low)
 
 
-def register_of(operand: Constant) -> int:
+def constant_register(operand: Constant) -> int:
     """Constant register that holds a constant."""
     return CONSTANTS[operand.value & 0xFFFFFFFF]
 
 
-def with_machine(function: Function) -> Function:
+def declare_externals(function: Function) -> Function:
     """Function that may call machine instructions and every operation."""
     externals = {
         e.name: e for e in (*function.externals, *(o.external for o in operations().values()), *machine_externals())

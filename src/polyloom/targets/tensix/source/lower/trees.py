@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, cast
 
 from polyloom.ir.ssa import Constant, Instruction, Operand, Value
-from polyloom.targets.tensix.source.operations import CONDITIONS, called
+from polyloom.targets.tensix.source.operations import CONDITIONS, called_operation
 
 Test = Literal["lt", "ne", "ge", "eq"]
 MODES: Final[dict[Test, int]] = {"lt": 0, "ne": 2, "ge": 4, "eq": 6}
@@ -58,45 +58,45 @@ Defining = Callable[[Operand], Instruction | None]
 """The instruction that defines an operand."""
 
 
-def negated(tree: Tree) -> Tree:
+def negate(tree: Tree) -> Tree:
     """Negation by De Morgan's laws."""
     match tree:
         case Leaf(test, value):
             return Leaf(_OPPOSITE[test], value)
         case Both(parts):
-            return Either(tuple(map(negated, parts)))
+            return Either(tuple(map(negate, parts)))
         case Either(parts):
-            return Both(tuple(map(negated, parts)))
+            return Both(tuple(map(negate, parts)))
 
 
-def tree_of(mask: Operand, defining: Defining) -> Tree:
+def condition_tree(mask: Operand, defining: Defining) -> Tree:
     """Condition tree of a mask; one that no comparison defines is refused by the verifier before."""
     found = defining(mask)
-    row = None if found is None else called(found)
+    row = None if found is None else called_operation(found)
     assert found is not None and row is not None, f"{mask} is no mask that an operation makes"
     match row.name:
         case "mask_and" | "mask_or":
-            parts = tuple(tree_of(part, defining) for part in found.operands)
-            return _joined(Both if row.name == "mask_and" else Either, parts)
+            parts = tuple(condition_tree(part, defining) for part in found.operands)
+            return _flatten(Both if row.name == "mask_and" else Either, parts)
         case "mask_not":
-            return negated(tree_of(found.operands[0], defining))
+            return negate(condition_tree(found.operands[0], defining))
         case "mask_of":
             return Leaf("ne", found.operands[0])
         case _:
             return _comparison(row.name, found.operands, defining)
 
 
-def literal(operand: Operand, defining: Defining) -> int | None:
+def literal_bits(operand: Operand, defining: Defining) -> int | None:
     """Bits of a literal in every lane."""
     found = defining(operand)
-    row = None if found is None else called(found)
+    row = None if found is None else called_operation(found)
     if found is None or row is None or row.name != "splat":
         return None
     bits = found.operands[0]
     return bits.value & 0xFFFFFFFF if isinstance(bits, Constant) else None
 
 
-def _joined(kind: type[Both] | type[Either], parts: tuple[Tree, ...]) -> Tree:
+def _flatten(kind: type[Both] | type[Either], parts: tuple[Tree, ...]) -> Tree:
     """Conjunction or disjunction without parts of the same kind."""
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,))]
     return kind(tuple(flat))
@@ -108,15 +108,15 @@ def _comparison(name: str, operands: tuple[Operand, ...], defining: Defining) ->
     assert isinstance(number, Constant)
     condition = CONDITIONS[number.value]
     if name == "cmp_u":
-        return _unsigned(condition, a, b, literal(b, defining))
-    if literal(b, defining) == 0:
-        return _signed(condition, a)
-    if literal(a, defining) == 0:
-        return _signed(_MIRRORED[condition], b)
-    return _signed(condition, Difference("float" if name == "cmp_f" else "integer", a, b))
+        return _unsigned_comparison(condition, a, b, literal_bits(b, defining))
+    if literal_bits(b, defining) == 0:
+        return _signed_comparison(condition, a)
+    if literal_bits(a, defining) == 0:
+        return _signed_comparison(_MIRRORED[condition], b)
+    return _signed_comparison(condition, Difference("float" if name == "cmp_f" else "integer", a, b))
 
 
-def _signed(condition: str, value: Operand | Difference) -> Tree:
+def _signed_comparison(condition: str, value: Operand | Difference) -> Tree:
     match condition:
         case "le":
             return Either((Leaf("lt", value), Leaf("eq", value)))
@@ -126,33 +126,33 @@ def _signed(condition: str, value: Operand | Difference) -> Tree:
             return Leaf(cast("Test", condition), value)
 
 
-def _unsigned(condition: str, a: Operand, b: Operand, bits: int | None) -> Tree:
+def _unsigned_comparison(condition: str, a: Operand, b: Operand, bits: int | None) -> Tree:
     """Tree of an unsigned comparison; `b` has the bits, where they are known."""
     if condition in ("eq", "ne"):
-        return _signed(condition, a if bits == 0 else Difference("integer", a, b))
+        return _signed_comparison(condition, a if bits == 0 else Difference("integer", a, b))
     # Nothing is above the greatest number, and bits + 1 below would wrap to 0.
     if bits == _MOST and condition in ("gt", "le"):
-        return _constant(a, condition == "le")
+        return _constant_tree(a, condition == "le")
     if condition in ("lt", "ge"):
-        less = _below(a, b, bits)
+        less = _unsigned_order(a, b, bits)
     else:
         # a <= b is a < b + 1 where that does not wrap, and else not b < a
-        less = _below(b, a, None) if bits is None else negated(_below(a, bits + 1, bits + 1))
-    return less if condition in ("lt", "gt") else negated(less)
+        less = _unsigned_order(b, a, None) if bits is None else negate(_unsigned_order(a, bits + 1, bits + 1))
+    return less if condition in ("lt", "gt") else negate(less)
 
 
-def _below(a: Operand, b: Operand | int, bits: int | None) -> Tree:
+def _unsigned_order(a: Operand, b: Operand | int, bits: int | None) -> Tree:
     """Tree of a < b, unsigned: where the upper bits are equal the wrapping difference is negative just then."""
     if bits is None:
         return Leaf("lt", Difference("unsigned", a, b))
     if bits == 0:
-        return _constant(a, False)
+        return _constant_tree(a, False)
     # With a known b the sign of a alone decides where the upper bits differ.
     difference = Leaf("lt", Difference("integer", a, b))
     return Either((Leaf("ge", a), difference)) if bits >> 31 else Both((Leaf("ge", a), difference))
 
 
-def _constant(a: Operand, holds: bool) -> Tree:
+def _constant_tree(a: Operand, holds: bool) -> Tree:
     """All lanes, or none."""
     tests = (Leaf("lt", a), Leaf("ge", a))
     return Either(tests) if holds else Both(tests)

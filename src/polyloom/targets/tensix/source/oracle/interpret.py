@@ -19,14 +19,14 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, integer
+from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_interpret import STEPS, Given, evaluate
 from polyloom.ir.ssa_memory import Memory
 from polyloom.ir.ssa_semantics import Poison, Undefined
 from polyloom.ir.ssa_types import I32
-from polyloom.targets.tensix.source.operations import PREFIX, Operation, called, operations
+from polyloom.targets.tensix.source.operations import PREFIX, Operation, called_operation, operations
 from polyloom.targets.tensix.source.oracle import lanes, meaning
-from polyloom.targets.tensix.source.oracle.contract import contracted
+from polyloom.targets.tensix.source.oracle.contract import contract_products
 from polyloom.targets.tensix.source.oracle.dst import INT32_ALL
 from polyloom.targets.tensix.source.oracle.state import (
     ALL,
@@ -35,14 +35,14 @@ from polyloom.targets.tensix.source.oracle.state import (
     Mask,
     State,
     Vector,
-    both,
-    chosen,
-    either,
-    inverse,
+    intersect_masks,
+    choose_lanes,
+    unite_masks,
+    complement_mask,
 )
-from polyloom.targets.tensix.source.oracle.words import execute, unsupported
+from polyloom.targets.tensix.source.oracle.words import execute, unsupported_error
 
-__all__ = ["Kernel", "State", "interpret", "prepared"]
+__all__ = ["Kernel", "State", "interpret", "prepare"]
 _ZERO: Final = "zero."
 """Before the name of a comparison with the literal 0."""
 _DEVICE: Final = "device"
@@ -61,9 +61,9 @@ class Kernel:
     function: Function
 
 
-def prepared(function: Function, contract: bool = True) -> Kernel:
+def prepare(function: Function, contract: bool = True) -> Kernel:
     """Preparation of a function that is run many times."""
-    return Kernel(_rewritten(contracted(function) if contract else function))
+    return Kernel(_rewrite(contract_products(function) if contract else function))
 
 
 def interpret(
@@ -80,7 +80,7 @@ def interpret(
     Raises PL0972 where scalar code does what is undefined, PL0974 after `steps`, PL1244 for what is not modelled.
     """
     state = state or State()
-    function = (kernel if isinstance(kernel, Kernel) else prepared(kernel, contract)).function
+    function = (kernel if isinstance(kernel, Kernel) else prepare(kernel, contract)).function
     run = _Run(state)
     evaluate(function, arguments, steps, externals=run.hooks())
     # The contract of a call leaves registers to the compiler, so nothing may be expected of them.
@@ -99,18 +99,18 @@ class _Run:
 
     def hooks(self) -> dict[str, Callable[..., Any]]:
         own: dict[str, Callable[..., Any]] = {
-            "undefined": _undefined,
+            "undefined": _undefined_vector,
             "assign": self._assign,
-            "sfpshft2_subvec_shfl1": partial(lanes.moved, self.state),
-            "mask_and": both,
-            "mask_or": either,
-            "mask_not": inverse,
-            "mask_of": _mask_of,
-            "int_of": _int_of,
+            "sfpshft2_subvec_shfl1": partial(lanes.rotate_rows, self.state),
+            "mask_and": intersect_masks,
+            "mask_or": unite_masks,
+            "mask_not": complement_mask,
+            "mask_of": _mask_from_vector,
+            "int_of": _vector_from_mask,
             "push": self._push,
-            "cond": self._cond,
-            "else_": self._else,
-            "and_": self._narrow,
+            "cond": self._enter_condition,
+            "else_": self._enter_complement,
+            "and_": self._narrow_condition,
             "pop": self._pop,
             "load": self._load,
             "store": self._store,
@@ -119,16 +119,16 @@ class _Run:
             "lreg_read": self._read,
             "lreg_write": self._write,
             "word": self._word,
-            _DEVICE: self._device,
+            _DEVICE: self._store_device,
         }
         for name in ("cmp_f", "cmp_i", "cmp_u"):
-            own[name] = partial(lanes.compared, self.state, name)
+            own[name] = partial(lanes.compare_vectors, self.state, name)
             own[_ZERO + name] = _compared_with_zero
         printing = {"print_text": self._print, "print_int": self._print_signed, "print_unsigned": self._print_unsigned}
         found = {name: self._hook(name, own[name]) for name in own}
         # All other operations have no state of their own: their meaning is in meaning.py, by the names of the table.
         others = [name for name in operations() if name not in own]
-        found |= {name: self._hook(name, partial(self._computed, name)) for name in others}
+        found |= {name: self._hook(name, partial(self._compute, name)) for name in others}
         return {PREFIX + name: hook for name, hook in (found | printing).items()}
 
     def _hook(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -138,17 +138,17 @@ class _Run:
             del memory
             # While REPLAY records, the machine takes the compiler's words, which the interpreter does not have.
             if self.state.recording[1] and name not in ("word", _DEVICE):
-                raise unsupported("vector operations within a recording of REPLAY")
-            return function(*(_operand(operand) for operand in operands))
+                raise unsupported_error("vector operations within a recording of REPLAY")
+            return function(*(_check_operand(operand) for operand in operands))
 
         return call
 
-    def _computed(self, name: str, *operands: Any) -> Any:
-        made = lanes.apply(self.state, name, operands)
+    def _compute(self, name: str, *operands: Any) -> Any:
+        made = lanes.apply_operation(self.state, name, operands)
         return made if len(made) > 1 else next(iter(made))
 
     def _assign(self, old: Vector, new: Vector) -> Vector:
-        return chosen(self.state.enabled, new, old)
+        return choose_lanes(self.state.enabled, new, old)
 
     def _read(self, k: int) -> Vector:
         return self.state.registers[k]
@@ -156,16 +156,16 @@ class _Run:
     def _push(self) -> None:
         self.state.frames.append((self.state.enabled, self.state.enabled))
 
-    def _cond(self, mask: Mask) -> None:
+    def _enter_condition(self, mask: Mask) -> None:
         enabled, (outer, _) = self.state.enabled, self.state.frames[-1]
         # The second mask of a frame collects the lanes that its else will enable.
-        self.state.frames[-1] = outer, both(enabled, inverse(mask))
-        self.state.enabled = both(enabled, mask)
+        self.state.frames[-1] = outer, intersect_masks(enabled, complement_mask(mask))
+        self.state.enabled = intersect_masks(enabled, mask)
 
-    def _narrow(self, mask: Mask) -> None:
-        self.state.enabled = both(self.state.enabled, mask)
+    def _narrow_condition(self, mask: Mask) -> None:
+        self.state.enabled = intersect_masks(self.state.enabled, mask)
 
-    def _else(self) -> None:
+    def _enter_complement(self) -> None:
         outer, rest = self.state.frames[-1]
         self.state.enabled, self.state.frames[-1] = rest, (outer, NONE)
 
@@ -174,19 +174,19 @@ class _Run:
 
     def _load(self, mode: int, addrmod: int, address: int) -> Vector:
         state = self.state
-        mode = state.implied(mode)
-        bits, known = state.dst.load(mode, self._address(mode, address))
+        mode = state.resolve_mode(mode)
+        bits, known = state.dst.load(mode, self._dst_address(mode, address))
         state.advance(addrmod)
-        return lanes.valued(bits, known)
+        return lanes.make_vector(bits, known)
 
     def _store(self, value: Vector, mode: int, addrmod: int, address: int) -> None:
         state = self.state
-        on, mode = ALL if mode == INT32_ALL else state.lanes, state.implied(mode)
-        known, certain = lanes.lanes_known(value), lanes.lanes_known(on)
-        state.dst.store(mode, self._address(mode, address), value.bits, known, on.truth, certain)
+        on, mode = ALL if mode == INT32_ALL else state.lanes, state.resolve_mode(mode)
+        known, certain = lanes.known_lanes(value), lanes.known_lanes(on)
+        state.dst.store(mode, self._dst_address(mode, address), value.bits, known, on.truth, certain)
         state.advance(addrmod)
 
-    def _address(self, mode: int, address: int) -> int:
+    def _dst_address(self, mode: int, address: int) -> int:
         """Address of an access: mode 10 ignores all but the two low bits of the counter (ISA documentation, page of
         `SFPLOAD`).
         """
@@ -198,8 +198,8 @@ class _Run:
         documentation, page of `SFPCONFIG`).
         """
         state = self.state
-        on = lanes.first_lanes(state.lanes)
-        state.registers[k] = chosen(on, lanes.first_row(value), state.registers[k])
+        on = lanes.repeat_mask(state.lanes)
+        state.registers[k] = choose_lanes(on, lanes.repeat_row(value), state.registers[k])
 
     def _write(self, k: int, value: Vector) -> None:
         self.written.add(k)
@@ -208,15 +208,15 @@ class _Run:
     def _word(self, bits: int) -> None:
         self.written |= execute(self.state, bits & 0xFFFFFFFF)
 
-    def _device(self, address: int, value: int) -> None:
+    def _store_device(self, address: int, value: int) -> None:
         """Store to a register of the tile. Errors: PL1244 for those that the state does not have."""
         address &= 0xFFFFFFFF
         if address == _PORT:
             self._word(value)
         elif address == _SEED[self.state.member]:
-            self.state.random = np.broadcast_to(meaning.seeds(value & 0xFFFFFFFF), self.state.random.shape)
+            self.state.random = np.broadcast_to(meaning.lane_seeds(value & 0xFFFFFFFF), self.state.random.shape)
         else:
-            raise unsupported(f"a store to {address:#010x}")
+            raise unsupported_error(f"a store to {address:#010x}")
 
     def _print(self, memory: Memory, text: int, length: int) -> None:
         found = memory.at(text)
@@ -232,19 +232,19 @@ class _Run:
         self.state.text.append(str(value & 0xFFFFFFFF))
 
 
-def _undefined() -> Vector:
+def _undefined_vector() -> Vector:
     return UNDEFINED
 
 
-def _mask_of(a: Vector) -> Mask:
+def _mask_from_vector(a: Vector) -> Mask:
     return Mask(a.bits != 0, a.known)
 
 
-def _int_of(mask: Mask) -> Vector:
-    return lanes.valued(mask.truth.astype(np.uint32), mask.known)
+def _vector_from_mask(mask: Mask) -> Vector:
+    return lanes.make_vector(mask.truth.astype(np.uint32), mask.known)
 
 
-def _operand(operand: Any) -> Any:
+def _check_operand(operand: Any) -> Any:
     """Operand of a hook; a scalar without a value is a fault."""
     if isinstance(operand, Poison):
         raise Undefined(str(operand))
@@ -257,10 +257,10 @@ def _operand(operand: Any) -> Any:
 
 
 def _compared_with_zero(condition: int, a: Vector) -> Mask:
-    return Mask(meaning.compared_with_zero(condition, a.bits), a.known)
+    return Mask(meaning.compare_with_zero(condition, a.bits), a.known)
 
 
-def _rewritten(function: Function) -> Function:
+def _rewrite(function: Function) -> Function:
     """Rewriting: comparisons with a literal 0, and stores to constant addresses, become operations of their own."""
     instructions = [i for block in function.blocks for i in block.instructions]
     zeros = {i.results[0] for i in instructions if _is_splat(i) and i.operands[0] == _CONSTANT}
@@ -270,18 +270,18 @@ def _rewritten(function: Function) -> Function:
         if i.operation == "inttoptr" and isinstance(i.operands[0], Constant)
     }
     blocks = tuple(
-        replace(block, instructions=tuple(_stored(_compared(i, zeros), addresses) for i in block.instructions))
+        replace(block, instructions=tuple(_rewrite_store(_rewrite_comparison(i, zeros), addresses) for i in block.instructions))
         for block in function.blocks
     )
     return replace(function, blocks=blocks)
 
 
 def _is_splat(instruction: Instruction) -> bool:
-    row = called(instruction)
+    row = called_operation(instruction)
     return row is not None and row.name == "splat"
 
 
-def _stored(instruction: Instruction, addresses: Mapping[Value, int]) -> Instruction:
+def _rewrite_store(instruction: Instruction, addresses: Mapping[Value, int]) -> Instruction:
     """Store to a device: memory has no object at an address that is a number."""
     if instruction.operation != "store":
         return instruction
@@ -291,25 +291,25 @@ def _stored(instruction: Instruction, addresses: Mapping[Value, int]) -> Instruc
         known = addresses.get(pointer)
     if known is None:
         return instruction
-    address = integer(I32, known)
+    address = integer_constant(I32, known)
     return Instruction("call", (address, value), callee=f"@{PREFIX}{_DEVICE}", place=instruction.place)
 
 
 _CONSTANT: Final = Constant(operations()["splat"].operands[0].type, 0)
 
 
-def _compared(instruction: Instruction, zeros: set[Value]) -> Instruction:
+def _rewrite_comparison(instruction: Instruction, zeros: set[Value]) -> Instruction:
     """Comparison with a literal 0, on either side: the raw bits of the other operand decide (docs/sfpi.md)."""
-    row = called(instruction)
+    row = called_operation(instruction)
     if row is None or row.name not in ("cmp_f", "cmp_i"):
         return instruction
     condition, a, b = instruction.operands
     if isinstance(b, Value) and b in zeros:
-        return _zero(instruction, row, condition, a)
+        return _compare_zero(instruction, row, condition, a)
     if isinstance(a, Value) and a in zeros and isinstance(condition, Constant):
-        return _zero(instruction, row, replace(condition, value=_MIRRORED[condition.value]), b)
+        return _compare_zero(instruction, row, replace(condition, value=_MIRRORED[condition.value]), b)
     return instruction
 
 
-def _zero(instruction: Instruction, row: Operation, *operands: Operand) -> Instruction:
+def _compare_zero(instruction: Instruction, row: Operation, *operands: Operand) -> Instruction:
     return replace(instruction, callee=f"@{PREFIX}{_ZERO}{row.name}", operands=operands)

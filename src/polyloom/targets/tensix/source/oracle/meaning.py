@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from polyloom.targets.tensix.source.oracle import rounding, tables
 from polyloom.targets.tensix.source.oracle.multiply import multiply_add
-from polyloom.targets.tensix.source.oracle.rounding import FRACTION, SIGN, Numbers, Words, bit_length, words
+from polyloom.targets.tensix.source.oracle.rounding import FRACTION, SIGN, Numbers, Words, bit_length, wrap_32
 from polyloom.targets.tensix.words.isa import Member
 
 Truths = NDArray[np.bool_]
@@ -33,7 +33,7 @@ RANDOM: Final = frozenset({"rand", "sfpcast", "sfpstochrnd_i", "sfpstochrnd_v"})
 """Operations that can draw numbers."""
 
 
-def draws(name: str, operands: Sequence[Any]) -> bool:
+def draws_random(name: str, operands: Sequence[Any]) -> bool:
     """Whether the operation takes a number from each lane's generator."""
     if name == "sfpcast":
         return operands[1] == 1
@@ -43,12 +43,12 @@ def draws(name: str, operands: Sequence[Any]) -> bool:
 def compute(
     name: str, operands: Sequence[Any], member: Member, random: Words | None = None
 ) -> tuple[NDArray[np.uint32], ...]:
-    """Results of an operation that has no state; `random` are the numbers drawn, where `draws` says so."""
-    made = _computed(name, operands, member, random)
+    """Results of an operation that has no state; `random` are the numbers drawn, where `draws_random` says so."""
+    made = _dispatch(name, operands, member, random)
     return tuple(bits.astype(np.uint32, copy=False) for bits in (made if isinstance(made, tuple) else (made,)))
 
 
-def _computed(name: str, operands: Sequence[Any], member: Member, random: Words | None) -> Words | tuple[Words, ...]:
+def _dispatch(name: str, operands: Sequence[Any], member: Member, random: Words | None) -> Words | tuple[Words, ...]:
     if name == "rand":
         return np.zeros(1, np.uint32) if random is None else random
     if name == "sfpcast":
@@ -56,16 +56,16 @@ def _computed(name: str, operands: Sequence[Any], member: Member, random: Words 
     if name in RANDOM:
         value, descale, mode, how = operands
         numbers = np.zeros_like(value) if random is None else random
-        return rounding.rounded(value, np.asarray(descale) & 31, mode, how, numbers)
+        return rounding.stochastic_rounding(value, np.asarray(descale) & 31, mode, how, numbers)
     return _LANEWISE[name](member == "blackhole", operands)
 
 
-def filled(bits: int) -> Words:
+def splat(bits: int) -> Words:
     """Splat: one value in 32 lanes."""
     return np.full(32, bits & 0xFFFFFFFF, np.uint32)
 
 
-def immediate(bits: int, mode: int) -> int:
+def widen_immediate(bits: int, mode: int) -> int:
     """Value of SFPLOADI's 16 bits: BF16, FP16 (of exponents alone), unsigned, signed (ISA documentation, page of
     `SFPLOADI`).
     """
@@ -77,7 +77,7 @@ def immediate(bits: int, mode: int) -> int:
     return (bits | 0xFFFF0000) if mode == 4 and bits >> 15 else bits
 
 
-def next_random(state: Words) -> Words:
+def step_random(state: Words) -> Words:
     """Linear-feedback shift register of a lane: the parity of four bits, inverted, comes in from the left (ISA
     documentation, page of `SFPMOV`, random numbers).
     """
@@ -86,35 +86,35 @@ def next_random(state: Words) -> Words:
     return (state >> 1) | ((~parity & np.uint32(1)) << 31)
 
 
-def seeds(value: int) -> Words:
+def lane_seeds(value: int) -> Words:
     """Seeds of the generators: by lane the seed rotated left by the lane's number."""
     return np.array([(value << k | value >> (32 - k)) & 0xFFFFFFFF for k in range(32)], np.uint32)
 
 
-def compared(name: str, condition: int, a: Words, b: Words, member: Member) -> Truths:
+def compare_bits(name: str, condition: int, a: Words, b: Words, member: Member) -> Truths:
     """Comparisons `cmp_f`, `cmp_i` and `cmp_u`: of floats the sign and the bits of SFPMAD(a, 1, −b) decide, of integers
     those of the wrapping difference; unsigned ones exactly.
     """
     if name == "cmp_u":
-        return _decided(condition, a < b, a == b)
+        return _relation(condition, a < b, a == b)
     difference = a - b
     if name == "cmp_f":
         one = np.full_like(a, 0x3F800000)
         difference = multiply_add(a, one, b ^ np.uint32(SIGN), member == "blackhole")
-    return compared_with_zero(condition, difference)
+    return compare_with_zero(condition, difference)
 
 
-def compared_with_zero(condition: int, bits: Words) -> Truths:
+def compare_with_zero(condition: int, bits: Words) -> Truths:
     """Comparison with 0 by the raw bits: the sign, and whether there is any (ISA documentation, page of `SFPSETCC`)."""
-    return _decided(condition, bits >> 31 != 0, bits == 0)
+    return _relation(condition, bits >> 31 != 0, bits == 0)
 
 
-def _decided(condition: int, less: Truths, equal: Truths) -> Truths:
+def _relation(condition: int, less: Truths, equal: Truths) -> Truths:
     positive = {LT: less, LE: less | equal, EQ: equal}
     return positive[condition] if condition in positive else ~positive[{GE: LT, GT: LE, NE: EQ}[condition]]
 
 
-def _number(value: Words | int) -> Words:
+def _operand_bits(value: Words | int) -> Words:
     """A scalar operand as bits."""
     return value if isinstance(value, np.ndarray) else np.array(value & 0xFFFFFFFF, np.uint32)
 
@@ -138,7 +138,7 @@ def _absolute(a: Words, mod: int) -> Words:
 def _approximate(a: Words, mod: int) -> Words:
     """SFPARECIP: 1/a in mode 0, e to the |a| in mode 2; both with a's sign (Blackhole)."""
     magnitude = (a & ~np.uint32(SIGN)).astype(np.int64)
-    return words(_exponential(magnitude) if mod else _reciprocal(magnitude)) | (a & np.uint32(SIGN))
+    return wrap_32(_exponential(magnitude) if mod else _reciprocal(magnitude)) | (a & np.uint32(SIGN))
 
 
 def _reciprocal(magnitude: Numbers) -> Numbers:
@@ -155,7 +155,7 @@ _FIRST, _BEYOND = 0x3C80, 0x4000
 
 
 @cache
-def _powers() -> Numbers:
+def _exponential_table() -> Numbers:
     """Table of e to the x: upper halves, truncated, by the upper half of x from 1/64 to 2."""
     found: list[int] = []
     for upper in range(_FIRST, _BEYOND):
@@ -169,7 +169,7 @@ def _powers() -> Numbers:
 def _exponential(magnitude: Numbers) -> Numbers:
     """Exponential by the table: the lower half stays as it is; beyond the table the ends are repeated."""
     upper = magnitude >> 16
-    power = _powers()[np.clip(upper, _FIRST, _BEYOND - 1) - _FIRST]
+    power = _exponential_table()[np.clip(upper, _FIRST, _BEYOND - 1) - _FIRST]
     power = np.where(upper < _FIRST, 0x3F81, np.where(upper >= _BEYOND, 0x4080, power))
     return np.where(magnitude < 0x00800000, 0x3F800000, power << 16 | (magnitude & 0xFFFF))
 
@@ -188,13 +188,13 @@ def _set_exponent(a: Words, exponent: Words | int, mod: int) -> Words:
     """SFPSETEXP: sign and mantissa of one operand, exponent of another, or a number (ISA documentation, page of
     `SFPSETEXP`).
     """
-    given = _number(exponent) >> 23 if mod & 2 else _number(exponent)
+    given = _operand_bits(exponent) >> 23 if mod & 2 else _operand_bits(exponent)
     return (a & np.uint32(SIGN | FRACTION)) | (given & np.uint32(255)) << 23
 
 
 def _set_mantissa(a: Words, mantissa: Words | int) -> Words:
     """SFPSETMAN (ISA documentation, page of `SFPSETMAN`)."""
-    return (a & ~np.uint32(FRACTION)) | (_number(mantissa) & np.uint32(FRACTION))
+    return (a & ~np.uint32(FRACTION)) | (_operand_bits(mantissa) & np.uint32(FRACTION))
 
 
 def _set_sign(a: Words, sign: Words) -> Words:
@@ -206,7 +206,7 @@ def _divide(a: Words, exponent: int, mod: int) -> Words:
     """SFPDIVP2: the exponent replaced, or added to modulo 256 unless it is 255 (ISA documentation, page of
     `SFPDIVP2`)."""
     old = a >> 23 & np.uint32(255)
-    made = np.where(old == 255, old, old + _number(exponent)) if mod else _number(exponent)
+    made = np.where(old == 255, old, old + _operand_bits(exponent)) if mod else _operand_bits(exponent)
     return (a & np.uint32(SIGN | FRACTION)) | (made & np.uint32(255)).astype(np.uint32) << 23
 
 
@@ -214,25 +214,25 @@ def _shift(a: Words, amount: Words | int, mod: int) -> Words:
     """SFPSHFT by the low five bits of the amount or of its negation (ISA documentation, page of `SFPSHFT`); arithmetic
     to the right in Blackhole's mode 2.
     """
-    by = np.broadcast_to(_number(amount), a.shape)
+    by = np.broadcast_to(_operand_bits(amount), a.shape)
     right = (np.uint32(0) - by) & np.uint32(31)
     down = (a.view(np.int32) >> right.view(np.int32)).view(np.uint32) if mod & 2 else a >> right
     return np.where(by >> 31, down, a << (by & np.uint32(31))).astype(np.uint32)
 
 
-def _zeros(a: Words, mod: int) -> Words:
+def _leading_zeros(a: Words, mod: int) -> Words:
     """SFPLZ: leading zeros, of the magnitude in mode 4 (ISA documentation, page of `SFPLZ`)."""
     seen = a.astype(np.int64) & (0x7FFFFFFF if mod & 4 else 0xFFFFFFFF)
-    return words(32 - bit_length(seen))
+    return wrap_32(32 - bit_length(seen))
 
 
-def _product(a: Words, b: Words, mod: int) -> Words:
+def _product_24(a: Words, b: Words, mod: int) -> Words:
     """SFPMUL24 of Blackhole: low or high 23 bits of a product of 23-bit integers."""
     whole = (a.astype(np.int64) & FRACTION) * (b.astype(np.int64) & FRACTION)
-    return words(whole >> (23 if mod else 0) & FRACTION)
+    return wrap_32(whole >> (23 if mod else 0) & FRACTION)
 
 
-def _ordered(a: Words) -> NDArray[np.int32]:
+def _total_order(a: Words) -> NDArray[np.int32]:
     """Total order of sign and magnitude: −NaN < −Inf < … < −0 < +0 < … < +NaN (ISA documentation, page of
     `SFPSWAP`)."""
     signed = a.view(np.int32)
@@ -245,13 +245,13 @@ def _swap(a: Words, b: Words, mod: int) -> tuple[Words, Words]:
     """
     if mod == 0:
         return b, a
-    smaller = _ordered(b) < _ordered(a)
+    smaller = _total_order(b) < _total_order(a)
     first = np.repeat([str(row) in _MINIMUM[mod] for row in range(_ROWS)], 8)
     swaps = smaller == first
     return np.where(swaps, b, a), np.where(swaps, a, b)
 
 
-def _transposed(registers: Sequence[Words]) -> tuple[Words, ...]:
+def _transpose(registers: Sequence[Words]) -> tuple[Words, ...]:
     """SFPTRANSP: row j of register i is exchanged with row i of register j (ISA documentation, page of `SFPTRANSP`)."""
     stack = np.stack([r.reshape(*r.shape[:-1], _ROWS, 8) for r in registers], axis=-3)
     return tuple(
@@ -260,7 +260,7 @@ def _transposed(registers: Sequence[Words]) -> tuple[Words, ...]:
     )
 
 
-def moved(value: Words, first: Words) -> Words:
+def rotate_rows(value: Words, first: Words) -> Words:
     """Row rotation of SFPSHFT2: each row of lanes moved right by one; its first lane gets the row's last of `first`
     (ISA documentation, page of `SFPSHFT2`).
     """
@@ -270,8 +270,8 @@ def moved(value: Words, first: Words) -> Words:
 
 _ONE, _MINUS_ONE = 0x3F800000, 0xBF800000
 _LANEWISE: Final[dict[str, Callable[[bool, Sequence[Any]], Words | tuple[Words, ...]]]] = {
-    "splat": lambda _, g: filled(g[0]),
-    "sfploadi": lambda _, g: filled(immediate(g[0], g[1])),
+    "splat": lambda _, g: splat(g[0]),
+    "sfploadi": lambda _, g: splat(widen_immediate(g[0], g[1])),
     "sfpmad": lambda blackhole, g: _mad(blackhole, *g),
     "sfpmul": lambda blackhole, g: _mad(blackhole, g[0], g[1], _constant(g[0], 0), g[2]),
     "sfpadd": lambda blackhole, g: _mad(blackhole, g[0], _constant(g[0], _ONE), g[1], g[2]),
@@ -285,22 +285,22 @@ _LANEWISE: Final[dict[str, Callable[[bool, Sequence[Any]], Words | tuple[Words, 
     "sfpsetexp_v": lambda _, g: _set_exponent(g[0], g[1], g[2]),
     "sfpsetman_i": lambda _, g: _set_mantissa(g[0], g[1]),
     "sfpsetman_v": lambda _, g: _set_mantissa(g[0], g[1]),
-    "sfpsetsgn_i": lambda _, g: _set_sign(g[0], _number(g[1]) << 31),
+    "sfpsetsgn_i": lambda _, g: _set_sign(g[0], _operand_bits(g[1]) << 31),
     "sfpsetsgn_v": lambda _, g: _set_sign(g[0], g[1]),
     "sfpdivp2": lambda _, g: _divide(g[0], g[1], g[2]),
     "sfpiadd_v": lambda _, g: g[1] - g[0] if g[2] & 2 else g[0] + g[1],
-    "sfpiadd_i": lambda _, g: g[0] + _number(g[1]),
+    "sfpiadd_i": lambda _, g: g[0] + _operand_bits(g[1]),
     "sfpand": lambda _, g: g[0] & g[1],
     "sfpor": lambda _, g: g[0] | g[1],
     "sfpxor": lambda _, g: g[0] ^ g[1],
     "sfpnot": lambda _, g: ~g[0],
     "sfpshft_v": lambda _, g: _shift(g[0], g[1], g[2]),
     "sfpshft_i": lambda _, g: _shift(g[0], g[1], g[2]),
-    "sfplz": lambda _, g: _zeros(g[0], g[1]),
-    "sfpmul24": lambda _, g: _product(g[0], g[1], g[2]),
-    "sfplut": lambda blackhole, g: tables.narrow(g[:3], g[3], g[4], blackhole),
-    "sfplutfp32_3r": lambda blackhole, g: tables.wide(g[:3], g[3], g[4], blackhole),
-    "sfplutfp32_6r": lambda blackhole, g: tables.wide(g[:6], g[6], g[7], blackhole),
+    "sfplz": lambda _, g: _leading_zeros(g[0], g[1]),
+    "sfpmul24": lambda _, g: _product_24(g[0], g[1], g[2]),
+    "sfplut": lambda blackhole, g: tables.lookup_8_bits(g[:3], g[3], g[4], blackhole),
+    "sfplutfp32_3r": lambda blackhole, g: tables.lookup_32_bits(g[:3], g[3], g[4], blackhole),
+    "sfplutfp32_6r": lambda blackhole, g: tables.lookup_32_bits(g[:6], g[6], g[7], blackhole),
     "sfpswap": lambda _, g: _swap(g[0], g[1], g[2]),
-    "sfptransp": lambda _, g: _transposed(g),
+    "sfptransp": lambda _, g: _transpose(g),
 }

@@ -17,26 +17,26 @@ Truths = NDArray[np.bool_]
 SIGN, INFINITE = 0x80000000, 0x7F800000
 
 
-def _unpacked(word: Words) -> tuple[Numbers, Numbers, Numbers]:
+def _unpack(word: Words) -> tuple[Numbers, Numbers, Numbers]:
     """Sign bit, exponent and mantissa with its hidden bit; a denormal has none."""
     wide = word.astype(np.int64)
     exponent = wide >> 23 & 255
     return wide & SIGN, exponent, np.where(exponent == 0, 0, (wide & 0x7FFFFF) | 0x800000)
 
 
-def _down(value: Numbers, by: Numbers) -> Numbers:
+def _shift_sticky(value: Numbers, by: Numbers) -> Numbers:
     """Right shift with a sticky bit: lost bits leave the lowest bit set, unless nothing but them was there."""
     by = np.minimum(by, 62)
     kept = value >> by
     return np.where((kept != 0) & (kept << by != value), kept | 1, kept)
 
 
-def _bits(value: Numbers) -> Numbers:
+def _bit_lengths(value: Numbers) -> Numbers:
     """Numbers of bits, as `int.bit_length`; exact, since all values are below 2^53."""
     return np.frexp(value.astype(np.float64))[1].astype(np.int64)
 
 
-def _rounded(kept: Numbers, exponent: Numbers) -> Numbers:
+def _pack_nearest(kept: Numbers, exponent: Numbers) -> Numbers:
     """Rounding to nearest even by the three lowest bits; a carry moves into the exponent."""
     packed = (exponent << 23) + (kept >> 3 & 0x7FFFFF)
     rest = kept & 7
@@ -47,9 +47,9 @@ def multiply_add(x: Words, y: Words, z: Words, blackhole: bool) -> NDArray[np.ui
     """SFPMAD of both members: x·y + z, denormals as zero, on Wormhole without a sign of zero (ISA documentation, page
     of `SFPMAD`).
     """
-    x_sign, x_exponent, x_mantissa = _unpacked(x)
-    y_sign, y_exponent, y_mantissa = _unpacked(y)
-    z_sign, z_exponent, z_mantissa = _unpacked(z)
+    x_sign, x_exponent, x_mantissa = _unpack(x)
+    y_sign, y_exponent, y_mantissa = _unpack(y)
+    z_sign, z_exponent, z_mantissa = _unpack(z)
     sign = x_sign ^ y_sign
     whole = x_mantissa * y_mantissa
     # 48 bits of product keep 24, three more, and the rest as one sticky bit.
@@ -75,10 +75,10 @@ def multiply_add(x: Words, y: Words, z: Words, blackhole: bool) -> NDArray[np.ui
 
     # Both addends are aligned to the larger exponent.
     top = np.maximum(exponent, z_exponent)
-    p, c = _down(product, top - exponent), _down(z_mantissa << 3, top - z_exponent)
+    p, c = _shift_sticky(product, top - exponent), _shift_sticky(z_mantissa << 3, top - z_exponent)
     total = np.where(sign == z_sign, p + c, np.abs(p - c))
     total_sign = np.where(p >= c, sign, z_sign)
-    over = _bits(total) - 27
+    over = _bit_lengths(total) - 27
     at = top + over
     low = at <= 0
     if blackhole:
@@ -87,7 +87,7 @@ def multiply_add(x: Words, y: Words, z: Words, blackhole: bool) -> NDArray[np.ui
     # Wormhole looks at the lowest bit only when it normalizes to the right; Blackhole at all lost bits.
     lost = total & ((1 << right) - 1 if blackhole else right > 0)
     kept = np.where(over > 0, (total >> right) | (lost != 0), total << np.maximum(-over, 0))
-    packed = _rounded(kept, np.maximum(at, 0))
+    packed = _pack_nearest(kept, np.maximum(at, 0))
     vanishes = (total == 0) | (packed >> 23 == 0) | (np.zeros_like(low) if blackhole else at < 0)
     zero_sign = sign & z_sign
 

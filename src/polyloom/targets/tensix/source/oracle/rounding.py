@@ -27,12 +27,12 @@ def bit_length(value: Numbers) -> Numbers:
     return np.frexp(value.astype(np.float64))[1].astype(np.int64)
 
 
-def words(value: Numbers) -> Words:
+def wrap_32(value: Numbers) -> Words:
     """Numbers modulo 2^32."""
     return (value & 0xFFFFFFFF).astype(np.uint32)
 
 
-def floated(value: Words, random: Words | None) -> Words:
+def cast_to_float(value: Words, random: Words | None) -> Words:
     """SFPCAST of sign and magnitude to float: of 31 bits 24 stay, to nearest even, or up with a chance where numbers
     are given (ISA documentation, page of `SFPCAST`).
     """
@@ -47,7 +47,7 @@ def floated(value: Words, random: Words | None) -> Words:
         made = made + ((dropped > 0x80) | ((dropped == 0x80) & (normal >> 8 & 1 == 1)))
     else:
         made = made + ((normal & 0xFE) > (random.astype(np.int64) >> 9 & 0xFE))
-    return words(sign + np.where(magnitude == 0, 0, made))
+    return wrap_32(sign + np.where(magnitude == 0, 0, made))
 
 
 def magnitude(value: Words) -> Words:
@@ -58,11 +58,11 @@ def magnitude(value: Words) -> Words:
 def cast(value: Words, mode: int, random: Words | None) -> Words:
     """SFPCAST by mode; modes 2 and 3, integer magnitude and sign-magnitude, are Blackhole's."""
     if mode < 2:
-        return floated(value, random if mode else None)
+        return cast_to_float(value, random if mode else None)
     return magnitude(value) if mode == 2 else (value & np.uint32(SIGN)) | magnitude(value)
 
 
-def rounded(value: Words, descale: Words, mode: int, rounding: int, random: Words) -> Words:
+def stochastic_rounding(value: Words, descale: Words, mode: int, rounding: int, random: Words) -> Words:
     """SFP_STOCH_RND; `mode` without its bit 3: `descale` is by how much integers are shifted right (ISA documentation,
     page of `SFPSTOCHRND`).
     """
@@ -72,23 +72,23 @@ def rounded(value: Words, descale: Words, mode: int, rounding: int, random: Word
     else:
         threshold = np.full_like(wide, 0x400000 if rounding == NEAREST else FRACTION + 1)
     if mode < 2:
-        return words(_narrowed(wide, threshold, 7 if mode else 10))
+        return wrap_32(_narrow_mantissa(wide, threshold, 7 if mode else 10))
     signed = bool(mode & 1)
     sign = wide & SIGN if signed else np.zeros_like(wide)
     if mode in (4, 5):
         scaled = ((wide & ~SIGN) << 23) >> (descale.astype(np.int64) & 31)
-        return _integer(sign, scaled, threshold, 127 if signed else 255)
+        return _nearest_integer(sign, scaled, threshold, 127 if signed else 255)
     most = (0xFFFF if mode & 4 else 0xFF) >> signed
     exponent = (wide >> 23 & 255) - 127
     scaled = ((wide & FRACTION) | FRACTION + 1) << np.clip(exponent, 0, 16)
     # Numbers from a half to one still round up; smaller ones are zero below.
     scaled = np.where(exponent < 0, scaled >> 1, scaled)
-    made = _integer(sign, scaled, threshold, most)
-    made = np.where(exponent >= 16, words(sign | most), made)
+    made = _nearest_integer(sign, scaled, threshold, most)
+    made = np.where(exponent >= 16, wrap_32(sign | most), made)
     return np.where(exponent < -1, np.uint32(0), made)
 
 
-def _narrowed(wide: Numbers, threshold: Numbers, kept: int) -> Numbers:
+def _narrow_mantissa(wide: Numbers, threshold: Numbers, kept: int) -> Numbers:
     """Float with `kept` bits of mantissa: denormals become +0, NaNs infinite."""
     exponent = wide >> 23 & 255
     dropped = wide & (FRACTION >> kept)
@@ -96,7 +96,7 @@ def _narrowed(wide: Numbers, threshold: Numbers, kept: int) -> Numbers:
     return np.where(exponent == 0, 0, np.where(exponent == 255, wide & ~FRACTION, made))
 
 
-def _integer(sign: Numbers, scaled: Numbers, threshold: Numbers, most: int) -> Words:
+def _nearest_integer(sign: Numbers, scaled: Numbers, threshold: Numbers, most: int) -> Words:
     """Integer of a magnitude with 23 bits behind its point, saturating; zero has no sign."""
     made = np.minimum((scaled >> 23) + ((scaled & FRACTION) >= threshold), most)
-    return words(np.where(made == 0, 0, sign | made))
+    return wrap_32(np.where(made == 0, 0, sign | made))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from polyloom.ir.ssa_lanes import Opaque
 from polyloom.targets.tensix.source.oracle.dst import COLUMNS, ROWS, Dst
-from polyloom.targets.tensix.source.oracle.meaning import filled, next_random
+from polyloom.targets.tensix.source.oracle.meaning import splat, step_random
 from polyloom.targets.tensix.source.oracle.rounding import Words
 from polyloom.targets.tensix.words.isa import Member
 
@@ -48,10 +48,10 @@ class Mask(Opaque):
 
 ALL: Final = Mask(np.ones(32, np.bool_))
 NONE: Final = Mask(np.zeros(32, np.bool_))
-UNDEFINED: Final = Vector(filled(0), NONE.truth)
+UNDEFINED: Final = Vector(splat(0), NONE.truth)
 
 
-def known_of(*parts: Vector | Mask) -> Truths | None:
+def common_known(*parts: Vector | Mask) -> Truths | None:
     """Lanes in which all parts have a value."""
     found: Truths | None = None
     for part in parts:
@@ -60,19 +60,19 @@ def known_of(*parts: Vector | Mask) -> Truths | None:
     return found
 
 
-def both(a: Mask, b: Mask) -> Mask:
-    return Mask(a.truth & b.truth, known_of(a, b))
+def intersect_masks(a: Mask, b: Mask) -> Mask:
+    return Mask(a.truth & b.truth, common_known(a, b))
 
 
-def either(a: Mask, b: Mask) -> Mask:
-    return Mask(a.truth | b.truth, known_of(a, b))
+def unite_masks(a: Mask, b: Mask) -> Mask:
+    return Mask(a.truth | b.truth, common_known(a, b))
 
 
-def inverse(a: Mask) -> Mask:
+def complement_mask(a: Mask) -> Mask:
     return Mask(~a.truth, a.known)
 
 
-def chosen(where: Mask, then: Vector, orelse: Vector) -> Vector:
+def choose_lanes(where: Mask, then: Vector, orelse: Vector) -> Vector:
     """Choice by lane; known where it is known which, and that one is. Lanes without a value are 0."""
     bits = np.where(where.truth, then.bits, orelse.bits)
     if where.known is None and then.known is None and orelse.known is None:
@@ -99,7 +99,7 @@ class State:
     stack: list[tuple[Mask, Mask]] = field(default_factory=list[tuple[Mask, Mask]])
     used: Mask = ALL
     random: Words = field(init=False)
-    exchanged: Vector = field(default_factory=lambda: Vector(filled(0)))
+    exchanged: Vector = field(default_factory=lambda: Vector(splat(0)))
     counter: int = 0
     carriage: int = 0
     thread_config: dict[int, int] = field(default_factory=dict[int, int])
@@ -109,9 +109,9 @@ class State:
 
     def __post_init__(self) -> None:
         self.dst = Dst(np.zeros((self.tiles, ROWS, COLUMNS), np.uint16))
-        zeros = [Vector(filled(0)) for _ in range(8)]
+        zeros = [Vector(splat(0)) for _ in range(8)]
         tile_id = Vector(np.arange(0, 64, 2, dtype=np.uint32))
-        self.registers = [*zeros, *(Vector(filled(bits)) for bits in CONSTANTS), tile_id]
+        self.registers = [*zeros, *(Vector(splat(bits)) for bits in CONSTANTS), tile_id]
         self.random = np.zeros((self.tiles, 32), np.uint32)
 
     @property
@@ -121,17 +121,17 @@ class State:
         """
         if self.used is ALL:
             return self.enabled
-        return Mask(self.enabled.truth | ~self.used.truth, known_of(self.enabled, self.used))
+        return Mask(self.enabled.truth | ~self.used.truth, common_known(self.enabled, self.used))
 
     def drawn(self) -> Words:
         """Next number of each generator; those of lanes that execute go on."""
         found = self.random
-        self.random = np.where(self.lanes.truth, next_random(found), found)
+        self.random = np.where(self.lanes.truth, step_random(found), found)
         return found
 
     def write(self, register: int, value: Vector) -> None:
         """Write to the executing lanes of a register."""
-        self.registers[register] = chosen(self.lanes, value, self.registers[register])
+        self.registers[register] = choose_lanes(self.lanes, value, self.registers[register])
 
     def advance(self, addrmod: int) -> None:
         """Address modifier: adds to the counter of Dst what a mode of addressing says; nothing where it was not
@@ -150,5 +150,5 @@ class State:
         else:
             self.counter = (self.counter + by) & 0x3FF
 
-    def implied(self, mode: int) -> int:
+    def resolve_mode(self, mode: int) -> int:
         return mode or IMPLIED[self.format]

@@ -23,10 +23,10 @@ from polyloom.targets.tensix.source.oracle.state import (
     Mask,
     State,
     Vector,
-    both,
-    chosen,
-    either,
-    inverse,
+    intersect_masks,
+    choose_lanes,
+    unite_masks,
+    complement_mask,
 )
 from polyloom.targets.tensix.words.isa import Instruction, table
 
@@ -43,13 +43,13 @@ def execute(state: State, word: int) -> set[int]:
         state.recording = start + 1, left - 1, passes
         if not passes:
             return set()
-    return _one(state, word)
+    return _execute_decoded(state, word)
 
 
-def _one(state: State, word: int) -> set[int]:
+def _execute_decoded(state: State, word: int) -> set[int]:
     row = table(state.member).get(word >> 24)
     if row is None or word & ~row.mask:
-        raise unsupported(f"the word {word:#010x}")
+        raise unsupported_error(f"the word {word:#010x}")
     if row.name in _IDLE:
         return set()
     if row.name == "REPLAY":
@@ -58,17 +58,17 @@ def _one(state: State, word: int) -> set[int]:
         _COUNTERS[row.name](state, word)
         return set()
     if row.unit != "vector" or row.name not in _KNOWN:
-        raise unsupported(row.mnemonic)
+        raise unsupported_error(row.mnemonic)
     target = word >> 20 & 15 if row.field("lreg_ind") is not None else word >> 4 & 15
     # Backdoor load, see the page of `SFPLOADMACRO`: the instruction becomes a template and does nothing.
     if target >= 12 and row.name != "SFPCONFIG":
         return set()  # a template of SFPLOADMACRO
     if row.name in _FLAGS:
-        _flags(state, row.name, word)
+        _execute_flags(state, row.name, word)
         return set()
     if row.name in _WRITES:
         return _WRITES[row.name](state, row, word)
-    return _computed(state, row.name, word)
+    return _execute_computation(state, row.name, word)
 
 
 def _replay(state: State, word: int) -> set[int]:
@@ -80,7 +80,7 @@ def _replay(state: State, word: int) -> set[int]:
         return set()
     written: set[int] = set()
     for k in range(length):
-        written |= _one(state, state.replay[(start + k) % 32])
+        written |= _execute_decoded(state, state.replay[(start + k) % 32])
     return written
 
 
@@ -93,7 +93,7 @@ def _increment(state: State, word: int) -> None:
         state.counter = (state.counter + by) & 0x3FF
 
 
-def _set(state: State, word: int) -> None:
+def _set_counter(state: State, word: int) -> None:
     """SETRWC of the counter of Dst (ISA documentation, page of `SETRWC`)."""
     to_carriage = word >> 21 & 1
     if word & 4 or to_carriage:
@@ -107,45 +107,45 @@ def _configure_thread(state: State, word: int) -> None:
 
 _COUNTERS: Final[dict[str, Callable[[State, int], None]]] = {
     "INCRWC": _increment,
-    "SETRWC": _set,
+    "SETRWC": _set_counter,
     "SETC16": _configure_thread,
 }
 
 
-def _flags(state: State, name: str, word: int) -> None:
+def _execute_flags(state: State, name: str, word: int) -> None:
     """Lane flags: SFPSETCC narrows in enabled lanes, SFPPUSHC and SFPPOPC act on all, SFPCOMPC complements within the
     top (ISA documentation, page of `SFPSETCC`, `SFPENCC` and `SFPCOMPC`).
     """
     mode, immediate = word & 15, word >> 12 & 0xFFF
     flags, used = state.enabled, state.used
     if name == "SFPSETCC":
-        holds = NONE if mode & 8 else _decided(state.registers[word >> 8 & 15], mode, immediate)
+        holds = NONE if mode & 8 else _test_lanes(state.registers[word >> 8 & 15], mode, immediate)
         on = state.lanes
-        state.enabled = either(both(both(holds, used), on), both(flags, inverse(on)))
+        state.enabled = unite_masks(intersect_masks(intersect_masks(holds, used), on), intersect_masks(flags, complement_mask(on)))
     elif name == "SFPPUSHC":
         # A full stack drops its bottom entry.
         state.stack = [*state.stack[-7:], (flags, used)]
     elif name == "SFPPOPC":
-        _pop(state, mode)
+        _pop_flags(state, mode)
     elif name == "SFPENCC":
         if mode & 2:
             state.used = ALL if immediate & 1 else NONE
         elif mode & 1:
-            state.used = inverse(used)
+            state.used = complement_mask(used)
         state.enabled = (ALL if immediate & 2 else NONE) if mode & 8 else ALL
     else:
         top, top_used = state.stack[-1] if state.stack else (ALL, ALL)
-        state.enabled = both(both(top_used, used), both(top, inverse(flags)))
+        state.enabled = intersect_masks(intersect_masks(top_used, used), intersect_masks(top, complement_mask(flags)))
 
 
-def _decided(value: Vector, mode: int, immediate: int) -> Mask:
+def _test_lanes(value: Vector, mode: int, immediate: int) -> Mask:
     if mode & 1:
         return ALL if immediate & 1 else NONE
     truth = value.bits != 0 if mode & 2 else value.bits >> 31 != 0
     return Mask(~truth if mode & 4 else truth, value.known)
 
 
-def _pop(state: State, mode: int) -> None:
+def _pop_flags(state: State, mode: int) -> None:
     """SFPPOPC: mode 0 pops, others combine the flags with the top entry and leave it (ISA documentation, page of
     `SFPPOPC`).
     """
@@ -154,7 +154,7 @@ def _pop(state: State, mode: int) -> None:
         state.enabled, state.used = top, used
         state.stack = state.stack[:-1]
     elif mode == 13:
-        state.enabled = inverse(state.enabled)
+        state.enabled = complement_mask(state.enabled)
     elif mode >= 14:
         state.enabled, state.used = ALL if mode == 14 else NONE, ALL
     else:
@@ -163,58 +163,58 @@ def _pop(state: State, mode: int) -> None:
 
 _COMBINED: Final[tuple[Callable[[Mask, Mask], Mask], ...]] = (
     lambda a, b: b,
-    lambda a, b: inverse(b),
-    both,
-    either,
-    lambda a, b: both(a, inverse(b)),
-    lambda a, b: either(a, inverse(b)),
-    lambda a, b: both(inverse(a), b),
-    lambda a, b: either(inverse(a), b),
-    lambda a, b: both(inverse(a), inverse(b)),
-    lambda a, b: either(inverse(a), inverse(b)),
-    lambda a, b: either(both(a, inverse(b)), both(inverse(a), b)),
-    lambda a, b: either(both(a, b), both(inverse(a), inverse(b))),
+    lambda a, b: complement_mask(b),
+    intersect_masks,
+    unite_masks,
+    lambda a, b: intersect_masks(a, complement_mask(b)),
+    lambda a, b: unite_masks(a, complement_mask(b)),
+    lambda a, b: intersect_masks(complement_mask(a), b),
+    lambda a, b: unite_masks(complement_mask(a), b),
+    lambda a, b: intersect_masks(complement_mask(a), complement_mask(b)),
+    lambda a, b: unite_masks(complement_mask(a), complement_mask(b)),
+    lambda a, b: unite_masks(intersect_masks(a, complement_mask(b)), intersect_masks(complement_mask(a), b)),
+    lambda a, b: unite_masks(intersect_masks(a, b), intersect_masks(complement_mask(a), complement_mask(b))),
 )
 
 
 def _load(state: State, row: Instruction, word: int) -> set[int]:
-    target, mode, address, addrmod = _access(state, row, word)
+    target, mode, address, addrmod = _access_fields(state, row, word)
     moving = state.counter & 3 if mode == 10 else state.counter
     old = state.registers[target]
     # Loads into constant registers are without effect, but the counter advances all the same.
     if target < 8:
         bits, known = state.dst.load(mode, (address + moving) & 0x3FF)
-        value = lanes.valued(bits, None if known.all() else known)
+        value = lanes.make_vector(bits, None if known.all() else known)
         if mode in (14, 15):
-            value = _halves(old, value, mode)
-        state.registers[target] = chosen(ALL if mode == 10 else state.lanes, value, old)
+            value = _merge_halves(old, value, mode)
+        state.registers[target] = choose_lanes(ALL if mode == 10 else state.lanes, value, old)
     state.advance(addrmod)
     return {target} & set(range(8))
 
 
 def _store(state: State, row: Instruction, word: int) -> set[int]:
-    source, mode, address, addrmod = _access(state, row, word)
+    source, mode, address, addrmod = _access_fields(state, row, word)
     moving = state.counter & 3 if mode == 10 else state.counter
     value, on = state.registers[source], ALL if mode == 10 else state.lanes
     at = (address + moving) & 0x3FF
-    state.dst.store(mode, at, value.bits, lanes.lanes_known(value), on.truth, lanes.lanes_known(on))
+    state.dst.store(mode, at, value.bits, lanes.known_lanes(value), on.truth, lanes.known_lanes(on))
     state.advance(addrmod)
     return set()
 
 
-def _access(state: State, row: Instruction, word: int) -> tuple[int, int, int, int]:
+def _access_fields(state: State, row: Instruction, word: int) -> tuple[int, int, int, int]:
     addrmod = row.field("sfpu_addr_mode")
     assert addrmod is not None
-    return word >> 20 & 15, state.implied(word >> 16 & 15), word & 0x3FF, addrmod.of(word)
+    return word >> 20 & 15, state.resolve_mode(word >> 16 & 15), word & 0x3FF, addrmod.of(word)
 
 
-def _halves(old: Vector, new: Vector, mode: int) -> Vector:
+def _merge_halves(old: Vector, new: Vector, mode: int) -> Vector:
     """Load into the low half of a register (14), or into the high one."""
     low, high = (new, old) if mode == 14 else (old, new)
     shifted = np.uint32(16) if mode == 15 else np.uint32(0)
     bits = (high.bits << shifted) & np.uint32(0xFFFF0000) | (low.bits & np.uint32(0xFFFF))
-    return lanes.valued(
-        bits, None if old.known is new.known is None else lanes.lanes_known(old) & lanes.lanes_known(new)
+    return lanes.make_vector(
+        bits, None if old.known is new.known is None else lanes.known_lanes(old) & lanes.known_lanes(new)
     )
 
 
@@ -224,12 +224,12 @@ def _load_immediate(state: State, row: Instruction, word: int) -> set[int]:
     if target >= 8:
         return set()
     if mode in (8, 10):
-        given = Vector(meaning.filled(bits))
-        value = _halves(state.registers[target], given, 14 if mode == 10 else 15)
+        given = Vector(meaning.splat(bits))
+        value = _merge_halves(state.registers[target], given, 14 if mode == 10 else 15)
     elif mode in (0, 1, 2, 4):
-        value = Vector(meaning.filled(meaning.immediate(bits, mode)))
+        value = Vector(meaning.splat(meaning.widen_immediate(bits, mode)))
     else:
-        raise unsupported(f"mode {mode} of SFPLOADI")
+        raise unsupported_error(f"mode {mode} of SFPLOADI")
     state.write(target, value)
     return {target}
 
@@ -245,14 +245,14 @@ def _config(state: State, row: Instruction, word: int) -> set[int]:
     # Templates and sequences of SFPLOADMACRO, and LaneConfig, are not modelled: a kernel that sets them would be
     # misread.
     if target not in range(11, 15):
-        raise unsupported(f"SFPCONFIG of {target}")
+        raise unsupported_error(f"SFPCONFIG of {target}")
     constant = CONSTANTS[target - 8]
-    value = Vector(meaning.filled(constant)) if mode & 1 else lanes.first_row(state.registers[0])
-    on = lanes.first_lanes(state.lanes)
+    value = Vector(meaning.splat(constant)) if mode & 1 else lanes.repeat_row(state.registers[0])
+    on = lanes.repeat_mask(state.lanes)
     if mode & 8:
         named = np.array([immediate >> (2 * (k % 8)) & 1 != 0 for k in range(32)])
-        on = both(on, Mask(named))
-    state.registers[target] = chosen(on, value, state.registers[target])
+        on = intersect_masks(on, Mask(named))
+    state.registers[target] = choose_lanes(on, value, state.registers[target])
     return set()
 
 
@@ -260,8 +260,8 @@ def _swap(state: State, row: Instruction, word: int) -> set[int]:
     del row
     c, d = word >> 8 & 15, word >> 4 & 15
     if word & 15 > 9:
-        raise unsupported("this mode of SFPSWAP")
-    first, second = lanes.apply(state, "sfpswap", [state.registers[d], state.registers[c], word & 15])
+        raise unsupported_error("this mode of SFPSWAP")
+    first, second = lanes.apply_operation(state, "sfpswap", [state.registers[d], state.registers[c], word & 15])
     for register, value in ((c, second), (d, first)):
         if register < 8:
             state.write(register, value)
@@ -271,7 +271,7 @@ def _swap(state: State, row: Instruction, word: int) -> set[int]:
 def _transpose(state: State, row: Instruction, word: int) -> set[int]:
     del row, word
     for base in (0, 4):
-        made = lanes.apply(state, "sfptransp", state.registers[base : base + 4])
+        made = lanes.apply_operation(state, "sfptransp", state.registers[base : base + 4])
         for k, value in enumerate(made):
             state.write(base + k, value)
     return set(range(8))
@@ -284,23 +284,23 @@ def _shuffle(state: State, row: Instruction, word: int) -> set[int]:
     del row
     mode, source, target = word & 15, state.registers[word >> 8 & 15], word >> 4 & 15
     if mode > 6:
-        raise unsupported("this mode of SFPSHFT2")
+        raise unsupported_error("this mode of SFPSHFT2")
     if mode in (3, 4):
-        return _put(state, target, lanes.moved(state, source, mode))
+        return _write_register(state, target, lanes.rotate_rows(state, source, mode))
     if mode in (5, 6):
-        amount: Any = _signed(word >> 12 & 0xFFF) if mode == 6 else source
+        amount: Any = _sign_extend_12(word >> 12 & 0xFFF) if mode == 6 else source
         name = "sfpshft_i" if mode == 6 else "sfpshft_v"
-        return _put(state, target, lanes.apply(state, name, [state.registers[word >> 12 & 15], amount, 0])[0])
+        return _write_register(state, target, lanes.apply_operation(state, name, [state.registers[word >> 12 & 15], amount, 0])[0])
     l0 = state.registers[0]
-    last = Vector(meaning.filled(0))
+    last = Vector(meaning.splat(0))
     if mode == 1:
         up = np.concatenate([l0.bits[..., 8:], np.zeros_like(l0.bits[..., :8])], axis=-1)
         certain = np.concatenate(
-            [lanes.lanes_known(l0)[..., 8:], np.ones_like(lanes.lanes_known(l0)[..., :8])], axis=-1
+            [lanes.known_lanes(l0)[..., 8:], np.ones_like(lanes.known_lanes(l0)[..., :8])], axis=-1
         )
-        last = lanes.valued(up, certain)
+        last = lanes.make_vector(up, certain)
     elif mode == 2:
-        last = lanes.moved(state, source, 3)
+        last = lanes.rotate_rows(state, source, 3)
     for k, value in enumerate((*state.registers[1:4], last)):
         state.write(k, value)
     return {0, 1, 2, 3}
@@ -312,14 +312,14 @@ _WRITES: Final[dict[str, Callable[[State, Instruction, int], set[int]]]] = {
 }  # fmt: skip
 
 
-def _put(state: State, target: int, value: Vector) -> set[int]:
+def _write_register(state: State, target: int, value: Vector) -> set[int]:
     if target >= 8:
         return set()
     state.write(target, value)
     return {target}
 
 
-def _signed(bits12: int) -> int:
+def _sign_extend_12(bits12: int) -> int:
     return bits12 - 4096 if bits12 >> 11 else bits12
 
 
@@ -334,18 +334,18 @@ _COMPUTES: Final[dict[str, str]] = {
 _KNOWN: Final = _FLAGS | _WRITES.keys() | _COMPUTES.keys()
 
 
-def _computed(state: State, name: str, word: int) -> set[int]:
+def _execute_computation(state: State, name: str, word: int) -> set[int]:
     target, mode = word >> 4 & 15, word & 15
     if name == "SFPLUT":
         target, mode = word >> 20 & 15, word >> 16 & 15
-    operation, operands = _operands(state, name, word, mode)
+    operation, operands = _decode_operands(state, name, word, mode)
     if name == "SFPMOV" and mode & 8:
-        return _put(state, target, Vector(state.drawn()))
+        return _write_register(state, target, Vector(state.drawn()))
     if name == "SFPMOV" and mode == 2 and target < 8:
         state.registers[target] = state.registers[word >> 8 & 15]
         return {target}
-    (value,) = lanes.apply(state, operation, operands)
-    written = _deliver(state, target, value, name in _INDIRECT and bool(mode & 8))
+    (value,) = lanes.apply_operation(state, operation, operands)
+    written = _write_result(state, target, value, name in _INDIRECT and bool(mode & 8))
     if target < 8:
         _set_flags(state, name, word, value)
     return written
@@ -354,30 +354,30 @@ def _computed(state: State, name: str, word: int) -> set[int]:
 _INDIRECT: Final = frozenset({"SFPMAD", "SFPADD", "SFPMUL", "SFPMULI", "SFPADDI", "SFPLUT", "SFPLUTFP32"})
 
 
-def _deliver(state: State, target: int, value: Vector, indirect: bool) -> set[int]:
+def _write_result(state: State, target: int, value: Vector, indirect: bool) -> set[int]:
     """Result to the register, or in each lane to the one that the low four bits of L7 name (ISA documentation, page of
     `SFPMAD`, indirect destination).
     """
     if not indirect:
-        return _put(state, target, value)
+        return _write_register(state, target, value)
     named, on = state.registers[7], state.lanes
     # Each lane may name another register; those from 8 on are not written.
     for k in range(8):
         here = Mask(named.bits & 15 == k, named.known)
-        state.registers[k] = chosen(both(on, here), value, state.registers[k])
+        state.registers[k] = choose_lanes(intersect_masks(on, here), value, state.registers[k])
     return set(range(8))
 
 
-def _operands(state: State, name: str, word: int, mode: int) -> tuple[str, list[Any]]:
+def _decode_operands(state: State, name: str, word: int, mode: int) -> tuple[str, list[Any]]:
     """Operation of the table that an instruction is, and its operands."""
     c, d, immediate = state.registers[word >> 8 & 15], state.registers[word >> 4 & 15], word >> 12 & 0xFFF
     match name:
         case "SFPMAD" | "SFPADD" | "SFPMUL":
-            a = _gathered(state) if mode & 4 else state.registers[word >> 16 & 15]
+            a = _gather_indirect(state) if mode & 4 else state.registers[word >> 16 & 15]
             signs = mode & 3 if state.member == "blackhole" else 0
             return "sfpmad", [a, state.registers[word >> 12 & 15], c, signs]
         case "SFPMULI" | "SFPADDI":
-            given = Vector(meaning.filled((word >> 8 & 0xFFFF) << 16))
+            given = Vector(meaning.splat((word >> 8 & 0xFFFF) << 16))
             if name == "SFPMULI":
                 return "sfpmad", [given, d, state.registers[9], 0]
             return "sfpmad", [given, state.registers[10], d, 0]
@@ -390,10 +390,10 @@ def _operands(state: State, name: str, word: int, mode: int) -> tuple[str, list[
             return "sfplutfp32_6r", [*r[:3], *r[4:7], r[3], mode & 7]
         case "SFPIADD":
             if mode & 1:
-                return "sfpiadd_i", [c, _signed(immediate), 5]
+                return "sfpiadd_i", [c, _sign_extend_12(immediate), 5]
             return "sfpiadd_v", [d, c, mode & 2 | 4]
         case "SFPSHFT":
-            return _shift(state, c, d, immediate, mode)
+            return _decode_shift(state, c, d, immediate, mode)
         case "SFPSETEXP":
             return ("sfpsetexp_i", [c, immediate & 255, 0]) if mode & 1 else ("sfpsetexp_v", [c, d, mode & 2])
         case "SFPSETMAN":
@@ -402,7 +402,7 @@ def _operands(state: State, name: str, word: int, mode: int) -> tuple[str, list[
             return ("sfpsetsgn_i", [c, immediate & 1, 0]) if mode & 1 else ("sfpsetsgn_v", [c, d, 0])
         case "SFPMOV":
             if mode & 8 and (word >> 8 & 15) != 9:
-                raise unsupported("SFPMOV of a special register")
+                raise unsupported_error("SFPMOV of a special register")
             return "sfpmov", [c, mode & 1]
         case "SFP_STOCH_RND":
             rounding = word >> 21 & (3 if state.member == "blackhole" else 1)
@@ -411,17 +411,17 @@ def _operands(state: State, name: str, word: int, mode: int) -> tuple[str, list[
             return "sfpstochrnd_i", [c, word >> 16 & 31, mode & 7, rounding]
         case "SFPMUL24":
             if mode & 14 or word >> 8 & 15 != 9:
-                raise unsupported("SFPMUL24 with an addend")
+                raise unsupported_error("SFPMUL24 with an addend")
             return "sfpmul24", [state.registers[word >> 16 & 15], state.registers[word >> 12 & 15], mode & 1]
         case "SFPARECIP":
             if mode == 1:
-                raise unsupported("SFPARECIP under a condition of its own")
+                raise unsupported_error("SFPARECIP under a condition of its own")
             return "sfparecip", [c, mode]
         case _:
-            return _simple(state, name, c, d, immediate, mode)
+            return _decode_simple(state, name, c, d, immediate, mode)
 
 
-def _simple(state: State, name: str, c: Vector, d: Vector, immediate: int, mode: int) -> tuple[str, list[Any]]:
+def _decode_simple(state: State, name: str, c: Vector, d: Vector, immediate: int, mode: int) -> tuple[str, list[Any]]:
     operation = _COMPUTES[name]
     match name:
         case "SFPAND" | "SFPOR" | "SFPXOR":
@@ -439,20 +439,20 @@ def _simple(state: State, name: str, c: Vector, d: Vector, immediate: int, mode:
             return operation, [c, mode & 1]
 
 
-def _shift(state: State, c: Vector, d: Vector, immediate: int, mode: int) -> tuple[str, list[Any]]:
+def _decode_shift(state: State, c: Vector, d: Vector, immediate: int, mode: int) -> tuple[str, list[Any]]:
     blackhole = state.member == "blackhole"
     arithmetic = mode & 2 if blackhole else 0
     if not mode & 1:
         return "sfpshft_v", [d, c, arithmetic]
-    return "sfpshft_i", [c if blackhole and mode & 4 else d, _signed(immediate), arithmetic]
+    return "sfpshft_i", [c if blackhole and mode & 4 else d, _sign_extend_12(immediate), arithmetic]
 
 
-def _gathered(state: State) -> Vector:
+def _gather_indirect(state: State) -> Vector:
     """Indirect source: by lane from the register that the low four bits of L7 name."""
     named = state.registers[7]
-    found = Vector(meaning.filled(0))
+    found = Vector(meaning.splat(0))
     for k in range(16):
-        found = chosen(Mask(named.bits & 15 == k, named.known), state.registers[k], found)
+        found = choose_lanes(Mask(named.bits & 15 == k, named.known), state.registers[k], found)
     return found
 
 
@@ -470,12 +470,12 @@ def _set_flags(state: State, name: str, word: int, value: Vector) -> None:
         holds = some if mode & 2 else state.enabled
     else:
         return
-    holds = inverse(holds) if mode & 8 else holds
+    holds = complement_mask(holds) if mode & 8 else holds
     on = state.lanes
-    state.enabled = either(both(holds, on), both(state.enabled, inverse(on)))
+    state.enabled = unite_masks(intersect_masks(holds, on), intersect_masks(state.enabled, complement_mask(on)))
 
 
-def unsupported(what: str) -> PolyloomError:
+def unsupported_error(what: str) -> PolyloomError:
     """For what the state does not have."""
     help = "it knows instructions of the vector unit without SFPLOADMACRO, INCRWC, SETRWC, SETC16 and REPLAY"
     return input_error("PL1244", f"the interpreter of vector kernels does not model {what}", help=help)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import input_error
 from polyloom.targets.tensix.words.arrays import tiles
-from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, Elements, elements_of
+from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, Elements, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic, Format
 
 Array = NDArray[Any]
@@ -62,7 +62,7 @@ class Placed:
         """Bytes in L1, tiles padded and headers included."""
         rows, columns = self.extents
         # Tiles are whole even at the edges of the matrix: unpackers read 1024 datums in any case.
-        return tiles.count(rows) * tiles.count(columns) * tiles.pitch(self.width)
+        return tiles.tile_count(rows) * tiles.tile_count(columns) * tiles.tile_pitch(self.width)
 
     def flat(self, array: Array) -> Array:
         """Matricization: the array with its axes permuted and merged into rows and columns; a wrapped vector is
@@ -102,17 +102,17 @@ Key = tuple[Placed, tuple[int, ...], Held]
 
 def element_format(how: Arithmetic) -> Elements:
     """Element format of the formulas that run beside products of this arithmetic."""
-    return ELEMENTS[elements_of(how.format)]
+    return ELEMENTS[element_format_name(how.format)]
 
 
-def width(held: Held, how: Arithmetic) -> int:
+def datum_width(held: Held, how: Arithmetic) -> int:
     """Width of a datum in bytes, by the role of its array."""
     if held == "elements":
         return element_format(how).width
     return how.factors.width if held == "factor" else how.sums.width
 
 
-def spread(array: Array, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+def broadcast_input(array: Array, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """Broadcast of an input to the result's shape; an axis of -1 is a dimension that the input lacks."""
     # The input's axes are brought into the order of the result's dimensions first; the missing ones then become axes of
     # length 1, which broadcasting repeats.
@@ -121,7 +121,7 @@ def spread(array: Array, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array
     return np.broadcast_to(array.transpose(own)[at], shape)
 
 
-def datums(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
+def encode_operand(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
     """Operand of a product as a matrix of encoded datums. Errors: PL1234 for an integer beyond -127 .. 127."""
     matrix = placed.flat(inputs[placed.matrix.array])
     # Floats saturate quietly, as formats do; an integer that wraps or saturates would be a wrong result without a sign

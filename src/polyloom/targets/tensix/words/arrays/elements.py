@@ -89,33 +89,33 @@ def _store_i32(bits: Array) -> Array:
     return (np.where(x < 0, 1 << 31, 0) | (np.abs(x) & 0x7FFFFFFF)).astype(np.uint32)
 
 
-def _as_it_is(bits: Array) -> Array:
+def _identity(bits: Array) -> Array:
     return bits
 
 
 ELEMENTS: Final[dict[str, Elements]] = {
     "fp32": Elements(
-        "f32", FP32, 4, 3, formats.of_f32, formats.to_f32, _as_it_is, _as_it_is, 0.0, 0.0, 2.0**-126
+        "f32", FP32, 4, 3, formats.encode_f32, formats.to_f32, _identity, _identity, 0.0, 0.0, 2.0**-126
     ),
     "bf16": Elements(
-        "f32", BF16, 2, 2, formats.of_bf16, formats.to_bf16, _load_bf16, _store_bf16, 2.0**-8, 2.0**-7, 2.0**-126
+        "f32", BF16, 2, 2, formats.encode_bf16, formats.to_bf16, _load_bf16, _store_bf16, 2.0**-8, 2.0**-7, 2.0**-126
     ),
     "fp16": Elements(
-        "f32", FP16, 2, 1, formats.of_fp16, formats.to_fp16, _load_fp16, _store_fp16, 2.0**-11, 2.0**-10, 2.0**-14
+        "f32", FP16, 2, 1, formats.encode_fp16, formats.to_fp16, _load_fp16, _store_fp16, 2.0**-11, 2.0**-10, 2.0**-14
     ),
-    "i32": Elements("i32", INT32, 4, 12, formats.of_i32, formats.to_i32, _load_i32, _store_i32, 0.0, 0.0, 0.0),
+    "i32": Elements("i32", INT32, 4, 12, formats.encode_i32, formats.to_i32, _load_i32, _store_i32, 0.0, 0.0, 0.0),
 }  # fmt: skip
 
 
 _OF_FORMAT: Final[dict[Name, str]] = {"tf32": "fp32", "bf16": "bf16", "fp16": "fp16", "i8": "i32"}
 
 
-def elements_of(format: Name) -> str:
+def element_format_name(format: Name) -> str:
     """Name of the element format that formulas work in beside products of a factor format."""
     return _OF_FORMAT[format]
 
 
-def vectors(array: Array) -> Array:
+def to_vectors(array: Array) -> Array:
     """Rows of 32 lanes, zero-padded to a whole number of vectors."""
     flat = array.ravel()
     return np.pad(flat, (0, -len(flat) % 32)).reshape(-1, 32)

@@ -52,14 +52,14 @@ class Result:
     encode: Callable[[Array], Array]
 
 
-def of_f32(values: Array) -> Array:
+def encode_f32(values: Array) -> Array:
     """FP32 encoding: the bits of the number."""
     return np.ascontiguousarray(values, np.float32).view(np.uint32)
 
 
-def of_bf16(values: Array) -> Array:
+def encode_bf16(values: Array) -> Array:
     """BF16 encoding, to nearest even; NaN and overflow become infinite, since the tile's matrix unit has no NaN."""
-    bits = of_f32(values).astype(np.uint64)
+    bits = encode_f32(values).astype(np.uint64)
     # Round to nearest even by adding half an ulp less one plus the last kept bit (Hacker's Delight, rounding by
     # addition).
     rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
@@ -67,7 +67,7 @@ def of_bf16(values: Array) -> Array:
     return np.where(large, rounded & 0x8000 | 0x7F80, rounded).astype(np.uint16)
 
 
-def of_fp16(values: Array) -> Array:
+def encode_fp16(values: Array) -> Array:
     """FP16 encoding, to nearest even. The largest exponent is an ordinary one on the tile, so numbers go up to 131008
     (ISA documentation, page of `SFPLOAD`: no infinity unless LaneConfig enables it).
     """
@@ -82,13 +82,13 @@ def of_fp16(values: Array) -> Array:
     return (bits | np.signbit(single).astype(np.uint32) << 15).astype(np.uint16)
 
 
-def of_i8(values: Array) -> Array:
+def encode_i8(values: Array) -> Array:
     """Sign and magnitude of 7 bits."""
     wide = np.asarray(values).astype(np.int64)
     return (np.abs(wide) | np.where(wide < 0, 0x80, 0)).astype(np.uint8)
 
 
-def of_i32(values: Array) -> Array:
+def encode_i32(values: Array) -> Array:
     """Sign and magnitude of 31 bits, saturating."""
     wide = np.asarray(values).astype(np.int64)
     return (np.minimum(np.abs(wide), 0x7FFFFFFF) | np.where(wide < 0, 1 << 31, 0)).astype(np.uint32)
@@ -119,14 +119,14 @@ def to_i32(bits: Array) -> Array:
 
 
 FORMATS: Final[dict[Name, Format]] = {
-    "tf32": Format("tf32", "f32", FP32, TF32, 4, 4, of_f32),
-    "bf16": Format("bf16", "f32", BF16, BF16, 2, 2, of_bf16),
-    "fp16": Format("fp16", "f32", FP16, FP16, 2, 2, of_fp16),
-    "i8": Format("i8", "i32", INT8, INT8, 1, 1, of_i8),
+    "tf32": Format("tf32", "f32", FP32, TF32, 4, 4, encode_f32),
+    "bf16": Format("bf16", "f32", BF16, BF16, 2, 2, encode_bf16),
+    "fp16": Format("fp16", "f32", FP16, FP16, 2, 2, encode_fp16),
+    "i8": Format("i8", "i32", INT8, INT8, 1, 1, encode_i8),
 }
 
 
-def _ties_away(bits: Array, kept: int) -> Array:
+def _ties_away_rounding(bits: Array, kept: int) -> Array:
     """Rounding of FP32 mantissas to `kept` bits, to nearest with ties away from zero, as the packers' early conversion
     does; denormals become zero, NaN infinite (ISA documentation, page of `PACR`).
     """
@@ -136,26 +136,26 @@ def _ties_away(bits: Array, kept: int) -> Array:
     return np.where(rounded < 0x800000, 0, bits.astype(np.int64) & 1 << 31 | rounded)
 
 
-def narrow(bits: Array, name: str) -> Array:
+def pack_to_16_bits(bits: Array, name: str) -> Array:
     """Packer conversion of a 32-bit Dst to datums of 16 bits: BF16 in one rounding, FP16 by way of TF32 (ISA
     documentation, page of `PACR`: early and late conversion).
     """
     if name == "bf16":
-        return (_ties_away(bits, 7) >> 16).astype(np.uint16)
+        return (_ties_away_rounding(bits, 7) >> 16).astype(np.uint16)
     # Both FP16 and TF32 have 10 bits of mantissa, so the second step rounds nothing but clips the exponent.
-    x = _ties_away(bits, 10)
+    x = _ties_away_rounding(bits, 10)
     exponent, sign = (x >> 23 & 255) - 112, x >> 16 & 0x8000
     size = np.where(exponent > 31, 0x7FFF, np.where(exponent < 0, 0, exponent << 10 | x >> 13 & 0x3FF))
     return (sign | size).astype(np.uint16)
 
 
-def result_of(name: Name, dest: Dest) -> Result:
+def dst_result_format(name: Name, dest: Dest) -> Result:
     """Format of a tile of Dst, by factor format and bits of Dst."""
     if name == "i8":
-        return Result(INT32, 4, to_i32, of_i32)
+        return Result(INT32, 4, to_i32, encode_i32)
     if dest == 32:
-        return Result(FP32, 4, to_f32, of_f32)
-    return Result(FP16, 2, to_fp16, of_fp16) if name == "fp16" else Result(BF16, 2, to_bf16, of_bf16)
+        return Result(FP32, 4, to_f32, encode_f32)
+    return Result(FP16, 2, to_fp16, encode_fp16) if name == "fp16" else Result(BF16, 2, to_bf16, encode_bf16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +176,9 @@ class Arithmetic:
     @property
     def accumulated(self) -> Result:
         """Format of a sum in Dst."""
-        return result_of(self.format, self.dest)
+        return dst_result_format(self.format, self.dest)
 
     @property
     def sums(self) -> Result:
         """Format of a sum in L1, where later stages read it."""
-        return result_of(self.format, self.stored)
+        return dst_result_format(self.format, self.stored)

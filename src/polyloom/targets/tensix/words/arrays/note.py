@@ -12,12 +12,12 @@ from typing import Any, Final
 from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
-from polyloom.ir.signature_json import as_json, of_json
+from polyloom.ir.signature_json import as_json, from_json
 from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.options import THREADS
-from polyloom.targets.tensix.words.arrays.area import DATA, END, MEETING, Area, Held, Placed, width
+from polyloom.targets.tensix.words.arrays.area import DATA, END, MEETING, Area, Held, Placed, datum_width
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 
 TARGET: Final = "tensix"
@@ -30,7 +30,7 @@ _HELD: Final[tuple[Held, ...]] = ("factor", "sum", "elements")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StageFacts:
     """Report line of a stage: the array, what it computes, the line of its statement or 0, its numbers of tiles."""
 
     label: str
@@ -40,7 +40,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class OutputArea:
     """An output: the area that a stage filled, and for each of its dimensions the output's own axis, or -1 - n where it
     is fixed at n.
     """
@@ -57,15 +57,15 @@ class Note:
     signature: Signature
     how: Arithmetic
     meeting: int
-    stages: tuple[Told, ...]
+    stages: tuple[StageFacts, ...]
     inputs: tuple[Area, ...]
     scalars: tuple[str, ...]
-    outputs: tuple[Written, ...]
+    outputs: tuple[OutputArea, ...]
 
 
 def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
     """Serialization of the note as JSON (docs/formats.md); `lines` are the places of words by address."""
-    return notes.text(
+    return notes.note_text(
         {
             "version": VERSION,
             "target": TARGET,
@@ -76,16 +76,16 @@ def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
             "sums": note.how.stored,
             "meeting": note.meeting,
             "stages": [[t.label, t.what, t.line, list(t.tiles)] for t in note.stages],
-            "areas": [_text(area) for area in note.inputs],
+            "areas": [_area_json(area) for area in note.inputs],
             "scalars": list(note.scalars),
-            "results": [{"output": w.array, "at": list(w.at), **_text(w.area)} for w in note.outputs],
-            source_lines.KEY: source_lines.encode(lines),
+            "results": [{"output": w.array, "at": list(w.at), **_area_json(w.area)} for w in note.outputs],
+            source_lines.KEY: source_lines.encode_lines(lines),
             **as_json(note.signature),
         }
     )
 
 
-def _text(area: Area) -> dict[str, object]:
+def _area_json(area: Area) -> dict[str, object]:
     p = area.placed
     return {
         "array": p.matrix.array,
@@ -103,11 +103,11 @@ def decode(data: bytes) -> Note | None:
     """Note of an ELF file; None where it has none of this form. Errors: PL0703 for another version
     (docs/formats.md)."""
     # The version is read first, on its own: the fields of another version may not be readable at all.
-    _check_version(notes.read(data, _version))
-    return notes.read(data, lambda made: _note(made) if _is_own(made) and _has_threads(data) else None)
+    _check_version(notes.read_note(data, _read_version))
+    return notes.read_note(data, lambda made: _parse_note(made) if _has_form(made) and _has_threads(data) else None)
 
 
-def _version(made: dict[str, Any]) -> int | None:
+def _read_version(made: dict[str, Any]) -> int | None:
     """Version of a note of loops on a tile; None for notes of vector kernels, which have no form."""
     return int(made["version"]) if made["target"] == TARGET and made["form"] in (FORM, *_OLD_FORMS) else None
 
@@ -120,41 +120,41 @@ def _check_version(version: int | None) -> None:
     raise input_error("PL0703", message, help=help)
 
 
-def _is_own(made: dict[str, Any]) -> bool:
+def _has_form(made: dict[str, Any]) -> bool:
     return (made["target"], made["form"], made["version"]) == (TARGET, FORM, VERSION)
 
 
 def _has_threads(data: bytes) -> bool:
     """Whether the symbol table names the entries of the three threads. Errors: PL0910 for broken tables."""
-    return set(THREADS) <= set(symbols.read(data).names.values())
+    return set(THREADS) <= set(symbols.read_tables(data).names.values())
 
 
-def _note(made: dict[str, Any]) -> Note | None:
+def _parse_note(made: dict[str, Any]) -> Note | None:
     """Validated note of the parsed JSON; None where a value is outside of what a tile has."""
     if made["format"] not in FORMATS or made["dest"] not in (16, 32) or made["fidelity"] not in (1, 2, 3, 4):
         return None
     if made["sums"] not in (16, 32):
         return None
     how = Arithmetic(made["format"], made["dest"], made["fidelity"], made["sums"])
-    inputs = tuple(_area(each, how) for each in made["areas"])
-    outputs = tuple(Written(str(w["output"]), _area(w, how), _numbers(w["at"])) for w in made["results"])
+    inputs = tuple(_parse_area(each, how) for each in made["areas"])
+    outputs = tuple(OutputArea(str(w["output"]), _parse_area(w, how), _parse_integers(w["at"])) for w in made["results"])
     scalars = tuple(map(str, made["scalars"]))
-    stages = tuple(_told(*each) for each in map(tuple, made["stages"]))
+    stages = tuple(_parse_stage(*each) for each in map(tuple, made["stages"]))
     written = {w.array for w in outputs}
     # A program may name an argument that no stage reads: it stays an input, since a caller has to give it.
     read = {area.placed.matrix.array for area in inputs} | {*scalars}
-    found = of_json(made)
+    found = from_json(made)
     # The common reader cannot know which arguments are only written; the areas of the note say it.
     arguments = tuple(replace(a, is_input=a.name in read or a.name not in written) for a in found.arguments)
     note = Note(Signature(found.name, (), (), arguments), how, int(made["meeting"]), stages, inputs, scalars, outputs)
-    return note if stages and _fits(note) else None
+    return note if stages and _has_consistent_areas(note) else None
 
 
-def _told(label: str, what: str, line: int, tiles: Any) -> Told:
-    return Told(str(label), str(what), int(line), _numbers(tiles))
+def _parse_stage(label: str, what: str, line: int, tiles: Any) -> StageFacts:
+    return StageFacts(str(label), str(what), int(line), _parse_integers(tiles))
 
 
-def _fits(note: Note) -> bool:
+def _has_consistent_areas(note: Note) -> bool:
     """Validation of the note: aligned places that lie in L1 behind the scalars, and arguments of the shapes and types
     that the areas have.
     """
@@ -167,7 +167,7 @@ def _fits(note: Note) -> bool:
         return False
     if not all(_is_array(note.signature, name, (), is_input=True) for name in note.scalars):
         return False
-    return all(_reads(note, area) for area in note.inputs) and all(_writes(note, each) for each in note.outputs)
+    return all(_is_input_area(note, area) for area in note.inputs) and all(_is_output_area(note, each) for each in note.outputs)
 
 
 def _is_array(signature: Signature, name: str, shape: tuple[int, ...], *, is_input: bool) -> bool:
@@ -181,7 +181,7 @@ def _is_array(signature: Signature, name: str, shape: tuple[int, ...], *, is_inp
     return (found.is_input or not is_input) and found.extents({}) == shape
 
 
-def _reads(note: Note, area: Area) -> bool:
+def _is_input_area(note: Note, area: Area) -> bool:
     """Whether an input of the signature has the shape that an area reads: each own axis once, -1 where it is
     broadcast."""
     own = sorted((axis, extent) for axis, extent in zip(area.axes, area.placed.shape, strict=True) if axis >= 0)
@@ -190,7 +190,7 @@ def _reads(note: Note, area: Area) -> bool:
     return _is_array(note.signature, area.placed.matrix.array, tuple(extent for _, extent in own), is_input=True)
 
 
-def _writes(note: Note, written: Written) -> bool:
+def _is_output_area(note: Note, written: OutputArea) -> bool:
     """Whether an output of the signature has the shape that a stage writes: each own axis once, the others fixed within
     their extent.
     """
@@ -207,8 +207,8 @@ def _writes(note: Note, written: Written) -> bool:
     return found is not None and found.is_output and _is_array(note.signature, written.array, shape, is_input=False)
 
 
-def _area(made: dict[str, Any], how: Arithmetic) -> Area:
-    rows, columns, shape, axes = (_numbers(made[key]) for key in ("rows", "columns", "shape", "axes"))
+def _parse_area(made: dict[str, Any], how: Arithmetic) -> Area:
+    rows, columns, shape, axes = (_parse_integers(made[key]) for key in ("rows", "columns", "shape", "axes"))
     if sorted((*rows, *columns)) != list(range(len(shape))) or len(axes) != len(shape) or min(shape, default=0) < 0:
         # The common reader of notes takes ValueError for a note that is not one.
         raise ValueError
@@ -216,9 +216,9 @@ def _area(made: dict[str, Any], how: Arithmetic) -> Area:
     if held is None:
         raise ValueError
     wrapped, matrix = bool(made["wrapped"]), Matrix(str(made["array"]), rows, columns)
-    placed = Placed(matrix, shape, int(made["address"]), width(held, how), wrapped)
+    placed = Placed(matrix, shape, int(made["address"]), datum_width(held, how), wrapped)
     return Area(placed, axes, held)
 
 
-def _numbers(values: Any) -> tuple[int, ...]:
+def _parse_integers(values: Any) -> tuple[int, ...]:
     return tuple(int(n) for n in values)

@@ -24,46 +24,46 @@ BLOCK: Final = 8
 Order = Literal["rows", "columns"]
 
 
-def count(extent: int) -> int:
+def tile_count(extent: int) -> int:
     """Tiles along an extent."""
     return -(-extent // SIDE)
 
 
-def pitch(width: int) -> int:
+def tile_pitch(width: int) -> int:
     """Bytes from one tile to the next, of datums of `width` bytes."""
     return HEADER + DATUMS * width
 
 
-def padded(matrix: Array) -> Array:
+def pad_to_tiles(matrix: Array) -> Array:
     """Zero-padded matrix of whole tiles."""
     rows, columns = matrix.shape
-    return np.pad(matrix, ((0, count(rows) * SIDE - rows), (0, count(columns) * SIDE - columns)))
+    return np.pad(matrix, ((0, tile_count(rows) * SIDE - rows), (0, tile_count(columns) * SIDE - columns)))
 
 
-def order(rows: int, columns: int, by: Order) -> Array:
+def tile_order(rows: int, columns: int, by: Order) -> Array:
     """Permutation of the tiles of a matrix into their order in L1: row-major or column-major."""
     numbers = np.arange(rows * columns).reshape(rows, columns)
     return numbers.ravel() if by == "rows" else numbers.T.ravel()
 
 
-def lay(datums: Array, by: Order = "rows") -> NDArray[np.uint8]:
+def tilize(datums: Array, by: Order = "rows") -> NDArray[np.uint8]:
     """Tilized bytes of a matrix of datums, tile after tile, each with an empty header."""
-    whole = padded(datums)
+    whole = pad_to_tiles(datums)
     rows, columns = (extent // SIDE for extent in whole.shape)
     # Axes: tile row, half, row, tile column, half, column; faces go in the order top left, top right, bottom left,
     # bottom right.
     faces = whole.reshape(rows, 2, FACE, columns, 2, FACE).transpose(0, 3, 1, 4, 2, 5)
-    flat = np.ascontiguousarray(faces).reshape(rows * columns, DATUMS)[order(rows, columns, by)].view(np.uint8)
+    flat = np.ascontiguousarray(faces).reshape(rows * columns, DATUMS)[tile_order(rows, columns, by)].view(np.uint8)
     return np.pad(flat, ((0, 0), (HEADER, 0))).ravel()
 
 
-def take(data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.generic], by: Order = "rows") -> Array:
-    """Matrix of datums of tilized bytes: the inverse of `lay`."""
-    rows, columns = count(shape[0]), count(shape[1])
+def untilize(data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.generic], by: Order = "rows") -> Array:
+    """Matrix of datums of tilized bytes: the inverse of `tilize`."""
+    rows, columns = tile_count(shape[0]), tile_count(shape[1])
     tiles = data.reshape(rows * columns, HEADER + DATUMS * np.dtype(dtype).itemsize)[:, HEADER:]
     flat = np.empty((rows * columns, DATUMS), dtype)
     # The permutation that was read when the matrix was laid is written here, which inverts it without computing the
     # inverse.
-    flat[order(rows, columns, by)] = np.ascontiguousarray(tiles).view(dtype)
+    flat[tile_order(rows, columns, by)] = np.ascontiguousarray(tiles).view(dtype)
     whole = flat.reshape(rows, columns, 2, 2, FACE, FACE).transpose(0, 2, 4, 1, 3, 5)
     return whole.reshape(rows * SIDE, columns * SIDE)[: shape[0], : shape[1]]
