@@ -19,10 +19,10 @@ from polyloom.version import VERSION
 if TYPE_CHECKING:
     from polyloom import ssa
     from polyloom.api import Compiled, Instance, Result, compile, load, prove, run_together
-    from polyloom.comparison.compared import Comparison
-    from polyloom.comparison.run import compare
+    from polyloom.comparison.pipeline import compare
+    from polyloom.comparison.result import Comparison
     from polyloom.diagnostics import PolyloomError
-    from polyloom.exploration.begin import explore
+    from polyloom.exploration.entry_point import explore
     from polyloom.exploration.sweep import Sweep
     from polyloom.frontend.python.kernel import Kernel, kernel
     from polyloom.frontend.python.types import bool_ as bool
@@ -113,11 +113,11 @@ __all__ = [
 _KERNEL = "polyloom.frontend.python.kernel"
 _TYPES = "polyloom.frontend.python.types"
 _MODULES: dict[str, str] = {
-    "Comparison": "polyloom.comparison.compared",
-    "compare": "polyloom.comparison.run",
+    "Comparison": "polyloom.comparison.result",
+    "compare": "polyloom.comparison.pipeline",
     "Kernel": _KERNEL,
     "Sweep": "polyloom.exploration.sweep",
-    "explore": "polyloom.exploration.begin",
+    "explore": "polyloom.exploration.entry_point",
     "bool": _TYPES,
     "kernel": _KERNEL,
     "progress": "polyloom.report.progress",

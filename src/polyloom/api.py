@@ -18,7 +18,6 @@ from time import perf_counter
 from typing import Any, Final
 
 from polyloom import files
-from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import INPUT, INTERNAL, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
@@ -26,11 +25,12 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.passes import Watch
+from polyloom.recursion import with_deep_stack
 from polyloom.report.progress import DONE, repeat_progress
 from polyloom.run import inputs
+from polyloom.run.concurrent_runs import measure_concurrent
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import File, Instance, Origin, Result, merge_named, options_of_verbs
-from polyloom.run.together import measure_concurrent
 from polyloom.targets import registry
 from polyloom.targets.forms.image import ELF
 from polyloom.targets.forms.loops import load_source
@@ -47,9 +47,9 @@ __all__ = [
     "compile",
     "decode",
     "load",
+    "load_source",
     "prove",
     "run_together",
-    "load_source",
 ]
 
 
@@ -252,7 +252,11 @@ def compile_subject(
     """Compile a subject that has been read."""
     start = perf_counter()
     # A program per size is compiled once its size is known; until then there is none.
-    data = b"" if compiles_per_size(target, subject) else with_deep_stack(target.compile)(subject, place, {}, options, progress)
+    data = (
+        b""
+        if compiles_per_size(target, subject)
+        else with_deep_stack(target.compile)(subject, place, {}, options, progress)
+    )
     seconds = subject.seconds + perf_counter() - start
     return Compiled(target, data, registry.place_text(target, place), place, subject, seconds, options)
 
@@ -343,9 +347,7 @@ def prove(
     Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays.
     """
     made = file if isinstance(file, Compiled | Instance) else load(file)
-    found = need(made.target, "verify", registry.target_names(lambda t: t.verify is not None))(
-        made.data, made.place
-    )
+    found = need(made.target, "verify", registry.target_names(lambda t: t.verify is not None))(made.data, made.place)
     # Terms follow what the words say: of words that break a rule that would prove nothing.
     if found:
         raise PolyloomError(*found)

@@ -60,7 +60,9 @@ def read(path: str | os.PathLike[str]) -> bytes:
     except (OSError, TypeError, ValueError) as error:  # ValueError: a path with a zero byte
         too_large = isinstance(error, OSError) and error.errno == errno.EFBIG
         help = (
-            "give a smaller file" if too_large else _suggest_file(path, "give the path of an existing file that you may read")
+            "give a smaller file"
+            if too_large
+            else _suggest_file(path, "give the path of an existing file that you may read")
         )
         raise input_error("PL0807", f"cannot read '{path}': {_reason(error)}", help=help) from None
 

@@ -51,7 +51,11 @@ def read(path: str | os.PathLike[str]) -> npt.NDArray[np.generic]:
 def parse(data: bytes, name: str) -> npt.NDArray[np.generic]:
     """Array in `data`; errors (PL0807) call the file `name`."""
     begin, header = _parse_header(data, name)
-    dtype, is_fortran, shape = _element_type(header, name), header["fortran_order"] == "True", _parse_shape(header, name)
+    dtype, is_fortran, shape = (
+        _element_type(header, name),
+        header["fortran_order"] == "True",
+        _parse_shape(header, name),
+    )
     needed, found = prod(shape) * dtype.itemsize, len(data) - begin
     if needed != found:
         what = "is truncated" if needed > found else "goes on after its array"
@@ -77,9 +81,13 @@ def encode(array: npt.NDArray[Any]) -> bytes:
 def _parse_header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
     """Header: where the elements begin, and its three entries as they are written."""
     if data.startswith(_ARCHIVE):
-        raise _file_error(name, "is an archive, as numpy.savez writes it", "write one array with numpy.save(path, array)")
+        raise _file_error(
+            name, "is an archive, as numpy.savez writes it", "write one array with numpy.save(path, array)"
+        )
     if not data.startswith(_MAGIC):
-        raise input_error("PL0807", f"'{name}' is not a NumPy array file", notes=(_leading_bytes_note(data),), help=_SAVE)
+        raise input_error(
+            "PL0807", f"'{name}' is not a NumPy array file", notes=(_leading_bytes_note(data),), help=_SAVE
+        )
     version = data[len(_MAGIC) : len(_MAGIC) + 2]
     if len(version) == 2 and version not in (b"\1\0", b"\2\0", b"\3\0"):
         raise _file_error(
@@ -99,7 +107,9 @@ def _parse_header(data: bytes, name: str) -> tuple[int, dict[str, str]]:
     try:
         text = data[start + size : begin].decode("utf-8" if version == b"\3\0" else "latin-1")
     except UnicodeDecodeError as error:
-        raise _file_error(name, f"has a header that is not UTF-8, at byte {start + size + error.start}", _SAVE) from None
+        raise _file_error(
+            name, f"has a header that is not UTF-8, at byte {start + size + error.start}", _SAVE
+        ) from None
     return begin, _parse_entries(text, name, start + size)
 
 

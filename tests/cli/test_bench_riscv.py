@@ -13,7 +13,7 @@ from shutil import which
 
 import pytest
 
-from polyloom.cli.bench import executed, harts, kernels_through_c, polybench, selects
+from polyloom.cli.bench import executed_instructions, harts, kernels_through_c, polybench, selects
 from polyloom.riscv import names
 from polyloom.riscv.image import elf_image
 from polyloom.riscv.model import Machine
@@ -21,15 +21,15 @@ from polyloom.riscv.selects.notation import parse_expression
 from polyloom.riscv.selects.select import select_expression
 
 ISA = {name: names.parse_isa(name) for name in harts.ISAS}
-UNITS = (executed.EXECUTED, executed.BYTES)
+UNITS = (executed_instructions.EXECUTED, executed_instructions.BYTES)
 MOST = {
-    ("rv64gc", executed.EXECUTED): 1.03,
-    ("rv64gc", executed.BYTES): 1.05,
-    ("rv32imc", executed.EXECUTED): 1.0,
-    ("rv32imc", executed.BYTES): 1.05,
+    ("rv64gc", executed_instructions.EXECUTED): 1.03,
+    ("rv64gc", executed_instructions.BYTES): 1.05,
+    ("rv32imc", executed_instructions.EXECUTED): 1.0,
+    ("rv32imc", executed_instructions.BYTES): 1.05,
 }
 """Geometric means of the ratios to clang -O2."""
-PLAIN = {executed.EXECUTED: 1.05, executed.BYTES: 1.1}
+PLAIN = {executed_instructions.EXECUTED: 1.05, executed_instructions.BYTES: 1.1}
 """Of those of `--ssa 0` to `--ssa 2`, and of kernels in Python to their C text through clang -O2."""
 
 
@@ -75,15 +75,15 @@ def test_who_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(row["QEMU"] is row["to QEMU"] is row["host"] is None for row in harts.rows())
 
 
-@pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
+@pytest.mark.skipif(executed_instructions.find_spec("ziglang") is None, reason="C needs the extra `c`")
 def test_functions_execute_what_is_counted() -> None:
-    rows = list(executed.rows(("sum", "gcd", "strided")))
+    rows = list(executed_instructions.rows(("sum", "gcd", "strided")))
     assert [(row["what"], row["isa"], row["unit"]) for row in rows] == [
-        *((f, isa, unit) for isa in executed.ISAS for f in ("sum", "gcd", "strided") for unit in UNITS),
-        *(("geometric mean", isa, unit) for isa in executed.ISAS for unit in UNITS),
+        *((f, isa, unit) for isa in executed_instructions.ISAS for f in ("sum", "gcd", "strided") for unit in UNITS),
+        *(("geometric mean", isa, unit) for isa in executed_instructions.ISAS for unit in UNITS),
     ]
     for row in rows[:-4]:
-        for peer in executed.PEERS:
+        for peer in executed_instructions.PEERS:
             ours, theirs = row["polyloom"], row[peer]
             assert isinstance(ours, int) and isinstance(theirs, int)
             assert row[f"to {peer}"] == round(ours / theirs, 2)
@@ -92,19 +92,22 @@ def test_functions_execute_what_is_counted() -> None:
     assert ratio < 0.8
 
 
-@pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
+@pytest.mark.skipif(executed_instructions.find_spec("ziglang") is None, reason="C needs the extra `c`")
 def test_functions_of_floats_have_no_row_where_there_are_none() -> None:
-    found = {isa: {function.name for function in executed.functions(names.parse_isa(isa))} for isa in executed.ISAS}
+    found = {
+        isa: {function.name for function in executed_instructions.functions(names.parse_isa(isa))}
+        for isa in executed_instructions.ISAS
+    }
     assert len(found["rv64gc"]) == 44
     assert found["rv64gc"] - found["rv32imc"] == {
         *("dot", "axpy", "matmul", "jacobi_1d", "jacobi_2d", "trisolv", "squares", "normalize")
     }
 
 
-@pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
+@pytest.mark.skipif(executed_instructions.find_spec("ziglang") is None, reason="C needs the extra `c`")
 def test_few_more_instructions_are_executed_than_by_clang() -> None:
     """Which may assume that nothing overflows."""
-    means = {(row["isa"], row["unit"]): row for row in executed.rows() if row["what"] == "geometric mean"}
+    means = {(row["isa"], row["unit"]): row for row in executed_instructions.rows() if row["what"] == "geometric mean"}
     for key, most in MOST.items():
         assert isinstance(ratio := means[key]["to clang -O2"], float)
         assert ratio <= most, key
@@ -112,7 +115,7 @@ def test_few_more_instructions_are_executed_than_by_clang() -> None:
         assert plain <= PLAIN[key[1]], key
 
 
-@pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
+@pytest.mark.skipif(executed_instructions.find_spec("ziglang") is None, reason="C needs the extra `c`")
 def test_kernels_need_no_clang() -> None:
     """Both leave the same in all arrays: `kernels_through_c` compares them."""
     rows = list(kernels_through_c.rows())
@@ -123,7 +126,7 @@ def test_kernels_need_no_clang() -> None:
         assert ratio <= most, unit
 
 
-@pytest.mark.skipif(executed.find_spec("ziglang") is None, reason="C needs the extra `c`")
+@pytest.mark.skipif(executed_instructions.find_spec("ziglang") is None, reason="C needs the extra `c`")
 @pytest.mark.parametrize("isa", selects.SETS)
 def test_no_select_is_longer(isa: str) -> None:
     """Than clang's: neither what is compiled, nor a sequence of the table where clang does without branches, too."""
@@ -133,4 +136,6 @@ def test_no_select_is_longer(isa: str) -> None:
     assert any("b" in length for length in theirs.values()) == ("zicond" not in isa)
     for text, length in theirs.items():
         assert int(ours[text].rstrip("b")) <= int(length.rstrip("b")), text
-        assert "b" in length or select_expression(parse_expression(text), names.parse_isa(isa)).length <= int(length), text
+        assert "b" in length or select_expression(parse_expression(text), names.parse_isa(isa)).length <= int(length), (
+            text
+        )

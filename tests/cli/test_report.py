@@ -19,7 +19,7 @@ from tests.conftest import Golden
 
 import polyloom as pl
 from polyloom.diagnostics import MISMATCH, Diagnostic
-from polyloom.report import activity, text, trace
+from polyloom.report import activity, run_text, trace
 from polyloom.report import verdict as words
 from polyloom.run.compare import compare
 from polyloom.run.verdict import Compared, verdict_keys
@@ -71,7 +71,7 @@ def test_page_is_whole(result: pl.Result) -> None:
     assert '"labels":[["P1",' in page
     assert "http:" not in page
     assert "https:" not in page
-    assert text.headline(result.data) in page
+    assert run_text.headline(result.data) in page
 
 
 def test_events_are_operations(result: pl.Result) -> None:

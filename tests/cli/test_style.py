@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Call
 
-from polyloom.cli.color import wants_color, paint_diagnostic
+from polyloom.cli.color import paint_diagnostic, wants_color
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 WRONG = ("run", "wrong.pla", "N=4")

@@ -18,7 +18,7 @@ from tests.conftest import Golden
 import polyloom as pl
 from polyloom.cli.bench.comparison import outcome, row
 from polyloom.cli.bench.polybench import SIZES, path
-from polyloom.comparison.run import compare
+from polyloom.comparison.pipeline import compare
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
 from polyloom.targets.target import Execution, Job, Target
@@ -124,12 +124,8 @@ def test_options_go_to_the_places_whose_target_has_them() -> None:
 
 
 def test_a_row_that_differs_is_named_and_the_exit_code_is_4(broken: Any, call: Call) -> None:
-    broken(
-        "belt", run=wrong, takes=registry.find_target("riscv").takes, compile=registry.find_target("riscv").compile
-    )
-    broken(
-        "belt", place=registry.find_target("riscv").place, costs=None, options=registry.find_target("riscv").options
-    )
+    broken("belt", run=wrong, takes=registry.find_target("riscv").takes, compile=registry.find_target("riscv").compile)
+    broken("belt", place=registry.find_target("riscv").place, costs=None, options=registry.find_target("riscv").options)
     status, out, err = call("compare", path("trisolv"), "N=3", "--on", "riscv,belt")
     assert (status, "| belt  | differs " in out) == (4, True)
     assert "error[PL0812]: x[0] differs from the source" in err and "note: on belt" in err

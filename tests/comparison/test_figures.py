@@ -7,7 +7,7 @@ import pytest
 
 from polyloom.comparison.figures import Figures, count_units, figures, split_fused_work, unit_bound
 from polyloom.ir.work import Class, Work
-from polyloom.machine.stated import Stated
+from polyloom.machine.stated_figures import Stated
 from polyloom.targets.costs import Costs, Units
 
 MUL: Class = ("mul", "f32")
@@ -64,7 +64,11 @@ def test_a_class_without_a_unit_has_no_bound() -> None:
 
 def test_a_fused_operation_is_one_start_or_two_operations() -> None:
     fused: Work = {("madd", "f32"): 64}
-    assert (split_fused_work(ELEMENTS, fused), count_units(ELEMENTS, fused), unit_bound(ELEMENTS, fused)) == (fused, 64, 2)
+    assert (split_fused_work(ELEMENTS, fused), count_units(ELEMENTS, fused), unit_bound(ELEMENTS, fused)) == (
+        fused,
+        64,
+        2,
+    )
     lanes = (Units("multipliers", 8, {MUL: 1}), Units("adders", 8, {ADD: 1}))
     split = split_fused_work(lanes, fused)
     assert split == {MUL: 64, ADD: 64}

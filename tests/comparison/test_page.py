@@ -14,7 +14,7 @@ from tests.report.contrasts import CONTRASTS
 
 import polyloom as pl
 from polyloom.cli.bench.polybench import path
-from polyloom.report.comparison.columns import COLUMNS, columns, outcome, format_figure
+from polyloom.report.comparison.columns import COLUMNS, columns, format_figure, outcome
 from polyloom.report.comparison.roofline import Point, points, roofline
 
 __all__ = ["chrome"]

@@ -20,7 +20,7 @@ import polyloom as pl
 from polyloom import api
 from polyloom.cli.examples import folder
 from polyloom.exploration import cluster
-from polyloom.exploration.shipping import pack, unpack
+from polyloom.exploration.serialization import pack, unpack
 from polyloom.exploration.work import Task, Unit, Work
 from polyloom.targets.tcpa import machine_file
 

@@ -14,7 +14,7 @@ import pytest
 import polyloom as pl
 from polyloom.exploration.request import Keys, Request, collect_text
 from polyloom.exploration.space import Point, Space
-from polyloom.frontend.included import source_dependencies
+from polyloom.frontend.dependencies import source_dependencies
 from polyloom.frontend.source import Options
 
 C = """#include "size.h"

@@ -16,7 +16,7 @@ from tests.modulo.brute import is_valid, problems, schedules
 from polyloom.cli.bench import modulo_graphs
 from polyloom.diagnostics import PolyloomError
 from polyloom.modulo.exact import decide
-from polyloom.modulo.placing import Case
+from polyloom.modulo.placement import Case
 from polyloom.modulo.problem import (
     Capacity,
     Choice,

@@ -18,7 +18,7 @@ from polyloom.frontend import pla
 from polyloom.frontend.source import Options
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_read import read
-from polyloom.passes import ALL, VARIABLE, Form, Pass, Watch, select_passes, run_passes
+from polyloom.passes import ALL, VARIABLE, Form, Pass, Watch, run_passes, select_passes
 from polyloom.riscv.backend import compile as riscv
 from polyloom.riscv.backend.code import Block, Code, Op, Reg
 from polyloom.riscv.backend.code_verify import verify as verify_code

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tests.report.browser import Browser
 from tests.report.test_page import text
 
-from polyloom.report import html
+from polyloom.report import run_page
 from polyloom.report.activity import picture
-from polyloom.report.html import Shown
-from polyloom.report.page.packed import deflate_base64
+from polyloom.report.page.embedding import deflate_base64
+from polyloom.report.run_page import Shown
 from polyloom.targets.activity import Activity, Columns, Group, column_activity, merge_columns
 from polyloom.targets.trace import Span, span_activity
 
@@ -81,7 +81,7 @@ def test_a_thousand_of_one_kind_open_by_their_numbers(chrome: Browser, tmp_path:
     assert drawn.count("<path") > 1
     shown = Shown({"kernel": "k", "parameters": None, "on": None, "verified": None}, [], [], found)
     page = tmp_path / "page.html"
-    page.write_text(html.page(shown), encoding="utf-8")
+    page.write_text(run_page.page(shown), encoding="utf-8")
     chrome.open(page, 1200)
     assert chrome.errors == []
     assert text(chrome, ".activity .at").startswith("minion 0 … · whole run")

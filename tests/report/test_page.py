@@ -11,8 +11,8 @@ from tests.report.browser import Browser
 from tests.report.contrasts import CONTRASTS, ON_CANVAS
 
 import polyloom as pl
-from polyloom.report import html
-from polyloom.report.html import Shown
+from polyloom.report import run_page
+from polyloom.report.run_page import Shown
 from polyloom.targets.costs import Line
 from polyloom.targets.provenance import Provenance
 from polyloom.targets.report import Circuit, Flow, Grid, Operation, Pressure, Report, Reservation, Route, Table
@@ -191,7 +191,7 @@ def test_texts_of_strangers_stay_texts(chrome: Browser, tmp_path: Path) -> None:
     found = span_activity([Span(bad, bad, bad, 0, 1)])
     page = tmp_path / "bad.html"
     shown = Shown(data, [(bad, bad)], [view], found, bad * 99, [(bad, bad)], [Line(bad, 1)], (bad, bad))
-    page.write_text(html.page(shown), encoding="utf-8")
+    page.write_text(run_page.page(shown), encoding="utf-8")
     chrome.open(page, 1200)
     chrome.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     chrome.run("document.querySelector('.map').focus()")

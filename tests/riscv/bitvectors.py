@@ -55,7 +55,9 @@ def result(lines: Sequence[Line], values: Mapping[str, Term], xlen: int) -> Term
     known: dict[str, Term] = {"zero": z3.BitVecVal(0, xlen), "XLEN-1": z3.BitVecVal(xlen - 1, xlen), **values}
     for line in lines:
         operands = [known[o] if o in known else z3.BitVecVal(int(o), xlen) for o in line.operands[1:]]
-        known[line.operands[0]] = term(parse_expression(MEANINGS[line.mnemonic]), dict(zip("ab", operands, strict=False)), xlen)
+        known[line.operands[0]] = term(
+            parse_expression(MEANINGS[line.mnemonic]), dict(zip("ab", operands, strict=False)), xlen
+        )
     return known["rd"]
 
 

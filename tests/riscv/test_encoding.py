@@ -14,7 +14,7 @@ from tests.riscv import clang
 
 from polyloom.riscv import names
 from polyloom.riscv.assemble import assemble
-from polyloom.riscv.disassemble import listing, instruction_text
+from polyloom.riscv.disassemble import instruction_text, listing
 from polyloom.riscv.encode import decode, encode, expand_compressed
 from polyloom.riscv.isa import Field, Instruction, Row, base_mnemonics, instruction_table
 
@@ -52,7 +52,10 @@ def test_words_are_those_of_clang(isa: names.Isa, tmp_path: Path) -> None:
     theirs, place = clang.assemble([instruction_text(i) for i in made], isa, tmp_path), 0
     for instruction in made:
         word = encode(instruction).to_bytes(instruction.row.size, "little")
-        assert (instruction_text(instruction), word.hex()) == (instruction_text(instruction), theirs[place : place + len(word)].hex())
+        assert (instruction_text(instruction), word.hex()) == (
+            instruction_text(instruction),
+            theirs[place : place + len(word)].hex(),
+        )
         place += len(word)
 
 
@@ -132,7 +135,9 @@ def test_pseudo_instructions_are_those_of_clang(isa: names.Isa, tmp_path: Path) 
 def test_text_reads_back(isa: names.Isa) -> None:
     for instruction in instructions(isa):
         assert decode(encode(instruction), isa) == instruction
-        assert assemble(instruction_text(instruction), isa).data == encode(instruction).to_bytes(instruction.row.size, "little")
+        assert assemble(instruction_text(instruction), isa).data == encode(instruction).to_bytes(
+            instruction.row.size, "little"
+        )
 
 
 @pytest.mark.parametrize("isa", ISAS, ids=str)

@@ -16,7 +16,10 @@ def test_every_instruction_has_a_row_and_every_meaning_a_number() -> None:
     rows = re.findall(r"^    \{0x.*\},  // (\S+)$", TEXT, re.MULTILINE)
     assert sorted(rows) == sorted(row.mnemonic for row in instruction_table())
     numbers = TEXT.partition("enum class Op")[2].partition("}")[0]
-    assert re.findall(r"[A-Z0-9_]+(?=,)", numbers) == [*(m.upper().replace(".", "_") for m in base_mnemonics()), "COUNT"]
+    assert re.findall(r"[A-Z0-9_]+(?=,)", numbers) == [
+        *(m.upper().replace(".", "_") for m in base_mnemonics()),
+        "COUNT",
+    ]
 
 
 def test_a_row_has_match_mask_and_operands() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.riscv import integers
 from tests.riscv.harts import BASE, NARROW, SCRATCH, WIDE, Bench, bench, machine
 
-from polyloom.riscv.isa import find_row, base_mnemonics
+from polyloom.riscv.isa import base_mnemonics, find_row
 from polyloom.riscv.names import Isa
 
 ISAS = pytest.mark.parametrize("isa", [WIDE, NARROW], ids=str)
@@ -224,4 +224,6 @@ def test_every_integer_instruction_is_tested() -> None:
         "csrrsi",
         "csrrci",
     }
-    assert {name for name in base_mnemonics() if name[0] != "f" or name.startswith("fence")} == stated | by_name | environment
+    assert {
+        name for name in base_mnemonics() if name[0] != "f" or name.startswith("fence")
+    } == stated | by_name | environment

@@ -28,9 +28,11 @@ from polyloom.riscv.selects.notation import parse_expression
 from polyloom.riscv.selects.search import inputs
 from polyloom.riscv.selects.select import select_expression
 from polyloom.riscv.selects.short_branch import expand_pairs
-from polyloom.riscv.selects.table import SETS, Line, search_results, rules
+from polyloom.riscv.selects.table import SETS, Line, rules, search_results
 
-ISAS = [names.parse_isa(f"rv{xlen}im{suffix}") for xlen in (64, 32) for suffix in ("", "_zbb", "_zicond", "_zicond_zbb")]
+ISAS = [
+    names.parse_isa(f"rv{xlen}im{suffix}") for xlen in (64, 32) for suffix in ("", "_zbb", "_zicond", "_zicond_zbb")
+]
 
 
 def variables(expression: Expression, xlen: int) -> tuple[dict[str, Term], list[Term]]:
@@ -167,7 +169,9 @@ def test_two_compilers_are_beaten() -> None:
 )
 def test_the_table_is_what_a_search_finds(form: str, extensions: str) -> None:
     wanted = frozenset({extensions} - {""})
-    stored = next((searched, lines) for text, among, searched, lines in search_results() if text == form and among == wanted)
+    stored = next(
+        (searched, lines) for text, among, searched, lines in search_results() if text == form and among == wanted
+    )
     assert search.search_form(form, wanted) == stored
 
 
@@ -392,7 +396,10 @@ def test_error(name: str, golden: Golden) -> None:
 
 
 def test_integers_fit_into_a_register(golden: Golden) -> None:
-    assert str(select_expression(parse_expression("a + 0xffffffff"), names.parse_isa("rv32i")).lines[0]) == "addi rd, a, -1"
+    assert (
+        str(select_expression(parse_expression("a + 0xffffffff"), names.parse_isa("rv32i")).lines[0])
+        == "addi rd, a, -1"
+    )
     with pytest.raises(PolyloomError) as error:
         select_expression(parse_expression("a + 0x100000000"), names.parse_isa("rv32i"))
     golden("select-integer", str(error.value))

@@ -58,7 +58,9 @@ def test_search_works_from_a_file(site: Path, chrome: Browser) -> None:
 def test_every_error_code_has_an_address(site: Path) -> None:
     """The page is made of the catalogues by the build; `polyloom explain` prints the addresses."""
     page = (site / "errors.html").read_text(encoding="utf-8")
-    anchors = {code: code_address(code, title).partition("errors.html#")[2] for code, (title, _) in known_codes().items()}
+    anchors = {
+        code: code_address(code, title).partition("errors.html#")[2] for code, (title, _) in known_codes().items()
+    }
     assert len(anchors) > 390
     assert [code for code, anchor in anchors.items() if f'id="{anchor}"' not in page] == []
     assert "Operators are spelled out" in page

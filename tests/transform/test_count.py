@@ -72,7 +72,9 @@ def test_golden(golden: Golden) -> None:
 def counting() -> api.Compiled:
     """Both the loop variable, which begins at N - 1, and N are data."""
     source = _downwards()
-    return api.compile(nest_source(source, lambda sizes, arrays: interpret(source, sizes, arrays), "test"), on="tcpa:wide")
+    return api.compile(
+        nest_source(source, lambda sizes, arrays: interpret(source, sizes, arrays), "test"), on="tcpa:wide"
+    )
 
 
 def _downwards() -> Nest:

@@ -192,6 +192,9 @@ def _private_variables(function: Function) -> list[Instruction]:
         passed = instruction.operands[:1] if is_plain_store(instruction) else instruction.operands[is_followed:]
         escaped |= {derived[o.name] for o in passed if isinstance(o, Value) and o.name in derived}
     for block in function.blocks if found else ():
-        ends = (terminator_operand(block.terminator), *(a for e in successor_edges(block.terminator) for a in e.arguments))
+        ends = (
+            terminator_operand(block.terminator),
+            *(a for e in successor_edges(block.terminator) for a in e.arguments),
+        )
         escaped |= {derived[o.name] for o in ends if isinstance(o, Value) and o.name in derived}
     return [i for i in found if i.results[0].name not in escaped]

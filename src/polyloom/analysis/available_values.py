@@ -13,7 +13,7 @@ from typing import Final
 
 from polyloom.analysis.aliases import Aliases, Location, is_plain_load, is_plain_store
 from polyloom.analysis.dominators import dominator_tree
-from polyloom.ir.ssa import Function, Instruction, Operand, Value, successor_edges, flow_edges
+from polyloom.ir.ssa import Function, Instruction, Operand, Value, flow_edges, successor_edges
 from polyloom.ir.ssa_types import Type
 
 Key = tuple[Location, Type]

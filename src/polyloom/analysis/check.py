@@ -18,7 +18,7 @@ from polyloom.diagnostics import Diagnostic, enforce
 from polyloom.ir.pla import Array, Equation, Program, Reference
 from polyloom.ir.pla_verify import verify
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import is_empty, parameter_set, sample, translate, to_set
+from polyloom.sets.isl import is_empty, parameter_set, sample, to_set, translate
 
 
 def check(program: Program) -> None:

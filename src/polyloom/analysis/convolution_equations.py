@@ -14,7 +14,7 @@ from polyloom.analysis.dataflow import Unlike, inside_of
 from polyloom.ir.formula import Apply, Leaf, Sum
 from polyloom.ir.pla import Equation, Program
 from polyloom.sets import Condition
-from polyloom.sets.isl import translate, to_set
+from polyloom.sets.isl import to_set, translate
 
 
 def summed(program: Program) -> Summed | None:

@@ -19,7 +19,7 @@ from polyloom.ir.nest_verify import verify
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, sample, to_set
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 FEW = 9
 """Above this, a least size is not asked for."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from polyloom.analysis.effects import Externals, effects, externals_of
 from polyloom.ir.ssa import ATOMICS, EFFECTS, INDIRECT, Function, Instruction, Operand, Value, successor_edges
-from polyloom.ir.ssa_placed import address_taken
+from polyloom.ir.ssa_layout import address_taken
 
 _CARRIERS = ("copy", "offset", "select", "splat", "extract", "insert")
 _Known = Mapping[str, frozenset[int] | None]

@@ -24,8 +24,8 @@ from polyloom.ir.ssa import (
     Operand,
     Place,
     Value,
-    successor_edges,
     flow_edges,
+    successor_edges,
 )
 
 

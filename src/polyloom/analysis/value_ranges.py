@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.analysis.dominators import dominators
-from polyloom.ir.ssa import Branch, Constant, Function, Instruction, Operand, Value, successor_edges, flow_edges
+from polyloom.ir.ssa import Branch, Constant, Function, Instruction, Operand, Value, flow_edges, successor_edges
 from polyloom.ir.ssa_types import INTEGERS, Type
 
 Interval = tuple[int, int]

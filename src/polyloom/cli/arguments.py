@@ -249,7 +249,9 @@ def positive_integer(text: str, option: str) -> int:
 
 def parameter_values(words: Sequence[str]) -> dict[str, int]:
     """Values of `NAME=VALUE` words; names and ranges are checked against the program later."""
-    return {name: integer(text, f"the parameter {name}") for name, text in named_values(words, "parameter", "N=64").items()}
+    return {
+        name: integer(text, f"the parameter {name}") for name, text in named_values(words, "parameter", "N=64").items()
+    }
 
 
 def file_bindings(words: Sequence[str], option: str) -> dict[str, str]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from polyloom import files
-from polyloom.cli import of_target
+from polyloom.cli import target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
 from polyloom.diagnostics import input_error
@@ -15,9 +15,9 @@ from polyloom.targets.target import need
 def execute(options: Request) -> Answer:
     target, place = registry.split_place(options.on)
     assemble = need(target, "assemble", registry.target_names(lambda t: t.assemble is not None))
-    own = of_target.given_options(options, target, "asm")
+    own = target_flags.given_options(options, target, "asm")
     # Before the work: an output that cannot be written, or would overwrite an input, is refused at once.
-    files.check_outputs([options.output], [options.file, *of_target.option_files(target, "asm", own)])
+    files.check_outputs([options.output], [options.file, *target_flags.option_files(target, "asm", own)])
     data: bytes = assemble(_text(options.file), options.file, place, target.options(**own))
     files.write({options.output: data})
     shown = registry.place_text(target, place)

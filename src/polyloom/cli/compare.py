@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from polyloom import files
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target, sources
+from polyloom.cli import sources, target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
 from polyloom.cli.named_arrays import read_arrays
 from polyloom.cli.progress import progress_bar
-from polyloom.comparison.run import compare
+from polyloom.comparison.pipeline import compare
 from polyloom.frontend import source_file
 
 
@@ -19,7 +19,7 @@ def execute(options: Request) -> Answer:
     written = [options.report] if options.report else []
     files.check_outputs(written, [source_file(options.file), *inputs.values()])
     shared.check_seed(options.seed)
-    own = of_target.given_texts(options, "run")
+    own = target_flags.given_texts(options, "run")
     words = shared.named_values(options.words, "parameter", "N=64")
     # Places are refused one by one within `compare`: one that cannot take the source does not end the others.
     with progress_bar(options.quiet) as progress:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from polyloom import api, files
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target, sources
+from polyloom.cli import sources, target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
 from polyloom.cli.progress import progress_bar
@@ -20,9 +20,11 @@ from polyloom.targets.target import Target
 
 def execute(options: Request) -> Answer:
     target, place = registry.split_place(options.on)
-    own = of_target.given_options(options, target, "compile")
-    files.check_outputs([options.output], [source_file(options.file), *of_target.option_files(target, "compile", own)])
-    chosen, watch = target.options(**own), of_target.pass_watch(options, target)
+    own = target_flags.given_options(options, target, "compile")
+    files.check_outputs(
+        [options.output], [source_file(options.file), *target_flags.option_files(target, "compile", own)]
+    )
+    chosen, watch = target.options(**own), target_flags.pass_watch(options, target)
     words = shared.named_values(getattr(options, "words", ()), "parameter", "N=64")
     # Values would be ignored by a target that compiles for all sizes: refused, as they suggest otherwise.
     if words and not target.per_size:
@@ -35,7 +37,9 @@ def execute(options: Request) -> Answer:
         if words and not sized:
             raise _values_error(target, words)
         compiled = api.compile_subject(subject, target, place, chosen, progress)
-        made = compiled.prepare_instance(read_values(subject.signature, words)[0], None, progress) if sized else compiled
+        made = (
+            compiled.prepare_instance(read_values(subject.signature, words)[0], None, progress) if sized else compiled
+        )
     files.write({options.output: made.data})
     facts = target.made(made.data)
     data = {
@@ -43,11 +47,11 @@ def execute(options: Request) -> Answer:
         "on": compiled.on,
         **facts,
         "compile_seconds": compiled.seconds,
-        **of_target.as_data(watch),
+        **target_flags.as_data(watch),
     }
     shown = f"({', '.join(compiled.parameters)})" if target.instantiate is not None else f" for {compiled.on}"
     line = f"{options.output}: {compiled.kernel}{shown}, {len(made.data)} bytes"
-    text = "\n".join(part for part in (of_target.forms_text(watch), line) if part)
+    text = "\n".join(part for part in (target_flags.forms_text(watch), line) if part)
     return Answer(data, text, subject.warnings)
 
 

@@ -20,12 +20,12 @@ import polyloom
 from polyloom.cli import terminal
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request, general_options, usage_error
-from polyloom.cli.color import wants_color, paint_diagnostic
+from polyloom.cli.color import paint_diagnostic, wants_color
 from polyloom.cli.flags import FLAGS
 from polyloom.cli.interrupt import INTERRUPTED, is_interrupt
-from polyloom.cli.of_target import named_targets
-from polyloom.deep import nesting_error
+from polyloom.cli.target_flags import named_targets
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, input_error, nearest
+from polyloom.recursion import nesting_error
 from polyloom.targets.entry import entries
 
 VERBS: Final = {
@@ -153,7 +153,10 @@ def _print_diagnostics(diagnostics: tuple[Diagnostic, ...], paint: Callable[[str
 def _print_failure(diagnostics: tuple[Diagnostic, ...], as_json: bool, paint: Callable[[str], str]) -> int:
     if as_json:
         _print_output(
-            json.dumps({"error": diagnostic_object(diagnostics[0]), "errors": [diagnostic_object(d) for d in diagnostics]}, indent=2)
+            json.dumps(
+                {"error": diagnostic_object(diagnostics[0]), "errors": [diagnostic_object(d) for d in diagnostics]},
+                indent=2,
+            )
         )
     return _print_diagnostics(diagnostics, paint)
 

@@ -12,7 +12,7 @@ from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request, usage_error
 from polyloom.cli.progress import progress_bar
 from polyloom.diagnostics import INFEASIBLE, MISMATCH, Diagnostic, PolyloomError
-from polyloom.exploration.begin import explore
+from polyloom.exploration.entry_point import explore
 from polyloom.exploration.sweep import Sweep
 from polyloom.frontend import source_file
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target
+from polyloom.cli import target_flags
 from polyloom.cli.arguments import Parser
 from polyloom.exploration.row import LEVELS, OBJECTIVES
 
@@ -15,11 +15,11 @@ from polyloom.exploration.row import LEVELS, OBJECTIVES
 def run(parser: Parser) -> None:
     shared.source_operand(parser)
     shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
-    of_target.on_option(parser)
+    target_flags.on_option(parser)
     shared.array_options(parser)
     shared.seed_options(parser)
-    of_target.target_options(parser, "run")
-    of_target.pass_options(parser)
+    target_flags.target_options(parser, "run")
+    target_flags.pass_options(parser)
     shared.output_options(parser)
 
 
@@ -27,34 +27,34 @@ def compare(parser: Parser) -> None:
     shared.source_operand(parser)
     shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
     help = "places with commas between them, such as tcpa:4x4,riscv,belt:silver; may be repeated"
-    parser.group(of_target.WHERE).add_argument(
+    parser.group(target_flags.WHERE).add_argument(
         "--on", dest="places", metavar="PLACES", action="append", default=[], help=help
     )
     shared.input_options(parser)
-    of_target.target_options(parser, "run")
+    target_flags.target_options(parser, "run")
     shared.report_option(parser)
 
 
 def compile_(parser: Parser) -> None:
     shared.source_operand(parser)
     shared.parameter_operands(parser, "values of the parameters, for a target that compiles for each size")
-    of_target.on_option(parser)
-    of_target.target_options(parser, "compile")
-    of_target.pass_options(parser)
+    target_flags.on_option(parser)
+    target_flags.target_options(parser, "compile")
+    target_flags.pass_options(parser)
     shared.output_option(parser)
 
 
 def asm(parser: Parser) -> None:
     shared.file_operand(parser, "assembly text in the notation of the target")
-    of_target.on_option(parser)
-    of_target.target_options(parser, "asm")
+    target_flags.on_option(parser)
+    target_flags.target_options(parser, "asm")
     shared.output_option(parser)
 
 
 def instantiate(parser: Parser) -> None:
     shared.file_operand(parser, "a symbolic configuration (.plsc)")
     shared.parameter_operands(parser)
-    of_target.target_options(parser, "instantiate")
+    target_flags.target_options(parser, "instantiate")
     shared.output_option(parser, "OUT.plcc", "the concrete configuration")
 
 
@@ -67,8 +67,8 @@ def simulate(parser: Parser) -> None:
         "words", metavar="FILE", nargs="*", help=f"{help}; then values of parameters and scalars, NAME=VALUE"
     )
     shared.array_options(parser)
-    of_target.on_option(parser)
-    of_target.target_options(parser, "simulate")
+    target_flags.on_option(parser)
+    target_flags.target_options(parser, "simulate")
     help = "the source that the program was compiled from; trace and page show its lines; may be repeated"
     group = parser.group(shared.RESULTS)
     group.add_argument("--source", dest="sources", metavar="FILE", action="append", default=[], help=help)
@@ -78,25 +78,25 @@ def simulate(parser: Parser) -> None:
 def show(parser: Parser) -> None:
     shared.source_operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     shared.level_option(parser, "the function in SSA form, of C from clang's code at -O0 or -O1")
-    of_target.on_option(parser)
-    of_target.target_options(parser, "show")
-    of_target.pass_options(parser)
+    target_flags.on_option(parser)
+    target_flags.target_options(parser, "show")
+    target_flags.pass_options(parser)
 
 
 def verify(parser: Parser) -> None:
     shared.source_operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     shared.parameter_operands(parser, "with --against: values of the parameters")
-    of_target.on_option(parser)
+    target_flags.on_option(parser)
     help = "a source (.py, .c, .pla): compare the configuration with it, for all data"
     parser.add_argument("--against", dest="source", metavar="SOURCE", help=help)
-    of_target.target_options(parser, "verify")
+    target_flags.target_options(parser, "verify")
 
 
 def explore(parser: Parser) -> None:
     shared.source_operand(parser)
     shared.parameter_operands(parser, "values that all points share")
     help = "targets and places, one or several: tcpa:wide,tcpa:generic"
-    parser.group(of_target.WHERE).add_argument("--on", metavar="TARGET,...", help=help)
+    parser.group(target_flags.WHERE).add_argument("--on", metavar="TARGET,...", help=help)
     help = "a parameter, or an option of the target: N=16,64, N=16..256 (doubling), N=16..64+16, pes=1x1..8x8"
     parser.group("sweep").add_argument(
         "--sweep", dest="axes", metavar="NAME=VALUES", action="append", default=[], help=help

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from polyloom import api, files
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target
+from polyloom.cli import target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
 from polyloom.diagnostics import input_error
@@ -22,7 +22,7 @@ def execute(options: Request) -> Answer:
     if not kind.symbolic:
         help = "give the symbolic configuration that it was made from"
         raise input_error("PL0810", f"'{options.file}' is a {kind.title} already", help=help)
-    own = of_target.given_options(options, target, "instantiate")
+    own = target_flags.given_options(options, target, "instantiate")
     compiled = api.decode(options.file, data)
     assert isinstance(compiled, api.Compiled)
     instance = compiled.instantiate(parameters, **own)

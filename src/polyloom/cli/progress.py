@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
 
-from polyloom.report.progress import CLEAR, repeat_progress, draw
+from polyloom.report.progress import CLEAR, draw, repeat_progress
 from polyloom.targets.subject import Progress
 
 Line = Callable[[str], None]

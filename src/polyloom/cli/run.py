@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from polyloom import api, files
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target, sources
+from polyloom.cli import sources, target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.cli.artefacts import run_artefacts, check_trace, output_paths
+from polyloom.cli.artefacts import check_trace, output_paths, run_artefacts
 from polyloom.cli.named_arrays import check_names, read_arrays
 from polyloom.cli.progress import progress_bar
 from polyloom.frontend import source_file
@@ -18,14 +18,14 @@ from polyloom.targets.options import verb_options
 
 def execute(options: Request) -> Answer:
     target, place = registry.split_place(options.on)
-    own = of_target.given_options(options, target, "run")
+    own = target_flags.given_options(options, target, "run")
     inputs, outputs = shared.file_bindings(options.inputs, "--in"), shared.file_bindings(options.outputs, "--out")
-    read = [source_file(options.file), *inputs.values(), *of_target.option_files(target, "run", own)]
-    written = [*output_paths(options, outputs), *of_target.option_outputs(target, "run", own)]
+    read = [source_file(options.file), *inputs.values(), *target_flags.option_files(target, "run", own)]
+    written = [*output_paths(options, outputs), *target_flags.option_outputs(target, "run", own)]
     files.check_outputs(written, read)
     check_trace(options.trace)
     shared.check_seed(options.seed)
-    chosen, watch = target.options(**own), of_target.pass_watch(options, target)
+    chosen, watch = target.options(**own), target_flags.pass_watch(options, target)
     words = shared.named_values(options.words, "parameter", "N=64")
     with progress_bar(options.quiet) as progress:
         if progress is not None:
@@ -47,10 +47,10 @@ def execute(options: Request) -> Answer:
             progress=progress,
         )
     files.write(run_artefacts(options, result, outputs, watch.collect_texts()))
-    text = "\n".join(part for part in (of_target.forms_text(watch), result.report()) if part)
+    text = "\n".join(part for part in (target_flags.forms_text(watch), result.report()) if part)
     printed = result.data.get("printed", "")
     return Answer(
-        {**result.data, **of_target.as_data(watch)},
+        {**result.data, **target_flags.as_data(watch)},
         text,
         (*result.differences, *result.warnings, *subject.warnings),
         str(printed),

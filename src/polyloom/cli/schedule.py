@@ -49,7 +49,8 @@ def execute(options: Request) -> Answer:
             raise
         return _infeasible_answer(loop, solver, error.diagnostics[0])
     return Answer(
-        _schedule_data(loop, solution, perf_counter() - begin), "" if options.json else _schedule_text(options.file, loop, solution)
+        _schedule_data(loop, solution, perf_counter() - begin),
+        "" if options.json else _schedule_text(options.file, loop, solution),
     )
 
 
@@ -72,7 +73,10 @@ def _infeasible_answer(loop: Loop, solver: Solver, diagnostic: Diagnostic) -> An
         )
         data["node"] = loop.problem.operations[node].name
         diagnostic = replace(diagnostic, span=node_span(loop, node))
-    return Answer(data | {"error": diagnostic_object(diagnostic), "errors": [diagnostic_object(diagnostic)]}, diagnostics=(diagnostic,))
+    return Answer(
+        data | {"error": diagnostic_object(diagnostic), "errors": [diagnostic_object(diagnostic)]},
+        diagnostics=(diagnostic,),
+    )
 
 
 def _schedule_data(loop: Loop, solution: Solution, seconds: float) -> dict[str, object]:

@@ -175,4 +175,8 @@ def _quote_word(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-SCRIPTS: Final[Mapping[str, Callable[[tuple[Command, ...]], str]]] = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
+SCRIPTS: Final[Mapping[str, Callable[[tuple[Command, ...]], str]]] = {
+    "bash": bash_script,
+    "zsh": zsh_script,
+    "fish": fish_script,
+}

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from polyloom import api
 from polyloom.analysis.loops import loop_forest
-from polyloom.cli import of_target, sources
+from polyloom.cli import sources, target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.deep import with_deep_stack
 from polyloom.frontend import is_source, ssa
 from polyloom.frontend.source import Source
 from polyloom.ir.nest_c import print_c
@@ -21,6 +20,7 @@ from polyloom.ir.recurrence_text import print_system
 from polyloom.ir.ssa import Function, flow_edges
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.steps import as_data, number_leaves, print_outline
+from polyloom.recursion import with_deep_stack
 from polyloom.targets import registry
 from polyloom.targets.forms import image
 from polyloom.targets.subject import Written
@@ -47,18 +47,18 @@ def _compiled_listing(options: Request) -> Answer | None:
     form = next((form for form in target.takes if form.accepts(written)), None)
     if form is None or form.name not in target.lists:
         return None
-    own = target.options(**of_target.given_options(options, target, "show"))
-    watch = of_target.pass_watch(options, target)
+    own = target.options(**target_flags.given_options(options, target, "show"))
+    watch = target_flags.pass_watch(options, target)
     subject = api.read_subject(options.file, target, place, sources.reading_options(options), own, watch)
     made = api.compile_subject(subject, target, place, own)
     data = {"kernel": made.kernel, "on": made.on, **target.made(made.data), "listing": made.listing}
-    parts = (of_target.forms_text(watch), made.listing.rstrip("\n"))
-    return Answer({**data, **of_target.as_data(watch)}, "\n".join(filter(None, parts)), subject.warnings)
+    parts = (target_flags.forms_text(watch), made.listing.rstrip("\n"))
+    return Answer({**data, **target_flags.as_data(watch)}, "\n".join(filter(None, parts)), subject.warnings)
 
 
 def given_listing(options: Request, data: bytes) -> Answer | None:
     """Listing of a file that no target wrote, by the target that is named, if it lists such files."""
-    given = of_target.given_file(options, data, "show")
+    given = target_flags.given_file(options, data, "show")
     if given is None or given[0].show_given is None:
         return None
     listing, found = given[0].show_given(given[1])
@@ -84,7 +84,7 @@ def _program_listing(options: Request, data: bytes) -> Answer:
             else None
         )
         target = named or registry.require_owner(name, data)[0]
-    own = target.options(**of_target.given_options(options, target, "show"))
+    own = target.options(**target_flags.given_options(options, target, "show"))
     listing = target.show(data, own)
     return Answer(listing if target.as_json is None else target.as_json(data), listing.rstrip("\n"))
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 from polyloom import api, files
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target, together
+from polyloom.cli import joint_simulation, target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.cli.artefacts import run_artefacts, check_trace, encode_trace, output_paths
+from polyloom.cli.artefacts import check_trace, encode_trace, output_paths, run_artefacts
 from polyloom.cli.named_arrays import check_names, read_arrays
 from polyloom.cli.progress import progress_bar
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Options as Reading
-from polyloom.report import html
+from polyloom.report import run_page
 from polyloom.run.instance import Instance, trace_warning
 from polyloom.targets import registry
 from polyloom.targets.entry import entries
@@ -32,14 +32,14 @@ def execute(options: Request) -> Answer:
     if not options.words:
         raise shared.usage_error("there is no program", "write a file, such as `polyloom simulate matmul.plcc`")
     paths, words = _split_words(options.words)
-    if together.applies(paths):
-        return together.execute(options, paths, words)
+    if joint_simulation.applies(paths):
+        return joint_simulation.execute(options, paths, words)
     inputs, outputs = shared.file_bindings(options.inputs, "--in"), shared.file_bindings(options.outputs, "--out")
     written = output_paths(options, outputs)
     files.check_outputs(written, [*map(image.image_path, paths), *inputs.values()])
     check_trace(options.trace)
     instance = _load_program(paths, options.on, options.sources)
-    own = of_target.given_options(options, instance.target, "simulate")
+    own = target_flags.given_options(options, instance.target, "simulate")
     check_names(outputs, instance.signature)
     given = {**shared.named_values(words, "parameter", "N=64"), **read_arrays(inputs)}
     with progress_bar(options.quiet) as progress:
@@ -59,7 +59,7 @@ def _simulate_images(options: Request, target: Target, place: object) -> Answer:
     """
     check_trace(options.trace)
     _refuse_sources(options.sources, options.words[0] if options.words else target.name)
-    own = of_target.given_options(options, target, "simulate")
+    own = target_flags.given_options(options, target, "simulate")
     images = [image.read_image(path) for path in options.words]
     inputs, outputs = shared.file_bindings(options.inputs, "--in"), shared.file_bindings(options.outputs, "--out")
     written = tuple(path for path in (options.trace, options.report) if path)
@@ -68,7 +68,7 @@ def _simulate_images(options: Request, target: Target, place: object) -> Answer:
     done: Simulated = run(Simulation(given, inputs, outputs, place, target.options(**own), written, bool(written)))
     made = {options.trace: encode_trace(options.trace, done.trace)} if options.trace else {}
     if options.report:
-        made[options.report] = html.page(html.describe_simulation(options.words, options.on, done)).encode()
+        made[options.report] = run_page.page(run_page.describe_simulation(options.words, options.on, done)).encode()
     # Written before the answer, so that a fault does not take the trace that shows it.
     files.write({**done.files, **made})
     return Answer(done.data, done.text, (*done.diagnostics, *trace_warning(done.trace)))

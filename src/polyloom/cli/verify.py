@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from polyloom import api
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target, sources
+from polyloom.cli import sources, target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request, usage_error
 from polyloom.cli.entry import diagnostic_object
-from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import Diagnostic
 from polyloom.frontend import is_source
+from polyloom.recursion import with_deep_stack
 from polyloom.targets import registry
 from polyloom.targets.target import Target, need
 
@@ -55,7 +55,7 @@ def _prove_equivalence(options: Request, data: bytes, placed: tuple[Target, regi
     prove = need(target, "against", registry.target_names(lambda t: t.against is not None))
     source = api.load_source(options.source, sources.reading_options(options))
     # Errors in options come before the proof, which may take minutes.
-    chosen = target.options(**of_target.given_options(options, target, "verify"))
+    chosen = target.options(**target_flags.given_options(options, target, "verify"))
     place = placed[1] if placed is not None and placed[0] is target else None
     proof = with_deep_stack(prove)(data, place, chosen, source, shared.parameter_values(options.words))
     found = _with_file(options.file, proof.diagnostics)
@@ -85,11 +85,11 @@ def _faults(
 ) -> Sequence[Diagnostic]:
     """Faults of a file, found by the target that wrote it; of a foreign file, by the target that `--on` names."""
     # A foreign file says nothing of its machine: `--on` must.
-    given = of_target.given_file(options, data, "verify")
+    given = target_flags.given_file(options, data, "verify")
     if given is not None and given[0].verify_given is not None:
         return given[0].verify_given(given[1])
     target = given[0] if given is not None else registry.require_owner(options.file, data)[0]
-    of_target.given_options(options, target, "verify")
+    target_flags.given_options(options, target, "verify")
     place = placed[1] if placed is not None and placed[0] is target else None
     return need(target, "verify", registry.target_names(lambda t: t.verify is not None))(data, place)
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from polyloom import frontend, transform
-from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options, Reference
@@ -28,6 +27,7 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.ir.work import Work
+from polyloom.recursion import with_deep_stack
 from polyloom.run import inputs as made
 from polyloom.run.inputs import Fill
 
@@ -89,10 +89,14 @@ def _source_origin(source: Loaded) -> Origin:
 def _nest_origin(nest: Nest, reference: Reference, path: str) -> Origin:
     whole = nest_signature(nest)
     # A C function's result is an output of the nest, and no argument that a user could give.
-    taken = signature.plan_signature(replace(whole, inputs=tuple(a for a in whole.inputs if a.name != signature.RESULT)))
+    taken = signature.plan_signature(
+        replace(whole, inputs=tuple(a for a in whole.inputs if a.name != signature.RESULT))
+    )
     text = nest.span.source.text if nest.span is not None else ""
     hidden = partial(_hidden_arguments, nest)
-    return Origin(path, taken, reference, partial(work.nest_work, nest), partial(traffic.nest_traffic, nest), hidden, text)
+    return Origin(
+        path, taken, reference, partial(work.nest_work, nest), partial(traffic.nest_traffic, nest), hidden, text
+    )
 
 
 def _hidden_arguments(nest: Nest, values: Mapping[str, int]) -> frozenset[str]:

@@ -22,7 +22,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.signature import Signature
 from polyloom.run.compare import compare, describe_array
-from polyloom.run.execute import execute, compare_oracles
+from polyloom.run.execute import compare_oracles, execute
 from polyloom.run.instance import Instance
 from polyloom.run.verdict import Compared, Verdict, decisive
 from polyloom.targets.costs import Costs
@@ -110,15 +110,17 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
     compiled = compile_subject(subject, target, placed.place, chosen, progress)
     # Front ends may differ in what is an argument, so that each row takes from the task by its own signature.
     values, given = _select_arguments(subject.signature, task)
-    later = {
-        name: value for name, value in placed.own.items() if name in verb_options(target.options, "instantiate")
-    }
+    later = {name: value for name, value in placed.own.items() if name in verb_options(target.options, "instantiate")}
     instance = compiled.prepare_instance(values, later, progress)
     job = instance.job(given, fill="random")
     # The outputs are compared below, and not with every oracle: these are the source again.
     outcome = execute(target, instance.data, job, replace(subject, oracles=()), job.values)
     execution = outcome.execution
-    outputs = {n: _reshape_output(array, task.outputs[n].shape) for n, array in execution.outputs.items()} if task.outputs else {}
+    outputs = (
+        {n: _reshape_output(array, task.outputs[n].shape) for n, array in execution.outputs.items()}
+        if task.outputs
+        else {}
+    )
     costs = _costs(instance, execution)
     reason = costs.arithmetic or (REASSOCIATED if reassociate else None)
     return Row(
@@ -166,7 +168,9 @@ def judge(task: Task, subject: Subject, job: Job, got: Arrays, laid: Arrays, rea
     found = compare(task.outputs, {**held, **laid}, oracle)
     if found.difference is None:
         return Judged((found,))
-    own = _judge_by_oracles(subject, job, got)  # also where nothing excuses a difference: what C leaves undefined is refused
+    own = _judge_by_oracles(
+        subject, job, got
+    )  # also where nothing excuses a difference: what C leaves undefined is refused
     if reason is None:
         return Judged((found,))
     far = _farthest(task.outputs, laid)

@@ -24,7 +24,7 @@ from typing import Any, Final
 from polyloom import extras, temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.exploration.pool import abandon_task
-from polyloom.exploration.shipping import pack, unpack
+from polyloom.exploration.serialization import pack, unpack
 from polyloom.exploration.work import Answer, Task, Unit, Work
 from polyloom.version import VERSION
 
@@ -80,7 +80,9 @@ def _client(address: str) -> Any:
         distributed = import_module("distributed")
     except ImportError:
         message = "Dask is not installed"
-        raise input_error("PL1414", message, help=f"here and on the workers: `{extras.install_command('dask')}`") from None
+        raise input_error(
+            "PL1414", message, help=f"here and on the workers: `{extras.install_command('dask')}`"
+        ) from None
     try:
         # Not the default client: a caller's own Dask code in this process must not meet it.
         client = distributed.Client(address, timeout=WAIT, set_as_default=False)

@@ -12,8 +12,8 @@ from polyloom.exploration.front import cost_vector, problem_key
 from polyloom.exploration.results import Results
 from polyloom.exploration.row import Row
 from polyloom.report.page.axis import Scale, draw_horizontal, draw_vertical
-from polyloom.report.page.document import document, fold_section, wrap_scrolling, section
-from polyloom.report.page.svg import picture, decimal
+from polyloom.report.page.document import document, fold_section, section, wrap_scrolling
+from polyloom.report.page.svg import decimal, picture
 
 _COLOURS: Final = 8
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 380, 76, 30, 44, 16

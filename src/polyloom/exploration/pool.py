@@ -27,7 +27,7 @@ from typing import Any, Final, cast
 from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError
 from polyloom.exploration.messages import receive, send
 from polyloom.exploration.row import Level, Row, encode
-from polyloom.exploration.shipping import pack
+from polyloom.exploration.serialization import pack
 from polyloom.exploration.work import UNITS, Answer, Task, Unit
 
 WORKER = "polyloom.exploration.worker"

@@ -48,7 +48,9 @@ def parse_axes(given: Mapping[str, Any] | Sequence[str] | None) -> tuple[Axis, .
     Errors: PL1401, PL1402."""
     if not isinstance(given, Mapping):
         return tuple(map(parse_axis, given or ()))
-    return tuple(_check_values(tuple(n.strip() for n in names.split(",")), _axis_values(v)) for names, v in given.items())
+    return tuple(
+        _check_values(tuple(n.strip() for n in names.split(",")), _axis_values(v)) for names, v in given.items()
+    )
 
 
 def _axis_values(value: Any) -> Iterator[str]:

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from polyloom import files
-from polyloom.deep import with_deep_stack
 from polyloom.exploration.point_condition import Where
 from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
 from polyloom.frontend import source_file
-from polyloom.frontend.included import source_dependencies
+from polyloom.frontend.dependencies import source_dependencies
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options
 from polyloom.ir.nest_c import print_c
+from polyloom.recursion import with_deep_stack
 from polyloom.targets import registry
 from polyloom.targets.options import verb_options
 from polyloom.targets.subject import Written

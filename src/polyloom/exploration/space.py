@@ -13,7 +13,7 @@ from itertools import chain, product
 from math import prod
 from typing import Any, Final
 
-from polyloom.exploration.ranges import MOST, Axis, range_error, count_error
+from polyloom.exploration.ranges import MOST, Axis, count_error, range_error
 
 Words = tuple[tuple[str, str], ...]
 """Pairs of a name and the text of its value."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.exploration.messages import receive, send
-from polyloom.exploration.shipping import unpack
+from polyloom.exploration.serialization import unpack
 from polyloom.exploration.work import Work
 
 

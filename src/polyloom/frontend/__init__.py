@@ -14,7 +14,6 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Final
 
-from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options, Reference, Source
 from polyloom.ir.nest import Nest
@@ -25,20 +24,21 @@ from polyloom.ir.recurrence import System
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_externals import Externals
 from polyloom.passes import Form, Pass, Watch, run_passes
+from polyloom.recursion import nesting_error, with_deep_stack
 
 __all__ = [
     "Options",
     "Source",
     "c_function",
     "c_nest",
-    "source_file",
     "is_source",
     "load",
-    "split_function_name",
-    "nest_ssa",
     "nest_source",
+    "nest_ssa",
     "plan_source",
     "python_nest",
+    "source_file",
+    "split_function_name",
     "ssa",
 ]
 
@@ -122,7 +122,10 @@ def nest_ssa(nest: Nest, pointers: int = 64, watch: Watch | None = None) -> Func
     from polyloom.transform.nest_to_ssa import lower_in_memory, promote_locals
 
     form = Form(print_ssa, verify)
-    passes = (Pass("import", partial(lower_in_memory, pointers=pointers), form), Pass("construct", promote_locals, form))
+    passes = (
+        Pass("import", partial(lower_in_memory, pointers=pointers), form),
+        Pass("construct", promote_locals, form),
+    )
     function: Function = run_passes(nest, passes, watch)
     return function
 

@@ -69,7 +69,9 @@ def convert_value(value: Expression, source: ElementType, to: ElementType, span:
     return narrow if narrow is not None and _count_conversions(narrow) < _count_conversions(whole) else whole
 
 
-def narrow_comparison(operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None) -> Apply:
+def narrow_comparison(
+    operation: str, dtype: ElementType, a: Expression, b: Expression, span: Span | None = None
+) -> Apply:
     """Comparison in the narrowest type that has what is compared."""
     for narrow in _source_types((a, b), dtype):
         operands = exact_value(a, dtype, narrow), exact_value(b, dtype, narrow)
@@ -78,7 +80,9 @@ def narrow_comparison(operation: str, dtype: ElementType, a: Expression, b: Expr
     return Apply(operation, dtype, (a, b), span)
 
 
-def fold_constants(operation: str, dtype: ElementType, operands: tuple[Expression, ...], span: Span | None) -> Expression:
+def fold_constants(
+    operation: str, dtype: ElementType, operands: tuple[Expression, ...], span: Span | None
+) -> Expression:
     """Constant folding (Muchnick 1997, section 12.1): an operation, or its result where its operands are constants; a
     division by zero stays.
     """

@@ -50,7 +50,9 @@ def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[st
     """Parameter values as integers, in order; raises PL0230 when some are missing, unknown or outside the domain."""
     for name in values:
         if name not in signature.parameters:
-            raise _parameter_error(f"`{signature.name}` has no parameter `{name}`", f"it is {print_signature(signature)}")
+            raise _parameter_error(
+                f"`{signature.name}` has no parameter `{name}`", f"it is {print_signature(signature)}"
+            )
     missing = [name for name in signature.parameters if name not in values]
     if missing:
         raise _parameter_error(

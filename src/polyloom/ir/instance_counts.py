@@ -66,8 +66,12 @@ def _count_points(piece: Polyhedron, loops: tuple[str, ...], most: int | None) -
     for n, loop in enumerate(loops):
         inside = {*loops[: n + 1]}
         bounds = [c for c in piece.constraints if c.coefficient(loop) and c.symbols <= inside]
-        low = _fold_bounds([_loop_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) > 0], np.maximum)
-        high = _fold_bounds([_loop_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) < 0], np.minimum)
+        low = _fold_bounds(
+            [_loop_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) > 0], np.maximum
+        )
+        high = _fold_bounds(
+            [_loop_bound(c, loop, known, len(times)) for c in bounds if c.coefficient(loop) < 0], np.minimum
+        )
         lengths = np.maximum(high - low + 1, 0)
         if not any(c.coefficient(loop) for c in piece.constraints if not c.symbols <= inside):
             # Nothing further in looks at this counter: its iterations need not be told apart.

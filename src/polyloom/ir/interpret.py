@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, array_shape
+from polyloom.ir.arguments import Arrays, array_shape, check_inputs, check_parameters
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
@@ -315,7 +315,9 @@ class _Run:
             left = task.positions[task.missing[task.positions] >= 0]
             if left.size:
                 raise _dependence_cycle(
-                    task.equation, _print_iteration(self.program.dimensions, self.box.iteration(int(left[0]))), task.equation.span
+                    task.equation,
+                    _print_iteration(self.program.dimensions, self.box.iteration(int(left[0]))),
+                    task.equation.span,
                 )
 
     def store(self, outputs: Arrays) -> None:

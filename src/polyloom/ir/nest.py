@@ -24,7 +24,7 @@ from polyloom.diagnostics import Span
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import is_plainly_empty
+from polyloom.sets.normal_form import is_plainly_empty
 
 Role = Literal["argument", "local"]
 """An argument is what the caller passes (arrays, scalars by value); a local is the function's, undefined at first."""
@@ -274,11 +274,19 @@ def _collect_statements(
                 bounds = Polyhedron(
                     (*(symbol - low for low in node.lower), *(high - symbol - 1 for high in node.upper))
                 )
-                yield from _collect_statements(node.body, (*loops, name), (*order, (at, name, node.step)), _intersect_pieces(domain, (bounds,)))
-            case If():
-                yield from _collect_statements(node.body, loops, order, _intersect_pieces(domain, node.condition.pieces), at)
                 yield from _collect_statements(
-                    node.orelse, loops, order, _intersect_pieces(domain, negate(node.condition).pieces), at + _sibling_count(node.body)
+                    node.body, (*loops, name), (*order, (at, name, node.step)), _intersect_pieces(domain, (bounds,))
+                )
+            case If():
+                yield from _collect_statements(
+                    node.body, loops, order, _intersect_pieces(domain, node.condition.pieces), at
+                )
+                yield from _collect_statements(
+                    node.orelse,
+                    loops,
+                    order,
+                    _intersect_pieces(domain, negate(node.condition).pieces),
+                    at + _sibling_count(node.body),
                 )
         at += _sibling_count((node,))
 

@@ -23,7 +23,7 @@ from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, UNSIGNED, ElementT
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import normalize
+from polyloom.sets.normal_form import normalize
 
 TYPES: dict[ElementType, str] = {
     "i8": "signed char",
@@ -388,7 +388,11 @@ def _is_plain_select(value: Apply) -> bool:
     ):
         return False
     # A division in an arm is guarded when it is read: the guard would be another term.
-    if any(isinstance(part, Apply) and may_divide_by_zero(part.operation, part.dtype) for arm in arms for part in _subexpressions(arm)):
+    if any(
+        isinstance(part, Apply) and may_divide_by_zero(part.operation, part.dtype)
+        for arm in arms
+        for part in _subexpressions(arm)
+    ):
         return False
     # The reader takes such a choice of integers for a minimum or a maximum.
     return not (value.dtype not in FLOATS and isinstance(condition, Apply) and set(condition.operands) == set(arms))

@@ -14,8 +14,20 @@ from typing import Any
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, array_shape
-from polyloom.ir.nest import Apply, Assign, Expression, If, Loop, Nest, Node, Storage, accesses, data_symbols, statements
+from polyloom.ir.arguments import Arrays, array_shape, check_inputs, check_parameters
+from polyloom.ir.nest import (
+    Apply,
+    Assign,
+    Expression,
+    If,
+    Loop,
+    Nest,
+    Node,
+    Storage,
+    accesses,
+    data_symbols,
+    statements,
+)
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import may_divide_by_zero
 from polyloom.ir.pla import Array, Reference
@@ -130,7 +142,9 @@ class _Source:
 
 def may_fault(value: Expression) -> bool:
     """Whether an integer division is somewhere in `value`."""
-    return isinstance(value, Apply) and (may_divide_by_zero(value.operation, value.dtype) or any(map(may_fault, value.operands)))
+    return isinstance(value, Apply) and (
+        may_divide_by_zero(value.operation, value.dtype) or any(map(may_fault, value.operands))
+    )
 
 
 def compile_nest(nest: Nest, scope: Scope) -> Any:

@@ -91,7 +91,11 @@ class Copy(Substitution):
 
     def loop(self, node: Loop) -> Iterable[Node]:
         # Bounds first: the loop's own name means nothing in them.
-        lower, upper, name = self.forms(node.lower), self.forms(node.upper), fresh_name(node.name, self.taken, dotted_name)
+        lower, upper, name = (
+            self.forms(node.lower),
+            self.forms(node.upper),
+            fresh_name(node.name, self.taken, dotted_name),
+        )
         self.values[node.name] = Affine.symbol(name)
         return (replace(node, name=name, lower=lower, upper=upper, body=self.nodes(node.body)),)
 

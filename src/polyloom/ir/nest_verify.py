@@ -11,7 +11,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from polyloom.diagnostics import Diagnostic, Span, enforce
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, data_symbols, expression_type
+from polyloom.ir.nest import (
+    Apply,
+    Assign,
+    Expression,
+    If,
+    Index,
+    Loop,
+    Nest,
+    Node,
+    accesses,
+    data_symbols,
+    expression_type,
+)
 from polyloom.ir.numbers import is_constant
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Constant, Reference

@@ -105,7 +105,9 @@ def _print_polyhedron(piece: Polyhedron, first: tuple[str, ...]) -> str:
         for c in piece.constraints
         if -c in present and (_constraint_order(c, first), c.terms) > (_constraint_order(-c, first), (-c).terms)
     ]
-    rest = sorted((c for c in piece.constraints if -c not in present), key=lambda c: _constraint_order(c, first), reverse=True)
+    rest = sorted(
+        (c for c in piece.constraints if -c not in present), key=lambda c: _constraint_order(c, first), reverse=True
+    )
     parts = [_print_equality(c, first) for c in sorted(equal, key=lambda c: _constraint_order(c, first), reverse=True)]
     while rest:
         low = rest.pop(0)

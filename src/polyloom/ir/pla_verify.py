@@ -41,7 +41,9 @@ def symbols_are_known(program: Program) -> Iterator[Diagnostic]:
     for array in (*program.inputs, *program.outputs):
         yield from _unknown_symbols(set[str]().union(*(a.symbols for a in array.shape)), params, array.span)
     for equation in program.equations:
-        used = _condition_symbols(equation.condition).union(*(a.symbols for r in _equation_references(equation) for a in r.index))
+        used = _condition_symbols(equation.condition).union(
+            *(a.symbols for r in _equation_references(equation) for a in r.index)
+        )
         yield from _unknown_symbols(used, all_symbols, equation.span)
 
 
@@ -73,7 +75,9 @@ def references_are_known(program: Program) -> Iterator[Diagnostic]:
                 message = (
                     f"`{reference.name}` takes {want} {'index' if want == 1 else 'indices'}, not {len(reference.index)}"
                 )
-                yield Diagnostic("PL0210", message, span=reference.span, help=_declaration_help(program, reference.name))
+                yield Diagnostic(
+                    "PL0210", message, span=reference.span, help=_declaration_help(program, reference.name)
+                )
 
 
 def inputs_are_read_and_outputs_written(program: Program) -> Iterator[Diagnostic]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from polyloom import memory
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.ir.arguments import Arrays, Signature, check_inputs, check_parameters, array_shape
+from polyloom.ir.arguments import Arrays, Signature, array_shape, check_inputs, check_parameters
 from polyloom.ir.interpret import interpret as interpret_program
 from polyloom.ir.numbers import NUMPY, make_element
 from polyloom.ir.pla import Array

@@ -57,7 +57,9 @@ def _print_nodes(tree: Tree[Phase], margin: str, numbers: Iterator[int]) -> Iter
             yield f"{margin}for {print_head(loop)}"
             yield from _print_nodes(loop.body, margin + MARGIN, numbers)
         elif isinstance(node, Phase):
-            pairs = ", ".join(f"{quote_name(inner)} is {quote_name(outer)}" for inner, outer in (*node.inputs, *node.outputs))
+            pairs = ", ".join(
+                f"{quote_name(inner)} is {quote_name(outer)}" for inner, outer in (*node.inputs, *node.outputs)
+            )
             yield f"{margin}phase {next(numbers)} where {pairs}"
             # Blank lines would end nothing, but they would not show where a phase ends either.
             text = (line for line in print_program(node.program).splitlines() if line)

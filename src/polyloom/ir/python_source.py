@@ -64,7 +64,9 @@ class Scope:
             case Apply(operation=operation, dtype=dtype, operands=operands):
                 meaning = self.function(operation, dtype)
                 # NumPy divides integers by zero with a warning and the result 0: that would hide the fault.
-                self.values[f"{operation}_{dtype}"] = _guard_division(meaning) if may_divide_by_zero(operation, dtype) else meaning
+                self.values[f"{operation}_{dtype}"] = (
+                    _guard_division(meaning) if may_divide_by_zero(operation, dtype) else meaning
+                )
                 return f"{operation}_{dtype}({', '.join([self.value(o, reads) for o in operands])})"
             case _:
                 return next(reads)

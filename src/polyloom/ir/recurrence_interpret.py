@@ -17,7 +17,7 @@ import islpy as isl
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.arguments import Arrays, check_inputs, check_parameters, array_shape
+from polyloom.ir.arguments import Arrays, array_shape, check_inputs, check_parameters
 from polyloom.ir.nest import accesses
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Array, Constant
@@ -39,7 +39,9 @@ def interpret(system: System, parameters: Mapping[str, Any], inputs: Mapping[str
     """
     signature = _signature(system)
     values = check_parameters(signature, parameters)
-    blank = {a.name: np.zeros(array_shape(a, values), NUMPY[a.dtype]) for a in signature.outputs if a.name not in inputs}
+    blank = {
+        a.name: np.zeros(array_shape(a, values), NUMPY[a.dtype]) for a in signature.outputs if a.name not in inputs
+    }
     arrays = check_inputs(signature, values, {**inputs, **blank})
     run = _Run(system, values, arrays)
     outputs = {a.name: arrays[a.name].copy() for a in signature.outputs}

@@ -63,14 +63,18 @@ def symbols_are_known(system: System) -> Iterator[Diagnostic]:
         conditions = [equation.domain, *(piece.domain for read in equation.reads for piece in read)]
         yield from _unknown_symbols(equation.name, affines, conditions, {*equation.loops, *system.parameters})
     for final in system.finals:
-        yield from _unknown_symbols(final.name, [*final.index], [final.domain], {*loops[final.statement], *system.parameters})
+        yield from _unknown_symbols(
+            final.name, [*final.index], [final.domain], {*loops[final.statement], *system.parameters}
+        )
 
 
 def _origins(equation: Recurrence) -> Iterator[Origin]:
     return (piece.origin for read in equation.reads for piece in read)
 
 
-def _unknown_symbols(name: str, affines: list[Affine], conditions: list[Condition], known: set[str]) -> Iterator[Diagnostic]:
+def _unknown_symbols(
+    name: str, affines: list[Affine], conditions: list[Condition], known: set[str]
+) -> Iterator[Diagnostic]:
     constraints = [c for condition in conditions for piece in condition.pieces for c in piece.constraints]
     for symbol in sorted({s for a in (*affines, *constraints) for s in a.symbols} - known):
         yield _fault(f"{name} mentions {symbol}, which is neither a parameter nor one of its loops")

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.ir import fused
+from polyloom.ir import fused_multiply_add
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import INTEGERS, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant
@@ -116,10 +116,10 @@ def _multiply_add(a: Value, b: Value, c: Value) -> Value:
 
 def _fused_multiply_add(dtype: ElementType, a: Value, b: Value, c: Value) -> Value:
     if dtype == "f64":
-        return fused.multiply_add(a, b, c)
+        return fused_multiply_add.multiply_add(a, b, c)
     # 24 + 24 bits fit the 53 of a double: the product has no error.
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
-    return fused.sum_rounded_to_odd(product, addend).astype(np.float32)
+    return fused_multiply_add.sum_rounded_to_odd(product, addend).astype(np.float32)
 
 
 def _saturating_conversion(result: ElementType) -> Function:
@@ -211,5 +211,7 @@ _FLOAT: dict[str, Function] = {
     "madd": _fused_multiply_add,
 }
 
-NUMBERS: Final = Meaning(NUMPY.__getitem__, lambda c: np.asarray(c.value, NUMPY[c.dtype])[()], apply, may_divide_by_zero)
+NUMBERS: Final = Meaning(
+    NUMPY.__getitem__, lambda c: np.asarray(c.value, NUMPY[c.dtype])[()], apply, may_divide_by_zero
+)
 """Elements as NumPy has them."""

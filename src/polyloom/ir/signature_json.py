@@ -43,7 +43,11 @@ def from_json(made: Mapping[str, Any]) -> Signature:
 
 
 def _write_argument(argument: Argument) -> dict[str, object]:
-    made: dict[str, object] = {"name": argument.name, "type": _describe_dtype(argument.dtype), "output": argument.is_output}
+    made: dict[str, object] = {
+        "name": argument.name,
+        "type": _describe_dtype(argument.dtype),
+        "output": argument.is_output,
+    }
     return made if argument.is_scalar else {**made, "extents": [str(extent) for extent in argument.shape]}
 
 

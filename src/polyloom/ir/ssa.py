@@ -424,7 +424,9 @@ def flow_edges(function: Function) -> npt.NDArray[np.int32]:
     """Control flow graph as an array of shape (m, 2): blocks by position, from and to, in the order of the text."""
     position = {block.name: k for k, block in enumerate(function.blocks)}
     pairs = [
-        (k, position[edge.block]) for k, block in enumerate(function.blocks) for edge in successor_edges(block.terminator)
+        (k, position[edge.block])
+        for k, block in enumerate(function.blocks)
+        for edge in successor_edges(block.terminator)
     ]
     return np.array(pairs, np.int32).reshape(-1, 2)
 

@@ -56,8 +56,8 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_intrinsics import apply_intrinsic, modify_value
 from polyloom.ir.ssa_lanes import Opaque, Result, Vector
+from polyloom.ir.ssa_layout import place_program
 from polyloom.ir.ssa_memory import Memory
-from polyloom.ir.ssa_placed import place_program
 from polyloom.ir.ssa_semantics import Number, Poison, Undefined
 from polyloom.ir.ssa_types import FLOATS, I64, Type
 
@@ -301,7 +301,9 @@ class _Run:
             )
         for value, made in zip(results, many, strict=True):
             opaque = isinstance(made, Opaque) and bool(value.type.lanes)
-            self.values[value.name] = made if opaque else self._convert_argument(value.type, made, f"what is given for @{name}")
+            self.values[value.name] = (
+                made if opaque else self._convert_argument(value.type, made, f"what is given for @{name}")
+            )
 
     def _count_step(self, place: Place) -> None:
         self.steps -= 1
@@ -394,7 +396,9 @@ class _Run:
             # Undefined at first: a read before a write is poison.
             case "alloca":
                 align = instruction.access.align if instruction.access else 1
-                return self.memory.place(np.zeros(int(self._defined_value(operands[0])), np.uint8), align, defined=False)
+                return self.memory.place(
+                    np.zeros(int(self._defined_value(operands[0])), np.uint8), align, defined=False
+                )
             case "fence":
                 return None
             case name if name in LANES:
@@ -406,7 +410,9 @@ class _Run:
                 return lanes.reduce_lanes(instruction.callee, type, self._lanes(operands[0]))
             case _ if type.lanes:
                 return lanes.map_lanes(
-                    partial(self._compute_lane, instruction, type), [self._lanes(o) for o in operands], self._lane_count(type)
+                    partial(self._compute_lane, instruction, type),
+                    [self._lanes(o) for o in operands],
+                    self._lane_count(type),
                 )
             case _:
                 return self._compute_lane(instruction, type, *map(self._value, operands))

@@ -12,7 +12,16 @@ from operator import add, sub
 from typing import Any, Final
 
 from polyloom.ir.ssa import wrap_to_type
-from polyloom.ir.ssa_semantics import Number, Poison, arithmetic, value_bits, float_arithmetic, nearest_float, signed, unsigned
+from polyloom.ir.ssa_semantics import (
+    Number,
+    Poison,
+    arithmetic,
+    float_arithmetic,
+    nearest_float,
+    signed,
+    unsigned,
+    value_bits,
+)
 from polyloom.ir.ssa_types import F32, F64, FLOATS, Type
 
 
@@ -41,13 +50,13 @@ def modify_value(name: str, type: Type, old: Any, operand: Any) -> Number:
     return apply_intrinsic(name, type, (old, operand)) if name in _INTEGER else arithmetic(name, type, old, operand)
 
 
-def _with_signedness(choose: Callable[[int, int], int], view: Callable[[Type, int], int]) -> Callable[[Type, int, int], int]:
+def _with_signedness(
+    choose: Callable[[int, int], int], view: Callable[[Type, int], int]
+) -> Callable[[Type, int, int], int]:
     return lambda type, a, b: choose(view(type, a), view(type, b))
 
 
-def _saturate(
-    function: Callable[[int, int], int], view: Callable[[Type, int], int]
-) -> Callable[[Type, int, int], int]:
+def _saturate(function: Callable[[int, int], int], view: Callable[[Type, int], int]) -> Callable[[Type, int, int], int]:
     def saturate(type: Type, a: int, b: int) -> int:
         least, most = (
             (0, (1 << type.bits) - 1) if view is unsigned else (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1)

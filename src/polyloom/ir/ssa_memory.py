@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.ssa_lanes import Vector
-from polyloom.ir.ssa_semantics import Number, Poison, Undefined, value_bits, bits_value
+from polyloom.ir.ssa_semantics import Number, Poison, Undefined, bits_value, value_bits
 from polyloom.ir.ssa_types import I1, Type, memory_size
 
 Bytes = npt.NDArray[np.uint8]
@@ -87,7 +87,9 @@ class Memory:
         # Storing poison is allowed, only using it is not: a structure with holes is copied byte by byte.
         found.defined[start : start + size] = not isinstance(stored, Poison)
         if not isinstance(stored, Poison):
-            found.data[start : start + size] = np.frombuffer(value_bits(type, stored).to_bytes(size, "little"), np.uint8)
+            found.data[start : start + size] = np.frombuffer(
+                value_bits(type, stored).to_bytes(size, "little"), np.uint8
+            )
 
     def places(self, type: Type, address: int | Vector, count: int, align: int) -> list[int | Poison]:
         """The addresses of a vector's lanes: one after the other from an aligned one on, or each given."""
@@ -148,7 +150,9 @@ class Memory:
         k = bisect_right(self.bases, address) - 1
         start = address - self.bases[k] if k >= 0 else 0
         if k < 0 or start + size > len(self.objects[k].data):
-            raise Undefined(f"{size} bytes at address {address:#x} are not part of an object{self._describe_distance(k, start)}")
+            raise Undefined(
+                f"{size} bytes at address {address:#x} are not part of an object{self._describe_distance(k, start)}"
+            )
         self._aligned(address, align)
         if writes and not self.objects[k].writable:
             raise Undefined(f"a store to a constant, at address {address:#x}")

@@ -106,7 +106,9 @@ def _print_function(function: Function, places: bool) -> Iterator[str]:
     yield f"function {function.name}({', '.join(extended)}){result} {{{origin}"
     for k, block in enumerate(function.blocks):
         yield f"{block.name}({_parameters(block.parameters)}):" if k and block.parameters else f"{block.name}:"
-        yield from (f"    {_print_instruction(instruction)}{place(instruction.place)}" for instruction in block.instructions)
+        yield from (
+            f"    {_print_instruction(instruction)}{place(instruction.place)}" for instruction in block.instructions
+        )
         yield f"    {_print_terminator(block.terminator)}{place(block.terminator.place)}"
     yield "}"
     for other in function.others:

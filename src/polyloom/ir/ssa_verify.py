@@ -40,8 +40,8 @@ from polyloom.ir.ssa import (
     Return,
     Switch,
     Value,
-    successor_edges,
     flow_edges,
+    successor_edges,
     terminator_operand,
     wrap_to_type,
 )
@@ -377,7 +377,11 @@ def _dominance(function: Function) -> Iterator[str]:
     """
     tree = DominatorTree(len(function.blocks), flow_edges(function), 0, 2)
     position, size = tree.position, tree.size
-    place = {value.name: (k, order) for k, block in enumerate(function.blocks) for value, order in _definition_positions(block)}
+    place = {
+        value.name: (k, order)
+        for k, block in enumerate(function.blocks)
+        for value, order in _definition_positions(block)
+    }
     for k, block in enumerate(function.blocks):
         for order, operands in uses(block) if position[k] >= 0 else ():
             for operand in operands:

@@ -37,7 +37,9 @@ def interpret(
             else:
                 arrays[stage.result] = _evaluate_formula(stage, program, arrays, values, shapes[stage.result])
     return {
-        o.array: output_part(arrays[o.definition], tuple(n if isinstance(n, int) else -1 - n.evaluate(values) for n in o.at))
+        o.array: output_part(
+            arrays[o.definition], tuple(n if isinstance(n, int) else -1 - n.evaluate(values) for n in o.at)
+        )
         for o in program.outputs
     }
 

@@ -86,7 +86,11 @@ def read_stages(text: str) -> Program:
         reader = _Reader(line)
         match reader.take_token():
             case "array":
-                name, dtype, shapes[name] = reader.take_token(), reader.expect_value(":"), tuple(reader.items(reader.affine))
+                name, dtype, shapes[name] = (
+                    reader.take_token(),
+                    reader.expect_value(":"),
+                    tuple(reader.items(reader.affine)),
+                )
                 types[name] = next(t for t in get_args(ElementType) if t == dtype)
             case "product":
                 stages.append(reader.product())

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from polyloom.diagnostics import INTERNAL, Diagnostic, enforce
-from polyloom.ir.formula import Apply, Leaf, Sum, leaves, index_dimension, result_element, subterms
+from polyloom.ir.formula import Apply, Leaf, Sum, index_dimension, leaves, result_element, subterms
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.stage import Formula, Product, Program, Stage
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from polyloom.ir.arguments import array_shape
 from polyloom.ir.nest import Apply, Expression, Index, Nest
-from polyloom.ir.nest_interpret import storage_array, compile_nest
+from polyloom.ir.nest_interpret import compile_nest, storage_array
 from polyloom.ir.numbers import make_element
 from polyloom.ir.operations import ELEMENT_TYPES, NUMBER, ElementType
 from polyloom.ir.pla import Constant

@@ -45,7 +45,9 @@ class Table:
     def capacity(self, key: str, least: int, most: int) -> int | None:
         """Capacity at `key`: an integer as above, or `None` where the text says "unlimited"."""
         value = self._entry(key)
-        return None if value == UNLIMITED else self._check_range(key, value, least, most, f'an integer or "{UNLIMITED}"')
+        return (
+            None if value == UNLIMITED else self._check_range(key, value, least, most, f'an integer or "{UNLIMITED}"')
+        )
 
     def boolean(self, key: str) -> bool:
         value = self._entry(key)

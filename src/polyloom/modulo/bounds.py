@@ -138,7 +138,9 @@ def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capaci
             help="raise the limit, or give the operations another way to run",
         )
     # The sum falls as the interval grows, so the least interval is found by bisection; at max(busy) every term is 1.
-    value = _bisect_interval(lambda interval: sum(-(-b // interval) for b in busy) <= capacity.limit, max(busy, default=1))
+    value = _bisect_interval(
+        lambda interval: sum(-(-b // interval) for b in busy) <= capacity.limit, max(busy, default=1)
+    )
     held = (
         f"{capacity.name}: {pluralize(capacity.limit, 'place')} for {pluralize(len(members), 'operation')} that hold one "
         f"for {sum(busy)} cycles in all"

@@ -25,7 +25,11 @@ def violations(problem: Problem, schedule: Schedule) -> tuple[str, ...]:
     # The other rules index by these numbers, and would fail instead of explaining.
     if malformed := tuple(_shape_violations(problem, schedule)):
         return malformed
-    return (*_dependence_violations(problem, schedule), *_resource_violations(problem, schedule), *_capacity_violations(problem, schedule))
+    return (
+        *_dependence_violations(problem, schedule),
+        *_resource_violations(problem, schedule),
+        *_capacity_violations(problem, schedule),
+    )
 
 
 def _shape_violations(problem: Problem, schedule: Schedule) -> Iterator[str]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from polyloom.modulo.closure import LARGEST_COMPONENT, Body, Closure, Matrix, build_closure
 from polyloom.modulo.graph import Graph
-from polyloom.modulo.placing import Room
+from polyloom.modulo.placement import Room
 from polyloom.modulo.problem import Schedule
 from polyloom.modulo.table import Footprint
 
@@ -268,7 +268,9 @@ def _match_resources(room: Room, fixed: dict[int, tuple[int, int]]) -> list[int]
     return way
 
 
-def _augment_matching(room: Room, operation: int, way: list[int], left: list[int], users: list[dict[int, None]]) -> bool:
+def _augment_matching(
+    room: Room, operation: int, way: list[int], left: list[int], users: list[dict[int, None]]
+) -> bool:
     """Augmenting path by breadth-first search: give the operation a cell, moving others to resources of theirs (Berge
     1957).
     """

@@ -18,11 +18,11 @@ import numpy as np
 
 from polyloom.modulo.circuits import Placed, complete_schedule, is_simple
 from polyloom.modulo.closure import LARGEST_COMPONENT, Closure, Matrix, build_closure
+from polyloom.modulo.cp_sat import cp_model, solver
 from polyloom.modulo.graph import Demand, build_graph
-from polyloom.modulo.placing import Case, Room
+from polyloom.modulo.placement import Case, Room
 from polyloom.modulo.problem import Problem, Schedule
 from polyloom.modulo.recurrence import critical_circuit
-from polyloom.modulo.search import cp_model, solver
 from polyloom.modulo.table import footprint
 
 LARGEST_MODEL = 300_000

@@ -12,7 +12,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import Final
 
-from polyloom.modulo.placing import Case, Room, heights
+from polyloom.modulo.placement import Case, Room, heights
 from polyloom.modulo.problem import Schedule
 from polyloom.modulo.table import Footprint
 

@@ -16,7 +16,7 @@ from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.modulo import iterative, torus
 from polyloom.modulo.bounds import recurrence_bound, resource_bound
 from polyloom.modulo.check import check
-from polyloom.modulo.placing import Case
+from polyloom.modulo.placement import Case
 from polyloom.modulo.problem import LowerBound, Problem, Schedule, Solution, validate
 
 EFFORT: Final = 6.0

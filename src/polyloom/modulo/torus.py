@@ -13,7 +13,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import Final
 
-from polyloom.modulo.placing import Case, Room, heights
+from polyloom.modulo.placement import Case, Room, heights
 from polyloom.modulo.problem import Schedule
 
 OPEN: Final = 1 << 40

@@ -63,7 +63,9 @@ def _picture(activity: Activity, columns: int, alone: bool) -> str:
         for level, first, end in _runs(np.ceil(row * _LEVELS / most).astype(int)):
             if level:
                 x, width = _MARGIN + _WIDTH * first / count, _WIDTH * (end - first) / count
-                paths.setdefault(level, []).append(f"M{decimal(x)} {top}h{decimal(width)}v{height - 1}h-{decimal(width)}z")
+                paths.setdefault(level, []).append(
+                    f"M{decimal(x)} {top}h{decimal(width)}v{height - 1}h-{decimal(width)}z"
+                )
     shades = "".join(
         f'<path fill="#14a08c" fill-opacity="{level / _LEVELS:.2f}" d="{"".join(drawn)}"/>'
         for level, drawn in sorted(paths.items())

@@ -12,7 +12,7 @@ from dataclasses import replace
 from html import escape
 from typing import Final
 
-from polyloom.report import activity, text, verdict
+from polyloom.report import activity, run_text, verdict
 from polyloom.report.page.document import asset
 from polyloom.report.parts import bottleneck
 from polyloom.report.parts.tables import grid
@@ -42,10 +42,12 @@ def _kinds(given: object) -> frozenset[str]:
     return frozenset(str(kind) for kind in given) if isinstance(given, set | list | tuple | frozenset) else frozenset()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # of whatever a front end gives
 
 
-def result(data: Mapping[str, Json], summary: text.Rows, views: Sequence[Report], found: Activity | None = None) -> str:
+def result(
+    data: Mapping[str, Json], summary: run_text.Rows, views: Sequence[Report], found: Activity | None = None
+) -> str:
     """Of a run."""
     kind = f' class="{verdict.mood(data)}"'
-    head = f"<h3>{escape(text.titled_kernel(data))}: <span{kind}>{escape(verdict.run_verdict(data))}</span></h3>"
+    head = f"<h3>{escape(run_text.titled_kernel(data))}: <span{kind}>{escape(verdict.run_verdict(data))}</span></h3>"
     rows = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in summary)
     made = [head, f"<table>{rows}</table>"]
     drawn = activity.picture(found, largest=_PICTURE)
@@ -63,7 +65,7 @@ def result(data: Mapping[str, Json], summary: text.Rows, views: Sequence[Report]
 
 
 def _phases(views: Sequence[Report]) -> Iterator[str]:
-    for title, view in text.list_titles(views):
+    for title, view in run_text.list_titles(views):
         said = bottleneck.bottleneck(view)
         yield f"<h3>{title}</h3>" if title else ""
         yield f"<h4>Bottleneck</h4>{said}" if said else ""
@@ -93,7 +95,7 @@ def listing(content: str) -> str:
 def table(title: str, given: Table, notes: Sequence[tuple[str, str]]) -> str:
     """Of what is one table, such as a comparison: with a line for each note, (what, text). Of a long one the first
     rows."""
-    told = "".join(f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in notes)
+    told = "".join(f"<tr><th>{escape(what)}</th><td>{escape(run_text)}</td></tr>" for what, run_text in notes)
     head = f"<h3>{escape(title)}</h3><p>{escape(given.title)}</p>"
     more = f"<table>{told}</table>" if told else ""
     fitting = _truncate_table(given, _LARGEST - len(_style()) - len((head + more).encode()))

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.diagnostics import Source, Span, input_error, nearest
-from polyloom.riscv.directives import BEGIN_DATA, DIRECTIVES, IGNORED, directive_bytes, data_address, directive_size
+from polyloom.riscv.directives import BEGIN_DATA, DIRECTIVES, IGNORED, data_address, directive_bytes, directive_size
 from polyloom.riscv.disassemble import CSRS
 from polyloom.riscv.encode import encode
-from polyloom.riscv.isa import Instruction, Row, rows_of_mnemonics, find_row
+from polyloom.riscv.isa import Instruction, Row, find_row, rows_of_mnemonics
 from polyloom.riscv.names import Isa
 from polyloom.riscv.operands import MNEMONIC, Statement, Text, field_values
-from polyloom.riscv.pseudo import pseudo_table, expand_statement
+from polyloom.riscv.pseudo import pseudo_table
 
 _LINE: Final = re.compile(r"\s*(?:([A-Za-z_.$][\w.$]*|\d+)\s*:)?\s*(?:([A-Za-z.][\w.]*)(?:\s+(\S.*?))?)?\s*")
 _COMMENT: Final = re.compile(r"""((?:[^"#/]|"(?:[^"\\]|\\.)*"|/(?!/)|")*?)(?:(?:#|//).*)?""")
@@ -161,7 +161,11 @@ def _text_group(source: Source, place: int, found: re.Match[str], group: int) ->
 
 
 def _statement_size(mnemonic: Text, operands: Text, address: int, isa: Isa) -> int:
-    return directive_size(mnemonic.text, operands, address) if mnemonic.text in DIRECTIVES else _mnemonic_row(mnemonic, isa).size
+    return (
+        directive_size(mnemonic.text, operands, address)
+        if mnemonic.text in DIRECTIVES
+        else _mnemonic_row(mnemonic, isa).size
+    )
 
 
 def _statement_bytes(statement: Statement, labels: Mapping[str, int], isa: Isa, csrs: Mapping[int, str]) -> bytes:

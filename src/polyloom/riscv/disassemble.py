@@ -48,7 +48,11 @@ def listing(data: bytes, isa: Isa, base: int = 0, csrs: Mapping[int, str] = CSRS
         size = min(4 if data[place] & 3 == 3 else 2, len(data) - place)
         word = int.from_bytes(data[place : place + size], "little")
         found = decode(word, isa)
-        text = instruction_text(found, csrs) if found is not None and found.row.size == size else f"{_DATA[size]} {word:#x}"
+        text = (
+            instruction_text(found, csrs)
+            if found is not None and found.row.size == size
+            else f"{_DATA[size]} {word:#x}"
+        )
         yield f"{address:8x}: {word:0{2 * size}x}{'':{8 - 2 * size}}  {text}"
 
 

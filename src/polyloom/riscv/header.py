@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.riscv.isa import ROLES, Field, Role, Row, rows_of_mnemonics, fields, base_mnemonics, instruction_table
+from polyloom.riscv.isa import ROLES, Field, Role, Row, base_mnemonics, fields, instruction_table, rows_of_mnemonics
 from polyloom.riscv.names import LETTERS, NAMES
 
 EXTENSIONS: Final = (*LETTERS, *NAMES)
@@ -39,10 +39,16 @@ def table_header() -> str:
             f"{_HEAD}",
             f"enum class Op : uint8_t {{\n    {operations},\n    COUNT,\n}};\n",
             "inline constexpr Field FIELDS[] = {",
-            *(f"    // {number}: {field.name}\n    {_field_initializer(field)}," for number, field in enumerate(fields().values())),
+            *(
+                f"    // {number}: {field.name}\n    {_field_initializer(field)},"
+                for number, field in enumerate(fields().values())
+            ),
             "};\n",
             "inline constexpr Row ROWS[] = {",
-            *(f"    {_row_initializer(row)},  // {row.mnemonic}" for row in sorted(instruction_table(), key=lambda row: -row.mask.bit_count())),
+            *(
+                f"    {_row_initializer(row)},  // {row.mnemonic}"
+                for row in sorted(instruction_table(), key=lambda row: -row.mask.bit_count())
+            ),
             "};\n",
             "}  // namespace polyloom::riscv",
         ]

@@ -102,7 +102,9 @@ def _modifier_value(kind: str, statement: Statement, given: str | None) -> int:
     return _name_index(Text(given, statement.operands.span), disassemble.ROUNDINGS, "rounding mode")
 
 
-def _field_value(field: Field, text: Text, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str]) -> int:
+def _field_value(
+    field: Field, text: Text, statement: Statement, labels: Mapping[str, int], csrs: Mapping[int, str]
+) -> int:
     """Value of one operand by the kind of its field. Errors: PL0903, PL0904."""
     if field.kind in ("x", "f", "m"):
         value = _parse_register(text, {"x": X_NAMES, "f": F_NAMES, "m": M_NAMES}[field.kind])

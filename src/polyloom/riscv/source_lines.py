@@ -66,7 +66,9 @@ def encode_lines(places: Mapping[int, Place]) -> dict[str, list[list[int | str]]
 
 def decode_lines(data: bytes) -> Lines:
     """Line table of an ELF file, from its note or from debugging information; empty where neither has any."""
-    return notes.read_note(data, note_lines) or _line_table((at, _recorded_place(*pair)) for at, pair in debug_lines.source_lines(data).items())
+    return notes.read_note(data, note_lines) or _line_table(
+        (at, _recorded_place(*pair)) for at, pair in debug_lines.source_lines(data).items()
+    )
 
 
 def findings(data: bytes) -> list[Diagnostic]:

@@ -189,7 +189,9 @@ def _code_symbols(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) 
     yield from ((address, name) for name, kind, address, _ in _defined_symbols(data, sections, wide) if kind in _KINDS)
 
 
-def _defined_symbols(data: bytes, sections: Sequence[tuple[int, ...]], wide: bool) -> Iterator[tuple[str, int, int, int]]:
+def _defined_symbols(
+    data: bytes, sections: Sequence[tuple[int, ...]], wide: bool
+) -> Iterator[tuple[str, int, int, int]]:
     """Defined symbols: (name, kind, address, size). Section 0 is that of undefined ones."""
     for section in sections:
         if section[1] == _SYMTAB:

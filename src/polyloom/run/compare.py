@@ -34,7 +34,10 @@ def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | Non
         return Compared(oracle.name, oracle.what, "differs", difference=difference)
     if difference is None and allowed is None:
         return Compared(oracle.name, oracle.what, "equal bits")
-    meant = [_constrained_elements(want, found[name], bounds.get(name, np.full(want.shape, np.inf))) for name, want, _, _ in pairs]
+    meant = [
+        _constrained_elements(want, found[name], bounds.get(name, np.full(want.shape, np.inf)))
+        for name, want, _, _ in pairs
+    ]
     equal = not any(np.any(_unequal(want, have)) for want, have, _ in meant)
     # Over all outputs: a verdict has one error and one bound.
     error = max((_greatest(_errors(want, have)) for want, have, _ in meant), default=0.0)
@@ -62,7 +65,9 @@ def flatten_fields(arrays: Arrays) -> dict[str, Array]:
     return found
 
 
-def _locate_difference(name: str, want: Array, have: Array | None, allowed: Array | None, oracle: Oracle) -> Diagnostic | None:
+def _locate_difference(
+    name: str, want: Array, have: Array | None, allowed: Array | None, oracle: Oracle
+) -> Diagnostic | None:
     """First element that differs, as a diagnostic of exit code 4; None where all agree."""
     if have is None or (have.shape, _native_type(have)) != (want.shape, _native_type(want)):
         message = (

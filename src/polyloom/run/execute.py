@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays
+from polyloom.recursion import with_deep_stack
 from polyloom.run.compare import compare, flatten_fields
 from polyloom.run.verdict import Compared
 from polyloom.targets.subject import Progress, Subject, silent

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.ir.arguments import PARAMETER_LIMIT, verb, quote
+from polyloom.ir.arguments import PARAMETER_LIMIT, quote, verb
 from polyloom.ir.numbers import to_single_precision
 from polyloom.ir.pla_text import print_condition
 from polyloom.ir.signature import Argument, Dtype, Signature
@@ -42,7 +42,9 @@ def read_values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[st
     known = {a.name: a for a in (*signature.inputs, *signature.unread)}
     for name, value in given.items():
         if name not in known and name not in signature.sizes:
-            raise _parameter_error(f"`{signature.name}` has no parameter `{name}`", _suggest_place(signature, name, value))
+            raise _parameter_error(
+                f"`{signature.name}` has no parameter `{name}`", _suggest_place(signature, name, value)
+            )
     sizes = {n: _read_size(n, v) for n, v in given.items() if n in signature.sizes}
     return _check_sizes(signature, sizes), read_scalars(signature, {n: v for n, v in given.items() if n in known})
 
@@ -112,7 +114,9 @@ def read_scalar(argument: Argument, value: Any) -> Array:
     least, most = _type_range(argument.dtype) if kind in "biu" else (0, -1)
     if isinstance(number, int) and (kind == "b" or not isinstance(number, bool)) and least <= number <= most:
         return np.array(number, argument.dtype)
-    message = f"the scalar `{argument.name}` has the type {argument.type_name}, which does not hold {_value_text(value)}"
+    message = (
+        f"the scalar `{argument.name}` has the type {argument.type_name}, which does not hold {_value_text(value)}"
+    )
     raise input_error(
         "PL0232", message, help="give a number" if kind == "f" else f"give a number from {least} to {most}"
     )
@@ -179,7 +183,9 @@ def complete_inputs(
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
     known = {a.name: a for a in signature.inputs}
-    checked = {a.name: _check_array(a, sizes, given[a.name], "output") for a in pure_outputs(signature) if a.name in given}
+    checked = {
+        a.name: _check_array(a, sizes, given[a.name], "output") for a in pure_outputs(signature) if a.name in given
+    }
     checked |= {a.name: _check_array(a, sizes, given[a.name], "input") for a in signature.unread if a.name in given}
     taken: dict[str, Array] = {}
     for name, value in given.items():

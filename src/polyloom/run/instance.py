@@ -16,7 +16,7 @@ from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import Signature
-from polyloom.report import html, notebook, text
+from polyloom.report import notebook, run_page, run_text
 from polyloom.report import verdict as words
 from polyloom.run import inputs as made
 from polyloom.run.compare import describe_array
@@ -143,7 +143,9 @@ class Instance(File):
         """Run and compare like `run`, but differences are in the result, and no given array changes. `given` are
         arrays, and numbers or texts of scalars; `wanted` are further outputs of an open program; `own` are options of
         the target."""
-        return self.finish_job(self.job(given, seed=seed, trace=trace, fill=fill, wanted=wanted, progress=progress, **own))
+        return self.finish_job(
+            self.job(given, seed=seed, trace=trace, fill=fill, wanted=wanted, progress=progress, **own)
+        )
 
     def job(
         self,
@@ -362,13 +364,15 @@ class Result:
             return {**self.instance.parameters}
         if self.instance.target.instantiate is not None:
             return None
-        return {n: self.values[n] if n in self.values else _json_scalar(self.traced.inputs[n]) for n in signature.parameters}
+        return {
+            n: self.values[n] if n in self.values else _json_scalar(self.traced.inputs[n]) for n in signature.parameters
+        }
 
     @property
     def _summary(self) -> list[tuple[str, str]]:
         """Summary rows, those that a reader wants first."""
         summary = self.instance.target.summary
-        return [*([] if summary is None else summary(self.data)), *text.times(self.data)]
+        return [*([] if summary is None else summary(self.data)), *run_text.times(self.data)]
 
     @property
     def _drawn(self) -> list[tuple[str, str]]:
@@ -385,7 +389,7 @@ class Result:
 
     def report(self) -> str:
         """Text that `polyloom run` prints."""
-        return text.page(self.data, self._summary, self._scalars, self.views, self._listing)
+        return run_text.page(self.data, self._summary, self._scalars, self.views, self._listing)
 
     @property
     def _scalars(self) -> dict[str, str]:
@@ -398,8 +402,8 @@ class Result:
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
         """HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
-        return html.page(
-            html.Shown(
+        return run_page.page(
+            run_page.Shown(
                 self.data,
                 self._drawn,
                 self.views,
@@ -429,11 +433,11 @@ class Result:
 
     def show(self) -> notebook.Embedded:
         """HTML page as notebooks embed it: the last expression of a cell shows it."""
-        return notebook.Embedded(self.page(), text.titled_kernel(self.data))
+        return notebook.Embedded(self.page(), run_text.titled_kernel(self.data))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        html = notebook.result(self.data, self._drawn, self.views, self.activity)
-        return notebook.bundle(repr(self), html, include, exclude)
+        run_page = notebook.result(self.data, self._drawn, self.views, self.activity)
+        return notebook.bundle(repr(self), run_page, include, exclude)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{n}={v}" for n, v in self.values.items())
@@ -508,9 +512,7 @@ def options_of_verbs(target: Target, given: Mapping[str, Any], *verbs: str) -> d
         if name not in known:
             # Which other target has it: a user of several machines mixes up their options.
             others = [
-                t.name
-                for t in registry.load_targets()
-                if any(name in verb_options(t.options, verb) for verb in verbs)
+                t.name for t in registry.load_targets() if any(name in verb_options(t.options, verb) for verb in verbs)
             ]
             who = (
                 f"{' and '.join(others)} {'have' if len(others) > 1 else 'has'} it"

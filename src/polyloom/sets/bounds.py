@@ -32,7 +32,9 @@ def dimension_bounds(
     domain = parameter_set(assumptions, params)
     points = to_set(condition, dims, params).intersect_params(domain)
     position = list(dims).index(dim)
-    return tuple(_bound_pieces(points.dim_min(position), domain)), tuple(_bound_pieces(points.dim_max(position), domain))
+    return tuple(_bound_pieces(points.dim_min(position), domain)), tuple(
+        _bound_pieces(points.dim_max(position), domain)
+    )
 
 
 def enclosing_bounds(

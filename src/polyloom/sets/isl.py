@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polyloom.diagnostics import input_error
-from polyloom.names import hidden_name, hidden_dims
+from polyloom.names import hidden_dims, hidden_name
 from polyloom.sets.affine import Affine, Condition, Polyhedron
 
 
@@ -96,7 +96,8 @@ def affines(values: isl.MultiAff, dims: Sequence[str]) -> tuple[Affine, ...] | N
     if any(not a.get_denominator_val().is_one() or any(_divisions(a)) for a in found):
         return None
     return tuple(
-        linear_form(a) + Affine.from_terms({d: integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)})
+        linear_form(a)
+        + Affine.from_terms({d: integer(a.get_coefficient_val(isl.dim_type.in_, n)) for n, d in enumerate(dims)})
         for a in found
     )
 

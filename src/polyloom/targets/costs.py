@@ -14,7 +14,7 @@ from typing import Literal
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.ssa import NOWHERE
 from polyloom.ir.work import Class
-from polyloom.machine.stated import Stated
+from polyloom.machine.stated_figures import Stated
 from polyloom.riscv.source_lines import Lines
 
 Time = Literal["cycle-exact", "fitted"]

@@ -78,7 +78,9 @@ def read_program_file(path: str | PathLike[str]) -> bytes:
     except PolyloomError as error:
         found = error.diagnostics[0]
         # A misspelt name is mended first: the file may exist under another one.
-        how = None if (found.help or "").startswith("did you mean") or exists(str(path)) else _writing_command(str(path))
+        how = (
+            None if (found.help or "").startswith("did you mean") or exists(str(path)) else _writing_command(str(path))
+        )
         raise error if how is None else PolyloomError(replace(found, help=how)) from None
 
 

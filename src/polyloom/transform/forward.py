@@ -21,7 +21,7 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.recurrence import Final, Immediate, Origin, Piece, Produced, Recurrence, System
 from polyloom.sets import Condition
 from polyloom.sets.isl import affine_map, affines
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 from polyloom.transform.pieces import Part, Pieces, affine_pieces, named
 
 Copies = Mapping[str, tuple[Piece, ...]]

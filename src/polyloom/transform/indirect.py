@@ -85,7 +85,9 @@ class _Approximation:
     def read(self, reference: Reference, unknown: frozenset[str]) -> Node:
         """A read of the element, or of all elements in the dimensions whose index is not known."""
         # An unknown index may be any: a loop over the whole dimension stands for it.
-        loops = {n: hidden_name(f"every {next(self.numbers)}") for n, i in enumerate(reference.index) if i.symbols & unknown}
+        loops = {
+            n: hidden_name(f"every {next(self.numbers)}") for n, i in enumerate(reference.index) if i.symbols & unknown
+        }
         index = tuple(Affine.symbol(loops[n]) if n in loops else i for n, i in enumerate(reference.index))
         storage = self.nest[reference.name]
         sink = self.sinks.setdefault(

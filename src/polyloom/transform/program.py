@@ -19,7 +19,7 @@ from polyloom.ir.plan import Phase
 from polyloom.ir.recurrence import System
 from polyloom.sets import Condition
 from polyloom.sets.isl import from_set
-from polyloom.sets.normal import conjunction, normalize
+from polyloom.sets.normal_form import conjunction, normalize
 from polyloom.transform.names import Names
 from polyloom.transform.space import Space, union
 

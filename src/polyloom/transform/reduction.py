@@ -24,8 +24,8 @@ from polyloom.ir.operations import FLOATS
 from polyloom.ir.recurrence import Final, Immediate, Piece, Produced, Recurrence, System
 from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition
-from polyloom.sets.isl import affine_map, affines, translate, stride_error, to_set
-from polyloom.sets.normal import conjunction
+from polyloom.sets.isl import affine_map, affines, stride_error, to_set, translate
+from polyloom.sets.normal_form import conjunction
 from polyloom.transform.accumulation import Accumulation, identity_of, recognise
 from polyloom.transform.pieces import Part, Pieces, affine_pieces, named
 
@@ -123,7 +123,9 @@ def _level(points: isl.Set, equation: Recurrence, loops: tuple[str, ...], k: int
     here = points.project_out(isl.dim_type.set, k + 1, len(loops) - k - 1)
     # A point without one before it along the loop is the first of its row.
     along = [0] * k + [step]
-    return _Level(here, here.subtract(translate(here, along)), here.subtract(translate(here, [-a for a in along])), step)
+    return _Level(
+        here, here.subtract(translate(here, along)), here.subtract(translate(here, [-a for a in along])), step
+    )
 
 
 def _moved(piece: Piece, reader: str, chain: _Chain) -> isl.Map:

@@ -20,7 +20,7 @@ from polyloom.ir.steps import Steps, Tree, as_loop, leaves
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, parameter_set
-from polyloom.sets.normal import normalize
+from polyloom.sets.normal_form import normalize
 from polyloom.transform.space import Space
 
 MARGIN = 64

@@ -16,7 +16,7 @@ import islpy as isl
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Recurrence, System
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import affine_map, parameter_set, sample, translate, to_set
+from polyloom.sets.isl import affine_map, parameter_set, sample, to_set, translate
 
 Vector = tuple[int, ...]
 TYPICAL = 12

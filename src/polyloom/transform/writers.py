@@ -15,7 +15,7 @@ import islpy as isl
 
 from polyloom.ir.nest import Nest, Statement, Storage, statements
 from polyloom.ir.pla import Reference
-from polyloom.names import hidden_name, hidden_dims
+from polyloom.names import hidden_dims, hidden_name
 from polyloom.sets import Affine
 from polyloom.sets.isl import affine_map
 from polyloom.transform.pieces import Pieces, named

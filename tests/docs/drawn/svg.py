@@ -9,7 +9,7 @@ from typing import Final
 
 from polyloom.report.page.svg import decimal, text
 
-__all__ = ["ACCENTS", "arrow", "box", "drawing", "line", "decimal", "text"]
+__all__ = ["ACCENTS", "arrow", "box", "decimal", "drawing", "line", "text"]
 
 ACCENTS: Final = ("#14a08c", "#d9822b", "#6c7fd8", "#c2557f")
 """Teal, orange, blue, rose: as fills behind text, at the opacity of `box`."""

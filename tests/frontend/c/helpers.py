@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from polyloom.frontend.predicate import strip_spans
+from polyloom.frontend.if_convert import strip_spans
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import normalize
+from polyloom.sets.normal_form import normalize
 
 HERE = Path(__file__).parent
 KERNELS = HERE.parents[2] / "examples" / "kernels"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polyloom as pl
-from polyloom.frontend.c.reached import stub_unreachable
+from polyloom.frontend.c.reachable_functions import stub_unreachable
 from polyloom.frontend.source import Options
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")

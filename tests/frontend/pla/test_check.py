@@ -16,7 +16,7 @@ from polyloom.frontend.pla import parse
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.bounds import dimension_bounds, enclosing_bounds
 from polyloom.sets.isl import from_set, parameter_set, sample, to_set
-from polyloom.sets.normal import conjunction, normalize
+from polyloom.sets.normal_form import conjunction, normalize
 
 
 def constraint(coefficients: tuple[int, int, int], constant: int) -> Affine:
@@ -52,7 +52,12 @@ def test_bounds_of_a_dimension_are_tight(condition: Condition, n: int) -> None:
     box = Condition(
         (
             Polyhedron(
-                (Affine.from_terms({"i": 1}, 3), Affine.from_terms({"i": -1}, 3), Affine.from_terms({"j": 1}, 3), Affine.from_terms({"j": -1}, 3))
+                (
+                    Affine.from_terms({"i": 1}, 3),
+                    Affine.from_terms({"i": -1}, 3),
+                    Affine.from_terms({"j": 1}, 3),
+                    Affine.from_terms({"j": -1}, 3),
+                )
             ),
         )
     )
@@ -82,7 +87,9 @@ def test_a_strided_bound_is_refused() -> None:
 @given(CONDITION, CONDITION, st.integers(0, 3), st.integers(2, 3))
 def test_enclosing_bounds_contain_all_points(a: Condition, b: Condition, n: int, factor: int) -> None:
     """Of sets with strides: `i` is a multiple of a factor, below what a multiple of another one is."""
-    box = Polyhedron(tuple(Affine.from_terms({"i": s}, 3) for s in (1, -1)) + tuple(Affine.from_terms({"j": s}, 3) for s in (1, -1)))
+    box = Polyhedron(
+        tuple(Affine.from_terms({"i": s}, 3) for s in (1, -1)) + tuple(Affine.from_terms({"j": s}, 3) for s in (1, -1))
+    )
     even = {"i": Affine.from_terms({"i": factor}), "j": Affine.from_terms({"j": 2}, 1)}
     pieces = tuple(p.substitute(even) for p in (*a.pieces, *b.pieces))
     boxed = conjunction(Condition(pieces), Condition((box,)))
@@ -107,7 +114,11 @@ def test_enclosing_bounds_contain_all_points(a: Condition, b: Condition, n: int,
 def test_a_bound_between_strides_is_rounded_outwards() -> None:
     """`j` is at most the greatest even number below N."""
     evens = Condition(
-        (Polyhedron((Affine.symbol("j"), Affine.from_terms({"k": 2, "j": -1}), Affine.from_terms({"k": -2, "N": 1}, -1))),)
+        (
+            Polyhedron(
+                (Affine.symbol("j"), Affine.from_terms({"k": 2, "j": -1}), Affine.from_terms({"k": -2, "N": 1}, -1))
+            ),
+        )
     )
     with pytest.raises(PolyloomError, match="PL0201"):
         dimension_bounds(evens, ("j", "k"), ("N",), Condition(), "j")

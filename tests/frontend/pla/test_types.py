@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyloom.ir.numbers import NUMPY, type_limits, to_single_precision
+from polyloom.ir.numbers import NUMPY, to_single_precision, type_limits
 from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, INTEGERS, ElementType
 from polyloom.ir.semantics import apply
 

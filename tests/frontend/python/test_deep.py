@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from polyloom.cli.entry import main
-from polyloom.deep import LEVELS, with_deep_stack
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import load
+from polyloom.recursion import LEVELS, with_deep_stack
 
 TERMS = 700
 SUM = " + ".join(f"a[i] * {k}" for k in range(TERMS))
@@ -103,7 +103,7 @@ def test_what_is_too_deep_is_refused(name: str, folder: Path, capsys: pytest.Cap
 
 def test_what_exceeds_all_room_is_refused_with_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "f.py").write_text(f"{PYTHON}b[i] = {SUM}\n", encoding="utf-8")
-    monkeypatch.setattr("polyloom.deep.LEVELS", sys.getrecursionlimit())
+    monkeypatch.setattr("polyloom.recursion.LEVELS", sys.getrecursionlimit())
     with pytest.raises(PolyloomError, match=r"PL0103.*f\.py: an expression or a statement is nested too deeply"):
         load("f.py")
 

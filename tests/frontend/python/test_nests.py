@@ -118,4 +118,6 @@ def test_every_part_of_a_nest_has_its_place_in_the_text(tmp_path: Path) -> None:
 
 def test_index_as_data_wraps_once(tmp_path: Path) -> None:
     values = [s.assign.value for s in statements(kernel_of(BODIES["index_as_data"], tmp_path).nest)]
-    assert [(v.value, v.dtype) for v in values if isinstance(v, Index)] == [(Affine.from_terms({"i": 1, "N": -1}), "i8")]
+    assert [(v.value, v.dtype) for v in values if isinstance(v, Index)] == [
+        (Affine.from_terms({"i": 1, "N": -1}), "i8")
+    ]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from polyloom.modulo.guarded.problem import Guarded, Short, operation
+from polyloom.modulo.guards.problem import Guarded, Short, operation
 from polyloom.modulo.problem import Dependence, Problem, Resource
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from tests.modulo.guarded.brute import Operation, Unit, guarded, problems, schedules
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.modulo.guarded.bounds import recurrence_minimum, resource_minimum
-from polyloom.modulo.guarded.problem import Guarded, Short
+from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
+from polyloom.modulo.guards.problem import Guarded, Short
 from polyloom.modulo.problem import Dependence, Problem
 
 

@@ -12,8 +12,8 @@ from tests.modulo.guarded.brute import is_valid, problems
 from tests.modulo.guarded.test_solve import BITS
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.modulo.guarded.check import check, violations
-from polyloom.modulo.guarded.problem import Guarded, Solution
+from polyloom.modulo.guards.check import check, violations
+from polyloom.modulo.guards.problem import Guarded, Solution
 
 RIGHT = Solution(2, (0, 0, 1, 2), (0, 0, 1, 1), 2, True, "")
 

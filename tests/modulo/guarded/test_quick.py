@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.modulo.guarded.brute import Operation, Unit, guarded, is_valid, problems
 
-from polyloom.modulo.guarded import quick
-from polyloom.modulo.guarded.problem import Guarded
+from polyloom.modulo.guards import quick
+from polyloom.modulo.guards.problem import Guarded
 from polyloom.modulo.problem import Dependence
 
 

@@ -12,9 +12,9 @@ from tests.modulo.guarded.brute import Operation, Unit, cost, guarded, is_valid,
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.modulo import problem as modulo
-from polyloom.modulo.guarded import solve as solve_module
-from polyloom.modulo.guarded.problem import Guarded, Short
-from polyloom.modulo.guarded.solve import solve
+from polyloom.modulo.guards import solve as solve_module
+from polyloom.modulo.guards.problem import Guarded, Short
+from polyloom.modulo.guards.solve import solve
 from polyloom.modulo.problem import Choice, Dependence, Resource, Use
 
 BITS = guarded(

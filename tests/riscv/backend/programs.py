@@ -209,7 +209,9 @@ def _call(maker: Maker, type: Type) -> None:
 def _memory(maker: Maker) -> None:
     """Stores a value to a slot of the array, or loads an integer from one; at times byte by byte."""
     type = maker.type()
-    place = maker.emit("offset", PTR, Value("array", PTR), integer_constant(I64, 8 * maker.draw(st.integers(0, SLOTS - 1))))
+    place = maker.emit(
+        "offset", PTR, Value("array", PTR), integer_constant(I64, 8 * maker.draw(st.integers(0, SLOTS - 1)))
+    )
     access = Access(maker.draw(st.sampled_from((1, SIZE[type]))))
     # Programs with floats have atomics, of up to 32 bits; single functions run on machines without them, too.
     if maker.floats and maker.callees and type in _ATOMIC and maker.draw(st.booleans()):
@@ -217,7 +219,9 @@ def _memory(maker: Maker) -> None:
     elif maker.draw(st.booleans()):
         stored = maker.operand(type)
         if type in FLOATS:  # the bits of a NaN are nobody's promise
-            stored = maker.emit("select", type, maker.emit("ford", I1, stored, stored), stored, float_constant(type, 0.0))
+            stored = maker.emit(
+                "select", type, maker.emit("ford", I1, stored, stored), stored, float_constant(type, 0.0)
+            )
         maker.made.append(Instruction("store", (stored, place), access=access))
     elif type not in FLOATS and type != I1:
         maker.emit("load", type, place, access=access)

@@ -115,7 +115,9 @@ def test_leaves_alone_what_needs_nothing(name: str) -> None:
 @pytest.mark.parametrize("isa", ISAS)
 def test_on_every_instruction_set(isa: str) -> None:
     before = function(NEEDED["store"])
-    assert [set(verdicts(f, isa)) for f in (before, preserve_order(before, "branch"), preserve_order(before, "fence"))] == [
+    assert [
+        set(verdicts(f, isa)) for f in (before, preserve_order(before, "branch"), preserve_order(before, "fence"))
+    ] == [
         {"Sometimes"},
         {"Never"},
         {"Never"},
@@ -171,7 +173,9 @@ def test_a_loop_waits_for_the_load_of_every_round() -> None:
 def test_golden(golden: Golden) -> None:
     """What the pass makes of every function, and the tests of some."""
     parts = [
-        f"# {name}, {how}\n{print_ssa(preserve_order(function(body), how))}" for name, body in NEEDED.items() for how in HOWS
+        f"# {name}, {how}\n{print_ssa(preserve_order(function(body), how))}"
+        for name, body in NEEDED.items()
+        for how in HOWS
     ]
     golden("ordering", "\n".join(parts))
     shown = [

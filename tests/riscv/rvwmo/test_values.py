@@ -11,7 +11,16 @@ from tests.riscv.rvwmo.shapes import litmus
 from polyloom.riscv.isa import Row, find_row, instruction_table
 from polyloom.riscv.rvwmo import check_text
 from polyloom.riscv.rvwmo.instructions import ISA
-from polyloom.riscv.rvwmo.values import OPERATIONS, Apply, Pointer, Read, UndefinedError, apply_operation, evaluate_value, signed
+from polyloom.riscv.rvwmo.values import (
+    OPERATIONS,
+    Apply,
+    Pointer,
+    Read,
+    UndefinedError,
+    apply_operation,
+    evaluate_value,
+    signed,
+)
 
 INTEGERS = st.one_of(
     st.sampled_from([0, 1, -1, 63, 64, 1 << 31, -(1 << 31), (1 << 63) - 1, -(1 << 63)]),
@@ -34,7 +43,12 @@ def test_what_is_read_later_gives_the_same(operation: str, left: int, right: int
 def test_addresses() -> None:
     x, y = Pointer("x"), Pointer("y")
     assert apply_operation("sub", apply_operation("add", 8, x), x) == 8
-    assert [apply_operation("eq", x, y), apply_operation("eq", x, 0), apply_operation("sltu", 0, x), apply_operation("sltu", x, 1)] == [0, 0, 1, 0]
+    assert [
+        apply_operation("eq", x, y),
+        apply_operation("eq", x, 0),
+        apply_operation("sltu", 0, x),
+        apply_operation("sltu", x, 1),
+    ] == [0, 0, 1, 0]
     assert apply_operation("or", apply_operation("czero.eqz", x, 1), apply_operation("czero.nez", y, 1)) == x
     assert apply_operation("czero.nez", UNKNOWN, x) == 0
     assert apply_operation("xor", x, x) == 0

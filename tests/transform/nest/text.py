@@ -16,7 +16,7 @@ from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, N
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add",

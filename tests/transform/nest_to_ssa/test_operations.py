@@ -91,7 +91,9 @@ def test_operations_are_those_of_nests(dtype: ElementType, pointers: int) -> Non
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_divisors_and_amounts_may_be_constants(dtype: ElementType, constant: int) -> None:
     for sign in (1, -1) if dtype.startswith("i") else (1,):
-        chosen = [o for o in operations(dtype) if may_divide_by_zero(o.name, dtype) or o.name in ("shl", "shr", "mul", "min")]
+        chosen = [
+            o for o in operations(dtype) if may_divide_by_zero(o.name, dtype) or o.name in ("shl", "shr", "mul", "min")
+        ]
         nest = nest_of(dtype, chosen, sign * constant)
         given = inputs(nest, dtype, 2, 40)
         check(nest, {"N": given["a"].size}, given)

@@ -106,5 +106,7 @@ def test_every_pass_prints() -> None:
     nest = specialize(kernels.two_parts.nest, {"N": 20, "M": 30})
     watch = Watch(after=frozenset({ALL}))
     arrange_loops(nest, EIGHT_LANES, watch=watch)
-    assert [name for name, _ in watch.texts] == [each.name for each in arrangement_passes(EIGHT_LANES, reassociate=False)]
+    assert [name for name, _ in watch.texts] == [
+        each.name for each in arrangement_passes(EIGHT_LANES, reassociate=False)
+    ]
     assert all("for (" in text for _, text in watch.texts)

@@ -79,5 +79,7 @@ def _reached(function: Function) -> list[Block]:
     blocks = {block.name: block for block in function.blocks}
     found = [function.blocks[0].name]
     for name in found:
-        found += dict.fromkeys(edge.block for edge in successor_edges(blocks[name].terminator) if edge.block not in found)
+        found += dict.fromkeys(
+            edge.block for edge in successor_edges(blocks[name].terminator) if edge.block not in found
+        )
     return [blocks[name] for name in found]

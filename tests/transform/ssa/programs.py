@@ -51,7 +51,9 @@ class Maker:
         self.made.append(Instruction("store", (operand, Value(name, PTR)), access=WORD))
 
     def update(self, operation: str, target: str, a: str, b: str | int) -> None:
-        self.store(self.emit(operation, self.load(a), integer_constant(I32, b) if isinstance(b, int) else self.load(b)), target)
+        self.store(
+            self.emit(operation, self.load(a), integer_constant(I32, b) if isinstance(b, int) else self.load(b)), target
+        )
 
     def taken(self) -> tuple[Instruction, ...]:
         made, self.made = self.made, []

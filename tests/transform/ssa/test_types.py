@@ -10,7 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyloom.ir.ssa_types import ADDRESSES, F32, I1, I8, I32, I64, PTR, SCALARS, SIZE, WIDTH, Element, Type, memory_size
+from polyloom.ir.ssa_types import (
+    ADDRESSES,
+    F32,
+    I1,
+    I8,
+    I32,
+    I64,
+    PTR,
+    SCALARS,
+    SIZE,
+    WIDTH,
+    Element,
+    Type,
+    memory_size,
+)
 
 ELEMENTS: tuple[Element, ...] = ("i8", "i16", "i32", "i64", "f32", "f64")
 LANES = st.one_of(st.integers(1, 64), st.sampled_from(("N", "belt", "lanes_2")))

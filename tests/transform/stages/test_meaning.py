@@ -17,13 +17,13 @@ from polyloom.ir.formula import Formulas
 from polyloom.ir.plan_interpret import interpret as interpret_plan
 from polyloom.ir.stage import Product, Program
 from polyloom.ir.stage_interpret import interpret
-from polyloom.ir.stage_text import read_stages, print_stages
+from polyloom.ir.stage_text import print_stages, read_stages
 from polyloom.ir.stage_verify import verify
 from polyloom.targets.minion.map.stages import TENSOR_UNIT
 from polyloom.targets.tensix.map.loops.form import TILE
-from polyloom.transform.stages import cut as cutting
-from polyloom.transform.stages.cut import cut_stages
+from polyloom.transform.stages import stage_cutting as cutting
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
+from polyloom.transform.stages.stage_cutting import cut_stages
 
 INTEGERS = replace(TENSOR_UNIT, factors=frozenset({"i32"}))
 """A machine that accumulates, as minions do, and multiplies what the kernels here have."""

@@ -10,13 +10,13 @@ from tests.conftest import Golden
 from tests.transform.stages.programs import formulas
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.stage_text import read_stages, print_stages
+from polyloom.ir.stage_text import print_stages, read_stages
 from polyloom.ir.stage_verify import RULES, verify
 from polyloom.targets.minion.map.stages import TENSOR_UNIT
 from polyloom.targets.tensix.map.loops.form import TILE
 from polyloom.transform.stages.abilities import Abilities
-from polyloom.transform.stages.cut import cut_stages
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
+from polyloom.transform.stages.stage_cutting import cut_stages
 
 KERNELS = Path(__file__).parents[3] / "examples" / "kernels"
 NAMES = ("gemm", "mm2", "mm3", "atax", "bicg", "doitgen", "gemver", "gesummv", "mvt")
@@ -42,7 +42,10 @@ def test_what_is_printed_reads_back(name: str, can: Abilities) -> None:
 
 def test_the_text_of_gemm(golden: Golden) -> None:
     golden("gemm-tile", print_stages(cut_stages(formulas(KERNELS / "gemm.py"), TILE)))
-    golden("gemm-tensor-unit", print_stages(store_outputs(cut_stages(align_dimensions(formulas(KERNELS / "gemm.py")), TENSOR_UNIT))))
+    golden(
+        "gemm-tensor-unit",
+        print_stages(store_outputs(cut_stages(align_dimensions(formulas(KERNELS / "gemm.py")), TENSOR_UNIT))),
+    )
 
 
 def test_all_that_a_stage_may_have_reads_back() -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from polyloom.cli.bench.polybench import REASSOCIATED, SIZES, path
+from polyloom.comparison.pipeline import compare
 from polyloom.comparison.rows import Row
-from polyloom.comparison.run import compare
 from polyloom.frontend.source import Options
 from polyloom.targets.entry import entries
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from polyloom import api, temporary
 from polyloom.cli import examples
-from polyloom.exploration.begin import explore
+from polyloom.exploration.entry_point import explore
 from polyloom.exploration.sweep import Sweep
 
 T = TypeVar("T")

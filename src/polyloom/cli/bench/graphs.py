@@ -96,4 +96,10 @@ def _edges(*parts: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> Edges
     return np.concatenate([np.stack(part, axis=1) for part in parts]).astype(np.int32)
 
 
-FAMILIES: Final[dict[str, Callable[[int], Edges]]] = {"cfg": cfg, "nest": nest, "back": chain_with_back_edges, "snca": snca, "irr": irr}
+FAMILIES: Final[dict[str, Callable[[int], Edges]]] = {
+    "cfg": cfg,
+    "nest": nest,
+    "back": chain_with_back_edges,
+    "snca": snca,
+    "irr": irr,
+}

@@ -32,12 +32,12 @@ from polyloom.cli.bench.regions import (
     TRIANGULAR,
     Region,
     bounds,
-    region_columns,
     candidate,
     compiled_kernel,
     instance,
     loop,
     measured_regions,
+    region_columns,
 )
 from polyloom.targets.tcpa.words import concrete_file
 

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from polyloom import frontend, temporary
-from polyloom.cli.bench.executed import BYTES, EXECUTED, geometric_mean
+from polyloom.cli.bench.executed_instructions import BYTES, EXECUTED, geometric_mean
 from polyloom.cli.bench.polybench import SIZES, path
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest

@@ -128,7 +128,10 @@ def _messages() -> list[Measure]:
 
     return [
         Measure(
-            "a register there and back, 0 and 1", 68, "cycles", lambda: programs.cycles_per_repetition(programs.messages(1, 1), 2, 2, 12)
+            "a register there and back, 0 and 1",
+            68,
+            "cycles",
+            lambda: programs.cycles_per_repetition(programs.messages(1, 1), 2, 2, 12),
         ),
         Measure(
             "a register there and back, 0 and 8",
@@ -136,9 +139,21 @@ def _messages() -> list[Measure]:
             "cycles",
             lambda: programs.cycles_per_repetition(programs.messages(8, 1), 16, 2, 12),
         ),
-        Measure("allreduce, 32 minions", 444, "cycles", lambda: programs.cycles_per_repetition(programs.allreduce(5), SHIRE, 1, 3)),
-        Measure("allreduce, 1,024 minions", 1393, "cycles", lambda: programs.cycles_per_repetition(programs.allreduce(10), CHIP, 1, 3)),
-        Measure("barrier, 32 minions", 233, "cycles", lambda: programs.cycles_per_repetition(programs.barriers, SHIRE, 1, 5)),
+        Measure(
+            "allreduce, 32 minions",
+            444,
+            "cycles",
+            lambda: programs.cycles_per_repetition(programs.allreduce(5), SHIRE, 1, 3),
+        ),
+        Measure(
+            "allreduce, 1,024 minions",
+            1393,
+            "cycles",
+            lambda: programs.cycles_per_repetition(programs.allreduce(10), CHIP, 1, 3),
+        ),
+        Measure(
+            "barrier, 32 minions", 233, "cycles", lambda: programs.cycles_per_repetition(programs.barriers, SHIRE, 1, 5)
+        ),
         Measure("pairs, 1 KB each, 1,024 minions", 3.0, "TB/s", bandwidth),
     ]
 
@@ -225,7 +240,9 @@ def prepare_product(product: Product) -> tuple[api.Instance, Mapping[str, NDArra
     with temporary.temporary_folder() as folder:
         path = folder / "product.pla"
         path.write_text(source(product.element), encoding="utf-8")
-        instance = api.compile(path, on="minion:1024", resident=product.resident).prepare_instance({"N": n, "M": m, "K": k})
+        instance = api.compile(path, on="minion:1024", resident=product.resident).prepare_instance(
+            {"N": n, "M": m, "K": k}
+        )
     random = np.random.default_rng(1)
     shapes = {"A": (n, k), "B": (k, m)}
     return instance, {name: _operand(product.element, shape, random) for name, shape in shapes.items()}
@@ -301,4 +318,9 @@ def _speed(what: str, asked: float, count: int, *, functional: bool, both: bool 
         start = process_time()
         return programs.instructions(text, functional=functional, both=both) / (process_time() - start)
 
-    return {"what": what, "asked": asked, "model": round(median(timed_run() for _ in range(5))), "unit": "instructions/s"}
+    return {
+        "what": what,
+        "asked": asked,
+        "model": round(median(timed_run() for _ in range(5))),
+        "unit": "instructions/s",
+    }

@@ -85,5 +85,7 @@ def _timed_solution(problem: Problem, solver: Solver) -> tuple[Solution, float]:
 def _large() -> Row:
     """One sparse graph of 2,500 operations and 6,000 dependences; only times are of interest."""
     problem = modulo_graphs.sparse(0, 2500, 6000)
-    times: Row = {f"{solver.name} ms": round(1000 * _timed_solution(problem, solver)[1], 1) for solver in (ITERATIVE, TORUS)}
+    times: Row = {
+        f"{solver.name} ms": round(1000 * _timed_solution(problem, solver)[1], 1) for solver in (ITERATIVE, TORUS)
+    }
     return _EMPTY | {"family": "2,500 operations, 6,000 dependences", "graphs": 1} | times

@@ -74,7 +74,13 @@ MACHINES: Final = (
     Machine(
         "datapath",
         (Resource("fadd"), Resource("mul"), Resource("div"), Resource("port", 2), Resource("integer", None)),
-        {"fadd": _single_choice(0, 4), "mul": _single_choice(1, 4), "div": _single_choice(2, 16, 16), "load": _single_choice(3, 2), "store": _single_choice(3, 1)},
+        {
+            "fadd": _single_choice(0, 4),
+            "mul": _single_choice(1, 4),
+            "div": _single_choice(2, 16, 16),
+            "load": _single_choice(3, 2),
+            "store": _single_choice(3, 1),
+        },
         _single_choice(4, 0),
     ),
 )

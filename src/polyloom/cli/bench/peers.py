@@ -48,7 +48,9 @@ def require() -> None:
     """Error PL0967 where a peer is not installed."""
     if missing := [peer for peer in PEERS if find_spec(peer) is None]:
         message = f"the peers {', '.join(missing)} are not installed"
-        raise PolyloomError(Diagnostic("PL0967", message, USAGE, help=f"install them: `{extras.install_command('bench')}`"))
+        raise PolyloomError(
+            Diagnostic("PL0967", message, USAGE, help=f"install them: `{extras.install_command('bench')}`")
+        )
 
 
 def measure_peer(peer: str, n: int, edges: Edges, times: int, folder: Path) -> Timing:

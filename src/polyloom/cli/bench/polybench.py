@@ -145,7 +145,12 @@ def _counts(element: ElementProgram) -> tuple[int, int, int, int]:
     instructions = [i for program in element.programs for i in program]
     read = {r for i in instructions for r in i.sources if isinstance(r, Register)}
     written = {r for i in instructions for r in i.destinations}
-    return _count_registers(File.RD, read | written), _count_registers(File.FD, read | written), _count_registers(File.IO, read), _count_registers(File.IO, written)
+    return (
+        _count_registers(File.RD, read | written),
+        _count_registers(File.FD, read | written),
+        _count_registers(File.IO, read),
+        _count_registers(File.IO, written),
+    )
 
 
 def _count_registers(file: File, registers: set[Register]) -> int:

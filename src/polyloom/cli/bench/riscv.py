@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from polyloom.cli.bench import executed, harts, kernels_through_c, selects
+from polyloom.cli.bench import executed_instructions, harts, kernels_through_c, selects
 
 Row = dict[str, object]
-_RATIOS: Final = tuple(column for peer in executed.PEERS for column in (peer, f"to {peer}"))
+_RATIOS: Final = tuple(column for peer in executed_instructions.PEERS for column in (peer, f"to {peer}"))
 _COLUMNS: Final = (
     "what",
     "isa",
@@ -31,7 +31,7 @@ _COLUMNS: Final = (
 
 
 def rows() -> Iterator[Row]:
-    for row in chain(harts.rows(), executed.rows(), kernels_through_c.rows(), selects.rows()):
+    for row in chain(harts.rows(), executed_instructions.rows(), kernels_through_c.rows(), selects.rows()):
         yield _row(**row)
 
 

@@ -12,7 +12,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from polyloom.cli.bench.regions import EXTENTS, REGIONS, TRIANGULAR, region_columns, candidate, instance, loop, measured_regions
+from polyloom.cli.bench.regions import (
+    EXTENTS,
+    REGIONS,
+    TRIANGULAR,
+    candidate,
+    instance,
+    loop,
+    measured_regions,
+    region_columns,
+)
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
@@ -55,12 +64,16 @@ def sizes() -> Iterator[dict[str, object]]:
 def _sizes(kernel: str) -> dict[str, object]:
     data, decoded = loop(kernel).data, loop(kernel).symbolic
     symbolic = symbolic_file.size_without_names(data)
-    concrete = {region: concrete_file.size_without_names(instance(kernel, region)) for region in measured_regions(kernel)}
+    concrete = {
+        region: concrete_file.size_without_names(instance(kernel, region)) for region in measured_regions(kernel)
+    }
     return {
         "kernel": kernel,
         "candidates": len(decoded.candidates),
         "symbolic bytes": symbolic,
-        "one candidate": symbolic_file.size_without_names(symbolic_file.encode(_single_candidate(decoded, candidate(kernel)))),
+        "one candidate": symbolic_file.size_without_names(
+            symbolic_file.encode(_single_candidate(decoded, candidate(kernel)))
+        ),
         "1x1 bytes": concrete[1, 1],
         **region_columns({region: round(size / symbolic, 2) for region, size in concrete.items()}),
     }

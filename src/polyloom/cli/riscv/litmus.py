@@ -29,7 +29,7 @@ from polyloom.riscv.rvwmo import Verdict, judge
 from polyloom.riscv.rvwmo.check_text import MAX_EXECUTIONS
 from polyloom.riscv.rvwmo.hash import test_hash
 from polyloom.riscv.rvwmo.litmus import Litmus, print_litmus
-from polyloom.riscv.rvwmo.log import Entry, Log, agrees, parse_log, forbidden_states, merge_entries
+from polyloom.riscv.rvwmo.log import Entry, Log, agrees, forbidden_states, merge_entries, parse_log
 from polyloom.riscv.rvwmo.pattern import litmus_tests
 from polyloom.riscv.rvwmo.reader import read_litmus
 
@@ -100,14 +100,17 @@ def execute(options: Judging) -> Answer:
         tests = _function_tests(options)
         if options.emit:
             return Answer(
-                [{"name": test.name, "test": print_litmus(test)} for test in tests], "\n".join(map(print_litmus, tests)).rstrip("\n")
+                [{"name": test.name, "test": print_litmus(test)} for test in tests],
+                "\n".join(map(print_litmus, tests)).rstrip("\n"),
             )
         return _verdicts_answer([judge(test, limit) for test in tests])
     _refuse_flags(options)
     paths = _test_files(options.files)
     if options.against:
         return _comparison_answer(paths, _merge_logs(options.against), limit)
-    return _verdicts_answer([_judge_file(path, limit) for path in paths] if len(paths) > 1 else [_file_verdict(paths[0], limit)])
+    return _verdicts_answer(
+        [_judge_file(path, limit) for path in paths] if len(paths) > 1 else [_file_verdict(paths[0], limit)]
+    )
 
 
 def _refuse_flags(options: Judging) -> None:
@@ -139,7 +142,9 @@ def _function_tests(options: Judging) -> tuple[Litmus, ...]:
             "leave out +sfb, and write --ordering branch",
         )
     function = ssa(file, sources.reading_options(options), sources.ssa_level(options))
-    return litmus_tests(preserve_order(function, options.ordering) if options.ordering else function, isa, parameter_values(words))
+    return litmus_tests(
+        preserve_order(function, options.ordering) if options.ordering else function, isa, parameter_values(words)
+    )
 
 
 @dataclass(frozen=True, slots=True)

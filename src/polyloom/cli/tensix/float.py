@@ -40,7 +40,9 @@ def execute(options: Converting) -> Answer:
     data: dict[str, object] = {
         "values": [_number_data(text, number) for text, number in zip(options.words, numbers, strict=True)]
     }
-    lines = [line for text, number in zip(options.words, numbers, strict=True) for line in _number_text(text, number, form)]
+    lines = [
+        line for text, number in zip(options.words, numbers, strict=True) for line in _number_text(text, number, form)
+    ]
     if form in _TABLES and len(numbers) > 1:
         words = _pack_pairs(options.words, numbers, form)
         data["packed"] = [f"{word:#0{2 + BITS[form] // 2}x}" for word in words]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import cast
 
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target
+from polyloom.cli import target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Parser, Request
 from polyloom.targets.tensix.options import FORMATS, STRIDE
@@ -16,8 +16,8 @@ def arguments(parser: Parser) -> None:
     shared.file_operand(parser, "a vector kernel (.h, .hpp, .cpp with --function)")
     shared.parameter_operands(parser, "values of the kernel's run-time arguments")
     shared.function_options(parser)
-    of_target.on_option(parser)
-    of_target.target_options(parser, "sweep")
+    target_flags.on_option(parser)
+    target_flags.target_options(parser, "sweep")
     help = "what results are compared with: a function of NumPy or mpmath, or module:function"
     parser.group("sweep").add_argument("--reference", metavar="NAME", help=help)
     parser.group("sweep").add_argument(

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from polyloom import api, files, npy
 from polyloom.cli import arguments as shared
-from polyloom.cli import of_target, sources
+from polyloom.cli import sources, target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request, usage_error
-from polyloom.cli.tensix.sweep_page import sweep_report, error_range
+from polyloom.cli.tensix.sweep_page import error_range, sweep_report
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Options
 from polyloom.run import inputs as made
@@ -62,7 +62,7 @@ def execute(options: Sweeping) -> Answer:
         raise usage_error(f"a sweep has no output '{wrong[0]}'", "write --out y=y.npy; there are x, y and expected")
     written = [*outputs.values(), *([options.report] if options.report else [])]
     files.check_outputs(written, [options.file, *options.against])
-    own = target.options(**of_target.given_options(options, target, "sweep"))
+    own = target.options(**target_flags.given_options(options, target, "sweep"))
     # An unknown reference is found before minutes of simulation.
     evaluate = None if options.reference is None else sweep.load_reference(options.reference)
     values = sweep.sweep_values(form, stride, domain)

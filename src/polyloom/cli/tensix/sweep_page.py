@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.report.page.axis import format_tick
-from polyloom.report.page.document import document, wrap_scrolling, section
-from polyloom.report.page.svg import picture, decimal, text
+from polyloom.report.page.document import document, section, wrap_scrolling
+from polyloom.report.page.svg import decimal, picture, text
 from polyloom.targets.tensix.run import ulp
 from polyloom.targets.tensix.run.sweep import Swept
 from polyloom.targets.tensix.run.ulp import Distances

@@ -5,21 +5,21 @@ from __future__ import annotations
 
 from functools import partial
 
-from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.files import read_source
-from polyloom.frontend.c.choose import choose_function, defined_functions
+from polyloom.frontend.c.choose_function import choose_function, defined_functions
 from polyloom.frontend.c.clang import printed_function, syntax_tree
+from polyloom.frontend.c.clang_tree import typedefs
 from polyloom.frontend.c.file_constants import declarations, with_constants
-from polyloom.frontend.c.function import build_nest
+from polyloom.frontend.c.function_nest import build_nest
 from polyloom.frontend.c.plain import File
-from polyloom.frontend.c.reached import read_reachable
+from polyloom.frontend.c.reachable_functions import read_reachable
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
-from polyloom.frontend.c.tree import typedefs
-from polyloom.frontend.included import source_dependencies
+from polyloom.frontend.dependencies import source_dependencies
 from polyloom.frontend.loops.affine import Scope, callee_name
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
+from polyloom.recursion import nesting_error, with_deep_stack
 
 __all__ = ["load"]
 

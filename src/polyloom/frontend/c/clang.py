@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from polyloom import extras, files, temporary
-from polyloom.deep import nesting_error
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
-from polyloom.frontend.c.text import Files
+from polyloom.frontend.c.positions import Files
 from polyloom.frontend.source import Options
+from polyloom.recursion import nesting_error
 
 # `char` has a sign on every host, as on x86: the same file means the same on an ARM host. Warnings are the user's
 # affair.
@@ -159,7 +159,9 @@ def evaluate_constants(path: str, expressions: Sequence[str], options: Options, 
     named = ", ".join(f"polyloom_constant_{k} = ({text})" for k, text in enumerate(expressions))
     with temporary.temporary_folder() as folder:
         source = Path(folder, "unit.c")
-        source.write_text(f"{include_directive(path)}\nenum {{ {named} }};\n", encoding="utf-8", errors="surrogateescape")
+        source.write_text(
+            f"{include_directive(path)}\nenum {{ {named} }};\n", encoding="utf-8", errors="surrogateescape"
+        )
         unit = syntax_tree(str(source), options, target)
     found = unit["inner"][-1]["inner"]
     return [int(_constant_node(constant)["value"]) for constant in found]

@@ -17,7 +17,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Nest, Statement, accesses, statements
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, parameter_set, to_set
-from polyloom.sets.normal import conjunction, normalize
+from polyloom.sets.normal_form import conjunction, normalize
 
 
 def extent_assumptions(nest: Nest) -> Condition:

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.clang_tree import Builder, ctype, typedefs
 from polyloom.frontend.c.library import lower_tree
-from polyloom.frontend.c.plain.structs import Fields
-from polyloom.frontend.c.tree import Builder, typedefs, ctype
+from polyloom.frontend.c.plain.aggregates import Fields
 from polyloom.frontend.loops.affine import Scope, affine_form
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import TYPES

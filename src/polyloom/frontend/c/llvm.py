@@ -19,12 +19,11 @@ from itertools import count
 from typing import Any, Final
 
 from polyloom import extras
-from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, Source, Span, input_error
 from polyloom.files import read_source
-from polyloom.frontend.c.choose import choose_function
+from polyloom.frontend.c.choose_function import choose_function
 from polyloom.frontend.c.clang import CPP, C, include_directive, llvm_module, syntax_tree
-from polyloom.frontend.c.growth import may_inline
+from polyloom.frontend.c.inline_growth import may_inline
 from polyloom.frontend.c.library import called_kernels, with_kernels
 from polyloom.frontend.c.llvm_data import read_variable, ssa_name
 from polyloom.frontend.c.llvm_flow import read_phi, read_terminator
@@ -53,6 +52,7 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa_externals import Externals
 from polyloom.ir.ssa_types import Type
 from polyloom.ir.ssa_verify import definitions, uses, verify
+from polyloom.recursion import nesting_error, with_deep_stack
 
 TARGET: Final = "riscv64-unknown-elf"
 CPP_ENDINGS: Final = (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".h")

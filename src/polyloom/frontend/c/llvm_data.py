@@ -20,9 +20,9 @@ from polyloom.frontend.c.llvm_text import (
     Structure,
     Unsupported,
     Words,
+    allocation_size,
     container_type,
     field_offset,
-    allocation_size,
 )
 from polyloom.ir.ssa import FLAGS, Address, Constant, Data, Operand, Undef, Value, float_constant, integer_constant
 from polyloom.ir.ssa_types import FLOATS, PTR, WIDTH, Type

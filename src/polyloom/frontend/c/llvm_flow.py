@@ -5,7 +5,7 @@ Instructions").
 
 from __future__ import annotations
 
-from polyloom.frontend.c.llvm_data import read_flags, legal_operand, ssa_name, operand, typed_operand
+from polyloom.frontend.c.llvm_data import legal_operand, operand, read_flags, ssa_name, typed_operand
 from polyloom.frontend.c.llvm_text import Model, Unsupported, Words
 from polyloom.ir.ssa import Branch, Constant, Edge, Jump, Operand, Place, Return, Switch, Terminator, Unreachable, Value
 

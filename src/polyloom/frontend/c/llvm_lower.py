@@ -15,8 +15,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.frontend.c import llvm_atomics, llvm_expand, llvm_overflow, llvm_widths
-from polyloom.frontend.c.llvm_data import read_flags, index_layout, legal_operand, ssa_name, operand, typed_operand
-from polyloom.frontend.c.llvm_text import Layout, Model, Scalar, Sequence, Structure, Unsupported, Words, allocation_size
+from polyloom.frontend.c.llvm_data import index_layout, legal_operand, operand, read_flags, ssa_name, typed_operand
+from polyloom.frontend.c.llvm_text import (
+    Layout,
+    Model,
+    Scalar,
+    Sequence,
+    Structure,
+    Unsupported,
+    Words,
+    allocation_size,
+)
 from polyloom.frontend.c.preconditions import FAILED
 from polyloom.ir.ssa import (
     ARITHMETIC,

@@ -52,7 +52,9 @@ def legalize_arithmetic(to: Emitter, operation: str, operands: tuple[Operand, ..
         _mask_width(to, to.emit(operation, (a, b), "", type), name, width)
 
 
-def legalize_cast(to: Emitter, operation: str, value: Operand, source: int, target: Type, width: int, name: str) -> None:
+def legalize_cast(
+    to: Emitter, operation: str, value: Operand, source: int, target: Type, width: int, name: str
+) -> None:
     """Conversion from or to an odd width; `source` and `width` are the widths before and after, 0 for those
     of types.
     """
@@ -83,7 +85,9 @@ def load_odd_width(to: Emitter, address: Operand, name: str, type: Type, width: 
         if piece != type:
             part = to.emit("zext", (part,), "", type)
         if offset:
-            part = to.emit("or", (total, to.emit("shl", (part, integer_constant(type, 8 * offset)), "", type)), "", type)
+            part = to.emit(
+                "or", (total, to.emit("shl", (part, integer_constant(type, 8 * offset)), "", type)), "", type
+            )
         total = part
     _mask_width(to, total, name, width)
 

@@ -39,7 +39,9 @@ def call_native(
     """
     result = [np.zeros((), function.result)] if function.result is not None else []
     start = len(result)
-    passed = [_argument_text(p.dtype, f"{ENTRY}{k}", p.extents is None) for k, p in enumerate(function.parameters, start)]
+    passed = [
+        _argument_text(p.dtype, f"{ENTRY}{k}", p.extents is None) for k, p in enumerate(function.parameters, start)
+    ]
     call = f"{function.name}({', '.join(passed)})"
     if function.result is not None:
         # The result goes through memory as well, so that one runner serves functions of any type.

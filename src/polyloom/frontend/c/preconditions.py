@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.frontend.c.library import lower_tree
-from polyloom.frontend.loops.affine import Scope, callee_name, affine_condition
+from polyloom.frontend.loops.affine import Scope, affine_condition, callee_name
 from polyloom.frontend.loops.roles import assumption
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 FAILED: Final = "__assert_fail"
 """What `assert` calls where its condition does not hold."""

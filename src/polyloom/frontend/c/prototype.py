@@ -17,17 +17,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import Span
-from polyloom.frontend.c.choose import choose_function
+from polyloom.frontend.c.choose_function import choose_function
 from polyloom.frontend.c.clang import evaluate_constants, printed_function, syntax_tree
+from polyloom.frontend.c.clang_tree import ctype, typedefs
 from polyloom.frontend.c.preconditions import find_preconditions
 from polyloom.frontend.c.signature import declarators, given_shapes
-from polyloom.frontend.c.tree import typedefs, ctype
-from polyloom.frontend.loops.shapes import affine_text, extent_texts, identifiers
+from polyloom.frontend.loops.extent_text import affine_text, extent_texts, identifiers
 from polyloom.frontend.loops.tree import Node, refusal, strip_casts
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.source import Options
+from polyloom.recursion import with_deep_stack
 from polyloom.sets import Affine, Condition
 
 Dtype = np.dtype[Any]
@@ -275,7 +275,9 @@ class _Types:
         found = _ARRAY.fullmatch(text)
         if found is None:
             return part["name"], self.element_dtype(text, node)
-        return part["name"], np.dtype((self.element_dtype(found[1], node), tuple(int(n) for n in re.findall(r"\d+", found[2]))))
+        return part["name"], np.dtype(
+            (self.element_dtype(found[1], node), tuple(int(n) for n in re.findall(r"\d+", found[2])))
+        )
 
 
 def _is_complete_type(item: Mapping[str, Any]) -> bool:

@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.c.tree import ctype
-from polyloom.frontend.loops.shapes import NAME
-from polyloom.frontend.names import suggestion
+from polyloom.frontend.c.clang_tree import ctype
+from polyloom.frontend.loops.extent_text import NAME
+from polyloom.frontend.suggestions import suggestion
 
 
 def declarators(printed: str, name: str, aliases: Mapping[str, str]) -> list[str]:

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from polyloom.frontend.known import floor_quotient, is_infeasible, is_nonnegative, truncated_quotient
+from polyloom.frontend.affine_proofs import floor_quotient, is_infeasible, is_nonnegative, truncated_quotient
 from polyloom.frontend.loops.gathers import Gathers
 from polyloom.frontend.loops.tree import Node, strip_casts
 from polyloom.frontend.loops.types import COUNTING, NARROW
 from polyloom.ir.nest import Expression, Storage, negate
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import conjunction, normalize
+from polyloom.sets.normal_form import conjunction, normalize
 
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 Monomial = tuple[str, ...]
@@ -80,7 +80,9 @@ class Scope:
 
     def assume_outcome(self, where: Condition, outcome: bool) -> Scope:
         """Scope where an affine condition holds, or does not."""
-        return replace(self.restrict_domain(where if outcome else negate(where)), outcomes={**self.outcomes, where: outcome})
+        return replace(
+            self.restrict_domain(where if outcome else negate(where)), outcomes={**self.outcomes, where: outcome}
+        )
 
     def exclude_function(self, function: str) -> Scope:
         """Scope in which `function` is expanded, and so cannot be expanded again."""

@@ -20,7 +20,7 @@ from polyloom.ir.pla import Reference
 from polyloom.names import fresh_name
 from polyloom.passes import Watch
 from polyloom.sets import Condition
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 
 def lower_body(

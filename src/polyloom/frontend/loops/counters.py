@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.known import is_nonnegative
-from polyloom.frontend.loops.affine import Scope, affine_form, affine_condition
+from polyloom.frontend.affine_proofs import is_nonnegative
+from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form
 from polyloom.frontend.loops.headers import Header, from_values, loop_header
-from polyloom.frontend.loops.shape import child_statements
+from polyloom.frontend.loops.substatements import child_statements
 from polyloom.frontend.loops.tree import Node
 from polyloom.names import hidden_name
 from polyloom.sets import Affine
@@ -147,7 +147,9 @@ def propagate_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     except PolyloomError:
         return with_values(scope, dict.fromkeys(names))
     name = hidden_name(found.identity)
-    inside = with_values(scope, {found.identity: Affine.symbol(name)}).restrict_domain(found.domain(Affine.symbol(name)))
+    inside = with_values(scope, {found.identity: Affine.symbol(name)}).restrict_domain(
+        found.domain(Affine.symbol(name))
+    )
     run = find_course((node.inner[4],), found.count(scope), inside, counters)
     return scope_after_loop(found, run, scope)
 

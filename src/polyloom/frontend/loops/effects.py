@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.loops.shape import Statements, map_statements
+from polyloom.frontend.loops.substatements import Statements, map_statements
 from polyloom.frontend.loops.tree import Node, strip_casts
 
 _ASSIGNS = ("binary", "update")

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.frontend.known import is_nonnegative
+from polyloom.frontend.affine_proofs import is_nonnegative
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Monomial, Scope, affine_form
 from polyloom.frontend.loops.tree import Node
 from polyloom.ir.nest import Storage
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 
 def array_reference(node: Node, scope: Scope) -> Reference:
@@ -77,7 +77,9 @@ def _delinearize(index: Node, storage: Storage, scope: Scope) -> tuple[Affine, .
         if any(len(q or ()) > 1 for q, _ in quotients.values()):
             raise refusals.refuse_index(index, storage.name, scope, len(storage.shape))
         parts.append(
-            Affine.from_terms({q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ()))
+            Affine.from_terms(
+                {q[0]: c for q, c in quotients.values() if q}, sum(c for q, c in quotients.values() if q == ())
+            )
         )
         # What the stride divides belongs to this level; the remainder is addressed further in.
         rest = {m: c for m, c in rest.items() if m not in quotients}

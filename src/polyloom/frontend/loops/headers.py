@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.known import exact_quotient, is_infeasible, is_nonnegative, turn_count
+from polyloom.frontend.affine_proofs import exact_quotient, is_infeasible, is_nonnegative, turn_count
 from polyloom.frontend.loops.affine import Scope, affine_form
 from polyloom.frontend.loops.extremes import extreme_forms
 from polyloom.frontend.loops.obstacles import find_obstacle
-from polyloom.frontend.loops.roles import variable_symbol, loop_variable
+from polyloom.frontend.loops.roles import loop_variable, variable_symbol
 from polyloom.frontend.loops.tree import Node, refusal
 from polyloom.frontend.loops.types import COUNTING
 from polyloom.names import hidden_name
@@ -97,7 +97,11 @@ def counting_header(variable: Node, step: int, initial: Node, test: Node, scope:
 
 def from_values(variable: Node, step: int, first: tuple[Affine, ...], test: Node, scope: Scope) -> Header:
     """Header of a variable that begins with given values and goes on while a test holds; raises PL0158 and PL0159."""
-    ends = [end for part in _conjuncts(test) for end in _comparison_bounds(part, variable_symbol(variable), step, first, scope)]
+    ends = [
+        end
+        for part in _conjuncts(test)
+        for end in _comparison_bounds(part, variable_symbol(variable), step, first, scope)
+    ]
     if (
         # `for (unsigned i = n; i >= 0; i--)` never ends: the bound minus one step would be below 0, and wraps (C17,
         # section 6.2.5).
@@ -149,7 +153,9 @@ def _conjuncts(test: Node) -> list[Node]:
     return [t for child in test.inner for t in _conjuncts(child)] if test.opcode == "&&" else [test]
 
 
-def _comparison_bounds(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[Affine, ...]:
+def _comparison_bounds(
+    test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope
+) -> tuple[Affine, ...]:
     """Bounds that one comparison sets: past the last value upwards, or the last value downwards. Raises
     PL0158, PL0159.
     """
@@ -162,7 +168,9 @@ def _comparison_bounds(test: Node, variable: str, step: int, first: tuple[Affine
     }
     solved = None if variable in sides else _solve_comparison(test, variable, step, first, scope)
     if variable not in sides and solved is None:
-        data = next((side for side in test.inner if affine_form(side, scope) is None and _symbol_or_empty(side) == ""), None)
+        data = next(
+            (side for side in test.inner if affine_form(side, scope) is None and _symbol_or_empty(side) == ""), None
+        )
         if data is not None:
             raise _bound_refusal(data, scope)
         raise refusal("PL0158", "the loop's condition does not compare its variable alone", test, _FORM)
@@ -170,7 +178,11 @@ def _comparison_bounds(test: Node, variable: str, step: int, first: tuple[Affine
         opcode, bounds = solved[0], (solved[1],)
     else:
         # `n > i` means `i < n`.
-        opcode = test.opcode if _symbol_or_empty(_strip_size_cast(test.inner[0])) == variable else test.opcode.translate(_MIRRORED)
+        opcode = (
+            test.opcode
+            if _symbol_or_empty(_strip_size_cast(test.inner[0])) == variable
+            else test.opcode.translate(_MIRRORED)
+        )
         bounds = extreme_forms(sides[variable], scope, least=step > 0)
         if bounds is None:
             raise _bound_refusal(sides[variable], scope)
@@ -190,7 +202,9 @@ def _comparison_bounds(test: Node, variable: str, step: int, first: tuple[Affine
     return tuple(b + (opcode != ">=") for b in bounds)
 
 
-def _solve_comparison(test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope) -> tuple[str, Affine] | None:
+def _solve_comparison(
+    test: Node, variable: str, step: int, first: tuple[Affine, ...], scope: Scope
+) -> tuple[str, Affine] | None:
     """Solution of a comparison of sums, such as `i + 1 < n`, for the loop's variable: how it compares with what."""
     symbol = Affine.symbol(hidden_name(variable))
     begins = Condition((Polyhedron(tuple([(symbol - form) * (1 if step > 0 else -1) for form in first])),))

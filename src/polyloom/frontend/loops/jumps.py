@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, child_statements, map_statements
+from polyloom.frontend.loops.substatements import Statements, block, child_statements, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node
 
 _LOOPS = ("for", "while", "do")
@@ -34,7 +34,9 @@ def _omit_jump(node: Node) -> Statements:
     return ()
 
 
-def structure_jumps(statements: Statements, jump: str, instead: Callable[[Node], Statements] = _omit_jump) -> Statements:
+def structure_jumps(
+    statements: Statements, jump: str, instead: Callable[[Node], Statements] = _omit_jump
+) -> Statements:
     """Structured form of statements of which a `jump` ends the rest, with `instead` of it (Böhm and Jacopini 1966)."""
     for n, node in enumerate(statements):
         if node.kind == jump:

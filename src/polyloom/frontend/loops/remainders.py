@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.known import is_infeasible, is_nonnegative, quotient_border
+from polyloom.frontend.affine_proofs import is_infeasible, is_nonnegative, quotient_border
 from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine_form, affine_part, decide_test
 from polyloom.frontend.loops.headers import loop_header
 from polyloom.frontend.loops.tree import CASTS, Node
-from polyloom.frontend.strips import LARGEST, Period, Size, strip_length
+from polyloom.frontend.strip_mining import LARGEST, Period, Size, strip_length
 from polyloom.names import hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -82,7 +82,9 @@ def _division_periods(node: Node, name: str, scope: Scope, indexes: bool = False
         scope = _inner_scope(node, scope)
     elif is_division(node) and (found := _expression_period(node, name, scope)) is not None:
         # A division that a border still splits is handled by `choose`: no strip is needed for it.
-        if (found.length > 1 or (indexes and found.open)) and all(deciding_condition(part, scope) is None for part in node):
+        if (found.length > 1 or (indexes and found.open)) and all(
+            deciding_condition(part, scope) is None for part in node
+        ):
             yield found if indexes else replace(found, open=frozenset())
         return
     for child in node.inner:

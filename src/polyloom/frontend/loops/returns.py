@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.jumps import structure_jumps
-from polyloom.frontend.loops.shape import Statements, block, flatten_blocks
+from polyloom.frontend.loops.substatements import Statements, block, flatten_blocks
 from polyloom.frontend.loops.tree import Node
 
 _RETURN = "return"

@@ -107,7 +107,9 @@ def assumption(node: Node) -> Node | None:
         return node.inner[1]
     # The headers of musl expand `assert(c)` to `(void)(c || __assert_fail(...))`.
     either = strip_casts(node.inner[0]) if node.kind == "cast" and node.ctype == "void" else node
-    fails = either.opcode == "||" and any(n.kind == "call" and callee_name(n) == "__assert_fail" for n in either.inner[1])
+    fails = either.opcode == "||" and any(
+        n.kind == "call" and callee_name(n) == "__assert_fail" for n in either.inner[1]
+    )
     return either.inner[0] if fails else None
 
 

@@ -13,31 +13,40 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.affine_proofs import turn_count
 from polyloom.frontend.convert import convert_value
-from polyloom.frontend.known import turn_count
+from polyloom.frontend.if_convert import is_condition_inlined, merge_branches
 from polyloom.frontend.loops import refusals
-from polyloom.frontend.loops.affine import Scope, affine_form, affine_part, affine_condition, decide_test
-from polyloom.frontend.loops.counters import assigned_value, propagate_loop, changed_counters as changed, counted_while_header, find_course, scope_after_loop, assigned_symbol, with_values
-from polyloom.frontend.loops.elements import polynomial, array_reference
+from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form, affine_part, decide_test
+from polyloom.frontend.loops.counters import (
+    assigned_symbol,
+    assigned_value,
+    counted_while_header,
+    find_course,
+    propagate_loop,
+    scope_after_loop,
+    with_values,
+)
+from polyloom.frontend.loops.counters import changed_counters as changed
+from polyloom.frontend.loops.elements import array_reference, polynomial
+from polyloom.frontend.loops.extent_text import affine_text, extent_texts
+from polyloom.frontend.loops.final_values import final_values
 from polyloom.frontend.loops.gathers import Gathers, nonzero_condition
 from polyloom.frontend.loops.headers import Header, loop_header
-from polyloom.frontend.loops.past import final_values
 from polyloom.frontend.loops.remainders import strip_size, undecided_parts
 from polyloom.frontend.loops.roles import Roles
-from polyloom.frontend.loops.shape import flatten_blocks
-from polyloom.frontend.loops.shapes import affine_text, extent_texts
+from polyloom.frontend.loops.substatements import flatten_blocks
 from polyloom.frontend.loops.tree import Node, refusal
 from polyloom.frontend.loops.types import COUNTING, TYPES, element_type, is_pointer
 from polyloom.frontend.loops.values import lower_binary, lower_truth, value
-from polyloom.frontend.predicate import is_condition_inlined, merge_branches
-from polyloom.frontend.strips import Interval, Parted, make_strips
+from polyloom.frontend.strip_mining import Interval, Parted, make_strips
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, depends_on_symbols
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 Nodes = tuple[NestNode, ...]
 Part = Callable[[Scope], Nodes]
@@ -77,7 +86,9 @@ class Statements:
             elif self.changed_counters(node):
                 if node.kind == "block":
                     waiting = (*node.inner, *waiting)
-                elif assigned_symbol(node) or (node.kind == "if" and affine_condition(node.inner[0], scope) is not None):
+                elif assigned_symbol(node) or (
+                    node.kind == "if" and affine_condition(node.inner[0], scope) is not None
+                ):
                     return (*result, *self.split_paths(node, waiting, scope))
                 else:
                     found, behind = self.lower_counter_change(node, scope)
@@ -298,7 +309,9 @@ class Statements:
         upper = tuple(length if count is None else count for length, count in zip(lengths, counts, strict=True))
         counter = Interval(found.lower, found.upper, 1 if found.step > 0 else -1)
         counter = counter if size == 1 else Interval((Affine(),), upper, 1)
-        inside = _loop_scope(scope, found, value).restrict_domain(conjunction(found.domain(value), counter.holds(symbol)))
+        inside = _loop_scope(scope, found, value).restrict_domain(
+            conjunction(found.domain(value), counter.holds(symbol))
+        )
         run = find_course((body,), found.count(scope), inside, self.roles.counters, test)
         turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
 
@@ -317,7 +330,9 @@ class Statements:
         open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "for" else []
         if parts is not None and open_:
             parted = Parted(open_[0], parts.parts, self.fresh(open_[0]), self.fresh(open_[0]))
-            return parted.loops(lambda f, w: self.loop(node, _substitute_parameter(scope, open_[0], f).restrict_domain(w)), node.span), behind
+            return parted.loops(
+                lambda f, w: self.loop(node, _substitute_parameter(scope, open_[0], f).restrict_domain(w)), node.span
+            ), behind
         cut = None if parts is None else make_strips(counter, parts.size, scope.domain)
         if parts is None or cut is None:
             made = lower_turn(symbol, counter.holds(symbol))
@@ -354,7 +369,11 @@ class Statements:
         # Where a side reads at an index that is data, it must not execute speculatively: a true branch remains.
         if indices and depends_on_symbols((*first, *second), indices):
             flag = Reference(self.scalar("test", "i32"), (), test.span)
-            return (*first_of_all, *self.store(flag, found, test), If(nonzero_condition(flag), first, second, test.span))
+            return (
+                *first_of_all,
+                *self.store(flag, found, test),
+                If(nonzero_condition(flag), first, second, test.span),
+            )
         if is_condition_inlined(first, second):
             return (*first_of_all, *merge_branches(found, first, second, self.dtype, free))
         name = self.fresh("test")

@@ -12,14 +12,14 @@ from dataclasses import replace
 from functools import partial
 from math import isfinite
 
-from polyloom.frontend.convert import FLOATS, narrow_comparison, convert_value, fold_constants, is_truth
+from polyloom.frontend.convert import FLOATS, convert_value, fold_constants, is_truth, narrow_comparison
+from polyloom.frontend.if_convert import guard_divisions, has_equal_structure, make_select
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import COMPARISONS, Scope, affine_form, callee_name, decide_test
 from polyloom.frontend.loops.elements import array_reference
 from polyloom.frontend.loops.extremes import function_result
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import COUNTING, INTEGER, TYPES, element_type
-from polyloom.frontend.predicate import make_select, guard_divisions, has_equal_structure
 from polyloom.ir.library import KERNELS, LARGEST_POWER, SINGLE
 from polyloom.ir.nest import Apply, Expression, Index
 from polyloom.ir.numbers import WIDTH, element_constant
@@ -256,7 +256,9 @@ def _expand_call(node: Node, scope: Scope) -> Typed:
     if expanded is None:
         raise refusals.refuse_call(node)
     parameters, result = expanded
-    found, of = typed_value(result, _bind_parameters(parameters, node.inner[1:], scope).exclude_function(callee_name(node)))
+    found, of = typed_value(
+        result, _bind_parameters(parameters, node.inner[1:], scope).exclude_function(callee_name(node))
+    )
     dtype = _data_type(node)
     return convert_value(found, of, dtype, node.span), dtype
 

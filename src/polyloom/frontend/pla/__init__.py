@@ -6,13 +6,13 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from polyloom.analysis.check import check
-from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import Source, input_error
 from polyloom.files import read_source
 from polyloom.frontend.pla.lower import lower
 from polyloom.frontend.pla.syntax import parse_syntax
 from polyloom.frontend.pla.types import infer
 from polyloom.ir.pla import Program
+from polyloom.recursion import nesting_error, with_deep_stack
 
 __all__ = ["load", "parse"]
 

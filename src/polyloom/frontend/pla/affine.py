@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from polyloom.diagnostics import input_error
-from polyloom.frontend.names import suggestion
 from polyloom.frontend.pla.syntax import Access, Apply, Comparison, Expression, Name, Number, Truth
+from polyloom.frontend.suggestions import suggestion
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import space, to_set
 

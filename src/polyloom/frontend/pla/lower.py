@@ -16,7 +16,6 @@ from typing import Final, TypeVar
 import islpy as isl
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, Span, input_error
-from polyloom.frontend.names import suggestion
 from polyloom.frontend.pla.affine import affine, condition, symbol_names
 from polyloom.frontend.pla.syntax import (
     Access,
@@ -30,13 +29,14 @@ from polyloom.frontend.pla.syntax import (
     Text,
     Truth,
 )
+from polyloom.frontend.suggestions import suggestion
 from polyloom.ir.operations import ALL_TYPES, OPERATIONS, ElementType
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.pla_names import RESERVED
 from polyloom.names import dotted_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, to_set
-from polyloom.sets.normal import conjunction, normalize
+from polyloom.sets.normal_form import conjunction, normalize
 
 T = TypeVar("T")
 SIMPLIFICATIONS = 2
@@ -120,7 +120,9 @@ def _check_names(text: Text, params: tuple[str, ...], dims: tuple[str, ...]) -> 
     named = [(d.name, d.span) for d in (*text.inputs, *text.outputs, *text.variables)]
     # Backwards, so that a name's span is that of its first use.
     symbols = {
-        n.name: n.span for e in (*reversed(text.space), *reversed(text.parameters)) for n in reversed(list(symbol_names(e)))
+        n.name: n.span
+        for e in (*reversed(text.space), *reversed(text.parameters))
+        for n in reversed(list(symbol_names(e)))
     }
     symbols |= {n.name: n.span for n in text.dimensions}
     taken: dict[str, str] = dict.fromkeys(params, "a parameter")
@@ -274,8 +276,12 @@ class _Flattener:
                 operation, children = _root_operation(value)
                 operands = tuple([self.operand(child, label, base, where, equations) for child in children])
                 # One value per iteration: the iteration itself is its index.
-                target = Reference(fresh_variable(base, self.variables), tuple(map(Affine.symbol, self.dims)), value.span)
-                equations.append(RawEquation(fresh_variable(label, self.labels), target, operation, operands, where, value.span))
+                target = Reference(
+                    fresh_variable(base, self.variables), tuple(map(Affine.symbol, self.dims)), value.span
+                )
+                equations.append(
+                    RawEquation(fresh_variable(label, self.labels), target, operation, operands, where, value.span)
+                )
                 return target
 
     def reference(self, access: Access) -> Reference:

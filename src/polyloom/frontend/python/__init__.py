@@ -18,15 +18,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.files import read_source
-from polyloom.frontend.names import suggestion
 from polyloom.frontend.python.kernel import Kernel
-from polyloom.frontend.python.text import Text, parse_file, syntax_error
+from polyloom.frontend.python.syntax_tree import Text, parse_file, syntax_error
 from polyloom.frontend.python.types import DTYPES
 from polyloom.frontend.source import Options, Reference
+from polyloom.frontend.suggestions import suggestion
 from polyloom.ir.nest import Nest
+from polyloom.recursion import with_deep_stack
 
 __all__ = ["Kernel", "execute_file", "load", "load_kernel"]
 
@@ -45,7 +45,9 @@ def load_kernel(path: str, name: str | None = None) -> Kernel:
     if name is not None:
         if name in found:
             return found[name]
-        raise input_error("PL0132", f"{path} has no kernel `{name}`", help=suggestion(name, own, _list_kernels(list(own))))
+        raise input_error(
+            "PL0132", f"{path} has no kernel `{name}`", help=suggestion(name, own, _list_kernels(list(own)))
+        )
     if len(own) == 1:
         return next(iter(own.values()))
     if not own:

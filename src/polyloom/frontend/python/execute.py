@@ -18,10 +18,10 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.frontend.python import types as elements
-from polyloom.frontend.python.affine import affine_form, as_integer, affine_condition, depends_on_data
-from polyloom.frontend.python.function import Function
-from polyloom.frontend.python.infer import Types, bit_count_operand, read_conversion, is_affine
+from polyloom.frontend.python.infer import Types, bit_count_operand, is_affine, read_conversion
+from polyloom.frontend.python.integer_trees import affine_condition, affine_form, as_integer, depends_on_data
 from polyloom.frontend.python.operators import BINARY, CALLS
+from polyloom.frontend.python.resolve_names import Function
 from polyloom.ir.library import evaluate, power_program
 from polyloom.ir.numbers import NUMPY, WIDTH, type_limits
 from polyloom.ir.operations import ALL_TYPES, CONVERSIONS, INTEGERS, ElementType
@@ -164,11 +164,15 @@ class _Rewriter:
             case ast.BinOp(left=left, op=ast.Pow(), right=right):
                 return _call("pow", self.data(left), self.exact(right))
             case ast.BinOp(left=left, op=operator, right=right):
-                return self.operation(self.convert_operand(left, dtype), operator, self.convert_operand(right, dtype), dtype)
+                return self.operation(
+                    self.convert_operand(left, dtype), operator, self.convert_operand(right, dtype), dtype
+                )
             case ast.UnaryOp(op=operator, operand=operand) if not isinstance(operator, ast.Not):
                 return ast.UnaryOp(operator, self.data(operand))
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return ast.IfExp(self.test(test), self.convert_operand(body, dtype), self.convert_operand(orelse, dtype))
+                return ast.IfExp(
+                    self.test(test), self.convert_operand(body, dtype), self.convert_operand(orelse, dtype)
+                )
             case ast.Call():
                 return self.call(node, dtype)
             case _:
@@ -315,7 +319,9 @@ def _runtime_names() -> dict[str, Any]:
         # The default binds this type's value; a closure would see the last one of the loop.
         names[f"shl_{dtype}"] = _wrapping_operation(wrap, lambda a, b, bits=bits: a << (b & bits))
         names[f"shr_{dtype}"] = _wrapping_operation(wrap, lambda a, b, bits=bits: a >> (b & bits))
-    return {hidden_name(name): value for name, value in names.items()} | {hidden_name(value): value for value in _BUILTINS}
+    return {hidden_name(name): value for name, value in names.items()} | {
+        hidden_name(value): value for value in _BUILTINS
+    }
 
 
 RUNTIME = _runtime_names()

@@ -18,11 +18,11 @@ from types import ModuleType
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.names import suggestion
-from polyloom.frontend.python.affine import NOTHING, Scope, affine_form
-from polyloom.frontend.python.function import Function, element_type_of_name
+from polyloom.frontend.python.integer_trees import NOTHING, Scope, affine_form
 from polyloom.frontend.python.operators import BINARY, CALLS, COMPARE
-from polyloom.frontend.python.refuse import EXPRESSIONS, OPERATORS, refuse_syntax
+from polyloom.frontend.python.refused_syntax import EXPRESSIONS, OPERATORS, refuse_syntax
+from polyloom.frontend.python.resolve_names import Function, element_type_of_name
+from polyloom.frontend.suggestions import suggestion
 from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, INTEGERS, ElementType
@@ -353,7 +353,9 @@ def _head_line(node: ast.AST) -> str:
 
 def is_affine(node: ast.expr, scope: Scope) -> bool:
     """Whether a node is an affine expression of loops and sizes; True and False are none."""
-    return not (isinstance(node, ast.Constant) and isinstance(node.value, bool)) and affine_form(node, scope) is not None
+    return (
+        not (isinstance(node, ast.Constant) and isinstance(node.value, bool)) and affine_form(node, scope) is not None
+    )
 
 
 def is_affine_test(node: ast.expr) -> bool:

@@ -16,18 +16,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from polyloom.deep import with_deep_stack, nesting_error
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.frontend.python.call import bind_arguments
+from polyloom.frontend.python.bind_arguments import bind_arguments
 from polyloom.frontend.python.execute import Executable
-from polyloom.frontend.python.function import Function, resolve_names
 from polyloom.frontend.python.infer import Types
-from polyloom.frontend.python.lower import lower_kernel
-from polyloom.frontend.python.statements import infer_types
-from polyloom.frontend.python.text import find_definition
+from polyloom.frontend.python.infer_statements import infer_types
+from polyloom.frontend.python.lower_kernel import lower_kernel
+from polyloom.frontend.python.resolve_names import Function, resolve_names
+from polyloom.frontend.python.syntax_tree import find_definition
 from polyloom.frontend.source import Arrays
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
+from polyloom.recursion import nesting_error, with_deep_stack
 from polyloom.transform.library import written_out
 
 
@@ -66,15 +66,21 @@ class Kernel:
             # On a stack of its own size: expressions may be nested deeper than Python's limit.
             return with_deep_stack(lambda: written_out(lower_kernel(self._resolved_function, self._types)))()
         except RecursionError:
-            raise nesting_error(self.path, self._resolved_function.text.line(self._resolved_function.node.lineno)) from None
+            raise nesting_error(
+                self.path, self._resolved_function.text.line(self._resolved_function.node.lineno)
+            ) from None
 
     @cached_property
     def indirect(self) -> Nest:
         """`nest`, in which indices, bounds of loops and branches may be data (`ir.nest.data`)."""
         try:
-            return with_deep_stack(lambda: written_out(lower_kernel(self._resolved_function, self._types, indirect=True)))()
+            return with_deep_stack(
+                lambda: written_out(lower_kernel(self._resolved_function, self._types, indirect=True))
+            )()
         except RecursionError:
-            raise nesting_error(self.path, self._resolved_function.text.line(self._resolved_function.node.lineno)) from None
+            raise nesting_error(
+                self.path, self._resolved_function.text.line(self._resolved_function.node.lineno)
+            ) from None
 
     @property
     def _nest(self) -> Nest:
@@ -86,7 +92,10 @@ class Kernel:
         is given).
         """
         values = {name: self._copy_argument(name, parameters, arrays) for name in self._resolved_function.storage}
-        self._execute(parameters, values | {name: parameters[name] for name in self._resolved_function.order if name in parameters})
+        self._execute(
+            parameters,
+            values | {name: parameters[name] for name in self._resolved_function.order if name in parameters},
+        )
         written = {assign.target.name for assign in assignments(self._nest.body)}
         return {
             storage.name: values[storage.name]

@@ -55,6 +55,8 @@ CALLS: dict[object, str] = {
     types.to_f16: "to_f16",
     types.sat8: "sat8",
     types.satu8: "satu8",
-    **{function: name for name in ("exp", "exp2", "log", "sin", "cos", "tanh") for function in _library_functions(name)},
+    **{
+        function: name for name in ("exp", "exp2", "log", "sin", "cos", "tanh") for function in _library_functions(name)
+    },
     **{function: name for name in ("floor", "ceil", "trunc", "rint") for function in _library_functions(name)[:2]},
 }

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any, Final
 
 from polyloom.report import verdict
-from polyloom.report.comparison.columns import Cell, columns, headline, notes, list_rows, totals
+from polyloom.report.comparison.columns import Cell, columns, headline, list_rows, notes, totals
 from polyloom.report.comparison.roofline import COLOURS, points, roofline
 from polyloom.report.page import document as parts
 from polyloom.report.page.source import Mark, source_pane

@@ -15,7 +15,7 @@ from math import floor, log10
 from typing import Any, Final
 
 from polyloom.report.page.axis import Scale, draw_horizontal, draw_vertical
-from polyloom.report.page.svg import picture, decimal, text
+from polyloom.report.page.svg import decimal, picture, text
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 360
@@ -69,7 +69,10 @@ def roofline(found: Sequence[Point], compulsory: float | None) -> str:
     x = _decades(min([*xs, *ridges]), max([*xs, *ridges]), _LEFT, _WIDTH - 14)
     heights = [p.rate for p in found] + [p.units for p in found] + [p.ceiling(x.first) for p in found]
     y = _decades(min(heights), max(heights), _HEIGHT - _BOTTOM, _TOP)
-    parts = [draw_horizontal(x, _HEIGHT - _BOTTOM, "work per byte moved"), draw_vertical(y, _LEFT, "work per cycle of the machine itself")]
+    parts = [
+        draw_horizontal(x, _HEIGHT - _BOTTOM, "work per byte moved"),
+        draw_vertical(y, _LEFT, "work per cycle of the machine itself"),
+    ]
     if compulsory:
         parts.append(_compulsory(x.at(compulsory), y))
     parts += [_ceiling(p, x, y) for p in found]
@@ -121,9 +124,7 @@ def _mark(p: Point, x: Scale, y: Scale) -> str:
     """A dot with the row's number, and a line to its own ceiling."""
     at, height, above = x.at(p.intensity), y.at(p.rate), y.at(p.ceiling(p.intensity))
     told = f"{p.name}: {p.rate:.3g} operations per cycle, {p.rate / p.ceiling(p.intensity):.0%} of its own ceiling"
-    lead = (
-        f'<path stroke="{_colour(p.number)}" stroke-dasharray="3 3" d="M{decimal(at)} {decimal(height)}V{decimal(above)}"/>'
-    )
+    lead = f'<path stroke="{_colour(p.number)}" stroke-dasharray="3 3" d="M{decimal(at)} {decimal(height)}V{decimal(above)}"/>'
     place = f'cx="{decimal(at)}" cy="{decimal(height)}" r="5" fill="{_colour(p.number)}"'
     dot = f"<circle {place}><title>{escape(told)}</title></circle>"
     return lead + dot + text(at + 9, height + 4, str(p.number))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from polyloom.report.comparison.columns import columns, headline, notes, list_rows, totals
+from polyloom.report.comparison.columns import columns, headline, list_rows, notes, totals
 from polyloom.report.markdown import table
 
 CAVEAT: Final = "A cycle of one machine is not a cycle of another; docs/compare.md defines the columns."

@@ -13,7 +13,7 @@ from importlib.resources import files
 from re import MULTILINE, sub
 from typing import Final
 
-from polyloom.report.page.packed import deflate_base64
+from polyloom.report.page.embedding import deflate_base64
 
 _SHORT: Final = 3000
 """Characters of what is folded away as it is."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from polyloom.report.page.packed import deflate_base64, embed_json
+from polyloom.report.page.embedding import deflate_base64, embed_json
 from polyloom.targets.activity import Activity
 
 _KEYS: Final = (

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Final
 
-from polyloom.report.page.packed import embed_json
+from polyloom.report.page.embedding import embed_json
 from polyloom.report.page.svg import picture
 from polyloom.targets.activity import Activity
 from polyloom.targets.report import Grid

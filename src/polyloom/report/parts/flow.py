@@ -42,7 +42,10 @@ def flows(given: Sequence[Flow]) -> str:
 def _flow(flow: Flow, titles: Sequence[str]) -> str:
     shown = "; ".join(titles[:_NAMED]) + (f"; and {len(titles) - _NAMED} more" if len(titles) > _NAMED else "")
     boxes = "".join(_block(n, text) for n, text in enumerate(flow.blocks))
-    arcs = "".join(_arc(_block_position(a) + _BOX // 2, _block_position(b) + _BOX // 2, condition) for a, b, condition in flow.edges)
+    arcs = "".join(
+        _arc(_block_position(a) + _BOX // 2, _block_position(b) + _BOX // 2, condition)
+        for a, b, condition in flow.edges
+    )
     drawn = picture(_block_position(len(flow.blocks)) + 8, 118, boxes + arcs, f"Control flow of {shown}", natural=True)
     return f"<h3>{escape(shown)}</h3>{wrap_scrolling(drawn)}"
 

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
 
-from polyloom.report import text, verdict
+from polyloom.report import run_text, verdict
 from polyloom.targets.target import Json
 
 _FIGURE: Final = re.compile(r"(\d[^\s,(]*(?: m?s\b)?)[,\s]*(.*)", re.DOTALL)
 """What begins with a number: that number, and the rest."""
 
 
-def head(data: Mapping[str, Json], summary: text.Rows) -> str:
+def head(data: Mapping[str, Json], summary: run_text.Rows) -> str:
     """The heading, the verdict and the cards."""
-    more = text.format_parameters(data)
+    more = run_text.format_parameters(data)
     told = f" <small>{escape(more)}</small>" if more else ""
     kind = verdict.mood(data)
     sign = {"good": "✓ ", "bad": "✗ "}.get(kind, "")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 
 from polyloom.report.page.axis import Scale, draw_horizontal
-from polyloom.report.page.svg import picture, decimal, text
+from polyloom.report.page.svg import decimal, picture, text
 from polyloom.targets.report import Lane
 
 

@@ -37,7 +37,11 @@ def schedule(view: Report, panes: bool = True) -> str:
         return ""
     files = {name: n for n, (name, _) in enumerate(view.sources)}
     known = {(o.unit, o.slot, o.name): chip(o, files) for o in view.operations}
-    grid = _reservation(view.reservation, known) if view.reservation is not None else _list_operations(view.operations, files)
+    grid = (
+        _reservation(view.reservation, known)
+        if view.reservation is not None
+        else _list_operations(view.operations, files)
+    )
     if not panes:
         return wrap_scrolling(grid)
     shown = "".join(

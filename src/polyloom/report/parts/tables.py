@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from polyloom.report.page.document import wrap_scrolling, section
+from polyloom.report.page.document import section, wrap_scrolling
 from polyloom.targets.report import Table
 
 _NUMBER: Final = re.compile(r"[-+]?\d[\d,.]*%?|–|")

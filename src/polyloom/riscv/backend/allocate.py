@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.riscv.backend.abi import SAVED, TEMPORARY_F, TEMPORARY_X
-from polyloom.riscv.backend.code import Bank, Block, Code, Op, Reg, is_move, defs_and_uses, rename_registers
-from polyloom.riscv.backend.live import Segments, position_bits, loop_depths, live_intervals, overlap, merge_intervals
+from polyloom.riscv.backend.code import Bank, Block, Code, Op, Reg, defs_and_uses, is_move, rename_registers
+from polyloom.riscv.backend.live import Segments, live_intervals, loop_depths, merge_intervals, overlap, position_bits
 
 NEAR_SLOTS = 255
 """As many slots have offsets that fit loads and stores; with more, t6 is kept free to reach them."""
@@ -51,14 +51,18 @@ def allocate(code: Code) -> Code:
         fixed = {register: segments for register, segments in found.items() if not register.is_virtual}
         assigned, spilled = _linear_scan(_coalesce(code, found, short), fixed, code)
         if not spilled:
-            return _substitute_registers(code, {member: register for interval, register in assigned for member in interval.members})
+            return _substitute_registers(
+                code, {member: register for interval, register in assigned for member in interval.members}
+            )
         code = _insert_spills(code, spilled, short)
 
 
 def _substitute_registers(code: Code, names: Mapping[Reg, Reg]) -> Code:
     return replace(
         code,
-        blocks=tuple(Block(b.name, tuple(rename_registers(op, lambda r: names.get(r, r)) for op in b.ops)) for b in code.blocks),
+        blocks=tuple(
+            Block(b.name, tuple(rename_registers(op, lambda r: names.get(r, r)) for op in b.ops)) for b in code.blocks
+        ),
     )
 
 
@@ -102,7 +106,9 @@ def _coalesce_move(found: dict[Reg, Interval], target: Reg, source: Reg) -> None
     a, b = found.get(target), found.get(source)
     if a is None or b is None or a is b or overlap(a.segments, b.segments):
         return
-    joined = Interval([*a.members, *b.members], merge_intervals(a.segments, b.segments), a.cost + b.cost, [*a.hints, *b.hints])
+    joined = Interval(
+        [*a.members, *b.members], merge_intervals(a.segments, b.segments), a.cost + b.cost, [*a.hints, *b.hints]
+    )
     for member in joined.members:
         found[member] = joined
 

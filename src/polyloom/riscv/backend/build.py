@@ -54,7 +54,9 @@ class Builder:
         """Appends an instruction with a result, in `to` or in a new register, and returns that."""
         first = expand_pseudo(mnemonic, (ZERO, *operands))[0]
         result = to or self.fresh(
-            "f" if first == "fmv" or (first not in PSEUDO and instruction_row(first, self.isa).fields[0].kind == "f") else "x"
+            "f"
+            if first == "fmv" or (first not in PSEUDO and instruction_row(first, self.isa).fields[0].kind == "f")
+            else "x"
         )
         self.put(mnemonic, result, *operands)
         return result

@@ -55,7 +55,9 @@ def call(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     return incoming_parts(context, type, found)
 
 
-def _argument_parts(context: Context, operand: Operand, places: Sequence[abi.Place], is_unsigned: bool) -> tuple[Reg, ...]:
+def _argument_parts(
+    context: Context, operand: Operand, places: Sequence[abi.Place], is_unsigned: bool
+) -> tuple[Reg, ...]:
     """Parts of an argument, as many as places, each in the bank of its place."""
     parts = context.parts(operand)
     if operand.type not in FLOATS:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.riscv.backend.code import CALLS, ENDS, PHYSICAL, Code, Op, Reg, defs_and_uses, shape, branch_targets
+from polyloom.riscv.backend.code import CALLS, ENDS, PHYSICAL, Code, Op, Reg, branch_targets, defs_and_uses, shape
 from polyloom.riscv.backend.live import live_out_sets
 
 Rule = Callable[[Code], Iterator[str]]

@@ -100,7 +100,10 @@ def _entry(name: str, isa: Isa, stack: int) -> Code:
     # There is no caller to return to: the debugger, or the model, sees the core stop.
     builder = Builder(isa)
     register = builder.constant(stack)
-    ops = [Op(op.mnemonic, tuple(_to_stack_pointer(o) if o != ZERO else o for o in op.operands), _STARTS) for op in builder.ops]
+    ops = [
+        Op(op.mnemonic, tuple(_to_stack_pointer(o) if o != ZERO else o for o in op.operands), _STARTS)
+        for op in builder.ops
+    ]
     assert register.is_virtual
     return Code(START, isa, (Block("start", (*ops, Op("call", (name,), _STARTS), Op("ebreak", (), _ENDS))),))
 

@@ -204,7 +204,11 @@ def _merge_tails(blocks: list[Block]) -> list[Block]:
     names = {block.name: first[block.ops] for block in ends}
 
     def redirect(op: Op) -> Op:
-        return op if op.mnemonic not in BRANCHES else replace(op, operands=(*op.operands[:-1], merged_target(op.operands[-1])))
+        return (
+            op
+            if op.mnemonic not in BRANCHES
+            else replace(op, operands=(*op.operands[:-1], merged_target(op.operands[-1])))
+        )
 
     def merged_target(target: Operand) -> Operand:
         return names.get(target, target) if isinstance(target, str) else target

@@ -75,11 +75,14 @@ def cast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
         case "fpext":
             return (make("fcvt.d.s", context.reg(value)),)
         case "fptosi" | "fptoui" as operation:
-            return (make(f"fcvt.{_integer_suffix(target, operation)}.{SUFFIX[source]}", context.reg(value), TOWARDS_ZERO),)
+            return (
+                make(f"fcvt.{_integer_suffix(target, operation)}.{SUFFIX[source]}", context.reg(value), TOWARDS_ZERO),
+            )
         case "sitofp" | "uitofp" as operation:
             return (
                 make(
-                    f"fcvt.{SUFFIX[target]}.{_integer_suffix(source, operation)}", _extend_operand(context, operation, instruction)
+                    f"fcvt.{SUFFIX[target]}.{_integer_suffix(source, operation)}",
+                    _extend_operand(context, operation, instruction),
                 ),
             )
         case _:
@@ -109,7 +112,12 @@ def _bitcast(context: Context, instruction: Instruction) -> tuple[Reg, ...]:
     value, source, target = instruction.operands[0], instruction.operands[0].type, instruction.result.type
     # A float of the same bits: it is not moved through an x register. NaNs differ from themselves, and take the general
     # way.
-    if isinstance(value, Constant) and source in FLOATS and float_value(value) == float_value(value) and target in FLOATS:
+    if (
+        isinstance(value, Constant)
+        and source in FLOATS
+        and float_value(value) == float_value(value)
+        and target in FLOATS
+    ):
         return (context.reg(value),)
     make, put = context.b.make, context.b.put
     match str(source), str(target):

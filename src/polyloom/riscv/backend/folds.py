@@ -65,7 +65,9 @@ def masked_values(function: Function, variables: frozenset[str]) -> Iterator[tup
     return ((name, (a, number)) for name, a, number in _constant_operations(function, "and", variables))
 
 
-def _constant_operations(function: Function, operation: str, variables: frozenset[str]) -> Iterator[tuple[str, Operand, int]]:
+def _constant_operations(
+    function: Function, operation: str, variables: frozenset[str]
+) -> Iterator[tuple[str, Operand, int]]:
     """Instructions of an operation whose second operand is a constant: (result, first operand, constant)."""
     for instruction in (i for block in function.blocks for i in block.instructions if i.operation == operation):
         a, b = instruction.operands
@@ -103,7 +105,9 @@ def unsigned_loads(function: Function, users: Users) -> Iterator[str]:
             yield result.name
 
 
-def deferred_instructions(function: Function, users: Users, variables: frozenset[str], isa: Isa) -> list[tuple[str, Instruction]]:
+def deferred_instructions(
+    function: Function, users: Users, variables: frozenset[str], isa: Isa
+) -> list[tuple[str, Instruction]]:
     """Instructions that are selected with their user, as a part of its expression or of its address (tree patterns over
     a DAG: Muchnick 1997, chapter 6).
     """

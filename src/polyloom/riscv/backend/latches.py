@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from polyloom.riscv.backend.code import BRANCHES, Block, Code, Op, Reg, is_move, defs_and_uses, branch_targets
+from polyloom.riscv.backend.code import BRANCHES, Block, Code, Op, Reg, branch_targets, defs_and_uses, is_move
 from polyloom.riscv.backend.live import live_in_sets
 
 
@@ -25,7 +25,9 @@ def straighten_latches(code: Code) -> Code:
     for block in code.blocks:
         for way in _exits(block):
             back = blocks[way]
-            goes_back = position[str(back.ops[-1].operands[0])] <= position[block.name] if _is_copy_block(back) else False
+            goes_back = (
+                position[str(back.ops[-1].operands[0])] <= position[block.name] if _is_copy_block(back) else False
+            )
             if goes_back and arrivals[way] == 1 and _may_move(code, block, back, alive):
                 blocks[block.name] = Block(block.name, (*block.ops[:-2], *back.ops[:-1], *block.ops[-2:]))
                 blocks[way] = Block(way, back.ops[-1:])

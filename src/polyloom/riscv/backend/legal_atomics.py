@@ -133,7 +133,9 @@ def _exchange_float(editor: Editor, instruction: Instruction) -> None:
     editor.make("bitcast", result.type, old, to=result)
 
 
-def _emit_rmw(editor: Editor, instruction: Instruction, name: str, pointer: Operand, value: Operand, to: Value) -> Value:
+def _emit_rmw(
+    editor: Editor, instruction: Instruction, name: str, pointer: Operand, value: Operand, to: Value
+) -> Value:
     """The instruction with another operation and other operands."""
     align = 4 if value.type == I32 else _access(instruction).align
     access = replace(_access(instruction), align=align)

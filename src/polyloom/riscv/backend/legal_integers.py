@@ -170,7 +170,11 @@ def legalize_wide_shift(editor: Editor, instruction: Instruction, isa: Isa) -> b
     moved = make(instruction.operation, I32, source, near)
     carried = make(back, I32, make(back, I32, source, one), rest)
     kept = make("or", I32, make("shl" if left else "lshr", I32, other, near), carried)
-    filled = make("ashr", I32, high, integer_constant(I32, 31)) if instruction.operation == "ashr" else integer_constant(I32, 0)
+    filled = (
+        make("ashr", I32, high, integer_constant(I32, 31))
+        if instruction.operation == "ashr"
+        else integer_constant(I32, 0)
+    )
     first, second = make("select", I32, far, filled, moved), make("select", I32, far, moved, kept)
     words = (first, second) if left else (second, first)
     wide = [make("zext", I64, word) for word in words]
@@ -206,7 +210,10 @@ def legalize_funnel_shift(editor: Editor, instruction: Instruction, isa: Isa) ->
         return True
     near: Operand
     if isinstance(amount, Constant):
-        near, far = integer_constant(type, amount.value % width), integer_constant(type, width - 1 - amount.value % width)
+        near, far = (
+            integer_constant(type, amount.value % width),
+            integer_constant(type, width - 1 - amount.value % width),
+        )
     else:
         # LLVM's funnel shifts take the amount modulo the width.
         near = editor.make("and", type, amount, integer_constant(type, width - 1))

@@ -42,7 +42,9 @@ _RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(("load", "store"), legal_memory.legalize_access),
     "rmw": legal_atomics.legalize_rmw,
     "cas": legal_atomics.legalize_cas,
-    "call": lambda editor, instruction, isa: _CALLS.get(instruction.callee, _keep_instruction)(editor, instruction, isa),
+    "call": lambda editor, instruction, isa: _CALLS.get(instruction.callee, _keep_instruction)(
+        editor, instruction, isa
+    ),
 }
 """By operation. A rule says whether it has replaced the instruction."""
 
@@ -197,7 +199,9 @@ def _check_type(function: Function, type: Type, isa: Isa, place: Place) -> None:
 
 
 def _unsupported_error(function: Function, place: Place, what: str, help: str) -> PolyloomError:
-    return input_error("PL0931", f"@{function.name}{_location_text(function, place)}: {what} is not supported", help=help)
+    return input_error(
+        "PL0931", f"@{function.name}{_location_text(function, place)}: {what} is not supported", help=help
+    )
 
 
 def _location_text(function: Function, place: Place) -> str:

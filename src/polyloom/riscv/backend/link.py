@@ -74,7 +74,9 @@ def executable(
         segments.insert(0, (_READ | _WRITE, base, data, len(data)))
     # Symbols in the order of addresses: the size of a function is the distance to the next one.
     ordered = tuple(sorted(starts.items(), key=lambda pair: pair[1]))
-    return _elf_file(segments, place if entry is None else entry, isa, symbols.Code(place, 0, len(words), ordered), note)
+    return _elf_file(
+        segments, place if entry is None else entry, isa, symbols.Code(place, 0, len(words), ordered), note
+    )
 
 
 def assembly_executable(made: Assembled, isa: Isa, note: bytes = b"") -> bytes:

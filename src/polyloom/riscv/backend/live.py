@@ -24,8 +24,8 @@ from polyloom.riscv.backend.code import (
     Code,
     Op,
     Reg,
-    is_atomic,
     defs_and_uses,
+    is_atomic,
     successors,
 )
 
@@ -93,7 +93,9 @@ def eliminate_dead_code(code: Code) -> Code:
     """
     # Removing an instruction may leave its operands unused: until a fixed point.
     while True:
-        blocks = tuple(_sweep_block(code, block, set(out)) for block, out in zip(code.blocks, live_out_sets(code), strict=True))
+        blocks = tuple(
+            _sweep_block(code, block, set(out)) for block, out in zip(code.blocks, live_out_sets(code), strict=True)
+        )
         if blocks == code.blocks:
             return code
         code = replace(code, blocks=blocks)

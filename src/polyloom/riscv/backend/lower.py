@@ -138,7 +138,9 @@ def _select_value(context: Context, instruction: Instruction) -> tuple[Reg, ...]
         case operation if operation in ARITHMETIC:
             return wide.arithmetic(context, instruction) if is_wide else (integers.arithmetic(context, instruction),)
         case operation if operation in COMPARISONS:
-            return (wide.compare(context, instruction) if is_wide else selects.select_conditional(context, instruction),)
+            return (
+                wide.compare(context, instruction) if is_wide else selects.select_conditional(context, instruction),
+            )
         case operation if operation in FLOAT_COMPARISONS:
             return (floats.compare(context, instruction),)
         case operation if operation in FLOATING or operation == "fneg" or instruction.callee in _FLOATING_CALLS:

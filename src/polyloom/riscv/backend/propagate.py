@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from polyloom.riscv.backend.code import Block, Code, Op, Reg, is_move, defs_and_uses, rename_registers
+from polyloom.riscv.backend.code import Block, Code, Op, Reg, defs_and_uses, is_move, rename_registers
 from polyloom.riscv.backend.pairs import is_pair
 
 
@@ -44,7 +44,9 @@ def _propagate_block(code: Code, ops: Sequence[Op], reads: Counter[Reg], writes:
         # Some elsewhere need the copy anyway, and then only lives would grow.
         if len(found) == reads[target]:
             for at in found:
-                made[at] = rename_registers(made[at], lambda r, target=target, source=source: source if r == target else r)
+                made[at] = rename_registers(
+                    made[at], lambda r, target=target, source=source: source if r == target else r
+                )
             reads[source] += len(found)
             reads[target] = 0
     return made

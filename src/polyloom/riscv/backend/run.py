@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.ssa import RESULT, Function
 from polyloom.ir.ssa_interpret import Argument
-from polyloom.ir.ssa_semantics import Number, value_bits, bits_value
+from polyloom.ir.ssa_semantics import Number, bits_value, value_bits
 from polyloom.ir.ssa_types import F32, FLOATS, I1, PTR, WIDTH, Type
 from polyloom.riscv.backend import abi
 from polyloom.riscv.image import Image, elf_image
@@ -146,7 +146,9 @@ def _pass_arguments(machine: Machine, isa: Isa, function: Function, values: Sequ
     machine.set_x(SP, sp)
     for k, (parameter, group, pattern) in enumerate(zip(function.parameters, places, values, strict=True)):
         type = parameter.type
-        for place, part in zip(group, _register_words(type, pattern, len(group), isa, k in function.unsigned), strict=True):
+        for place, part in zip(
+            group, _register_words(type, pattern, len(group), isa, k in function.unsigned), strict=True
+        ):
             if isinstance(place, abi.Stack):
                 machine.write(sp + place.offset, (part % (1 << isa.xlen)).to_bytes(isa.xlen // 8, "little"))
             elif place.bank == "x":
@@ -174,7 +176,9 @@ def _read_result(machine: Machine, isa: Isa, function: Function) -> Number | Non
         return bits_value(type, machine.f[places[0].number] & ((1 << WIDTH[type]) - 1))
     words = [machine.x[place.number] for place in places]
     pattern = sum(word << (isa.xlen * k) for k, word in enumerate(words)) & ((1 << WIDTH[type]) - 1)
-    extended = [word % (1 << isa.xlen) for word in _register_words(type, pattern, len(words), isa, RESULT in function.unsigned)]
+    extended = [
+        word % (1 << isa.xlen) for word in _register_words(type, pattern, len(words), isa, RESULT in function.unsigned)
+    ]
     # The convention is an invariant of selection (abi.py): a caller in another language relies on the extension.
     assert type in FLOATS or extended == words, (
         f"{function.name} leaves {words} for a {type}, which the convention has as {extended}"

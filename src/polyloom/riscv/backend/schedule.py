@@ -23,9 +23,9 @@ from polyloom.riscv.backend.code import (
     Code,
     Op,
     Reg,
+    defs_and_uses,
     is_atomic,
     is_move,
-    defs_and_uses,
 )
 
 _LATENCIES: Final = {

@@ -65,7 +65,9 @@ def select_conditional(context: Context, instruction: Instruction) -> Reg:
     """Selection of a comparison, a select, or an intrinsic that the table has."""
     assert instruction.result is not None
     names = Names()
-    return write_expression(context, instruction.result.type, instruction_expression(context, instruction, names), names)
+    return write_expression(
+        context, instruction.result.type, instruction_expression(context, instruction, names), names
+    )
 
 
 def write_expression(context: Context, type: Type, expression: Expression, names: Names) -> Reg:

@@ -98,7 +98,9 @@ def _shift_constant(context: Context, operation: str, a: Pair, amount: int) -> P
     if operation == "shl":
         if k >= _HALF:
             return ZERO, _shift_word(context, "slli", a[0], k - _HALF)
-        high = _bitwise(context, "or", _shift_word(context, "slli", a[1], k), _shift_word(context, "srli", a[0], _HALF - k))
+        high = _bitwise(
+            context, "or", _shift_word(context, "slli", a[1], k), _shift_word(context, "srli", a[0], _HALF - k)
+        )
         return _shift_word(context, "slli", a[0], k), high
     right = "srli" if operation == "lshr" else "srai"
     if k >= _HALF:
@@ -172,5 +174,7 @@ def select(context: Context, instruction: Instruction) -> Pair:
     """Select of register pairs, word by word, the condition once."""
     condition, a, b = instruction.operands
     decided = context.reg(condition)
-    low, high = (_select_word(context, decided, x, y, True) for x, y in zip(context.pair(a), context.pair(b), strict=True))
+    low, high = (
+        _select_word(context, decided, x, y, True) for x, y in zip(context.pair(a), context.pair(b), strict=True)
+    )
     return low, high

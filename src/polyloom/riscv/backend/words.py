@@ -148,7 +148,9 @@ def _relax(
     grown = False
     for group, sizes, addresses in zip(places, chosen, starts, strict=True):
         for k, place in enumerate(group):
-            if place.target and not _fits_distance(place, place.sizes[sizes[k]], labels[place.target] - addresses[k], isa):
+            if place.target and not _fits_distance(
+                place, place.sizes[sizes[k]], labels[place.target] - addresses[k], isa
+            ):
                 if sizes[k] + 1 == len(place.sizes):
                     raise infeasible(
                         "PL0932",
@@ -274,5 +276,7 @@ def _match_row(row: Row, values: tuple[int, ...]) -> Instruction | None:
 @cache
 def _compressed_rows(mnemonic: str, isa: Isa) -> tuple[Row, ...]:
     return tuple(
-        row for row in instruction_table() if row.is_in_isa(isa) and row.expansion is not None and row.expansion[0] == mnemonic
+        row
+        for row in instruction_table()
+        if row.is_in_isa(isa) and row.expansion is not None and row.expansion[0] == mnemonic
     )

@@ -154,7 +154,9 @@ class _Judge:
                 )
                 raise _mixed_size_error(f"'{name}' is accessed {what}", operation)
             if offset or width > size:
-                raise _mixed_size_error(f"'{name}' has {size} bytes, and {width} bytes at offset {offset} are accessed", operation)
+                raise _mixed_size_error(
+                    f"'{name}' has {size} bytes, and {width} bytes at offset {offset} are accessed", operation
+                )
 
     def _initial_value(self, name: str, layout: Layout) -> Constant:
         """What a load reads of the initial value."""

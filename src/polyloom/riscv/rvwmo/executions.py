@@ -115,7 +115,9 @@ def _limit_work(count: Callable[[int], int], work: int) -> Callable[[int], int]:
     return charge
 
 
-def _combine_locations(problem: _Problem, memory: frozenset[str], count: Callable[[int], int]) -> Iterator[tuple[Seen, int]]:
+def _combine_locations(
+    problem: _Problem, memory: frozenset[str], count: Callable[[int], int]
+) -> Iterator[tuple[Seen, int]]:
     """Outcomes location by location: classes of each (`coherence`), combined where they close no cycle."""
     found = {name: _merge_classes(coherence_classes(site, count), name, memory) for name, site in problem.sites.items()}
     partial: Partial = {problem.before: Counter({((), ()): 1})}
@@ -133,7 +135,12 @@ def _build_problem(paths: Sequence[Path], initial: Mapping[str, Constant], regis
     stored = [operation.value for path in paths for operation in path.operations if operation.writes]
     # A condition on one read restricts that read's values alone: it is tested at its location, before locations are
     # combined.
-    local = {read for condition in conditions if len(reads_of_value(condition.value)) == 1 for read in reads_of_value(condition.value)}
+    local = {
+        read
+        for condition in conditions
+        if len(reads_of_value(condition.value)) == 1
+        for read in reads_of_value(condition.value)
+    }
     symbolic = {o.location for path in paths for o in path.operations if o.writes and reads_of_value(o.value)}
     values = [*registers, *stored, *(c.value for c in conditions if len(reads_of_value(c.value)) > 1)]
     # Only what is observed, stored or decided by several reads must be known: all else is counted together.
@@ -148,7 +155,13 @@ def _build_problem(paths: Sequence[Path], initial: Mapping[str, Constant], regis
             tuple(n for n in nodes if n.hart == hart and n.operation.location == name) for hart in range(len(paths))
         )
         sites[name] = Site(
-            harts, initial[name], relevant, possible, limited, _successor_masks(before, ordered_nodes(harts)), len(nodes)
+            harts,
+            initial[name],
+            relevant,
+            possible,
+            limited,
+            _successor_masks(before, ordered_nodes(harts)),
+            len(nodes),
         )
     late = tuple(c for c in conditions if reads_of_value(c.value) <= relevant)
     return _Problem(nodes, before, late, relevant, possible, sites)
@@ -320,7 +333,8 @@ def _close_order(before: Order, nodes: Sequence[Node], added: Order, rest: int) 
     """
     here = sum(1 << node.number for node in nodes)
     masks = [
-        before[node.number] | mask | _predecessors(before, mask & ~here) for node, mask in zip(nodes, added, strict=True)
+        before[node.number] | mask | _predecessors(before, mask & ~here)
+        for node, mask in zip(nodes, added, strict=True)
     ]
     for middle, node in enumerate(nodes):
         bit, through = 1 << node.number, masks[middle]

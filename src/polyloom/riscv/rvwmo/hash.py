@@ -57,7 +57,9 @@ def _declaration(declaration: Declaration) -> str:
 
 
 def _observed_text(test: Litmus) -> str:
-    return "; ".join(map(_place, sorted(mentioned_places(test.condition) | frozenset(test.locations), key=_place_order)))
+    return "; ".join(
+        map(_place, sorted(mentioned_places(test.condition) | frozenset(test.locations), key=_place_order))
+    )
 
 
 def _code_text(test: Litmus) -> str:

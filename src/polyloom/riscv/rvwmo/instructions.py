@@ -14,7 +14,7 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.riscv import names
-from polyloom.riscv.isa import OPERAND, X_NAMES, Field, Role, Row, rows_of_mnemonics, find_row, register_number
+from polyloom.riscv.isa import OPERAND, X_NAMES, Field, Role, Row, find_row, register_number, rows_of_mnemonics
 from polyloom.riscv.pseudo import pseudo_table
 from polyloom.riscv.rvwmo.litmus import Instruction
 from polyloom.riscv.rvwmo.values import signed
@@ -55,7 +55,9 @@ def decode_instruction(instruction: Instruction) -> Step:
         raise _unknown_error(instruction, base)
     if (acquire or release) and not _ACCESS.fullmatch(base):
         # Plain loads and stores take them too, as Zalasr's do: litmus tests are written like this.
-        raise _operand_error(instruction, f"'{base}' takes no .aq or .rl", f"write {base}, with a fence where order is needed")
+        raise _operand_error(
+            instruction, f"'{base}' takes no .aq or .rl", f"write {base}, with a fence where order is needed"
+        )
     values = dict(_role_values(instruction, row, texts))
     sets = (str(values["rs1"]), str(values["rs2"])) if base == "fence" else ("", "")
     immediate = values.get("imm", 0)

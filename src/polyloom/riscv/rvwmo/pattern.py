@@ -58,7 +58,9 @@ def litmus_tests(function: Function, isa: Isa, values: Mapping[str, int]) -> tup
             f"{function.name} has no parameter '{unknown[0]}'",
             help=f"it has {', '.join(sorted(known)) or 'none'}",
         )
-    tests = {test.name: test for pair in _access_pairs(program, values) for test in _pair_tests(function.name, program, pair)}
+    tests = {
+        test.name: test for pair in _access_pairs(program, values) for test in _pair_tests(function.name, program, pair)
+    }
     if not tests:
         help = (
             "a volatile or atomic load, and later an access to another location, both through pointers; x=5 lets "
@@ -119,7 +121,11 @@ def _single_hart_value(program: Program, pair: _Pair, before: int, place: Place)
 
 
 def _reading_hart(pair: _Pair) -> tuple[Instruction, ...]:
-    return _load_instruction(pair.second.width), Instruction("fence", ("rw", "rw")), *_store_instructions(pair.value, pair.load.width, _FIRST)
+    return (
+        _load_instruction(pair.second.width),
+        Instruction("fence", ("rw", "rw")),
+        *_store_instructions(pair.value, pair.load.width, _FIRST),
+    )
 
 
 def _writing_hart(pair: _Pair, other: int) -> tuple[Instruction, ...]:

@@ -20,7 +20,16 @@ from polyloom.diagnostics import INPUT, Diagnostic, input_error, nearest
 from polyloom.riscv.rvwmo.instructions import Step, decode_instruction
 from polyloom.riscv.rvwmo.litmus import Instruction, Litmus, Register, Statement
 from polyloom.riscv.rvwmo.path import Condition, Fence, Operation, Path
-from polyloom.riscv.rvwmo.values import Apply, Pointer, Read, UndefinedError, Value, apply_operation, possible_locations, signed
+from polyloom.riscv.rvwmo.values import (
+    Apply,
+    Pointer,
+    Read,
+    UndefinedError,
+    Value,
+    apply_operation,
+    possible_locations,
+    signed,
+)
 
 UNROLL: Final = 2
 """How often a path takes one backward branch."""
@@ -204,7 +213,9 @@ class Hart:
 
     # Memory
 
-    def _address_forks(self, state: _State, step: Step, instruction: Instruction) -> Iterator[tuple[Pointer | None, _State]]:
+    def _address_forks(
+        self, state: _State, step: Step, instruction: Instruction
+    ) -> Iterator[tuple[Pointer | None, _State]]:
         """Forks by address: where memory may be accessed, each with the state that assumes it; no target: a state with
         a fault.
         """
@@ -246,7 +257,9 @@ class Hart:
         )
         return _append(state, operation)
 
-    def _store_conditional(self, state: _State, step: Step, target: Pointer, instruction: Instruction) -> Iterator[_State]:
+    def _store_conditional(
+        self, state: _State, step: Step, target: Pointer, instruction: Instruction
+    ) -> Iterator[_State]:
         """Success of a store-conditional; only where the last load-reserved was."""
         reservation = state.reservation
         if reservation is None or (reservation.target, reservation.width) != (target, _width(step)):
@@ -312,7 +325,9 @@ def _narrow_value(value: Value, width: int) -> Value:
     return value if width == 8 else apply_operation(f"sext{8 * width}", value)
 
 
-def _fork_addresses(state: _State, value: Value, candidates: Iterable[Pointer]) -> Iterator[tuple[Pointer | None, _State]]:
+def _fork_addresses(
+    state: _State, value: Value, candidates: Iterable[Pointer]
+) -> Iterator[tuple[Pointer | None, _State]]:
     """Each candidate with the state that assumes it to be `value`; None where it is none of them."""
     rest = state
     for target in () if isinstance(value, int) else candidates:

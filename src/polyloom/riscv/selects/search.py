@@ -18,7 +18,7 @@ from functools import cache
 from typing import Final
 
 from polyloom._native import riscv
-from polyloom.riscv.selects.expression import Expression, Node, evaluate, is_boolean, expression_names
+from polyloom.riscv.selects.expression import Expression, Node, evaluate, expression_names, is_boolean
 from polyloom.riscv.selects.notation import parse_expression
 from polyloom.riscv.selects.table import SETS, Line
 

@@ -172,7 +172,9 @@ class _Writer:
             name: self.write(value) for name, value in bindings.items() if name in used and name not in _CONSTANTS
         }
         for line in row.lines:
-            operands = [registers[o] if o in registers else _operand_text(o, bindings, self.isa) for o in line.operands[1:]]
+            operands = [
+                registers[o] if o in registers else _operand_text(o, bindings, self.isa) for o in line.operands[1:]
+            ]
             if line.mnemonic == "li":
                 registers[line.operands[0]] = self._load_constant(int(operands[0]))
             else:

@@ -63,14 +63,19 @@ def _parse_rule(line: str) -> Row:
     assert found is not None
     pattern, sequence, condition, extensions = found.groups()
     return Row(
-        parse_expression(pattern), frozenset(extensions.split("+") if extensions else ()), read_lines(sequence), condition or ""
+        parse_expression(pattern),
+        frozenset(extensions.split("+") if extensions else ()),
+        read_lines(sequence),
+        condition or "",
     )
 
 
 @cache
 def searched_rows() -> tuple[Row, ...]:
     """The sequences of select.txt."""
-    return tuple(Row(parse_expression(form), extensions, lines, "") for form, extensions, _, lines in search_results() if lines)
+    return tuple(
+        Row(parse_expression(form), extensions, lines, "") for form, extensions, _, lines in search_results() if lines
+    )
 
 
 @cache

@@ -4,11 +4,11 @@ scheduled to PL1109, specializer to PL1139."""
 
 from __future__ import annotations
 
-from polyloom.targets.belt import codes_back, codes_front, codes_model, codes_words
+from polyloom.targets.belt import codes_import, codes_model, codes_specializer, codes_words
 
 CODES: dict[str, tuple[str, str]] = {
     **codes_words.CODES,
     **codes_model.CODES,
-    **codes_front.CODES,
-    **codes_back.CODES,
+    **codes_import.CODES,
+    **codes_specializer.CODES,
 }

@@ -21,27 +21,33 @@ from polyloom.targets.belt.map.schedule import stats
 from polyloom.targets.belt.map.schedule.block_code import Builder, Head, Plan, live_values, used_operands
 from polyloom.targets.belt.map.schedule.emit import (
     Piece,
-    link_blocks,
     entry_belt,
-    home_constants,
-    loop_piece,
     entry_spills,
+    home_constants,
+    link_blocks,
+    loop_piece,
     open_piece,
 )
 from polyloom.targets.belt.map.schedule.graph import LOADS, Graph, Read
-from polyloom.targets.belt.map.schedule.homes import allocate_scratch
 from polyloom.targets.belt.map.schedule.loop_graph import Builder as LoopBuilder
-from polyloom.targets.belt.map.schedule.normal import edges, entry_arguments, normalize, open_loop, insert_stubs
+from polyloom.targets.belt.map.schedule.normalize_loops import (
+    edges,
+    entry_arguments,
+    insert_stubs,
+    normalize,
+    open_loop,
+)
 from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, Linear, check_schedule, schedule_block
 from polyloom.targets.belt.map.schedule.origins import block_place
 from polyloom.targets.belt.map.schedule.pipeline import BEST, Failed, Options, Pipelined, lower_bounds, pipeline
+from polyloom.targets.belt.map.schedule.scratch_allocation import allocate_scratch
 from polyloom.targets.belt.source.ir import Block, Constant, Function, Loop, Module
 from polyloom.targets.belt.source.ir_verify import GENASM
+from polyloom.targets.belt.words.facts_json import facts_to_json
 from polyloom.targets.belt.words.layout import data_addresses
 from polyloom.targets.belt.words.listing import listing
 from polyloom.targets.belt.words.loop_facts import LoopFacts
 from polyloom.targets.belt.words.program import Bundle, Program, Routine
-from polyloom.targets.belt.words.told import facts_to_json
 from polyloom.targets.belt.words.verify import verify
 
 Ratio = float | Literal["always", "never"]

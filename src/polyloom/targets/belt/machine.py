@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, cast, get_args
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
-from polyloom.machine.shipped import Members
+from polyloom.machine.members import Members
 from polyloom.machine.table import Table
 from polyloom.targets.belt.isa import BY_WIDTH, OPS, Op, Unit
 from polyloom.targets.belt.value_types import BYTES, Width
@@ -238,7 +238,11 @@ def _delays(table: Table) -> tuple[int, int]:
     value = table.content.get("load")
     items = cast("list[object]", value) if isinstance(value, list) else []
     if len(items) != 2 or not all(type(item) is int for item in items):
-        raise table.type_error("load", "an array of two integers") if "load" in table.content else _missing_load_error(table)
+        raise (
+            table.type_error("load", "an array of two integers")
+            if "load" in table.content
+            else _missing_load_error(table)
+        )
     least, most = cast("list[int]", items)
     if not 1 <= least <= most <= 63:
         help = "write the least and the most delay of a load, such as [3, 20]: from 1 to 63, the least first"

@@ -33,10 +33,10 @@ from polyloom.targets.belt.source.ir_verify import verify as verified
 from polyloom.targets.belt.value_types import BYTES, Type
 from polyloom.targets.belt.words import belt_file, conasm_read, signature_line
 from polyloom.targets.belt.words.listing import listing
-from polyloom.targets.belt.words.meaning import NaR
 from polyloom.targets.belt.words.program import Program
+from polyloom.targets.belt.words.semantics import NaR
 from polyloom.targets.forms import function
-from polyloom.targets.forms.places import relocate
+from polyloom.targets.forms.relocation import relocate
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Target
 
@@ -110,7 +110,9 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     member = belt_file.read(data).machine
     if member != place.machine:
         again = f"--on belt:{member.name}{'' if member.phasing else ':unphased'}"
-        raise belt_file.member_mismatch(member, place.machine, f"write {again}, or compile the source for the other member")
+        raise belt_file.member_mismatch(
+            member, place.machine, f"write {again}, or compile the source for the other member"
+        )
     return data
 
 

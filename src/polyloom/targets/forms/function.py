@@ -20,7 +20,7 @@ from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError
 from polyloom.frontend.c.clang import cached_trees
 from polyloom.frontend.c.native import call_native
 from polyloom.frontend.c.prototype import Parameter, Prototype, read_prototype
-from polyloom.frontend.c.reached import read_reachable
+from polyloom.frontend.c.reachable_functions import read_reachable
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.signature import RESULT, Argument, Extent, Signature
@@ -29,7 +29,15 @@ from polyloom.ir.ssa_types import FLOATS, PTR, SIZE
 from polyloom.passes import Watch
 from polyloom.targets.forms.kernel import kernel_subject
 from polyloom.targets.forms.loops import reassociation_bounds
-from polyloom.targets.forms.ssa_function import Content, as_result, better_error, interpret_outputs, python_scalar, index_argument_ranges, unused_parameters
+from polyloom.targets.forms.ssa_function import (
+    Content,
+    as_result,
+    better_error,
+    index_argument_ranges,
+    interpret_outputs,
+    python_scalar,
+    unused_parameters,
+)
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
@@ -71,9 +79,7 @@ def _load(written: Written, model: Model) -> Subject:
         return kernel_subject(written, 8 * model.long, reassociates=model.reassociates)
     start = perf_counter()
     file, options = frontend.split_function_name(path, written.options)
-    return read_reachable(
-        file, options.function, options, lambda how: _subject(file, how, model, start, written.watch)
-    )
+    return read_reachable(file, options.function, options, lambda how: _subject(file, how, model, start, written.watch))
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,13 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     """Subject of images; its signature is open, because arguments have no names in them."""
     del place, options
     value = written.value
-    images = (value,) if isinstance(value, Image) else (read_image(str(value)),) if written.path is not None else tuple(value)
+    images = (
+        (value,)
+        if isinstance(value, Image)
+        else (read_image(str(value)),)
+        if written.path is not None
+        else tuple(value)
+    )
     name = Path(images[0].path).stem
     return Subject("image", images, images[0].path, Signature(name, (), (), (), is_open=True))
 

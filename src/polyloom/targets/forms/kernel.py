@@ -14,7 +14,6 @@ from time import perf_counter
 import numpy as np
 
 from polyloom import frontend, transform
-from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Reference
@@ -22,8 +21,15 @@ from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.signature import Argument, Extent, Signature
 from polyloom.ir.ssa import Function
+from polyloom.recursion import with_deep_stack
 from polyloom.targets.forms.loops import reassociation_bounds
-from polyloom.targets.forms.ssa_function import Content, better_error, interpret_outputs, index_argument_ranges, unused_parameters
+from polyloom.targets.forms.ssa_function import (
+    Content,
+    better_error,
+    index_argument_ranges,
+    interpret_outputs,
+    unused_parameters,
+)
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Oracle, Subject, Written
 

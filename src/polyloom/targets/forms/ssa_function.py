@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.analysis.index_ranges import index_ranges
-from polyloom.deep import with_deep_stack
 from polyloom.diagnostics import PolyloomError, Span
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import RESULT, Argument, Signature
@@ -21,6 +20,7 @@ from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_types import FLOATS, SIZE, WIDTH, Type
 from polyloom.ir.ssa_verify import uses
+from polyloom.recursion import with_deep_stack
 
 Array = npt.NDArray[Any]
 STEPS: Final = 2 * 10**6
@@ -87,7 +87,9 @@ def unused_parameters(signature: Signature, function: Function) -> frozenset[str
     return frozenset(argument.name for argument, value in names if value not in found)
 
 
-def index_argument_ranges(function: Function, signature: Signature, values: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+def index_argument_ranges(
+    function: Function, signature: Signature, values: Mapping[str, int]
+) -> dict[str, tuple[int, int]]:
     """Value ranges of inputs that are used as indices, by the user's names; extents need the values of all sizes."""
     own = {inner.name: a for inner, a in zip(function.parameters, function_arguments(signature), strict=True)}
     known = {inner: values[a.name] for inner, a in own.items() if a.name in values}

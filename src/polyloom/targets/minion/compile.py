@@ -17,11 +17,11 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.signature import Argument, Extent, Signature, array_argument, plan_signature
 from polyloom.ir.ssa import Place as IrPlace
 from polyloom.targets.minion.map.assembly import executable
+from polyloom.targets.minion.map.cache_operations import MOST, evict_array, prefetch_array
 from polyloom.targets.minion.map.frame import Mode, Part, Team, barrier, end_code, start_code
-from polyloom.targets.minion.map.lines import MOST, evict_array, prefetch_array
-from polyloom.targets.minion.map.product.follow import chain_products
-from polyloom.targets.minion.map.product.tile import PREFETCHED, wait
-from polyloom.targets.minion.map.work import Content, Later, Made, Setting, Work
+from polyloom.targets.minion.map.phase_work import Content, Later, Made, Setting, Work
+from polyloom.targets.minion.map.product.fuse_products import chain_products
+from polyloom.targets.minion.map.product.tensor_assembly import PREFETCHED, wait
 from polyloom.targets.minion.memory_map import DRAM, SCRATCHPAD
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
@@ -49,7 +49,9 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     plan = content.plan
     signature = bind_extents(plan_signature(plan), values)
     _check_extents(signature)
-    kept = bind_extents(replace(plan_signature(plan), arguments=tuple(map(_intermediate_argument, plan.intermediates))), values)
+    kept = bind_extents(
+        replace(plan_signature(plan), arguments=tuple(map(_intermediate_argument, plan.intermediates))), values
+    )
     team = choose_team(content.works, where)
     # Arrays between phases are not seen by the host, so they need not lie in DRAM: from the scratchpad of the shire a
     # load takes 47 cycles, from DRAM more than 200.
@@ -61,7 +63,8 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     # The last phase alone may leave its result where the host evicts it; all others write for phases behind them.
     last = len(bound) - 1
     settings = [
-        Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last, _subsequent_accesses(plan, n)) for n, b in enumerate(bound)
+        Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last, _subsequent_accesses(plan, n))
+        for n, b in enumerate(bound)
     ]
     # Second harts are started for all phases as soon as one phase has work for them (prefetching, tensor_load_l2):
     # harts are released once, at the start.
@@ -254,12 +257,16 @@ def _prefetch_inputs(content: Content, placed: Mapping[str, Placed], team: Team)
     if sum(p.size for p in arrays) > MOST:
         return []
     lines = [
-        line for n, p in enumerate(arrays) for line in prefetch_array(p.address, p.size, team, f"given{n}", all_harts=True)
+        line
+        for n, p in enumerate(arrays)
+        for line in prefetch_array(p.address, p.size, team, f"given{n}", all_harts=True)
     ]
     return [Part((*lines, wait(PREFETCHED)), _AHEAD)]
 
 
-def _evict_stale_arrays(content: Content, first: int, count: int, placed: Mapping[str, Placed], team: Team) -> list[Part]:
+def _evict_stale_arrays(
+    content: Content, first: int, count: int, placed: Mapping[str, Placed], team: Team
+) -> list[Part]:
     """Software coherence between phases: evicts from L2 the arrays that these phases change and others before and
     behind them access. L2 may hold copies that earlier phases have read.
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from polyloom.diagnostics import input_error
-from polyloom.machine.shipped import Members
+from polyloom.machine.members import Members
 from polyloom.machine.table import Table
 
 # Shipped members are package data beside this file, so that an installed wheel finds them as a clone does.

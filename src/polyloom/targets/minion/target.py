@@ -13,10 +13,10 @@ from polyloom.ir.signature import Signature
 from polyloom.targets.minion.compile import compile_plan
 from polyloom.targets.minion.machine import load, members, resolve
 from polyloom.targets.minion.map.form import FORM
-from polyloom.targets.minion.map.work import Content
+from polyloom.targets.minion.map.phase_work import Content
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, parse_place
-from polyloom.targets.minion.run import compiled
+from polyloom.targets.minion.run import compiled_file
 from polyloom.targets.minion.run.costs import costs
 from polyloom.targets.minion.run.run_report import reports
 from polyloom.targets.minion.run.simulate import simulate
@@ -36,8 +36,8 @@ def _owns(data: bytes) -> Kind | None:
     for first.
     """
     # Compiled files have another kind in the registry, by which their signature is known.
-    if compiled.owns(data):
-        return compiled.KIND
+    if compiled_file.owns(data):
+        return compiled_file.KIND
     return PROGRAM if is_minion_file(data) else None
 
 
@@ -52,16 +52,16 @@ def _compile(
 
 def _run(data: bytes, job: Job) -> Execution:
     """Adapter of `run`. Errors: PL1303 for an assembled program, which does not say on how many minions it runs."""
-    if compiled.owns(data):
-        return compiled.run(data, job)
+    if compiled_file.owns(data):
+        return compiled_file.run(data, job)
     message = "the program does not say on how many minions it runs"
     raise input_error("PL1303", message, help="say it, such as `polyloom simulate k.elf --on minion:32`")
 
 
 def _signature(data: bytes) -> Signature:
     """Signature of a file; an assembled program has an open one, whose arrays are named by --in and --out."""
-    if compiled.owns(data):
-        return compiled.signature(data)
+    if compiled_file.owns(data):
+        return compiled_file.signature(data)
     # Open: it takes whatever places the user names.
     return Signature("program", (), (), (), is_open=True)
 
@@ -79,15 +79,15 @@ TARGET: Final = Target(
     name="minion",
     title="Esperanto's ET-SoC-1: 1 to 1,024 Minions with tensor coprocessors",
     takes=(FORM,),
-    kinds=(PROGRAM, compiled.KIND),
+    kinds=(PROGRAM, compiled_file.KIND),
     owns=_owns,
     place=parse_place,
     signature=_signature,
     compile=_compile,
     run=_run,
     show=lambda data, _: listing(data),
-    made=lambda data: compiled.compile_facts(data) if compiled.owns(data) else {},
-    summary=compiled.summary,
+    made=lambda data: compiled_file.compile_facts(data) if compiled_file.owns(data) else {},
+    summary=compiled_file.summary,
     report=_report,
     costs=costs,
     options=Options,

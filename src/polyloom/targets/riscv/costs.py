@@ -13,7 +13,7 @@ from polyloom.ir.operations import INTEGERS, OPERATIONS, ElementType
 from polyloom.riscv import innermost
 from polyloom.riscv.names import Isa
 from polyloom.riscv.source_lines import Lines
-from polyloom.targets.costs import Costs, Units, operation_rates, listing_lines
+from polyloom.targets.costs import Costs, Units, listing_lines, operation_rates
 from polyloom.targets.target import Execution
 
 _WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a-z]*(?:\.[sd])?")

@@ -163,7 +163,9 @@ def _call_function(
     """
     # Copies, because the function writes its outputs into the arrays that it is given.
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
-    passed: list[Argument] = [function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    passed: list[Argument] = [
+        function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs
+    ]
     # Types as the calling convention needs them: which register an argument is in depends on them.
     declared = notes.function_declaration(signature)
     try:
@@ -173,7 +175,12 @@ def _call_function(
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
     if (result := signature.argument(RESULT)) is not None and declared.result is not None and done.result is not None:
         outputs = {RESULT: function.as_result(done.result, result.dtype, declared.result), **outputs}
-    facts = {"instructions": done.instructions, **_code_size(data, isa), "abi": abi.abi_name(isa), "elf_bytes": len(data)}
+    facts = {
+        "instructions": done.instructions,
+        **_code_size(data, isa),
+        "abi": abi.abi_name(isa),
+        "elf_bytes": len(data),
+    }
     made = trace(data, isa, done.executed, done.instructions)
     return Execution(outputs, None, done.instructions, facts, made, done.moved)
 

@@ -102,7 +102,11 @@ def _spans(places: Sequence[_Place], numbers: Sequence[int] | NDArray[np.int64])
 
 def _executed_places(data: bytes, isa: Isa, addresses: Sequence[int]) -> list[_Place]:
     """Places of the instructions at these addresses, which rise."""
-    image, lines, names = elf_image(data, isa), source_lines.decode_lines(data), _distinct_functions(symbols.read_tables(data).names)
+    image, lines, names = (
+        elf_image(data, isa),
+        source_lines.decode_lines(data),
+        _distinct_functions(symbols.read_tables(data).names),
+    )
     starts = sorted(names)
     found = list[_Place]()
     for address in addresses:

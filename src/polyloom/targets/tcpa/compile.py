@@ -25,19 +25,19 @@ from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.subject import Progress, silent
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map import lifetimes, mapping, pass_forms, symbolic_tables
+from polyloom.targets.tcpa.map import lifetimes, pass_forms, symbolic_tables, user_mapping
 from polyloom.targets.tcpa.map.allocate import list_allocations, list_scan_orders
-from polyloom.targets.tcpa.map.balance import balance_units
 from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
-from polyloom.targets.tcpa.map.demand import check_demand, check_outputs
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, limit_destinations
-from polyloom.targets.tcpa.map.mapping import UserMapping, parse_mapping
 from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
+from polyloom.targets.tcpa.map.register_demand import check_demand, check_outputs
 from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
 from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
-from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, recheck_schedule, list_schedules
+from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, list_schedules, recheck_schedule
+from polyloom.targets.tcpa.map.unit_balancing import balance_units
+from polyloom.targets.tcpa.map.user_mapping import UserMapping, parse_mapping
 from polyloom.targets.tcpa.words.limits import extract_limits
-from polyloom.targets.tcpa.words.origins import collect_origins
+from polyloom.targets.tcpa.words.provenance_table import collect_origins
 from polyloom.targets.tcpa.words.symbolic import Candidate, Symbolic
 
 __all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
@@ -76,10 +76,10 @@ def compile_program(
 
     def run_mapping(relays: Change[Program], balance: Change[Graph]) -> Symbolic:
         changes = partial(record_change, "relays", relays), partial(record_change, "balance", balance)
-        return run_passes(program, _passes(machine, mapping, candidates, tell, *changes), watch)
+        return run_passes(program, _passes(machine, user_mapping, candidates, tell, *changes), watch)
 
     # A mapping of the user's names the equations that there are.
-    usual = _identity if mapping is not None else partial(insert_relays_if_short, machine=machine)
+    usual = _identity if user_mapping is not None else partial(insert_relays_if_short, machine=machine)
     try:
         symbolic = run_mapping(usual, partial(balance_units, machine=machine))
     except PolyloomError as error:
@@ -89,7 +89,7 @@ def compile_program(
         # A shorter interval keeps more values at a time than registers hold, perhaps.
         others += [usual] if "balance" in changed else []
         # Operations that exclude each other share the registers of a distance only if they read at the same time.
-        others += [partial(insert_relays, machine=machine)] if mapping is None and "relays" not in changed else []
+        others += [partial(insert_relays, machine=machine)] if user_mapping is None and "relays" not in changed else []
         symbolic = _try_attempts([partial(run_mapping, relays, _identity) for relays in others], error)
     # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
@@ -125,7 +125,7 @@ def _passes(
         Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
         Pass("balance", balance, pass_forms.GRAPH),
         Pass("copies", partial(_limit_destinations, machine=machine), pass_forms.GRAPH),
-        Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), pass_forms.SCHEDULES),
+        Pass("schedules", partial(_schedules, machine=machine, given=user_mapping, tell=tell), pass_forms.SCHEDULES),
         Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), pass_forms.CANDIDATES),
         Pass("tables", partial(_assemble, machine=machine), pass_forms.SYMBOLIC),
     )
@@ -173,9 +173,9 @@ def _schedules(graph: Graph, machine: Machine, given: UserMapping | None, tell: 
     spaces, scans = list_allocations(len(graph.program.dimensions)), list_scan_orders(graph)
     fixed = None
     if given is not None:
-        spaces = mapping.restrict_allocations(given, graph, spaces)
-        scans = mapping.restrict_orders(given, graph, scans)
-        fixed = mapping.read_schedule(given, graph, machine, scans)
+        spaces = user_mapping.restrict_allocations(given, graph, spaces)
+        scans = user_mapping.restrict_orders(given, graph, scans)
+        fixed = user_mapping.read_schedule(given, graph, machine, scans)
     # A schedule depends on the innermost dimension alone (`schedule.py`), so that there are few problems for many scan
     # orders.
     if fixed is not None:

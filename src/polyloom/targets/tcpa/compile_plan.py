@@ -20,7 +20,7 @@ from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import UserMapping, compile_program, parse_mapping
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map import demand
+from polyloom.targets.tcpa.map import register_demand
 from polyloom.targets.tcpa.map.phases.split import PARTS, Part, expand_parts, fit_phase
 from polyloom.targets.tcpa.map.relay import insert_relays_if_short
 from polyloom.targets.tcpa.options import Choice
@@ -66,7 +66,7 @@ def _shortage(machine: Machine, program: Program) -> int:
     """Register shortage: how many registers and channels a program lacks on a machine at the least, whatever its
     schedule.
     """
-    return demand.shortage(insert_relays_if_short(program, machine), machine)
+    return register_demand.shortage(insert_relays_if_short(program, machine), machine)
 
 
 def _explain_part(symbolic: Symbolic, reason: str) -> Symbolic:
@@ -83,7 +83,11 @@ def _is_program(plan: Plan) -> bool:
         return p.name, p.parameters, p.assumptions, arrays, [(phase.inputs, phase.outputs) for phase in p.phases]
 
     # Such a plan needs no file of phases: the file of its program says all of it.
-    return len(plan.phases) == 1 and not plan.loops and comparable_fields(plan) == comparable_fields(single_phase_plan(plan.phases[0].program))
+    return (
+        len(plan.phases) == 1
+        and not plan.loops
+        and comparable_fields(plan) == comparable_fields(single_phase_plan(plan.phases[0].program))
+    )
 
 
 def _phases_of_plan(plan: Plan, files: Iterable[bytes]) -> Phased:

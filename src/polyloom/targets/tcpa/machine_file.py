@@ -21,7 +21,7 @@ from typing import Final, cast
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
-from polyloom.machine.shipped import Members
+from polyloom.machine.members import Members
 from polyloom.machine.table import UNLIMITED, Table
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 
@@ -153,7 +153,9 @@ def _copies(section: Table) -> Iterator[FunctionalUnit]:
 def _operations(section: Table) -> tuple[str, ...]:
     operations = section.texts("operations")
     if not operations:
-        raise _value_error(section, "the unit has no operation", f"name at least one of {', '.join(_BY_NAME)}", "operations")
+        raise _value_error(
+            section, "the unit has no operation", f"name at least one of {', '.join(_BY_NAME)}", "operations"
+        )
     for number, operation in enumerate(operations):
         if operation not in _BY_NAME:
             raise _value_error(
@@ -164,7 +166,9 @@ def _operations(section: Table) -> tuple[str, ...]:
                 number,
             )
         if operation in operations[:number]:
-            raise _value_error(section, f"the operation '{operation}' is listed twice", "list it once", "operations", number)
+            raise _value_error(
+                section, f"the operation '{operation}' is listed twice", "list it once", "operations", number
+            )
     return operations
 
 
@@ -243,14 +247,18 @@ def _pair(
 ) -> tuple[str, str]:
     ports = cast("list[object]", pair) if isinstance(pair, list) else []
     if len(ports) != 2:
-        raise _value_error(table, "an adjacency is a pair of ports", 'write for instance ["west0", "pe0"]', "adjacency", number)
+        raise _value_error(
+            table, "an adjacency is a pair of ports", 'write for instance ["west0", "pe0"]', "adjacency", number
+        )
     for position, (port, limit) in enumerate(zip(ports, limits, strict=True)):
         match = _PORT.fullmatch(port) if isinstance(port, str) else None
         # Sides have as many ports as channels; only the element's own ports have a number of their own.
         bound = limit.get(match[1], channels) if match else None
         if match is None or (bound is not None and int(match[2]) >= bound):
             help = 'write for instance ["west0", "pe0"], within the channels and registers of the machine'
-            raise _value_error(table, f"{json.dumps(port)} is not a port of this machine", help, "adjacency", number, position)
+            raise _value_error(
+                table, f"{json.dumps(port)} is not a port of this machine", help, "adjacency", number, position
+            )
     return cast("tuple[str, str]", tuple(ports))
 
 

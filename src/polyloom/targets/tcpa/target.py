@@ -150,7 +150,9 @@ def _run_side_by_side(runs: Sequence[tuple[bytes, Job]]) -> Sequence[Execution]:
     at = [_position(o) for o in options]
     placed = [placement.Placed(data, job.inputs, own) for (data, job), own in zip(runs, at, strict=True)]
     place = cast("Place | None", runs[0][1].place)
-    found = placement.run_side_by_side(placed, place.member if place else None, next(iter(arrays), None), runs[0][1].trace)
+    found = placement.run_side_by_side(
+        placed, place.member if place else None, next(iter(arrays), None), runs[0][1].trace
+    )
     return [Execution(f.outputs, f.cycles, f.operations, trace=f.trace, detail=f) for f in found]
 
 
@@ -196,7 +198,9 @@ def _verify(data: bytes, where: Place | None) -> Sequence[Diagnostic]:
     return descriptions.verify(data, where.member if where else None)
 
 
-def _prove_equivalence(data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]) -> Proof:
+def _prove_equivalence(
+    data: bytes, where: Place | None, options: Options, source: Source, values: Mapping[str, int]
+) -> Proof:
     concrete = data
     if cast(Kind, _owns(data)).symbolic:
         concrete = plan_execution.instantiate(data, values, _asked_region(where, options), options.candidate)

@@ -16,8 +16,8 @@ from polyloom.passes import Watch
 from polyloom.targets.target import Execution, Job, Json
 from polyloom.targets.tensix.kernel_form import Kernel, open_signature
 from polyloom.targets.tensix.options import Options
-from polyloom.targets.tensix.run import events, machine
-from polyloom.targets.tensix.run.machine import KernelRun
+from polyloom.targets.tensix.run import events, kernel_run
+from polyloom.targets.tensix.run.kernel_run import KernelRun
 from polyloom.targets.tensix.run.reference import BITS
 from polyloom.targets.tensix.source import note as notes
 from polyloom.targets.tensix.source.executable import Part, build_executable
@@ -39,7 +39,9 @@ def compile_kernel(kernel: Kernel, name: str, member: Member, options: Options, 
         raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="write --dest 32, or leave --spill out"))
     # The initializing function is lowered by the same options, as it shares constant registers with the kernel.
     init = None if kernel.init is None else lower(kernel, kernel.init, member, options, watch)
-    return build_executable(name, lower(kernel, kernel.function, member, options, watch), init, member, dest, options.per)
+    return build_executable(
+        name, lower(kernel, kernel.function, member, options, watch), init, member, dest, options.per
+    )
 
 
 def lower(kernel: Kernel, function: Function, member: Member, options: Options, watch: Watch | None = None) -> Part:
@@ -72,10 +74,10 @@ def execute(data: bytes, job: Job) -> Execution:
     """Execution of a kernel on a tile; outputs are those that are asked for and, for comparison, all of Dst."""
     options: Options = job.options
     note = read_note(data)
-    if (wrong := machine.check_inputs(job.inputs, note)) is not None:
+    if (wrong := kernel_run.check_inputs(job.inputs, note)) is not None:
         raise wrong
     inputs = {name: np.asarray(array) for name, array in job.inputs.items()}
-    ran = machine.run(
+    ran = kernel_run.run(
         data,
         note,
         inputs,
@@ -84,7 +86,7 @@ def execute(data: bytes, job: Job) -> Execution:
         max_cycles=options.max_cycles,
         tracing=job.trace,
     )
-    outputs = machine.read_outputs(ran, inputs, job.wanted, note.dest)
+    outputs = kernel_run.read_outputs(ran, inputs, job.wanted, note.dest)
     # The comparison is of all of Dst, so that a store to a wrong row is noticed, too.
     outputs[BITS] = ran.tile.dst.copy()
     trace = events.trace(ran.tile, note.lines) if job.trace else Trace()

@@ -17,19 +17,19 @@ import numpy as np
 
 from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
-from polyloom.frontend.included import source_dependencies
+from polyloom.frontend.dependencies import source_dependencies
 from polyloom.frontend.source import Options as Reading
 from polyloom.ir.signature import Argument, Signature
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa import Place as SourcePlace
 from polyloom.ir.ssa_read import read
-from polyloom.targets.forms.places import relocate
+from polyloom.targets.forms.relocation import relocate
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.run.reference import Reference
 from polyloom.targets.tensix.source import locate
-from polyloom.targets.tensix.source.language.file import split_path, is_vector_file, load_kernel, parse_kernel_name
+from polyloom.targets.tensix.source.language.file import is_vector_file, load_kernel, parse_kernel_name, split_path
 from polyloom.targets.tensix.source.language.kernel import VectorKernel
 from polyloom.targets.tensix.source.verify import verify
 from polyloom.targets.tensix.words.isa import Member

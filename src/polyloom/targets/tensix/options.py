@@ -116,7 +116,9 @@ def _parse_call_unit(text: Any) -> Per:
 
 def _parse_tiles(text: Any) -> int:
     if not 1 <= (found := integer(str(text), "--tiles")) <= MAX_TILES:
-        raise _usage_error(f"--tiles is {found}", f"give 1 to {MAX_TILES}: Dst holds so many tiles, of 32 bits half as many")
+        raise _usage_error(
+            f"--tiles is {found}", f"give 1 to {MAX_TILES}: Dst holds so many tiles, of 32 bits half as many"
+        )
     return found
 
 
@@ -148,7 +150,9 @@ class Options:
         metavar="tensix|riscv",
         read=_parse_form,
     )
-    thread: str | None = option("push words into a thread: t0, t1 or t2", "simulate", metavar="THREAD", read=_parse_thread)
+    thread: str | None = option(
+        "push words into a thread: t0, t1 or t2", "simulate", metavar="THREAD", read=_parse_thread
+    )
     core: tuple[tuple[str, str], ...] = option(
         "the program of a core: b, t0, t1, t2 or nc",
         "simulate",
@@ -165,7 +169,10 @@ class Options:
         read=_parse_hazards,
     )
     mmio: str | None = option(
-        "`ignore`: registers that are not modelled read 0 and swallow writes", "simulate", metavar="ignore", read=_parse_mmio
+        "`ignore`: registers that are not modelled read 0 and swallow writes",
+        "simulate",
+        metavar="ignore",
+        read=_parse_mmio,
     )
     max_cycles: int = option(
         f"give up after so many cycles ({MAX_CYCLES})",

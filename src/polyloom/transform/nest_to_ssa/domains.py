@@ -12,7 +12,7 @@ from typing import Final
 from polyloom.ir.nest import Loop, Nest
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, to_set
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 
 # Unions multiply with each condition around a node; without the newest ones, the domain is larger and still right.
 _MOST: Final = 64

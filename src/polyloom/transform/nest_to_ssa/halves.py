@@ -35,7 +35,9 @@ def f16_bits(value: float) -> Constant:
 def to_single(writer: Writer, half: Operand) -> Operand:
     """Conversion of a half to a single, exact (IEEE 754-2019, section 5.4.2)."""
     bits = writer.put("zext", I32, half)
-    sign = writer.put("shl", I32, writer.put("and", I32, bits, integer_constant(I32, 0x8000)), integer_constant(I32, 16))
+    sign = writer.put(
+        "shl", I32, writer.put("and", I32, bits, integer_constant(I32, 0x8000)), integer_constant(I32, 16)
+    )
     size = writer.put("and", I32, bits, integer_constant(I32, 0x7FFF))
     shifted = writer.put("shl", I32, size, integer_constant(I32, 13))
     # The exponents differ in their bias by 127 - 15 = 112.
@@ -74,7 +76,9 @@ def _rounding_to_odd(writer: Writer, value: Operand) -> Operand:
 def _from_single(writer: Writer, single: Operand) -> Operand:
     """Half of a single, rounded to nearest, ties to even."""
     bits = writer.put("bitcast", I32, single)
-    sign = writer.put("lshr", I32, writer.put("and", I32, bits, integer_constant(I32, _SIGN)), integer_constant(I32, 16))
+    sign = writer.put(
+        "lshr", I32, writer.put("and", I32, bits, integer_constant(I32, _SIGN)), integer_constant(I32, 16)
+    )
     size = writer.put("and", I32, bits, integer_constant(I32, ~_SIGN))
     # Subnormal halves: the sum with 0.5 is rounded where a half ends.
     sum = writer.put("fadd", F32, writer.put("bitcast", F32, size), float_constant(F32, 0.5))
@@ -85,7 +89,9 @@ def _from_single(writer: Writer, single: Operand) -> Operand:
     normal = writer.put("lshr", I32, writer.put("add", I32, moved, last), integer_constant(I32, 13))
     found = writer.select(writer.compare("ult", size, integer_constant(I32, _NORMAL)), small, normal)
     # From 65520 on the next step would be 65536, which no half is: half of the way rounds to infinity.
-    found = writer.select(writer.compare("uge", size, integer_constant(I32, _BEYOND)), integer_constant(I32, _INFINITE), found)
+    found = writer.select(
+        writer.compare("uge", size, integer_constant(I32, _BEYOND)), integer_constant(I32, _INFINITE), found
+    )
     is_nan = writer.compare("ugt", size, integer_constant(I32, _EXPONENT))
     # One quiet NaN stands for all: its payload would not fit.
     found = writer.select(is_nan, integer_constant(I32, 0x7E00), found)

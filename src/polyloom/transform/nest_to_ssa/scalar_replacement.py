@@ -36,7 +36,7 @@ from polyloom.ir.pla import Reference
 from polyloom.names import fresh_name
 from polyloom.sets import Condition, Polyhedron
 from polyloom.sets.isl import is_empty, to_set
-from polyloom.sets.normal import conjunction
+from polyloom.sets.normal_form import conjunction
 from polyloom.transform.nest_to_ssa.domains import Domain
 
 _MOST: Final = 8
@@ -200,12 +200,18 @@ def _substitute_scalar(node: Node, reference: Reference, scalar: Reference) -> N
     """Node with a scalar in the place of an element."""
     match node:
         case Assign(target=target, value=value):
-            return replace(node, target=_substitute_reference(target, reference, scalar), value=_substitute_value(value, reference, scalar))
+            return replace(
+                node,
+                target=_substitute_reference(target, reference, scalar),
+                value=_substitute_value(value, reference, scalar),
+            )
         case Loop(body=body):
             return replace(node, body=tuple([_substitute_scalar(inner, reference, scalar) for inner in body]))
         case If(body=body, orelse=orelse):
             inner = tuple([_substitute_scalar(each, reference, scalar) for each in body])
-            return replace(node, body=inner, orelse=tuple([_substitute_scalar(each, reference, scalar) for each in orelse]))
+            return replace(
+                node, body=inner, orelse=tuple([_substitute_scalar(each, reference, scalar) for each in orelse])
+            )
 
 
 def _substitute_value(value: Expression, reference: Reference, scalar: Reference) -> Expression:

@@ -28,7 +28,7 @@ from polyloom.ir.ssa import (
     Value,
     integer_constant,
 )
-from polyloom.ir.ssa_semantics import Undefined, arithmetic, convert_value, compare
+from polyloom.ir.ssa_semantics import Undefined, arithmetic, compare, convert_value
 from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
 
 # Only for operations that are exact on integers; float identities would lose a sign of zero or a NaN.

@@ -128,7 +128,9 @@ class _Reductions:
         """Loops of a split reduction: partial results start at the neutral element, take their rounds, and are combined
         in order.
         """
-        worker, lane, again = (fresh_name(f"{loop.name}_{what}", self.taken, dotted_name) for what in ("block", "lane", "block"))
+        worker, lane, again = (
+            fresh_name(f"{loop.name}_{what}", self.taken, dotted_name) for what in ("block", "lane", "block")
+        )
         lanes, parts = self.machine.lanes, {name: self.part(each, workers) for name, each in sums.items()}
         mine = {name: Reference(part, (Affine.symbol(worker), Affine.symbol(lane))) for name, part in parts.items()}
         inner = [self.assign(parts[name], mine[name], _neutral_element(each), loop) for name, each in sums.items()]

@@ -28,7 +28,10 @@ class _Specialization(Substitution):
     """Rewriter that substitutes numbers for parameters and folds what becomes constant."""
 
     def loop(self, node: Loop) -> Iterable[Node]:
-        lower, upper = _merge_constant_ends(self.forms(node.lower), max), _merge_constant_ends(self.forms(node.upper), min)
+        lower, upper = (
+            _merge_constant_ends(self.forms(node.lower), max),
+            _merge_constant_ends(self.forms(node.upper), min),
+        )
         return (replace(node, lower=lower, upper=upper, body=self.nodes(node.body)),)
 
     def branch(self, node: If) -> Iterable[Node]:

@@ -20,9 +20,9 @@ from polyloom.ir.ssa import (
     Operand,
     Undef,
     Value,
-    successor_edges,
     integer_constant,
     replace_edges,
+    successor_edges,
     wrap_to_type,
 )
 from polyloom.ir.ssa_types import PTR
@@ -142,7 +142,9 @@ def _with_argument(block: Block, target: str, argument: Operand) -> Block:
 def entry_of(body: Body, loop: Loop, members: Sequence[int]) -> int:
     """The block that enters a loop which has a preheader."""
     header = body.blocks[loop.header].name
-    entering = (k for k, b in enumerate(body.blocks) if any(edge.block == header for edge in successor_edges(b.terminator)))
+    entering = (
+        k for k, b in enumerate(body.blocks) if any(edge.block == header for edge in successor_edges(b.terminator))
+    )
     return next(k for k in entering if k not in members)
 
 

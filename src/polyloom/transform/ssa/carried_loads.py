@@ -17,7 +17,7 @@ from polyloom.analysis.aliases import Aliases, Location, is_plain_load
 from polyloom.analysis.available_values import AvailableValues, Facts
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Constant, Edge, Function, Instruction, Jump, Operand, Value, successor_edges, flow_edges
+from polyloom.ir.ssa import Constant, Edge, Function, Instruction, Jump, Operand, Value, flow_edges, successor_edges
 from polyloom.transform.ssa.body import Body, Place, place_of
 from polyloom.transform.ssa.editing import throughout, with_operands
 from polyloom.transform.ssa.hoist import always_entered

@@ -31,10 +31,10 @@ from polyloom.ir.ssa import (
     Operand,
     Undef,
     Value,
-    successor_edges,
     flow_edges,
-    terminator_operand,
     replace_edges,
+    successor_edges,
+    terminator_operand,
 )
 from polyloom.ir.ssa_types import I8, PTR, Type, memory_size
 from polyloom.ir.ssa_verify import definitions

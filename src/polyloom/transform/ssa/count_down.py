@@ -102,7 +102,11 @@ def _moved(
     advance = Instruction("add", (new, integer_constant(counter.type, step)), (grown,))
     # The test reads the next value where the loop ends one step before the counter's end.
     reads_next = end.constant == -step
-    tested = (grown, integer_constant(counter.type, 0)) if reads_next else (new, integer_constant(counter.type, end.constant))
+    tested = (
+        (grown, integer_constant(counter.type, 0))
+        if reads_next
+        else (new, integer_constant(counter.type, end.constant))
+    )
     # What still reads the old counter is addresses, which take the sum apart, and what leaves.
     line: list[Instruction | SideExit] = [Instruction("add", (new, last), (counter,))]
     for item in loop.line:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyloom.analysis.effects import Externals, externals_of, stays
-from polyloom.ir.ssa import Block, Edge, Function, Operand, Value, successor_edges, terminator_operand, replace_edges
+from polyloom.ir.ssa import Block, Edge, Function, Operand, Value, replace_edges, successor_edges, terminator_operand
 from polyloom.transform.ssa.editing import reached, throughout
 
 

@@ -14,7 +14,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Operand, Terminator, Value, successor_edges, replace_edges
+from polyloom.ir.ssa import (
+    Block,
+    Edge,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Terminator,
+    Value,
+    replace_edges,
+    successor_edges,
+)
 from polyloom.transform.ssa.editing import names, throughout
 
 Copy = tuple[Value, Operand]
@@ -77,7 +88,9 @@ def _split(block: Block, several: set[str], fresh: Callable[[str], str]) -> Iter
         return Edge(added[-1].name)
 
     many = len(successor_edges(block.terminator)) > 1
-    yield replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through)) if many else block
+    yield (
+        replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through)) if many else block
+    )
     yield from added
 
 

@@ -16,7 +16,7 @@ from functools import wraps
 from itertools import count
 from typing import Concatenate, ParamSpec
 
-from polyloom.ir.ssa import Block, Edge, Function, Jump, Operand, Value, successor_edges, replace_edges
+from polyloom.ir.ssa import Block, Edge, Function, Jump, Operand, Value, replace_edges, successor_edges
 from polyloom.ir.ssa_verify import definitions
 
 P = ParamSpec("P")

@@ -23,7 +23,7 @@ from polyloom.ir.ssa import (
     Value,
     integer_constant,
 )
-from polyloom.ir.ssa_semantics import Undefined, arithmetic, convert_value, compare, unsigned
+from polyloom.ir.ssa_semantics import Undefined, arithmetic, compare, convert_value, unsigned
 from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
 from polyloom.transform.ssa.folding_comparisons import NEGATED, Makers, simplify_comparison
 
@@ -209,7 +209,9 @@ def _offset(instruction: Instruction, makers: Makers) -> Operand | Instruction |
     if inner is None or inner.operation != "offset" or not isinstance(known := inner.operands[1], Constant):
         return None
     return replace(
-        instruction, operands=(inner.operands[0], integer_constant(distance.type, known.value + distance.value)), flags=()
+        instruction,
+        operands=(inner.operands[0], integer_constant(distance.type, known.value + distance.value)),
+        flags=(),
     )
 
 

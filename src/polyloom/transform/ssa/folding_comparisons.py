@@ -49,7 +49,9 @@ def simplify_comparison(instruction: Instruction, makers: Makers) -> Operand | I
     if inner.operation == "zext" and inner.operands[0].type == I1:
         if instruction.operation == "ne":
             return inner.operands[0]
-        return Instruction("xor", (inner.operands[0], integer_constant(I1, 1)), instruction.results, place=instruction.place)
+        return Instruction(
+            "xor", (inner.operands[0], integer_constant(I1, 1)), instruction.results, place=instruction.place
+        )
     return None
 
 

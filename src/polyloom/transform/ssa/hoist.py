@@ -24,8 +24,8 @@ from polyloom.ir.ssa import (
     Function,
     Instruction,
     Value,
-    successor_edges,
     flow_edges,
+    successor_edges,
 )
 from polyloom.transform.ssa.body import Body, entry_of
 from polyloom.transform.ssa.editing import throughout

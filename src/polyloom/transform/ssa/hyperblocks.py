@@ -36,8 +36,8 @@ from polyloom.ir.ssa import (
     Place,
     Undef,
     Value,
-    successor_edges,
     flow_edges,
+    successor_edges,
 )
 from polyloom.ir.ssa_types import I1
 from polyloom.transform.ssa.editing import names, throughout, with_operands

@@ -155,7 +155,9 @@ class _Maker:
         for name, swapped, inverted in _SHAPES[i.operation]:
             given = i.operands[::-1] if swapped else i.operands
             found.append(
-                self.emit("eq" if inverted else "ne", I1, self.call(f"{form}_{name}", I32, given), integer_constant(I32, 0))
+                self.emit(
+                    "eq" if inverted else "ne", I1, self.call(f"{form}_{name}", I32, given), integer_constant(I32, 0)
+                )
             )
         if len(found) == 1:
             self.emit("copy", I1, found[0], to=result)
@@ -168,7 +170,9 @@ class _Maker:
             case "fneg":
                 bits = self.emit("bitcast", _bits(type), source)
                 # Negation is one bit, also of NaNs and zeros (IEEE 754, section 5.5.1).
-                self._to(result, self.emit("xor", _bits(type), bits, integer_constant(_bits(type), 1 << (type.bits - 1))))
+                self._to(
+                    result, self.emit("xor", _bits(type), bits, integer_constant(_bits(type), 1 << (type.bits - 1)))
+                )
             case "fpext" | "fptrunc":
                 self._to(result, self.call(f"{_name(source.type)}_{_name(type)}", type, [source]))
             case "sitofp" | "uitofp":

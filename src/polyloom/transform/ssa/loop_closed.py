@@ -63,7 +63,9 @@ def _closed(function: Function, loop: Superblock, fresh: Fresh) -> Function:
         exits.append(replace(e, edge=Edge(landing.name, tuple(own[name] for name in given))))
     function = with_superblock(function, replace(loop, exits=tuple(exits)), fresh)
     blocks = [b if b.name in loop.blocks else _loaded(b, slots, own, fresh) for b in function.blocks]
-    allocas = tuple(Instruction("alloca", (integer_constant(I32, 8),), (slot,), access=Access(8)) for slot in slots.values())
+    allocas = tuple(
+        Instruction("alloca", (integer_constant(I32, 8),), (slot,), access=Access(8)) for slot in slots.values()
+    )
     blocks[0] = replace(blocks[0], instructions=(*allocas, *blocks[0].instructions))
     return replace(function, blocks=(*blocks, *landings))
 

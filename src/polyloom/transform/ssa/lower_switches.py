@@ -16,8 +16,8 @@ from polyloom.ir.ssa import (
     Switch,
     Unreachable,
     Value,
-    successor_edges,
     integer_constant,
+    successor_edges,
 )
 from polyloom.ir.ssa_types import I1
 from polyloom.transform.ssa.editing import names, reached, throughout

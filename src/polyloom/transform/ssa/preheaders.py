@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Block, Edge, Function, Jump, Value, successor_edges, flow_edges, replace_edges
+from polyloom.ir.ssa import Block, Edge, Function, Jump, Value, flow_edges, replace_edges, successor_edges
 from polyloom.transform.ssa.editing import names, reached
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from polyloom.analysis.effects import externals_of, is_copyable
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Block, Branch, Edge, Function, Jump, Value, successor_edges, flow_edges, replace_edges
+from polyloom.ir.ssa import Block, Branch, Edge, Function, Jump, Value, flow_edges, replace_edges, successor_edges
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.duplication import copy_blocks, read_elsewhere, repair
 from polyloom.transform.ssa.editing import names, reached, throughout
@@ -82,7 +82,9 @@ class _Rotation:
             return None
         inside = [edge for edge in successor_edges(block.terminator) if edge.block in members]
         latches = [
-            self.blocks[m] for m in members if any(e.block == block.name for e in successor_edges(self.blocks[m].terminator))
+            self.blocks[m]
+            for m in members
+            if any(e.block == block.name for e in successor_edges(self.blocks[m].terminator))
         ]
         # A loop that ends by a test of its own has one jump per iteration already.
         is_open = all(isinstance(latch.terminator, Jump) for latch in latches)

@@ -25,8 +25,8 @@ from polyloom.ir.ssa import (
     Terminator,
     Undef,
     Value,
-    successor_edges,
     replace_edges,
+    successor_edges,
 )
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce

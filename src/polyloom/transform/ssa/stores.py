@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from polyloom.analysis.aliases import Aliases, is_plain_store
 from polyloom.analysis.loops import LoopForest, loop_forest
-from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Value, successor_edges, flow_edges, replace_edges
+from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Value, flow_edges, replace_edges, successor_edges
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.editing import names, reached, throughout
 

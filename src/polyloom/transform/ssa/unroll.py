@@ -25,8 +25,8 @@ from polyloom.ir.ssa import (
     Operand,
     Terminator,
     Value,
-    successor_edges,
     flow_edges,
+    successor_edges,
 )
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.common import common

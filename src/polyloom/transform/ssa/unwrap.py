@@ -20,7 +20,7 @@ from typing import Final
 
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, successor_edges, flow_edges, wrap_to_type
+from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, flow_edges, successor_edges, wrap_to_type
 from polyloom.ir.ssa_types import I32, I64
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.body import Body, Place, Scope, place_of

@@ -27,7 +27,9 @@ class Abilities:
 def fits(term: Term, can: Abilities) -> bool:
     """Whether a formula reads no more than a machine's may."""
     scalars = {leaf.array for leaf in leaves(term) if not leaf.index}
-    return (not can.arrays or len(_array_leaves(term)) <= can.arrays) and (not can.scalars or len(scalars) <= can.scalars)
+    return (not can.arrays or len(_array_leaves(term)) <= can.arrays) and (
+        not can.scalars or len(scalars) <= can.scalars
+    )
 
 
 def largest_part(term: Term, can: Abilities) -> Term | None:

@@ -13,7 +13,7 @@ from polyloom.analysis.dataflow import refuse
 from polyloom.ir.formula import Apply, Definition, Leaf, Term, leaves, term_type
 from polyloom.ir.operations import ElementType
 from polyloom.transform.stages.abilities import Abilities
-from polyloom.transform.stages.terms import product_factors, multiply_factors, strip_conversion
+from polyloom.transform.stages.terms import multiply_factors, product_factors, strip_conversion
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,9 @@ def align_dimensions(formulas: Formulas) -> Formulas:
         return replace(term, index=_permute(term.index, orders[term.array]))
 
     def align(d: Definition) -> Definition:
-        return replace(d, dims=_permute(d.dims, orders.get(d.name, range(len(d.dims)))), term=rewrite_term(d.term, change))
+        return replace(
+            d, dims=_permute(d.dims, orders.get(d.name, range(len(d.dims)))), term=rewrite_term(d.term, change)
+        )
 
     outputs = tuple(replace(o, at=_permute(o.at, orders.get(o.definition, range(len(o.at))))) for o in formulas.outputs)
     return replace(formulas, definitions=tuple(map(align, formulas.definitions)), outputs=outputs)

@@ -105,7 +105,9 @@ def _at_index(term: Term, summed: Mapping[str, str], index: Mapping[str, Affine]
         if isinstance(part, Leaf):
             return replace(part, index=tuple(at.substitute(values) for at in part.index))
         if isinstance(part, Sum):
-            return replace(part, term=rewrite_term(part.term, change), dimension=summed.get(part.dimension, part.dimension))
+            return replace(
+                part, term=rewrite_term(part.term, change), dimension=summed.get(part.dimension, part.dimension)
+            )
         return None
 
     return rewrite_term(term, change)

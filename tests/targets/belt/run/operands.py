@@ -9,7 +9,7 @@ from typing import Final
 from polyloom._native import belt
 from polyloom.targets.belt.isa import NUMBERS
 from polyloom.targets.belt.run.model import operand_lanes
-from polyloom.targets.belt.words.meaning import Lane, Lanes, NaR
+from polyloom.targets.belt.words.semantics import Lane, Lanes, NaR
 
 WIDTHS: Final = (8, 16, 32, 64, 128)
 SINGLE: Final = (0, 1 << 31, 1, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001, 0x7FA00000, 0x3F800000, 0x00800000)

@@ -14,7 +14,7 @@ from tests.targets.belt.run.operands import NAR, WIDTHS, lane, operate
 
 from polyloom._native import belt
 from polyloom.targets.belt.isa import OPS, ROWS, Op
-from polyloom.targets.belt.words.meaning import Lanes, NaR, compute, is_computation
+from polyloom.targets.belt.words.semantics import Lanes, NaR, compute, is_computation
 
 COMPUTED: Final = tuple(op.name for op in ROWS if is_computation(op.name))
 _FLOATS: Final = (32, 64)

@@ -12,8 +12,8 @@ from tests.targets.belt.run.programs import WORD, bundle, do, file, immediate, p
 from polyloom.targets.belt import machine as machines
 from polyloom.targets.belt.run import model
 from polyloom.targets.belt.run.model import Argument, Run
-from polyloom.targets.belt.words.meaning import NaR
 from polyloom.targets.belt.words.program import NONE, Bundle, Issue, Routine
+from polyloom.targets.belt.words.semantics import NaR
 
 QUIET = Bundle((), 0)
 

@@ -15,8 +15,8 @@ from typing import Final
 from polyloom.targets.belt.isa import OPS, predicate_count
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.value_types import BYTES, Width
-from polyloom.targets.belt.words.meaning import Lane, Lanes, NaR, compute
 from polyloom.targets.belt.words.program import NONE, Bundle, Immediate, Issue, Operand, Program, Routine, sort_by_slot
+from polyloom.targets.belt.words.semantics import Lane, Lanes, NaR, compute
 
 BASE: Final = 1 << 16
 _WIDTHS: Final[dict[int, Width]] = {8: "b", 16: "h", 32: "w", 64: "d", 128: "q"}

@@ -16,7 +16,7 @@ from polyloom.targets.belt.source.genasm_read import read_genasm
 from polyloom.targets.belt.source.interpret import interpret
 from polyloom.targets.belt.source.ir import Block, Branch
 from polyloom.targets.belt.source.ir_verify import verify
-from polyloom.targets.belt.words.meaning import NaR
+from polyloom.targets.belt.words.semantics import NaR
 
 FILES = sorted(Path(__file__).parent.glob("*.genasm"))
 COMPLETE = """data @taps align 4 constant 0100ff

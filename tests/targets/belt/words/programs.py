@@ -12,9 +12,9 @@ from polyloom.ir.ssa import NOWHERE, Data, Place
 from polyloom.targets.belt.isa import LANED, MANY, OPS, predicate_count, states_width
 from polyloom.targets.belt.machine import KINDS, Slot, member, members
 from polyloom.targets.belt.value_types import BYTES, Type, Width
+from polyloom.targets.belt.words.facts_json import facts_to_json
 from polyloom.targets.belt.words.fields import layout
 from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Note, Operand, Program, Routine
-from polyloom.targets.belt.words.told import facts_to_json
 
 _LETTERS = 'ab9_.$%@"\\ ;|(),->é\n\x1f'
 _WIDTHS: tuple[Width, ...] = tuple(BYTES)

@@ -62,6 +62,9 @@ def _noted(text: bytes) -> bytes:
 
 
 def test_notes_with_other_lines_have_none() -> None:
-    assert decode_lines(_noted(notes.note_text({"version": 1, "target": "minion", "lines": {"k.s": [[0, 1, "x", 2]]}}))) == Lines()
+    assert (
+        decode_lines(_noted(notes.note_text({"version": 1, "target": "minion", "lines": {"k.s": [[0, 1, "x", 2]]}})))
+        == Lines()
+    )
     assert decode_lines(_noted(notes.note_text({"version": 1, "target": "minion"}))) == Lines()
     assert decode_lines(_noted(notes.note_text({"version": 1, "target": "minion", "lines": [1]}))) == Lines()

@@ -10,7 +10,7 @@ import pytest
 
 import polyloom as pl
 from polyloom.targets.minion.map.frame import Part
-from polyloom.targets.minion.map.simd import works
+from polyloom.targets.minion.map.simd import spmd_program
 
 N, M, K = pl.sizes("N M K")
 
@@ -200,14 +200,14 @@ ALL = (
 def without_eviction(monkeypatch: pytest.MonkeyPatch, left_out: int | None) -> Callable[[], int]:
     """Programs lack the eviction of this number; the function tells how many the last one has."""
     counts: list[int] = []
-    parts = works.program_parts
+    parts = spmd_program.program_parts
 
     def changed(*given: object, **named: object) -> Sequence[Part]:
         number, made = 0, list[Part]()
         for part in parts(*given, **named):  # type: ignore[arg-type]
             lines: list[str] = []
             for line in part.lines:
-                if f"csrrw x0, {works.EVICT_VA}" in line:
+                if f"csrrw x0, {spmd_program.EVICT_VA}" in line:
                     number += 1
                     if number - 1 == left_out:
                         continue
@@ -216,5 +216,5 @@ def without_eviction(monkeypatch: pytest.MonkeyPatch, left_out: int | None) -> C
         counts.append(number)
         return made
 
-    monkeypatch.setattr(works, "program_parts", changed)
+    monkeypatch.setattr(spmd_program, "program_parts", changed)
     return lambda: counts[-1]

@@ -13,7 +13,7 @@ from tests.kernels.nests import kernel
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.minion.map import form
-from polyloom.targets.minion.map.simd import lanes
+from polyloom.targets.minion.map.simd import parallel_machine
 
 
 def _check(seed: int, tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_random_nests(seed: int, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("nests")
 @pytest.mark.parametrize("seed", [3, 7, 20, 27, 31, 44])
 def test_random_nests_with_every_barrier(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "BARRIER", 0)
+    monkeypatch.setattr(parallel_machine, "BARRIER", 0)
     _check(seed, tmp_path)
 
 

@@ -15,7 +15,7 @@ from polyloom.riscv.image import elf_image
 from polyloom.targets.minion.words import isa
 from polyloom.targets.minion.words.assemble import assemble, assemble_lines
 from polyloom.targets.minion.words.listing import listing
-from polyloom.targets.minion.words.tensor_words import fma, load, load_b, store, load_second_word
+from polyloom.targets.minion.words.tensor_words import fma, load, load_b, load_second_word, store
 
 TEXT = """\
 # a comment with "quotes"

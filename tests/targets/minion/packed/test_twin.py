@@ -236,7 +236,9 @@ def test_a_signalling_nan_makes_a_lane_atomic_a_nan(name: str) -> None:
     assert (made, s.flags.bits) == ([0x7FC00000, 0x7FC00000, 0x40000000, 0x3F800000], 0)
 
 
-ARITHMETIC: Final = tuple(row for row in extension_rows() if row.mnemonic.endswith(".ps") and row.operands.endswith(";rm"))
+ARITHMETIC: Final = tuple(
+    row for row in extension_rows() if row.mnemonic.endswith(".ps") and row.operands.endswith(";rm")
+)
 
 
 @pytest.mark.parametrize("wide", [True, False])

@@ -64,7 +64,9 @@ names = st.text(st.characters(codec="utf-8"), max_size=6)
 words = st.integers(0, 2**32 - 1)
 small = st.integers(0, 300)
 signed = st.integers(-(2**31), 2**31 - 1)
-opcodes = st.sampled_from([(encode_opcode(o.name, t), o.arity) for o in OPERATIONS if o.gives not in STORED for t in o.types])
+opcodes = st.sampled_from(
+    [(encode_opcode(o.name, t), o.arity) for o in OPERATIONS if o.gives not in STORED for t in o.types]
+)
 wide = st.integers(0, 2**64 - 1)
 
 

@@ -16,7 +16,7 @@ from tests.conftest import Golden
 from tests.targets.tcpa.files.generated import concretes, instructions, symbolics
 from tests.targets.tcpa.files.paper import CONCRETE, SYMBOLIC
 
-from polyloom.binary import CHECKED, fletcher64, cache_decoder
+from polyloom.binary import CHECKED, cache_decoder, fletcher64
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa.words import concrete_file, encoding, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Concrete

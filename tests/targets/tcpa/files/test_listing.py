@@ -17,9 +17,9 @@ from polyloom.sets import Affine
 from polyloom.targets.tcpa.words import notation
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.isa import Goto, If, Immediate, Instruction, encode_opcode
-from polyloom.targets.tcpa.words.latency import Polynomial, derive_timing
 from polyloom.targets.tcpa.words.listing import as_json, show_concrete, show_symbolic
 from polyloom.targets.tcpa.words.symbolic import Symbolic
+from polyloom.targets.tcpa.words.symbolic_timing import Polynomial, derive_timing
 
 
 def test_the_running_example_is_listed_as_in_the_paper(golden: Golden) -> None:
@@ -55,12 +55,17 @@ def test_polynomials_are_rings() -> None:
 
 
 def test_instructions_read_as_in_section_6_3() -> None:
-    assert notation.instruction(Instruction(encode_opcode("and", "i32"), (OD0,), (RD0, Immediate(1)))) == "andi od0 rd0 1"
+    assert (
+        notation.instruction(Instruction(encode_opcode("and", "i32"), (OD0,), (RD0, Immediate(1)))) == "andi od0 rd0 1"
+    )
     assert (
         notation.instruction(Instruction(encode_opcode("add", "f32"), (RD0, OD0), (RD0, Immediate(0x3FC00000))))
         == "addi.f32 rd0,od0 rd0 1.5"
     )
-    assert notation.instruction(Instruction(encode_opcode("add", "i32"), (), (RD0, Immediate(0xFFFFFFFF)))) == "addi - rd0 -1"
+    assert (
+        notation.instruction(Instruction(encode_opcode("add", "i32"), (), (RD0, Immediate(0xFFFFFFFF))))
+        == "addi - rd0 -1"
+    )
     assert notation.branch(If((0, 2), (1, 2, 3, 4)), "q{}".format) == "if ic0, ic2 jmp q4, q3, q2, q1"
     assert notation.branch(Goto(7), "q{}".format) == "goto q7"
 
@@ -94,7 +99,10 @@ def _holds(text: str, point: dict[str, Any]) -> bool:
 
 def test_conjunctions_mean_what_they_say() -> None:
     """The text, evaluated, is the conjunction: for all pairs of small constraints on i, j and N."""
-    rows = [Affine.from_terms({"i": a, "j": b, "N": c}, d) for a, b, c, d in product((-1, 0, 2), (-1, 0, 1), (0, 1), (-2, 0))]
+    rows = [
+        Affine.from_terms({"i": a, "j": b, "N": c}, d)
+        for a, b, c, d in product((-1, 0, 2), (-1, 0, 1), (0, 1), (-2, 0))
+    ]
     points = [{"i": i, "j": j, "N": n} for i, j, n in product((-2, 0, 1, 3), (-1, 0, 2), (0, 2, 3))]
     for a, b in product(rows[::2], rows[1::3]):
         text = notation.conjunction((a, b), ("i", "j"))

@@ -121,7 +121,9 @@ class _Machine:
                     case Goto(target):
                         at[element, u] = target
                     case If(signals, targets):
-                        step = scan_sets.mixed_radix_digits((cycle - starts[element, u]) // c.initiation_interval, c.extents)
+                        step = scan_sets.mixed_radix_digits(
+                            (cycle - starts[element, u]) // c.initiation_interval, c.extents
+                        )
                         at[element, u] = targets[
                             sum(scan_sets.contains(control.signals[s], step) << b for b, s in enumerate(signals))
                         ]

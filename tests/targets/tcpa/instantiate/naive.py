@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
-from polyloom.targets.tcpa.words.isa import encode_opcode, decode_opcode
+from polyloom.targets.tcpa.words.isa import decode_opcode, encode_opcode
 from polyloom.targets.tcpa.words.symbolic import (
     Access,
     ArrayInfo,

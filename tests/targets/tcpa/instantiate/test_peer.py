@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from polyloom.cli.bench import instantiation, scaling
+from polyloom.cli.bench import instantiation, region_scaling
 from polyloom.cli.bench.regions import EXTENTS, LARGE, TRIANGULAR, Region, instance
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.isa import Goto, Halt, If, Instruction, Next
@@ -112,7 +112,7 @@ def test_the_comparison_can_fail() -> None:
 @pytest.mark.parametrize("kernel", ["bits", "fir", "matmul"])
 def test_bytes_an_element(kernel: str) -> None:
     """A further one adds at most 24, and 16 per loop dimension for every access mapping that it takes part in."""
-    for small, large in scaling.pairs(kernel):
+    for small, large in region_scaling.pairs(kernel):
         for perfect in (True, False):
-            measured, limit = scaling.bytes_an_element(kernel, small, large, own=True, perfect=perfect)
+            measured, limit = region_scaling.bytes_an_element(kernel, small, large, own=True, perfect=perfect)
             assert measured <= limit

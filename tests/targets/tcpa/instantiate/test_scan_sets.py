@@ -136,7 +136,9 @@ def test_after_is_everything_later(data: st.DataObject) -> None:
     extents = data.draw(extents_strategy)
     last = scan_sets.mixed_radix_digits(data.draw(st.integers(0, prod(extents) - 1)), extents)
     later = [
-        x for s in scan_sets.list_successors(last, (0,) * len(extents), tuple(e - 1 for e in extents)) for x in points(s)
+        x
+        for s in scan_sets.list_successors(last, (0,) * len(extents), tuple(e - 1 for e in extents))
+        for x in points(s)
     ]
     assert sorted(scan_sets.linearize_digits(x, extents) for x in later) == list(
         range(scan_sets.linearize_digits(last, extents) + 1, prod(extents))

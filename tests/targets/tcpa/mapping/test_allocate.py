@@ -12,7 +12,7 @@ from tests.targets.tcpa.mapping.programs import stencil
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.targets.tcpa.map import allocate
-from polyloom.targets.tcpa.map.allocate import Order, list_allocations, is_legal, list_scan_orders
+from polyloom.targets.tcpa.map.allocate import Order, is_legal, list_allocations, list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph
 
 VECTORS = st.integers(1, 3).flatmap(

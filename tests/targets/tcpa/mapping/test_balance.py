@@ -8,11 +8,11 @@ import pytest
 from polyloom.frontend.pla import parse
 from polyloom.ir.pla import Constant, Equation
 from polyloom.ir.rdg import Graph
-from polyloom.modulo.guarded.bounds import resource_minimum
+from polyloom.modulo.guards.bounds import resource_minimum
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.map.balance import balance_units
 from polyloom.targets.tcpa.map.dependence_graph import build_graph
 from polyloom.targets.tcpa.map.schedule import build_problem, safe_distance
+from polyloom.targets.tcpa.map.unit_balancing import balance_units
 
 TEXT = """parameter N >= 1
 input a[N]: i32, b[N]: i32

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.map.colour import Interval, check_colours, colour_intervals, colour_graph
+from polyloom.targets.tcpa.map.graph_colouring import Interval, check_colours, colour_graph, colour_intervals
 
 
 def fewest(n: int, edges: list[tuple[int, int]]) -> int:

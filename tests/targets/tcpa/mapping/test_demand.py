@@ -22,14 +22,14 @@ from polyloom.frontend.source import Options
 from polyloom.ir.interpret import interpret
 from polyloom.ir.nest import statements
 from polyloom.ir.pla_verify import verify
-from polyloom.modulo.guarded.check import violations
-from polyloom.modulo.guarded.problem import Solution
+from polyloom.modulo.guards.check import violations
+from polyloom.modulo.guards.problem import Solution
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.map import lifetimes, schedule
 from polyloom.targets.tcpa.map.allocate import Allocation
-from polyloom.targets.tcpa.map.demand import compute_demand, distant_reads, greatest_demand
 from polyloom.targets.tcpa.map.dependence_graph import build_graph
+from polyloom.targets.tcpa.map.register_demand import compute_demand, distant_reads, greatest_demand
 from polyloom.targets.tcpa.map.relay import insert_relays
 from polyloom.targets.tcpa.words.symbolic import Kind
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.route import Demand, check_routes, route
+from polyloom.targets.tcpa.map.channel_routing import Demand, check_routes, route
 from polyloom.targets.tcpa.words.symbolic import Port, Route
 
 SIDES = ("north", "east", "south", "west")

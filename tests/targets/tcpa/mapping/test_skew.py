@@ -6,7 +6,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyloom.targets.tcpa.map.skew import minimize_skew
+from polyloom.targets.tcpa.map.wavefront_skew import minimize_skew
 
 THETA = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
 BOUNDS = st.lists(st.tuples(st.sampled_from(THETA), st.integers(-9, 9)).map(lambda b: (*b[0], b[1])), max_size=8)

@@ -45,7 +45,9 @@ def of_bundles(data: bytes) -> Iterator[Place | None]:
 def made(path: Path, on: str) -> Instance:
     compiled = pl.compile(str(path), on=on)
     sizes = MINI[path.stem]
-    return compiled.prepare_instance({name: sizes[name.upper()] for name in compiled.signature.sizes} if "minion" in on else {})
+    return compiled.prepare_instance(
+        {name: sizes[name.upper()] for name in compiled.signature.sizes} if "minion" in on else {}
+    )
 
 
 def check(places: list[Place | None], path: Path) -> None:

@@ -30,7 +30,9 @@ from polyloom.targets.tcpa.words.phases import phase_file, stages
 from polyloom.targets.tcpa.words.phases.phase_file import CONCRETE, PARAMETRIC, SYMBOLIC, Phased, Stage
 
 Call = Callable[..., tuple[int, str, str]]
-_affine = st.builds(Affine.from_terms, st.dictionaries(st.sampled_from(("N", "M")), st.integers(-9, 9)), st.integers(-99, 99))
+_affine = st.builds(
+    Affine.from_terms, st.dictionaries(st.sampled_from(("N", "M")), st.integers(-9, 9)), st.integers(-99, 99)
+)
 _condition = st.builds(
     Condition, st.lists(st.builds(Polyhedron, st.lists(_affine, max_size=3).map(tuple)), max_size=3).map(tuple)
 )

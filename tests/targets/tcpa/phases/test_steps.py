@@ -291,6 +291,8 @@ def test_hundreds_of_nests_of_steps(block: int, tmp_path: Path) -> None:
 def test_walking_gives_the_values_of_the_counters() -> None:
     inner = Steps("j", (Affine.symbol("i"),), (Affine((), 3), Affine.symbol("N")), ("x",), -1)
     outer = Steps("i", (Affine((), 0), Affine((), -4)), (Affine.symbol("N"),), (inner, "y"))
-    found = [(leaf, *(v for n, v in sorted(values.items()) if n != "N")) for leaf, values in walk_steps((outer,), {"N": 2})]
+    found = [
+        (leaf, *(v for n, v in sorted(values.items()) if n != "N")) for leaf, values in walk_steps((outer,), {"N": 2})
+    ]
     assert found == [("x", 0, 1), ("x", 0, 0), ("y", 0), ("x", 1, 1), ("y", 1)]
     assert [leaf for leaf, _ in leaves((outer,))] == ["x", "y"]

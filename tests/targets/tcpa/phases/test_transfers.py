@@ -15,8 +15,8 @@ from tests.targets.tcpa.phases.plans import ATAX, CASES, MVT, PARTLY
 
 import polyloom as pl
 from polyloom.ir.plan_interpret import interpret
-from polyloom.targets.tcpa.run import banks
-from polyloom.targets.tcpa.run.banks import Accesses
+from polyloom.targets.tcpa.run import bank_accesses
+from polyloom.targets.tcpa.run.bank_accesses import Accesses
 from polyloom.targets.tcpa.run.phases import plan_execution as phases
 from polyloom.targets.tcpa.run.phases.transfers import transfer_cycles
 from polyloom.targets.tcpa.words import concrete_file
@@ -84,7 +84,7 @@ def touched(concrete: Concrete, generator: Generator) -> set[int]:
 def test_accesses_are_those_of_the_generators(name: str) -> None:
     for stage in stages(pl.compile(CASES[name].plan).instantiate(N=6, pes=(2, 3)).data):
         concrete = concrete_file.decode(stage)
-        for array, (holders, elements) in banks.collect_accesses(concrete).items():
+        for array, (holders, elements) in bank_accesses.collect_accesses(concrete).items():
             generators = [g for g in concrete.generators if concrete.arrays[g.array].name == array]
             want = {((g.side, g.position, g.channel), e) for g in generators for e in touched(concrete, g)}
             numbers = dict(zip(sorted(set(holders.tolist())), sorted({p for p, _ in want}, key=order), strict=True))
@@ -98,7 +98,7 @@ def order(place: tuple[str, int, int]) -> tuple[int, int, int]:
 def test_elements_of_an_output_are_those_that_the_equations_write() -> None:
     """Written over two different backgrounds, the elements that no equation writes differ."""
     (first, _, _) = stages(pl.compile(PARTLY.plan).instantiate(N=6, pes=(1, 4)).data)
-    assert sorted(banks.collect_accesses(concrete_file.decode(first))["to"][1].tolist()) == [1, 2, 3, 4, 5]
+    assert sorted(bank_accesses.collect_accesses(concrete_file.decode(first))["to"][1].tolist()) == [1, 2, 3, 4, 5]
 
 
 def test_a_matrix_that_is_read_along_its_columns_has_to_move() -> None:

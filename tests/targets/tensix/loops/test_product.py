@@ -148,7 +148,10 @@ def test_the_file_is_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_the_same_source_gives_the_same_bytes() -> None:
-    files = {pl.compile(EXAMPLES / "matmul.pla", on="tensix").prepare_instance({"N": 64, "M": 33, "K": 9}).data for _ in range(2)}
+    files = {
+        pl.compile(EXAMPLES / "matmul.pla", on="tensix").prepare_instance({"N": 64, "M": 33, "K": 9}).data
+        for _ in range(2)
+    }
     assert len(files) == 1
 
 

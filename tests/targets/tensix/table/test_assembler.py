@@ -14,7 +14,7 @@ from polyloom.targets.tensix.words.assemble import assemble
 from polyloom.targets.tensix.words.configuration import constants, settings
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.disassemble import disassemble, macro_spelling
-from polyloom.targets.tensix.words.encode import PUSHED, encode, unrotate_word, rotate_word, to_bytes, to_words
+from polyloom.targets.tensix.words.encode import PUSHED, encode, rotate_word, to_bytes, to_words, unrotate_word
 from polyloom.targets.tensix.words.isa import MEMBERS, Instruction, Member, table
 
 FETCHED = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import polyloom as pl
-from polyloom.targets.tensix.run.places import read_place, write_place, parse_place
+from polyloom.targets.tensix.run.places import parse_place, read_place, write_place
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.words import numbers
 from polyloom.targets.tensix.words.numbers import DST_FORMATS, L1_FORMATS

@@ -15,7 +15,7 @@ from tests.targets.tensix.table.conftest import Call, link
 
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.words.isa import table
-from polyloom.targets.tensix.words.numbers import L1_FORMATS, to_bits, to_rows, to_tiles, to_l1
+from polyloom.targets.tensix.words.numbers import L1_FORMATS, to_bits, to_l1, to_rows, to_tiles
 
 SQUARE = """SFPLOAD L0, {0}, {1}, 3
 SFPMUL L1, L0, L0, L9, 0

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from polyloom.frontend.c.plain.aggregates import Fields, replace_aggregates
+from polyloom.frontend.c.plain.array_recovery import recover_arrays
 from polyloom.frontend.c.plain.countdowns import rewrite_countdowns
 from polyloom.frontend.c.plain.headers import split_headers
-from polyloom.frontend.c.plain.helpers import inline_calls
+from polyloom.frontend.c.plain.initializers import expand_initializers
+from polyloom.frontend.c.plain.inlining import inline_calls
 from polyloom.frontend.c.plain.labels import remove_labels
-from polyloom.frontend.c.plain.structs import Fields, replace_aggregates
-from polyloom.frontend.c.plain.tables import expand_initializers
-from polyloom.frontend.c.plain.walks import recover_arrays
 from polyloom.frontend.loops.effects import separate_effects
 from polyloom.frontend.loops.jumps import remove_continue
 from polyloom.frontend.loops.returns import replace_returns

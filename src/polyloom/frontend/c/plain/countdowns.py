@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.shape import Statements, block, map_statements
+from polyloom.frontend.loops.substatements import Statements, block, map_statements
 from polyloom.frontend.loops.tree import Node, strip_casts
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.frontend.loops.shape import Statements, block, flatten_blocks, map_statements
+from polyloom.frontend.loops.substatements import Statements, block, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node, strip_casts
 
 

@@ -5,7 +5,7 @@ left out (C17, section 6.8.1).
 
 from __future__ import annotations
 
-from polyloom.frontend.loops.shape import Statements, map_statements
+from polyloom.frontend.loops.substatements import Statements, map_statements
 from polyloom.frontend.loops.tree import Node
 
 

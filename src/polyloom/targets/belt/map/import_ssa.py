@@ -30,7 +30,7 @@ from polyloom.targets.belt.map.select.build import select_operations
 from polyloom.targets.belt.map.select.dead_code import eliminate_dead_code
 from polyloom.targets.belt.map.select.emulate import EMULATED, emulate
 from polyloom.targets.belt.map.select.fuse import fuse_additions
-from polyloom.targets.belt.map.select.lower import OFFSET_BITS, SCALES, selected_name, belt_type, product_words
+from polyloom.targets.belt.map.select.lower import OFFSET_BITS, SCALES, belt_type, product_words, selected_name
 from polyloom.targets.belt.map.select.order import order_memory
 from polyloom.targets.belt.map.select.refuse import refuse_unsupported
 from polyloom.targets.belt.map.select.vectors import check_vectorized, make_vectorizer

@@ -13,7 +13,7 @@ from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, INTEGERS, UNSIGNED, El
 from polyloom.ir.signature import Signature
 from polyloom.ir.ssa import NOWHERE
 from polyloom.ir.work import Class
-from polyloom.machine import stated
+from polyloom.machine import stated_figures
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.run import facts
@@ -63,7 +63,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         code_bytes=len(belt_file.parts(program.data).code),
         bound_by=cast("str | None", first.get("bound_by")),
         loop=tuple(_loop_lines(file.program, first)) if first else (),
-        stated=stated.read_stated(str(program.place or "")),
+        stated=stated_figures.read_stated(str(program.place or "")),
     )
 
 

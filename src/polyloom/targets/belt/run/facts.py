@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from polyloom.targets.belt.run.model import Run
-from polyloom.targets.belt.words import belt_file, told
+from polyloom.targets.belt.words import belt_file, facts_json
 from polyloom.targets.belt.words.program import Program
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.target import Program as Made
@@ -25,7 +25,7 @@ def loop_objects(program: Program, run: Run | None = None) -> list[Facts]:
     """JSON object per loop of the source; `passes` is how often its first bundle ran, None without a run or where it is
     not pipelined."""
     found: list[Facts] = []
-    for loop in told.parse_facts(program).loops:
+    for loop in facts_json.parse_facts(program).loops:
         first = loop["first_bundle"]
         executed = () if run is None else run.executed.get(str(loop["routine"]), ())
         found.append({**loop, "passes": executed[first] if executed and isinstance(first, int) else None})

@@ -21,7 +21,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.targets.activity import Activity, Group, natural_key
 from polyloom.targets.belt.words import belt_file, layout
 from polyloom.targets.belt.words.belt_file import Parts
-from polyloom.targets.belt.words.meaning import Lanes, NaR, float_bits
+from polyloom.targets.belt.words.semantics import Lanes, NaR, float_bits
 from polyloom.targets.trace import Deferred
 
 Argument = int | float | NDArray[Any]

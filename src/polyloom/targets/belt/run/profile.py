@@ -14,14 +14,14 @@ from polyloom.diagnostics import input_error
 from polyloom.files import read_regular
 from polyloom.targets.belt.run.model import Run
 from polyloom.targets.belt.source.branch_counts import Counts
-from polyloom.targets.belt.words import told
+from polyloom.targets.belt.words import facts_json
 from polyloom.targets.belt.words.program import Program
 
 
 def write_counts(program: Program, run: Run) -> bytes:
     """Profile of a run: of a block, how often its first bundle was executed."""
     found: dict[str, dict[str, int]] = {}
-    for routine, blocks in told.parse_facts(program).blocks.items():
+    for routine, blocks in facts_json.parse_facts(program).blocks.items():
         executed = run.executed.get(routine, ())
         # A block without bundles, at the end of a routine, has no count.
         found[routine] = {name: executed[at] for name, at in blocks.items() if at < len(executed)}

@@ -41,7 +41,13 @@ def report(program: Made, execution: Execution) -> Sequence[Report]:
     operations = tuple(_operations(bundles))
     why = str(first["bound_by"])
     return (
-        Report(tables, tuple(_pressure(bundles, slots)), _reservation_table(bundles, slots), bottleneck=why, operations=operations),
+        Report(
+            tables,
+            tuple(_pressure(bundles, slots)),
+            _reservation_table(bundles, slots),
+            bottleneck=why,
+            operations=operations,
+        ),
     )
 
 

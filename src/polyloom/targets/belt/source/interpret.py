@@ -34,7 +34,7 @@ from polyloom.targets.belt.source.ir import (
     Return,
 )
 from polyloom.targets.belt.value_types import BYTES
-from polyloom.targets.belt.words.meaning import Lane, Lanes, NaR, compute, float_bits
+from polyloom.targets.belt.words.semantics import Lane, Lanes, NaR, compute, float_bits
 
 Argument = int | float | npt.NDArray[Any]
 STEPS: Final = 10**8

@@ -148,7 +148,11 @@ def _operations(module: Module, function: Function) -> Iterator[str]:
     known = {f.name: f for f in module.functions}
     for block in function.blocks:
         for op in block.ops:
-            wrong = _call_error(op, known) if op.name in ("call", "calltr") else _operation_error(op, isinstance(block, Loop))
+            wrong = (
+                _call_error(op, known)
+                if op.name in ("call", "calltr")
+                else _operation_error(op, isinstance(block, Loop))
+            )
             if wrong:
                 yield f"block {block.name}: `{print_op(op)}`: {wrong}"
 
@@ -250,7 +254,10 @@ def _dominance(module: Module, function: Function) -> Iterator[str]:
         for op in block.ops:
             yield from _undominated_uses(block, used_operands(op), seen, home, _dominator_chain(k, above))
             seen |= {value.name for value in op.results}
-        last = (*end_operands(block), *(() if isinstance(block, Loop) else (a for e in flow_edges(block) for a in e.arguments)))
+        last = (
+            *end_operands(block),
+            *(() if isinstance(block, Loop) else (a for e in flow_edges(block) for a in e.arguments)),
+        )
         yield from _undominated_uses(block, last, seen, home, _dominator_chain(k, above))
 
 

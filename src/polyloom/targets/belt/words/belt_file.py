@@ -22,7 +22,7 @@ from polyloom.targets.belt import machine
 from polyloom.targets.belt.isa import ROWS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.value_types import BYTES
-from polyloom.targets.belt.words import layout, told
+from polyloom.targets.belt.words import facts_json, layout
 from polyloom.targets.belt.words.decode import decode
 from polyloom.targets.belt.words.encode import encode
 from polyloom.targets.belt.words.program import Bundle, Note, Program, Routine, sort_by_slot
@@ -87,7 +87,9 @@ def _read(data: bytes) -> File:
     # The hash in the head and the description in the note must be of one member: the model reads the one, people the
     # other.
     if len(placed) != len(names.data) or stamp != member.fingerprint:
-        raise binary.format_error(names_at.position, "the names of data, or the hash of the member, do not fit the file")
+        raise binary.format_error(
+            names_at.position, "the names of data, or the hash of the member, do not fit the file"
+        )
     made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
     program = replace(_with_notes(found, names.read(names_at), names_at), data=made, told=text)
     _check_facts(program, note_at)
@@ -220,7 +222,9 @@ _PLACE: Final = record(
 )
 _PLACES: Final[Codec[tuple[Place, ...]]] = counted_list(_PLACE, natural("places"))
 _NOTE: Final = record(_Noted, operands=_TEXTS, results=_TEXTS, stage=optional("stage"), place=natural("place"))
-_NOTES: Final[Codec[tuple[tuple[_Noted, ...], ...]]] = counted_list(counted_list(_NOTE, natural("notes")), natural("bundles"))
+_NOTES: Final[Codec[tuple[tuple[_Noted, ...], ...]]] = counted_list(
+    counted_list(_NOTE, natural("notes")), natural("bundles")
+)
 _NAMES: Final = record(_Names, routines=_TEXTS, data=_TEXTS, places=_PLACES, notes=_NOTES)
 
 
@@ -265,7 +269,11 @@ def _read_note(reader: Reader) -> tuple[Machine, Signature, str]:
         made = cast("dict[str, Any]", json.loads(binary.text.read(reader)))
         if made["version"] != VERSION:
             raise ValueError
-        found = machine.read(str(made["description"]), str(made["member"])), from_json(made), told.canonical_json(made["told"])
+        found = (
+            machine.read(str(made["description"]), str(made["member"])),
+            from_json(made),
+            facts_json.canonical_json(made["told"]),
+        )
     # Anybody may have written this JSON: every way in which it can be of other types is one message.
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
         raise binary.format_error(at, "the note is not written as the format says") from None
@@ -274,7 +282,7 @@ def _read_note(reader: Reader) -> tuple[Machine, Signature, str]:
 
 def _check_facts(program: Program, at: Reader) -> None:
     try:
-        told.parse_facts(program)
+        facts_json.parse_facts(program)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise binary.format_error(at.position, "what the note tells of loops does not fit the code") from None
 

@@ -21,10 +21,10 @@ from polyloom.targets.belt.machine import KINDS, Machine, Slot
 from polyloom.targets.belt.value_types import BYTES, Type, Width
 from polyloom.targets.belt.words import signature_line
 from polyloom.targets.belt.words.conasm import drop_bundle, is_transfer
+from polyloom.targets.belt.words.facts_json import canonical_json
+from polyloom.targets.belt.words.facts_json import parse_facts as of_told
 from polyloom.targets.belt.words.fields import layout
 from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Note, Operand, Program, Routine
-from polyloom.targets.belt.words.told import canonical_json
-from polyloom.targets.belt.words.told import parse_facts as of_told
 
 # White space and comments match without the group `token`, and are dropped by that.
 _TOKEN: Final = re.compile(r'\s+|;[^\n]*|(?P<token>"(?:[^"\\]|\\.)*"|@line\b|[\w.$]+|->|[-+]\d+|[^\w\s])')

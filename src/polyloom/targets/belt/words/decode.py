@@ -130,7 +130,9 @@ def _issue(words: _Words, called: Sequence[str]) -> Issue:
         again = issue_words(issue, numbers, ("", 0))
     except PolyloomError as error:
         # The encoder's message names an empty routine and bundle 0 here: only its last part is of use.
-        raise _format_error(w.SIZE * (at - 1), f"{op.name}: {error.diagnostics[0].message.rpartition(': ')[2]}") from None
+        raise _format_error(
+            w.SIZE * (at - 1), f"{op.name}: {error.diagnostics[0].message.rpartition(': ')[2]}"
+        ) from None
     if tuple(again) != tuple(words.words[at - 1 : words.at]):
         raise _format_error(w.SIZE * (at - 1), f"{op.name} is not written in the one way that the format allows")
     return issue

@@ -129,7 +129,9 @@ def issue_words(issue: Issue, numbers: Mapping[str, int], where: tuple[str, int]
         more = _pack_items([_item(o, place) for o in items])
     layouts = {**w.COMMON, **w.LAYOUTS[layout]}
     return [
-        sum(w.put_field(_fit(v, 0, 1 << layouts[k][1], f"the field {k}", place), layouts[k]) for k, v in fields.items()),
+        sum(
+            w.put_field(_fit(v, 0, 1 << layouts[k][1], f"the field {k}", place), layouts[k]) for k, v in fields.items()
+        ),
         *more,
     ]
 

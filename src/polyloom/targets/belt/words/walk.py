@@ -105,7 +105,9 @@ class Walker:
         return _Step(self, at, state).run()
 
 
-def make_walker(program: Program, routine: Routine, machine: Machine, most_passes: int = 0, tags: bool = False) -> Walker:
+def make_walker(
+    program: Program, routine: Routine, machine: Machine, most_passes: int = 0, tags: bool = False
+) -> Walker:
     backs = {first + bundles - 1: first for first, bundles in routine.loops}
     return Walker(program, routine, machine, backs, most_passes, tags)
 

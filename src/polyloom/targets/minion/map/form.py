@@ -21,12 +21,12 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import number_leaves
 from polyloom.targets.forms import loops
-from polyloom.targets.minion.map import judge as judges
+from polyloom.targets.minion.map import oracles as judges
 from polyloom.targets.minion.map.convolution import source as convolutions
+from polyloom.targets.minion.map.phase_work import Content, Work
 from polyloom.targets.minion.map.product import form as product
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.map.stages import plan_stages
-from polyloom.targets.minion.map.work import Content, Work
 from polyloom.targets.minion.options import Fp, Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.provenance import source_texts
@@ -158,7 +158,12 @@ def _convolution_subject(plan: Plan, work: Work, read: simd.Read, written: Writt
     """Subject of a function that is one convolution."""
     oracles = _oracles(plan, (work,), read)
     return Subject(
-        "loops", Content(plan, (work,)), read.path, signature.plan_signature(plan, read.nest), oracles, watch=written.watch
+        "loops",
+        Content(plan, (work,)),
+        read.path,
+        signature.plan_signature(plan, read.nest),
+        oracles,
+        watch=written.watch,
     )
 
 

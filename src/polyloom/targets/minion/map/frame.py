@@ -121,7 +121,13 @@ def barrier(team: Team, name: str, number: int = 0) -> Part:
         lines += [f"{name}.wait:", f"bnez s1, {name}.go", f"li t2, {team.shires}", "li t1, 1"]
         lines += [f"{name}.told:", "csrw fcc, t1", "addi t2, t2, -1", f"bnez t2, {name}.told"]
         lines += [f"li t5, {_SHIRE:#x}", f"li t4, {team.shires}", *_credit_address(0)]
-        lines += [f"{name}.shire:", *_credit_stores(team), "add t0, t0, t5", "addi t4, t4, -1", f"bnez t4, {name}.shire"]
+        lines += [
+            f"{name}.shire:",
+            *_credit_stores(team),
+            "add t0, t0, t5",
+            "addi t4, t4, -1",
+            f"bnez t4, {name}.shire",
+        ]
         return Part((*lines, f"{name}.go:", "csrw fcc, zero"), _BARRIER)
     return Part((*lines, f"{name}.wait:", "csrw fcc, zero"), _BARRIER)
 

@@ -55,7 +55,9 @@ def bounds(
     return np.array(np.broadcast_to(found, shape))
 
 
-def _evaluate_error(term: Term, grid: Mapping[str, Any], read: Mapping[str, Array], errors: Mapping[str, Array]) -> Known:
+def _evaluate_error(
+    term: Term, grid: Mapping[str, Any], read: Mapping[str, Array], errors: Mapping[str, Array]
+) -> Known:
     """Values of a term in double precision with their error bounds, on a grid of all points."""
     if isinstance(term, Leaf):
         at = tuple(sum((c * grid[n] for n, c in i.terms), np.asarray(i.constant)) for i in term.index)

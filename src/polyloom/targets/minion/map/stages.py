@@ -22,14 +22,14 @@ from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.map import stage_errors
 from polyloom.targets.minion.map.convolution import source as convolutions
 from polyloom.targets.minion.map.frame import span_place
+from polyloom.targets.minion.map.phase_work import Work
 from polyloom.targets.minion.map.product import form as product
 from polyloom.targets.minion.map.simd import form as simd
-from polyloom.targets.minion.map.work import Work
 from polyloom.targets.minion.options import Fp
 from polyloom.transform.stages.abilities import Abilities
-from polyloom.transform.stages.cut import STAGES, cut_stages
 from polyloom.transform.stages.nest import formula_nest
 from polyloom.transform.stages.outputs import align_dimensions, store_outputs
+from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 
 TENSOR_UNIT: Final = Abilities("the tensor unit", frozenset(("f32", "f16", "i8", "u8")), accumulates=True)
 

@@ -13,10 +13,10 @@ from typing import Final, cast
 
 from polyloom.ir.operations import ElementType
 from polyloom.ir.signature import Signature
-from polyloom.machine import stated
+from polyloom.machine import stated_figures
 from polyloom.riscv import source_lines
 from polyloom.riscv.image import elf_image
-from polyloom.targets.costs import ADDING, LOGIC, Costs, Units, operation_rates, listing_lines
+from polyloom.targets.costs import ADDING, LOGIC, Costs, Units, listing_lines, operation_rates
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.run.figures import DRAM_RATE
 from polyloom.targets.minion.run.run_report import inner_loop
@@ -52,7 +52,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         bound_by=cast("str | None", execution.facts["bound_by"]),
         arithmetic=_arithmetic(note.signature, cast(Options, program.options)),
         loop=tuple(listing_lines(inner_loop(listing(program.data)), source_lines.decode_lines(program.data))),
-        stated=stated.read_stated(str(program.place or "")),
+        stated=stated_figures.read_stated(str(program.place or "")),
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from polyloom.diagnostics import INPUT, Diagnostic
-from polyloom.targets.minion.run.hazard_report import site_json, hart_words
+from polyloom.targets.minion.run.hazard_report import hart_words, site_json
 from polyloom.targets.minion.words.locate import Locator
 from polyloom.targets.target import Json
 

@@ -17,7 +17,7 @@ from polyloom.riscv import image, symbols
 from polyloom.riscv.image import MAGIC, Segment
 from polyloom.riscv.names import parse_isa
 from polyloom.targets.minion.machine import Machine
-from polyloom.targets.minion.memory_map import DRAM, DRAM_BYTES, RESET, in_dram, find_gap
+from polyloom.targets.minion.memory_map import DRAM, DRAM_BYTES, RESET, find_gap, in_dram
 from polyloom.targets.minion.words.locate import Locator
 from polyloom.targets.target import Loaded
 

@@ -26,7 +26,9 @@ _ILLEGAL: Final = "  ."
 
 def is_minion_file(data: bytes) -> bool:
     """Whether the assembler or the compiler of this target wrote the file."""
-    return data.startswith(MAGIC) and notes.read_note(data, lambda made: made.get("target") == TARGET or None) is not None
+    return (
+        data.startswith(MAGIC) and notes.read_note(data, lambda made: made.get("target") == TARGET or None) is not None
+    )
 
 
 def as_json(data: bytes) -> Json:

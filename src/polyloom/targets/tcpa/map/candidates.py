@@ -25,7 +25,7 @@ from polyloom.ir.rdg import Graph
 from polyloom.targets.tcpa.map.allocate import Allocation, Order
 from polyloom.targets.tcpa.map.rare_operations import has_collision
 from polyloom.targets.tcpa.map.schedule import Scheduled
-from polyloom.targets.tcpa.map.skew import minimize_skew
+from polyloom.targets.tcpa.map.wavefront_skew import minimize_skew
 from polyloom.targets.tcpa.words.symbolic import Schedule
 
 Floats = npt.NDArray[np.float64]
@@ -131,7 +131,11 @@ def rank_candidates(
             break
         keep(chosen)
     for n in _select_near_optimal(graph, latency, planar) if kept and _has_half_spaces(graph) else ():
-        if len(kept) < at_most and alive[n] and _allocated_dimensions(triples[n]) not in {_allocated_dimensions(triples[k]) for k in kept}:
+        if (
+            len(kept) < at_most
+            and alive[n]
+            and _allocated_dimensions(triples[n]) not in {_allocated_dimensions(triples[k]) for k in kept}
+        ):
             keep(n)
     return tuple(triples[n] for n in kept)
 

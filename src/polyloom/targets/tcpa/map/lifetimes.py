@@ -46,7 +46,9 @@ def insert_copies(graph: Graph, machine: Machine, schedule: Schedule) -> tuple[G
     table = _Table(graph, machine, schedule)
     readers: dict[int, str] = {}
     for variable in graph.program.variables:
-        long = {n: t for n in graph.variable_uses(variable.name) if (t := _find_late_read(graph, schedule, n)) is not None}
+        long = {
+            n: t for n in graph.variable_uses(variable.name) if (t := _find_late_read(graph, schedule, n)) is not None
+        }
         if not table.add_chain(variable, long, readers):
             return None
     if not table.copies:

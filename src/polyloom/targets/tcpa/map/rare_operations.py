@@ -86,9 +86,7 @@ def find_rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
     return Rare(frozenset(one.first for one in kept), serial)
 
 
-def collect_differences(
-    graph: Graph, found: Sequence[Meeting], rare: Rare, unit: Sequence[int]
-) -> tuple[Apart, ...]:
+def collect_differences(graph: Graph, found: Sequence[Meeting], rare: Rare, unit: Sequence[int]) -> tuple[Apart, ...]:
     """Differences of the rare operations of one unit, which a schedule stores so that instantiation can check its tile
     sizes.
     """

@@ -21,9 +21,9 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, polyhedron_to_set
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import Allocation, Order
-from polyloom.targets.tcpa.map.colour import Interval, check_colours, colour_intervals
-from polyloom.targets.tcpa.map.demand import check_capacity
-from polyloom.targets.tcpa.map.route import Demand, check_routes, route
+from polyloom.targets.tcpa.map.channel_routing import Demand, check_routes, route
+from polyloom.targets.tcpa.map.graph_colouring import Interval, check_colours, colour_intervals
+from polyloom.targets.tcpa.map.register_demand import check_capacity
 from polyloom.targets.tcpa.words.symbolic import Candidate, Kind, Link, Route, Schedule
 
 Displacement = tuple[int, int]
@@ -133,7 +133,9 @@ def _color_general_registers(graph: Graph, machine: Machine, schedule: Schedule)
     compatible = frozenset((a, b) for a, b in pairs if _exclude_values(graph, writers, intervals, a, b, period))
     colours, _ = colour_intervals(intervals, period, compatible)
     check_colours(intervals, period, compatible, colours)
-    check_capacity("PL0403", "general_registers", "general register", machine.general_registers, 1 + max(colours, default=-1))
+    check_capacity(
+        "PL0403", "general_registers", "general register", machine.general_registers, 1 + max(colours, default=-1)
+    )
     return {n: colours[names.index(variable)] for n, variable in carried.items()}
 
 
@@ -159,7 +161,8 @@ def _merge_fifos(graph: Graph, schedule: Schedule, uses: list[int]) -> list[list
             # Exclusive consumers at one offset pop in turns: their tokens arrive in scan order in one FIFO.
             same = others[0].variable == use.variable and others[0].distance == use.distance
             if same and all(
-                schedule.tau[o.consumer] == schedule.tau[use.consumer] and graph.is_exclusive_pair(o.consumer, use.consumer)
+                schedule.tau[o.consumer] == schedule.tau[use.consumer]
+                and graph.is_exclusive_pair(o.consumer, use.consumer)
                 for o in others
             ):
                 group.append(n)

@@ -20,10 +20,10 @@ import islpy as isl
 
 from polyloom.ir.pla import Equation, Operand, Program, Reference, Variable
 from polyloom.sets import Affine, Condition
-from polyloom.sets.isl import from_set, parameter_set, translate, to_set
+from polyloom.sets.isl import from_set, parameter_set, to_set, translate
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import is_orderable
-from polyloom.targets.tcpa.map.demand import distant_reads, greatest_demand, shortage
+from polyloom.targets.tcpa.map.register_demand import distant_reads, greatest_demand, shortage
 
 Vector = tuple[int, ...]
 

@@ -18,10 +18,10 @@ from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.operations import BY_NAME, STORED
 from polyloom.ir.pla import Equation
 from polyloom.ir.rdg import Graph
-from polyloom.modulo.guarded.bounds import recurrence_minimum, resource_minimum
-from polyloom.modulo.guarded.check import check, violations
-from polyloom.modulo.guarded.problem import Guarded, Short, Solution, operation
-from polyloom.modulo.guarded.solve import solve
+from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
+from polyloom.modulo.guards.check import check, violations
+from polyloom.modulo.guards.problem import Guarded, Short, Solution, operation
+from polyloom.modulo.guards.solve import solve
 from polyloom.modulo.problem import Dependence, Operation, Problem, Resource
 from polyloom.sets.isl import to_set
 from polyloom.targets.tcpa import machine_file

@@ -85,7 +85,9 @@ def build_tables(graph: Graph) -> Tables:
     nodes: list[s.Node] = []
     for v, e in enumerate(graph.equations):
         operands = tuple(
-            s.ImmediateOperand(encode_immediate(e, k, o)) if isinstance(o, Constant) else use_at.get((v, k)) or input_at[v, k]
+            s.ImmediateOperand(encode_immediate(e, k, o))
+            if isinstance(o, Constant)
+            else use_at.get((v, k)) or input_at[v, k]
             for k, o in enumerate(e.operands)
         )
         nodes.append(

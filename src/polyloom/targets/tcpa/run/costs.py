@@ -18,7 +18,7 @@ import numpy as np
 
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.work import Class
-from polyloom.machine import stated
+from polyloom.machine import stated_figures
 from polyloom.targets.costs import Costs, Line, Units
 from polyloom.targets.target import Execution, Program
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
@@ -55,7 +55,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         code_bytes=sum(concrete_file.size_without_names(own.data) for own in found.configurations),
         bound_by=_binding_reason(execution, phases),
         loop=tuple(_loop_lines(program, found.longest, execution)),
-        stated=stated.read_stated(str(where or "")),
+        stated=stated_figures.read_stated(str(where or "")),
     )
 
 
@@ -83,7 +83,8 @@ def _executes(unit: FunctionalUnit) -> dict[Class, float]:
 def _moved_bytes(concrete: Concrete) -> int:
     """Bytes that generators read and write in one run."""
     return sum(
-        _size(concrete.arrays[g.array].dtype) * sum(_count_points(each) for each in g.domain) for g in concrete.generators
+        _size(concrete.arrays[g.array].dtype) * sum(_count_points(each) for each in g.domain)
+        for g in concrete.generators
     )
 
 

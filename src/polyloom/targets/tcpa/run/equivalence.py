@@ -20,7 +20,7 @@ import numpy as np
 from polyloom._native import tcpa
 from polyloom.diagnostics import MISMATCH, Diagnostic, input_error
 from polyloom.frontend.source import Source
-from polyloom.ir.arguments import check_parameters, array_shape
+from polyloom.ir.arguments import array_shape, check_parameters
 from polyloom.ir.interpret import evaluate
 from polyloom.ir.numbers import make_element
 from polyloom.ir.pla import Array

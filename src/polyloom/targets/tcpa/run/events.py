@@ -20,8 +20,8 @@ from polyloom.targets.activity import Columns, Group
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.words.concrete import Concrete
+from polyloom.targets.tcpa.words.event_resolution import Known, Numbers, Resolved, evaluate_condition, resolve_events
 from polyloom.targets.tcpa.words.isa import decode_opcode
-from polyloom.targets.tcpa.words.resolve import Known, Numbers, Resolved, evaluate_condition, resolve_events
 from polyloom.targets.trace import Arrow, Deferred, Span, Trace
 
 _VIEWS: Final[dict[ElementType, str]] = {

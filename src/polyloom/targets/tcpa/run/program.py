@@ -18,10 +18,10 @@ from polyloom.targets.tcpa.run.events import Events
 from polyloom.targets.tcpa.run.predict import predicted_cycles
 from polyloom.targets.tcpa.run.verify import verify_concrete as rules
 from polyloom.targets.tcpa.run.verify import verify_symbolic
-from polyloom.targets.tcpa.words import concrete_file, resolve, symbolic_file
+from polyloom.targets.tcpa.words import concrete_file, event_resolution, symbolic_file
 from polyloom.targets.tcpa.words.concrete import MadeOf
 from polyloom.targets.tcpa.words.generator_table import decode_outline
-from polyloom.targets.tcpa.words.program_file import is_concrete, open_symbolic, decode_symbolic
+from polyloom.targets.tcpa.words.program_file import decode_symbolic, is_concrete, open_symbolic
 from polyloom.targets.tcpa.words.request import check_parameters, check_region, has_plain_types
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
@@ -153,7 +153,7 @@ def predict_cycles(data: bytes) -> int:
 
 def _events(trace: model.Trace, data: bytes, machine: Machine) -> Events:
     concrete = concrete_file.decode(data)
-    return Events(trace, concrete, machine, resolve.find_origin(concrete))
+    return Events(trace, concrete, machine, event_resolution.find_origin(concrete))
 
 
 def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
@@ -164,7 +164,7 @@ def verify(data: bytes, member: str | None) -> tuple[Diagnostic, ...]:
         return error.diagnostics
     if is_concrete(data):
         # Raises where the symbolic file inside is not the one that these words came from.
-        resolve.find_origin(concrete_file.decode(data))
+        event_resolution.find_origin(concrete_file.decode(data))
         return rules.verify(data, machine)
     symbolic = symbolic_file.decode(data)
     if symbolic.machine_hash != machine_file.fingerprint(machine):

@@ -15,7 +15,7 @@ from polyloom.targets.report import Flow, Grid, Operation, Pressure, Report, Res
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa.run import grid_drawing
 from polyloom.targets.tcpa.run.predict import predicted_cycles
-from polyloom.targets.tcpa.words import concrete_file, resolve
+from polyloom.targets.tcpa.words import concrete_file, event_resolution
 from polyloom.targets.tcpa.words.concrete import Concrete, Connection
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, Goto, Halt, If, Instruction, Next, decode_opcode
 from polyloom.targets.tcpa.words.operation_texts import list_operations
@@ -95,9 +95,9 @@ def _find_schedule(symbolic: Symbolic, concrete: Concrete) -> int:
     told = concrete.made_of
     first = [symbolic.candidates[told.candidate].schedule] if told and told.candidate < len(symbolic.candidates) else []
     for number in (*first, *range(len(symbolic.schedules))):
-        if resolve.matches_words(symbolic.schedules[number], symbolic, concrete):
+        if event_resolution.matches_words(symbolic.schedules[number], symbolic, concrete):
             return number
-    raise resolve.mismatch_error()
+    raise event_resolution.mismatch_error()
 
 
 def _is_slower(symbolic: Symbolic | None, number: int | None, concrete: Concrete) -> bool:
@@ -167,7 +167,9 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
 
 
 def _operations(symbolic: Symbolic, concrete: Concrete) -> tuple[Operation, ...]:
-    return list_operations(symbolic, symbolic.schedules[_find_schedule(symbolic, concrete)], concrete.initiation_interval)
+    return list_operations(
+        symbolic, symbolic.schedules[_find_schedule(symbolic, concrete)], concrete.initiation_interval
+    )
 
 
 def _cells(concrete: Concrete, symbolic: Symbolic | None) -> dict[tuple[int, int], tuple[str, ...]]:

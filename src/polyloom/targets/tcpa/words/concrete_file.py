@@ -15,7 +15,19 @@ from struct import Struct
 import numpy as np
 
 from polyloom import binary, memory
-from polyloom.binary import Codec, FileKind, Reader, counted_list, fixed_integer, map_codec, pool_reference, record, fixed_list, section, text
+from polyloom.binary import (
+    Codec,
+    FileKind,
+    Reader,
+    counted_list,
+    fixed_integer,
+    fixed_list,
+    map_codec,
+    pool_reference,
+    record,
+    section,
+    text,
+)
 from polyloom.targets.tcpa.words import encoding
 from polyloom.targets.tcpa.words.concrete import (
     ArrayLayout,

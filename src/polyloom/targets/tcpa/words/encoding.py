@@ -121,7 +121,9 @@ def _read_instruction(reader: Reader) -> Instruction:
         raise format_error(at + 1, "a nop has destinations")
     destinations = tuple(_read_register(reader) for _ in range(count))
     kinds = [_read_source(reader) for _ in range(number)]
-    sources = tuple(Immediate(immediate_codec(opcode, k).read(reader)) if kind is None else kind for k, kind in enumerate(kinds))
+    sources = tuple(
+        Immediate(immediate_codec(opcode, k).read(reader)) if kind is None else kind for k, kind in enumerate(kinds)
+    )
     return Instruction(opcode, destinations, sources, _read_branch(reader, first >> 6))
 
 

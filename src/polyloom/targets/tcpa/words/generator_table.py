@@ -73,7 +73,9 @@ def _outline(data: bytes) -> Outline:
     count = concrete_file.u32("the number of generators").read(reader)
     if count * kind.itemsize == reader.end - reader.position:
         table = np.frombuffer(data, kind, count, reader.position)
-        if _has_valid_fields(table, concrete, domains) and _is_canonical(concrete, domains, table, data[start : reader.end], data):
+        if _has_valid_fields(table, concrete, domains) and _is_canonical(
+            concrete, domains, table, data[start : reader.end], data
+        ):
             return Outline(concrete, table, tuple(domains))
     # The slow reader knows where the fault is, and raises its located error.
     concrete_file.decode(data)

@@ -17,12 +17,12 @@ from typing import Any, cast
 from polyloom.sets import Affine
 from polyloom.targets.tcpa.words import notation, operation_texts
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator, bank_route
+from polyloom.targets.tcpa.words.event_resolution import Known
 from polyloom.targets.tcpa.words.isa import Immediate, Instruction
-from polyloom.targets.tcpa.words.latency import Polynomial, Timing, derive_timing
 from polyloom.targets.tcpa.words.notation import sink_port, source_port, tile_symbol
-from polyloom.targets.tcpa.words.resolve import Known
 from polyloom.targets.tcpa.words.sides import LOCATIONS, OPPOSITE
 from polyloom.targets.tcpa.words.symbolic import Access, Bound, Candidate, Route, Symbolic
+from polyloom.targets.tcpa.words.symbolic_timing import Polynomial, Timing, derive_timing
 from polyloom.targets.tcpa.words.syntax_tree import InstructionNode, Leaf, Position, build_tree
 
 

@@ -23,8 +23,8 @@ from polyloom.targets.tcpa.words.isa import (
     Next,
     Register,
     Source,
-    is_operation,
     decode_opcode,
+    is_operation,
     source_type,
 )
 from polyloom.targets.tcpa.words.symbolic import Row, Symbolic
@@ -129,7 +129,8 @@ def _range(expression: Affine, lower: list[Affine], upper: list[Affine]) -> str:
     if len(lower) == len(upper) == 1:
         return f"{lower[0]} <= {expression}{_format_upper_bound(upper[0])}"
     return " and ".join(
-        [f"{expression} >= {bound}" for bound in lower] + [f"{expression}{_format_upper_bound(bound)}" for bound in upper]
+        [f"{expression} >= {bound}" for bound in lower]
+        + [f"{expression}{_format_upper_bound(bound)}" for bound in upper]
     )
 
 
@@ -185,5 +186,7 @@ def _convex(one: ConvexSet, names: Sequence[str], extents: Sequence[int]) -> str
         # A digit that takes every value says nothing.
         if (low, high) != (0, extent - 1)
     ]
-    texts += [f"{Affine.from_terms(dict(zip(names, h.coefficients, strict=True)), h.constant)} >= 0" for h in one.half_spaces]
+    texts += [
+        f"{Affine.from_terms(dict(zip(names, h.coefficients, strict=True)), h.constant)} >= 0" for h in one.half_spaces
+    ]
     return " and ".join(texts) or "always"

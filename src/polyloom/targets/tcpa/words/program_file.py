@@ -10,7 +10,7 @@ from polyloom.ir.pla import Array
 from polyloom.sets import Affine
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.words import concrete_file, listing, notation, resolve, symbolic_file
+from polyloom.targets.tcpa.words import concrete_file, event_resolution, listing, notation, symbolic_file
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.generator_table import decode_outline
 from polyloom.targets.tcpa.words.request import Signature, signature
@@ -89,7 +89,7 @@ def show(data: bytes) -> str:
     if not is_concrete(data):
         return listing.show_symbolic(symbolic_file.decode(data))
     concrete = concrete_file.decode(data)
-    return listing.show_concrete(concrete, unit_names(concrete), resolve.find_origin(concrete))
+    return listing.show_concrete(concrete, unit_names(concrete), event_resolution.find_origin(concrete))
 
 
 def as_json(data: bytes) -> Json:

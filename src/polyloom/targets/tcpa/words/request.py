@@ -40,7 +40,9 @@ def signature(symbolic: Symbolic) -> Signature:
     return Signature(symbolic.kernel, symbolic.parameters, domain)
 
 
-def has_plain_types(symbolic: Symbolic, values: Mapping[str, int], region: tuple[int, int], candidate: int | None) -> bool:
+def has_plain_types(
+    symbolic: Symbolic, values: Mapping[str, int], region: tuple[int, int], candidate: int | None
+) -> bool:
     """Fast-path test: whether the library can take the request as it is. It checks the domain and the machine's size
     itself, and what it refuses is asked for again here, where there are sentences for it.
     """

@@ -20,6 +20,7 @@ from polyloom.binary import (
     Reader,
     counted_list,
     fixed_integer,
+    fixed_list,
     integer,
     map_codec,
     mask,
@@ -27,12 +28,11 @@ from polyloom.binary import (
     optional,
     pool_reference,
     record,
-    fixed_list,
     section,
     sparse,
     text,
 )
-from polyloom.targets.tcpa.words import encoding, origins
+from polyloom.targets.tcpa.words import encoding, provenance_table
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, source_type
 from polyloom.targets.tcpa.words.sides import LOCATIONS
 from polyloom.targets.tcpa.words.symbolic import (
@@ -85,7 +85,9 @@ def _read_hop(reader: Reader) -> Port:
 
 _hop: Codec[Port] = Codec(_port.write, _read_hop)
 _DISPLACEMENTS = tuple((rows, columns) for rows in (-1, 0, 1) for columns in (-1, 0, 1))
-_displacement = map_codec(natural("a displacement", len(_DISPLACEMENTS)), _DISPLACEMENTS.index, _DISPLACEMENTS.__getitem__)
+_displacement = map_codec(
+    natural("a displacement", len(_DISPLACEMENTS)), _DISPLACEMENTS.index, _DISPLACEMENTS.__getitem__
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,7 +472,8 @@ def encode(symbolic: Symbolic) -> bytes:
             nodes,
             schedules,
             section(_candidates(sizes, graph, len(s.schedules)), s.candidates),
-            b"".join(section(text, name) for name in _names(s)) + section(origins.codec(sizes.nodes), s.origins),
+            b"".join(section(text, name) for name in _names(s))
+            + section(provenance_table.codec(sizes.nodes), s.origins),
         ),
     )
 
@@ -527,7 +530,7 @@ def decode(data: bytes) -> Symbolic:
         candidates=_candidates(sizes, graph, len(schedules)).read(candidate_reader),
         node_names=node_names,
         bottlenecks=tuple(replace(bottleneck, bound_by=names(1)[0]) for _, bottleneck in schedules),
-        origins=origins.codec(sizes.nodes).read(name_reader),
+        origins=provenance_table.codec(sizes.nodes).read(name_reader),
     )
     if not symbolic.candidates:
         raise binary.format_error(candidate_reader.position, "there is no candidate")

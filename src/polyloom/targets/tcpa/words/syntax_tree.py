@@ -135,7 +135,9 @@ def tile_bounds(
     the reader of -d, so producers use the same rule with -d.
     """
     allocated = ((candidate.rows, displacement[0]), (candidate.columns, displacement[1]))
-    return tuple(sorted(_tile_bound(m, distance[m], theta != 0) for m, theta in allocated if m is not None and distance[m]))
+    return tuple(
+        sorted(_tile_bound(m, distance[m], theta != 0) for m, theta in allocated if m is not None and distance[m])
+    )
 
 
 def _tile_bound(dimension: int, d: int, crosses: bool) -> TileBound:

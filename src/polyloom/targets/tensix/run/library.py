@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from polyloom import temporary
 from polyloom.ir.ssa import Constant, Function
-from polyloom.targets.tensix.run.places import read_place, write_place, parse_place
+from polyloom.targets.tensix.run.places import parse_place, read_place, write_place
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.source.cpp.source import load_functions
 from polyloom.targets.tensix.source.lower.compile import Options, lower

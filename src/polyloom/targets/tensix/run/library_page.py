@@ -11,13 +11,13 @@ from typing import Final
 
 from polyloom.targets.tensix.run.library import (
     Entry,
-    operand_rows,
-    entries,
     compile_examples,
+    entries,
     example_mnemonics,
-    interpret_example,
-    result_address,
     format_lanes,
+    interpret_example,
+    operand_rows,
+    result_address,
 )
 from polyloom.targets.tensix.source.operations import CONDITIONS, Operation, operations
 

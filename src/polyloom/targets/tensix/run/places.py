@@ -22,14 +22,14 @@ from polyloom.targets.tensix.words.numbers import (
     DST_FORMATS,
     L1_FORMATS,
     TILE_ROWS,
-    to_bits,
     from_l1,
     l1_bytes,
+    to_bits,
+    to_l1,
+    to_numbers,
     to_rows,
     to_tiles,
-    to_l1,
     unfit_error,
-    to_numbers,
 )
 
 _ROWS: Final = 1024
@@ -50,7 +50,9 @@ def parse_place(text: str) -> TilePlace:
     """Parser of what stands before the equals sign. Errors: PL1225."""
     name, colon, form = text.partition(":")
     if colon and not form:
-        raise _place_error(f"'{text}' has no format", "write one behind the colon, such as bf16, or leave the colon out")
+        raise _place_error(
+            f"'{text}' has no format", "write one behind the colon, such as bf16, or leave the colon out"
+        )
     if name[:1].isdigit():
         try:
             address = int(name, 0)

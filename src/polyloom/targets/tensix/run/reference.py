@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from polyloom.frontend.source import Arrays
 from polyloom.ir.ssa import Function
-from polyloom.targets.tensix.run.machine import argument_bits, dst_inputs
+from polyloom.targets.tensix.run.kernel_run import argument_bits, dst_inputs
 from polyloom.targets.tensix.run.places import write_place
 from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.source.driver import FACES, Per

@@ -25,7 +25,7 @@ from polyloom.targets.target import Given, Json, Loaded, Simulated, Simulation
 from polyloom.targets.tensix.options import THREADS, Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.run.events import trace
-from polyloom.targets.tensix.run.places import TilePlace, check_output, read_place, write_place, parse_place
+from polyloom.targets.tensix.run.places import TilePlace, check_output, parse_place, read_place, write_place
 from polyloom.targets.tensix.run.tile import CORES, UNITS, Finding, Outcome, Tile
 from polyloom.targets.tensix.source.note import decode
 from polyloom.targets.tensix.words import program
@@ -212,7 +212,9 @@ def _word_span(index: int, spans: Sequence[Span | None]) -> Span | None:
     return spans[index - 1] if 0 < index <= len(spans) else None
 
 
-def _locate_diagnostics(found: Sequence[Diagnostic], outcome: Outcome, lines: Sequence[Span | None]) -> Iterator[Diagnostic]:
+def _locate_diagnostics(
+    found: Sequence[Diagnostic], outcome: Outcome, lines: Sequence[Span | None]
+) -> Iterator[Diagnostic]:
     """Diagnostics at the faulting word's place in the text, with a note where the earlier one stands."""
     at = _word_span(outcome.fault.index, lines) if outcome.fault is not None else None
     earlier = _word_span(outcome.fault.earlier_index, lines) if outcome.fault is not None else None

@@ -20,10 +20,10 @@ from polyloom.targets.tensix.options import THREADS
 from polyloom.targets.tensix.run import events
 from polyloom.targets.tensix.run.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.tensix.words.arrays import tiles
-from polyloom.targets.tensix.words.arrays.area import MEETING, Area, encode_operand, element_format, broadcast_input
+from polyloom.targets.tensix.words.arrays.area import MEETING, Area, broadcast_input, element_format, encode_operand
 from polyloom.targets.tensix.words.arrays.elements import element_format_name
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.targets.tensix.words.arrays.note import Note, StageFacts, OutputArea
+from polyloom.targets.tensix.words.arrays.note import Note, OutputArea, StageFacts
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.targets.trace import Trace
 
@@ -112,7 +112,9 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
     laid = [(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
     # Column-major order of tiles is what the programs of T0 and T2 walk through.
-    laid += [(area.placed.address, tiles.tilize(_encode_argument(area, inputs, note.how), "columns")) for area in note.inputs]
+    laid += [
+        (area.placed.address, tiles.tilize(_encode_argument(area, inputs, note.how), "columns")) for area in note.inputs
+    ]
     # T2 is the last to meet: its word changes when a stage's results are in L1.
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
     ran = execute_threads(data, note.signature.name, laid, limits, watched)

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from polyloom.diagnostics import input_error, nearest
 from polyloom.extras import install_command
 from polyloom.targets.tensix.options import STRIDE, Format
-from polyloom.targets.tensix.run import machine, ulp
+from polyloom.targets.tensix.run import kernel_run, ulp
 from polyloom.targets.tensix.run.pack import dst_format, pack_values, unpack_values
-from polyloom.targets.tensix.run.places import read_place, parse_place
+from polyloom.targets.tensix.run.places import parse_place, read_place
 from polyloom.targets.tensix.run.reference import Reference, implied_format
 from polyloom.targets.tensix.run.ulp import Bits, Distances, Floats
 from polyloom.targets.tensix.source.note import Note
@@ -79,7 +79,7 @@ def sweep(
     for tile in ulp.to_tiles(unpack_values(values, form, note.dest)):
         # Unsigned arrays are taken as bits, so that no value is rounded on its way in.
         given = tile.astype(np.uint32 if note.dest == 32 else np.uint16)
-        ran = machine.run(data, note, {**arguments, name: given}, hazards=hazards)
+        ran = kernel_run.run(data, note, {**arguments, name: given}, hazards=hazards)
         rows = read_place(ran.tile, parse_place(name), None, given)
         made.append(_pattern_bits(rows, inner).reshape(-1))
         before.append(ran.before)
@@ -114,12 +114,14 @@ def _pattern_bits(found: NDArray[Any], form: Format) -> Bits:
     return bits >> np.uint32(16) if form == "bf16" else bits
 
 
-def _cycles_per_vector(data: bytes, note: Note, inner: str, arguments: Mapping[str, NDArray[Any]], hazards: str) -> float:
+def _cycles_per_vector(
+    data: bytes, note: Note, inner: str, arguments: Mapping[str, NDArray[Any]], hazards: str
+) -> float:
     """Cycles per vector, by the difference of two tiles and one, so that what is done once does not count."""
     # Cycles do not depend on values: the vector unit has no early exit.
     given = np.ones((2, 32, 32), np.uint32 if inner == ulp.INTEGERS else np.float32)
     cycles = [
-        machine.run(data, note, {**arguments, f"dst:{inner}": given}, tiles=tiles, hazards=hazards).outcome.cycles
+        kernel_run.run(data, note, {**arguments, f"dst:{inner}": given}, tiles=tiles, hazards=hazards).outcome.cycles
         for tiles in (1, 2)
     ]
     return (cycles[1] - cycles[0]) / _VECTORS

@@ -300,7 +300,11 @@ class Tile:
         hazards = tuple(self._translate_finding(each) for each in self.native.findings)
         fault = self.native.fault
         outcome = Outcome(
-            stop, self.native.cycles, hazards, self._translate_finding(fault) if fault else None, tuple(self.native.waits)
+            stop,
+            self.native.cycles,
+            hazards,
+            self._translate_finding(fault) if fault else None,
+            tuple(self.native.waits),
         )
         error = outcome.error() if check else None
         if error is not None:

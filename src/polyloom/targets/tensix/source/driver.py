@@ -110,7 +110,9 @@ def build_driver(kernel: Function, init: Function | None, per: Per, member: Memb
     return Driver(main, numbers, arguments)
 
 
-def _driver_blocks(parts: Sequence[Function], arguments: Mapping[str, str], per: Per, member: Member) -> Iterator[Block]:
+def _driver_blocks(
+    parts: Sequence[Function], arguments: Mapping[str, str], per: Per, member: Member
+) -> Iterator[Block]:
     kernel, *init = parts
     first: list[Instruction] = []
     first += map(_word, assemble(_BEFORE, "driver", member).words)
@@ -121,7 +123,12 @@ def _driver_blocks(parts: Sequence[Function], arguments: Mapping[str, str], per:
         first += _call_part(part, arguments, "init")
     calls, done, following, again = (Value(name, type) for name, type in _LOOP)
     first.append(_load_datum(calls, CALLS))
-    yield Block("entry", (), _with_reason("sets counters, lanes and Dst", first), Jump(Edge("loop", (integer_constant(I32, 0),))))
+    yield Block(
+        "entry",
+        (),
+        _with_reason("sets counters, lanes and Dst", first),
+        Jump(Edge("loop", (integer_constant(I32, 0),))),
+    )
     body = [*_call_part(kernel, arguments, "kernel")]
     # A face is two steps of eight rows, a tile four faces.
     body += map(_word, assemble(_ROWS * (2 if per == "face" else 2 * FACES), "driver", member).words)

@@ -18,7 +18,7 @@ from polyloom.targets.tensix.source.locate import make_diagnostic
 from polyloom.targets.tensix.source.operations import PREFIX, Operation, called_operation, externals
 from polyloom.targets.tensix.source.operations import Operand as Row
 from polyloom.targets.tensix.source.regions import analyze_regions
-from polyloom.targets.tensix.source.undefined import undefined_uses
+from polyloom.targets.tensix.source.undefined_lanes import undefined_uses
 from polyloom.targets.tensix.words.isa import Member
 
 _UNSETTLED = {"rand": "rand", "sfparecip": "approx_recip and approx_exp", "sfpmul24": "fractional_mul"}

@@ -19,7 +19,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span, input_
 from polyloom.targets.tensix.words.configuration import constants
 from polyloom.targets.tensix.words.encode import encode
 from polyloom.targets.tensix.words.expressions import Reader
-from polyloom.targets.tensix.words.isa import MEMBERS, Field, Instruction, Member, spelling_key, instructions_by_name
+from polyloom.targets.tensix.words.isa import MEMBERS, Field, Instruction, Member, instructions_by_name, spelling_key
 
 _COMMENT: Final = re.compile(r";|//|#")
 _MACRO: Final = re.compile(r"\s*(?:TTI?_OP_|TTI?_)(?P<name>\w+)\s*\(")
@@ -129,7 +129,11 @@ def _assemble_instruction(line: _Line, row: Instruction, order: tuple[Field, ...
     for number, (start, stop) in enumerate(_split_operands(line.source.text, at, end)):
         name = line.match(_NAMED, start)
         is_named = is_named or name is not None
-        field = _named_field(line, row, name) if name else _positional_field(line, row, order, number, is_named, start, stop)
+        field = (
+            _named_field(line, row, name)
+            if name
+            else _positional_field(line, row, order, number, is_named, start, stop)
+        )
         if field.name in values:
             line.fail("PL1200", f"{field.name} is given twice", "leave one of them out", start, stop)
         reader = Reader(line.source, name.end() if name else start, stop, constants(line.member))

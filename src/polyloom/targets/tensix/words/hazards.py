@@ -15,7 +15,7 @@ from typing import Final
 from polyloom.diagnostics import Diagnostic
 from polyloom.targets.tensix.words.configuration import word_field_names
 from polyloom.targets.tensix.words.isa import Member
-from polyloom.targets.tensix.words.issued import Issued, segments
+from polyloom.targets.tensix.words.issue_order import Issued, segments
 from polyloom.targets.tensix.words.program import Item
 
 _WINDOW: Final = 32

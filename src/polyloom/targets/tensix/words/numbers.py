@@ -111,7 +111,9 @@ def to_tiles(rows: Array) -> Array:
 def l1_bytes(form: str, rows: int) -> int:
     """Bytes in L1 of a number of rows: with exponents for BFP8, in tiles whose exponents fill up 16 bytes."""
     # The last tile of a matrix may be partial: its exponents are then fewer, but padded to the same alignment.
-    exponents = sum(_exponent_bytes(min(TILE_ROWS, rows - at)) for at in range(0, rows, TILE_ROWS)) if form == "bfp8" else 0
+    exponents = (
+        sum(_exponent_bytes(min(TILE_ROWS, rows - at)) for at in range(0, rows, TILE_ROWS)) if form == "bfp8" else 0
+    )
     return exponents + rows * COLUMNS * L1_FORMATS[form] // 8
 
 

@@ -19,7 +19,7 @@ from polyloom.riscv.source_lines import Lines
 from polyloom.targets.target import Given
 from polyloom.targets.tensix.words.assemble import assemble
 from polyloom.targets.tensix.words.disassemble import annotate_word
-from polyloom.targets.tensix.words.encode import unrotate_word, to_words
+from polyloom.targets.tensix.words.encode import to_words, unrotate_word
 from polyloom.targets.tensix.words.isa import Member
 
 CORE: Final = parse_isa("rv32im")

@@ -60,7 +60,9 @@ def _verify_word(item: Item, member: Member) -> Iterator[Diagnostic]:
         message = f"{found.row.mnemonic} has the bits {found.stray:#x} outside of its fields"
         yield _diagnostic("PL1210", item, message, f"write {item.word & ~found.stray:#010x}")
     if found.row.semantics is None:
-        yield _diagnostic("PL1211", item, f"{found.row.mnemonic} is not modelled", "the model faults where it is executed")
+        yield _diagnostic(
+            "PL1211", item, f"{found.row.mnemonic} is not modelled", "the model faults where it is executed"
+        )
     if (reserved := _reserved_value(found)) is not None:
         yield _diagnostic("PL1213", item, *reserved)
 

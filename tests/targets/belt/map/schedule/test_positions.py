@@ -16,7 +16,7 @@ from polyloom.targets.belt.isa import OPS, PHASES
 from polyloom.targets.belt.machine import member, members
 from polyloom.targets.belt.map.schedule.graph import Graph
 from polyloom.targets.belt.map.schedule.loop_graph import Builder
-from polyloom.targets.belt.map.schedule.normal import entry_arguments
+from polyloom.targets.belt.map.schedule.normalize_loops import entry_arguments
 from polyloom.targets.belt.map.schedule.positions import Belt
 from polyloom.targets.belt.map.schedule.problem import realizing_nodes, scheduling_problem
 from polyloom.targets.belt.map.schedule.slots import assign_slots

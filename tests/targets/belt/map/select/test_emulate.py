@@ -20,7 +20,7 @@ from polyloom.ir.ssa import NOWHERE, Function
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.targets.belt.map.select import emulate
 from polyloom.targets.belt.map.select.emulate import EMULATED
-from polyloom.targets.forms.places import relocate
+from polyloom.targets.forms.relocation import relocate
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from tests.targets.tcpa.instantiate.oracle.apart import held
 from tests.targets.tcpa.instantiate.oracle.concretize import Element, Tiling
 
-from polyloom.targets.tcpa.map.skew import minimize_skew
+from polyloom.targets.tcpa.map.wavefront_skew import minimize_skew
 from polyloom.targets.tcpa.words.symbolic import Kind, Link
 
 

@@ -18,8 +18,8 @@ from polyloom.ir.stage import Formula, Product
 from polyloom.sets import Affine
 from polyloom.targets.forms.loops import load_source
 from polyloom.targets.tensix.map.loops.form import TILE
-from polyloom.transform.stages.arrange import Multiplied, assign_layouts
-from polyloom.transform.stages.cut import cut_stages
+from polyloom.transform.stages.layout_assignment import Multiplied, assign_layouts
+from polyloom.transform.stages.stage_cutting import cut_stages
 
 KERNELS = Path(__file__).parents[5] / "examples" / "kernels"
 

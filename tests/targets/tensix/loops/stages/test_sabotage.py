@@ -14,7 +14,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix import stages as loops
 from polyloom.targets.tensix.map.oracle import evaluate
 from polyloom.targets.tensix.words.encode import rotate_word
-from polyloom.targets.tensix.words.isa import spelling_key, instructions_by_name
+from polyloom.targets.tensix.words.isa import instructions_by_name, spelling_key
 
 VALUES = {"N": 40, "M": 33, "K": 50, "L": 35}
 WRONG = ("PL0812", "PL1220", "PL1221", "PL1222", "PL1235", "PL1236")

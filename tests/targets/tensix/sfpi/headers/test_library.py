@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from polyloom.targets.tensix.kernel import compile_kernel, read_note
 from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
-from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run import kernel_run
 from polyloom.targets.tensix.run.library import (
     FLOATS,
     OPERANDS,
     Entry,
-    entries,
     compile_examples,
+    entries,
     interpret_example,
     result_address,
 )
@@ -89,9 +89,9 @@ def test_an_example_runs_as_the_interpreter_has_it(names: str) -> None:
     form = compile_examples(entry.member)[entry]
     data = compile_kernel(Kernel(form), names, entry.member, Options(dest=32, per="tile"))
     given = rows(1)
-    ran = machine.run(data, read_note(data), {"dst:fp32": given}, hazards="error")
+    ran = kernel_run.run(data, read_note(data), {"dst:fp32": given}, hazards="error")
     place = result_address(form)
-    found = machine.read_outputs(ran, {"dst:fp32": given}, ("dst:fp32",), 32)["dst:fp32"].view(np.uint32)
+    found = kernel_run.read_outputs(ran, {"dst:fp32": given}, ("dst:fp32",), 32)["dst:fp32"].view(np.uint32)
     expected = interpret_example(form, given, entry.member)
     if names not in RANDOM:
         assert lanes(found, place).tolist() == lanes(expected, place).tolist()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from polyloom.targets.tensix.kernel import compile_kernel, read_note
 from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
-from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run import kernel_run
 from polyloom.targets.tensix.run.reference import BITS, Reference
 from polyloom.targets.tensix.source.cpp.source import load_kernel
 from polyloom.targets.tensix.source.verify import verify
@@ -42,7 +42,7 @@ def ran(function: str, arguments: dict[str, int]) -> tuple[NDArray[Any], NDArray
     data = compile_kernel(Kernel(forms.function), function, "wormhole", Options(dest=32))
     tile = np.random.default_rng(3).uniform(-4, 4, (32, 32)).astype(np.float32)
     inputs = {"dst:fp32": tile, **{name: np.asarray(value) for name, value in arguments.items()}}
-    found = machine.run(data, read_note(data), inputs, hazards="error").tile.dst
+    found = kernel_run.run(data, read_note(data), inputs, hazards="error").tile.dst
     reference = Reference(forms.function, None, "wormhole", 32, "face")
     expected = reference.outputs({}, inputs)[BITS]
     assert reference.known is not None
@@ -59,7 +59,7 @@ def test_the_model_gives_what_the_interpreter_gives(function: str, arguments: di
 def test_text_is_printed_once_for_all_lanes() -> None:
     forms = load_kernel(KERNELS, "print")
     data = compile_kernel(Kernel(forms.function), "print", "wormhole", Options(dest=32, per="tile"))
-    outcome = machine.run(data, read_note(data), {"n": np.asarray(-7)})
+    outcome = kernel_run.run(data, read_note(data), {"n": np.asarray(-7)})
     assert outcome.text == "a < b\na >= b-7\n"
 
 

@@ -14,7 +14,7 @@ from polyloom.ir.ssa import Function
 from polyloom.targets.tensix.kernel import compile_kernel, read_note
 from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
-from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run import kernel_run
 from polyloom.targets.tensix.run.reference import BITS, Reference
 from polyloom.targets.tensix.source.cpp.source import load_functions
 
@@ -47,7 +47,7 @@ def differs(seed: int, function: Function) -> bool | None:
         if error.code == MANY_VALUES:
             return None
         raise
-    found = machine.run(data, read_note(data), inputs, hazards="error").tile.dst
+    found = kernel_run.run(data, read_note(data), inputs, hazards="error").tile.dst
     reference = Reference(function, None, "wormhole", 32, "tile")
     expected = reference.outputs({}, inputs)[BITS]
     assert reference.known is not None

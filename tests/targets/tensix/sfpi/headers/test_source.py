@@ -184,7 +184,9 @@ def test_the_same_source_gives_the_same_text() -> None:
 
 
 def test_printing_keeps_text_and_numbers(tmp_path: Path) -> None:
-    form = load_kernel(kernel(tmp_path, 'void f(int k, unsigned u) { DPRINT << "row " << k << u << ENDL(); }'), "f").function
+    form = load_kernel(
+        kernel(tmp_path, 'void f(int k, unsigned u) { DPRINT << "row " << k << u << ENDL(); }'), "f"
+    ).function
     assert names(form) == ["print_text", "print_int", "print_unsigned", "print_text"]
     assert {datum.initial for datum in form.data} == {b"row \0", b"\n\0"}
 

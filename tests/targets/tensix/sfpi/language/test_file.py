@@ -7,7 +7,7 @@ import pytest
 
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.source.language.file import split_path, is_vector_file, load_kernel, parse_kernel_name
+from polyloom.targets.tensix.source.language.file import is_vector_file, load_kernel, parse_kernel_name, split_path
 
 VECTOR = "import polyloom as pl\n\n\n@pl.tensix.kernel\ndef f(dst, k=2.0, n: pl.i32 = 1):\n    dst[0] = dst[0] * k\n"
 LOOPS = "import polyloom as pl\n\nN = pl.size('N')\n\n\n@pl.kernel\ndef g(x: pl.f32[N]):\n    pass\n"

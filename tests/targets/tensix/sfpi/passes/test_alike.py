@@ -4,8 +4,8 @@
 import pytest
 from tests.targets.tensix.sfpi.passes.bench import agree, kernel, plain, run
 
-from polyloom.targets.tensix.source.allocate.alike import is_equivalent
 from polyloom.targets.tensix.source.allocate.code import Op
+from polyloom.targets.tensix.source.allocate.match_copies import is_equivalent
 from polyloom.targets.tensix.source.lower.shapes import shape_table
 
 STEP = """%x{n}: i32x32 = call @load 0:i32, 3:i32, 0:i32

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from polyloom._native.tensix import VectorBench
-from polyloom.targets.tensix.source.lower.literals import BF16, FP16, SIGNED, UNSIGNED, loaded_bits, literal_loads
+from polyloom.targets.tensix.source.lower.literals import BF16, FP16, SIGNED, UNSIGNED, literal_loads, loaded_bits
 
 
 @pytest.mark.parametrize("mode", [BF16, FP16, UNSIGNED, SIGNED])

@@ -15,7 +15,7 @@ from tests.conftest import Golden
 
 from polyloom.cli.entry import main
 from polyloom.riscv.image import elf_image
-from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run import kernel_run
 from polyloom.targets.tensix.source.executable import CORE
 from polyloom.targets.tensix.source.note import decode
 
@@ -251,8 +251,8 @@ def test_a_wrong_word_is_noticed(
                 machine_tile.l1[address : address + 4] = list(rotated.to_bytes(4, "little"))
         return entry
 
-    original = machine.load_program
-    monkeypatch.setattr(machine, "load_program", damaged)
+    original = kernel_run.load_program
+    monkeypatch.setattr(kernel_run, "load_program", damaged)
     code, _, err = run(capsys, "run", KERNELS, "--function", "scaled<8>", "scale=0x40400000", "--on", "tensix")
     assert code == 4 and "differs from the interpreter" in err
 

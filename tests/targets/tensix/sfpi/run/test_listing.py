@@ -7,7 +7,7 @@ import numpy as np
 from tests.conftest import Golden
 
 from polyloom.ir.ssa_read import read
-from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run import kernel_run
 from polyloom.targets.tensix.source.executable import Part, build_executable
 from polyloom.targets.tensix.source.listing import listing
 from polyloom.targets.tensix.source.note import decode
@@ -63,8 +63,8 @@ def test_what_is_printed_comes_in_order_and_as_often_as_it_is() -> None:
     data = build_executable("f", part(body, [], "data @text align 1 6e3d202c\n"), None, "wormhole", 16, "tile")
     note = decode(data)
     assert note is not None
-    assert machine.run(data, note, {"n": np.array(-5)}).text == "n= -5 ,4294967291,"
-    assert machine.run(data, note, {"n": np.array(7)}, tiles=2).text == "n= 7 ,7," * 2
+    assert kernel_run.run(data, note, {"n": np.array(-5)}).text == "n= -5 ,4294967291,"
+    assert kernel_run.run(data, note, {"n": np.array(7)}, tiles=2).text == "n= 7 ,7," * 2
 
 
 def test_more_than_the_log_holds_is_counted() -> None:
@@ -72,7 +72,7 @@ def test_more_than_the_log_holds_is_counted() -> None:
     data = build_executable("f", part(body, []), None, "wormhole", 16, "face")
     note = decode(data)
     assert note is not None
-    text = machine.run(data, note, {"n": np.array(1)}, tiles=3).text
+    text = kernel_run.run(data, note, {"n": np.array(1)}, tiles=3).text
     assert text.startswith("1" * 1024) and "(176 more printed than the log holds)" in text
 
 

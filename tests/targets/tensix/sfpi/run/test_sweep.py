@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Golden
 
 from polyloom.cli.entry import main
-from polyloom.targets.tensix.run import machine, sweep
+from polyloom.targets.tensix.run import kernel_run, sweep
 
 pytest.importorskip("ziglang", reason="C++ needs the extra `c`")
 
@@ -157,9 +157,9 @@ def test_every_tile_is_compared_with_the_interpreter(
 ) -> None:
     """One bit of one tile of the model's is changed."""
     runs: list[int] = []
-    original = machine.run
+    original = kernel_run.run
 
-    def damaged(*given: Any, **named: Any) -> machine.KernelRun:
+    def damaged(*given: Any, **named: Any) -> kernel_run.KernelRun:
         found = original(*given, **named)
         runs.append(0)
         if len(runs) == 3:
@@ -168,7 +168,7 @@ def test_every_tile_is_compared_with_the_interpreter(
 
     words = ["sweep", "k.h", "--function", "same", "--reference", "positive"]
     assert main(words) == 0
-    monkeypatch.setattr(machine, "run", damaged)
+    monkeypatch.setattr(kernel_run, "run", damaged)
     assert main(words) == 4
     assert "value 2048 and the 1024 from there on differs" in capsys.readouterr().err
 

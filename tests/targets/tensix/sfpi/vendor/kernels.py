@@ -27,7 +27,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix.kernel import compile_kernel, read_note
 from polyloom.targets.tensix.kernel_form import Kernel
 from polyloom.targets.tensix.options import Options
-from polyloom.targets.tensix.run import machine
+from polyloom.targets.tensix.run import kernel_run
 from polyloom.targets.tensix.run.reference import BITS, Reference
 from polyloom.targets.tensix.source.cpp.source import load_kernel
 
@@ -83,7 +83,7 @@ def _reason(error: PolyloomError) -> str:
 
 def _compared(function: Any, init: Any, data: bytes, instance: Instance) -> str | None:
     inputs = {"dst:" + ("fp32" if instance.dest == 32 else "bf16"): tiles(instance)}
-    ran = machine.run(data, read_note(data), inputs, hazards="error")
+    ran = kernel_run.run(data, read_note(data), inputs, hazards="error")
     reference = Reference(function, init, "wormhole", instance.dest, "face")
     expected = reference.outputs({}, inputs)[BITS]
     assert reference.known is not None

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from polyloom.targets.belt.isa import MANY, OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.schedule.graph import Absent, Graph, Node, Read, Source
-from polyloom.targets.belt.map.schedule.loop_graph import immediate_value, external_node, predicate_leave, stated_width
-from polyloom.targets.belt.map.schedule.normal import edges
+from polyloom.targets.belt.map.schedule.loop_graph import external_node, immediate_value, predicate_leave, stated_width
+from polyloom.targets.belt.map.schedule.normalize_loops import edges
 from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, is_leaf, memory_precedence
 from polyloom.targets.belt.map.schedule.problem import gap, latency
 from polyloom.targets.belt.source.ir import (
@@ -276,7 +276,9 @@ class Builder:
                 # A branch is two transfers in one bundle: the first one that happens wins, so the second needs no
                 # condition.
                 first = self.branch = self._add(Node("brtr", listed, edge=then, index=4 * k, place=end.place), k)
-                last = self._add(Node("br", self._list(self._transfer_list(orelse), k + 1), edge=orelse, index=4 * k + 4), k + 1)
+                last = self._add(
+                    Node("br", self._list(self._transfer_list(orelse), k + 1), edge=orelse, index=4 * k + 4), k + 1
+                )
                 # Never before the conditional one: a transfer without a condition would end the block first.
                 self.after.setdefault(last, []).append((first, 0))
                 transfers = [first, last]

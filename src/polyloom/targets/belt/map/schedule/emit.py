@@ -11,11 +11,11 @@ from polyloom.ir.ssa import Place
 from polyloom.targets.belt.isa import LANED, OPS, states_width
 from polyloom.targets.belt.machine import Slot
 from polyloom.targets.belt.map.schedule.graph import LOADS, Absent, Graph, Node, Read, Source
-from polyloom.targets.belt.map.schedule.nones import entry_values, frame_values
 from polyloom.targets.belt.map.schedule.open_code import Code, Linear
 from polyloom.targets.belt.map.schedule.origins import node_places as origins
 from polyloom.targets.belt.map.schedule.pipeline import Pipelined
 from polyloom.targets.belt.map.schedule.positions import Belt
+from polyloom.targets.belt.map.schedule.prologue_passes import entry_values, frame_values
 from polyloom.targets.belt.map.schedule.spill import frame_age
 from polyloom.targets.belt.source.ir import Constant, Operand, Value
 from polyloom.targets.belt.value_types import BYTES

@@ -18,7 +18,7 @@ from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine, Slot
 from polyloom.targets.belt.map.schedule.graph import CALLS, LEAF, LOADS, Graph, Node, Read
 from polyloom.targets.belt.map.schedule.positions import Belt, Placed
-from polyloom.targets.belt.map.schedule.problem import Class, slot_classes, gap, latency
+from polyloom.targets.belt.map.schedule.problem import Class, gap, latency, slot_classes
 from polyloom.targets.belt.map.schedule.slots import order_acts
 
 ENTRY: Final = "entry"

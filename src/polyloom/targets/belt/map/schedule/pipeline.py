@@ -16,19 +16,26 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.modulo.bounds import recurrence_bound, resource_bound
 from polyloom.modulo.check import check, violations
 from polyloom.modulo.graph import Arc, Demand, build_graph
-from polyloom.modulo.placing import Case
+from polyloom.modulo.placement import Case
 from polyloom.modulo.problem import Choice, Dependence, LowerBound, Problem, Schedule, Solution
 from polyloom.modulo.solve import SOLVERS, solve
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.schedule.graph import Graph, Read, prune, prune_with_map
-from polyloom.targets.belt.map.schedule.late import insert_into_schedule, reduce_lifetimes
-from polyloom.targets.belt.map.schedule.nones import NoneAnalysis, Failure, add_recur, ambiguous_recur, repair, insert_recur
 from polyloom.targets.belt.map.schedule.positions import Belt
-from polyloom.targets.belt.map.schedule.problem import Setting, operation_label, linear_latency, scheduling_problem
+from polyloom.targets.belt.map.schedule.problem import Setting, linear_latency, operation_label, scheduling_problem
+from polyloom.targets.belt.map.schedule.prologue_passes import (
+    Failure,
+    NoneAnalysis,
+    add_recur,
+    ambiguous_recur,
+    insert_recur,
+    repair,
+)
 from polyloom.targets.belt.map.schedule.slots import assign_slots
 from polyloom.targets.belt.map.schedule.spill import Frames, allocate_frames, lost_operands, spill_lost_operands
-from polyloom.targets.belt.map.schedule.steady import keep_initial_values
+from polyloom.targets.belt.map.schedule.stage_scheduling import insert_into_schedule, reduce_lifetimes
+from polyloom.targets.belt.map.schedule.steady_recurrences import keep_initial_values
 from polyloom.targets.belt.source.ir import Constant, Value
 
 TRIES: Final = (1, 1, 1, 1)
@@ -107,7 +114,9 @@ def pipeline(machine: Machine, graph: Graph, addresses: Mapping[str, int], optio
     return min(fitting, key=lambda f: (f.interval, len(f.belt.graph.nodes)), default=found[0])
 
 
-def _pipeline_by_solver(machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options) -> Pipelined | Failed:
+def _pipeline_by_solver(
+    machine: Machine, graph: Graph, addresses: Mapping[str, int], options: Options
+) -> Pipelined | Failed:
     """Pipeline a loop by one solver, from the lower bound; where some rounds do not suffice, from a longer interval, at
     which the belt holds more."""
     known = dict(addresses)
@@ -226,7 +235,9 @@ def fill_constants(machine: Machine, graph: Graph) -> Graph:
     return replace(graph, nodes=tuple(nodes))
 
 
-def _repair_first_passes(machine: Machine, nones: NoneAnalysis, wrongs: Sequence[Failure], known: dict[str, int], hard: bool) -> Graph:
+def _repair_first_passes(
+    machine: Machine, nones: NoneAnalysis, wrongs: Sequence[Failure], known: dict[str, int], hard: bool
+) -> Graph:
     """Repair the first passes: all operands without an initial value at once, else the first failure."""
     graph = nones.graph
     starts = {
@@ -320,7 +331,9 @@ def _supply_initial(machine: Machine, graph: Graph, read: Read, known: dict[str,
     if least == _interval_bound(machine, graph):
         return with_one
     kept = keep_initial_values(graph, read, lambda graph, input, value: add_recur(graph, input, value, known))
-    return kept if kept is not None and _interval_bound(machine, kept) < least and not ambiguous_recur(kept) else with_one
+    return (
+        kept if kept is not None and _interval_bound(machine, kept) < least and not ambiguous_recur(kept) else with_one
+    )
 
 
 def _interval_bound(machine: Machine, graph: Graph) -> int:

@@ -98,7 +98,8 @@ def scheduling_problem(machine: Machine, graph: Graph) -> Setting:
         slots += [(slot,) for slot in LOOP_SLOTS]
         resources += [Resource(f"{slot}", 1) for slot in LOOP_SLOTS]
     operations = [
-        Operation(operation_label(graph, n), _choices(machine, graph, node, groups)) for n, node in enumerate(graph.nodes)
+        Operation(operation_label(graph, n), _choices(machine, graph, node, groups))
+        for n, node in enumerate(graph.nodes)
     ]
     begin = len(operations)
     # It takes no slot: it marks the time 0 from which stages count.
@@ -230,4 +231,6 @@ def linear_latency(machine: Machine, graph: Graph) -> int:
             )
         return times[n]
 
-    return max((earliest_start(n) + max(1, latency(machine, graph, node)) for n, node in enumerate(graph.nodes)), default=1)
+    return max(
+        (earliest_start(n) + max(1, latency(machine, graph, node)) for n, node in enumerate(graph.nodes)), default=1
+    )

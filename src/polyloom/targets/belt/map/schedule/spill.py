@@ -87,7 +87,9 @@ def _spill_value(belt: Belt, graph: Graph, value: Read, readers: Sequence[tuple[
     return graph
 
 
-def _cluster_readers(belt: Belt, readers: Sequence[tuple[int, int, Read]], within: int) -> list[list[tuple[int, int, Read]]]:
+def _cluster_readers(
+    belt: Belt, readers: Sequence[tuple[int, int, Read]], within: int
+) -> list[list[tuple[int, int, Read]]]:
     """Clusters of readers, in order of time, that one fill may serve."""
     found: list[list[tuple[int, int, Read]]] = []
     for item in readers:

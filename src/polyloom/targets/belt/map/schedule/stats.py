@@ -14,7 +14,9 @@ from polyloom.targets.belt.source.ir import Loop
 from polyloom.targets.belt.words.loop_facts import LoopFacts
 
 
-def loop_facts(machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, LowerBound], reason: str) -> LoopFacts:
+def loop_facts(
+    machine: Machine, loop: Loop, graph: Graph, bounds: tuple[LowerBound, LowerBound], reason: str
+) -> LoopFacts:
     """Facts of a loop that is not pipelined, or not yet; `bounds` are ResMII and RecMII (Rau 1994)."""
     resource, recurrence = (b.value for b in bounds)
     lanes = max((v.type.lanes for n in graph.nodes for v in n.results), default=1)

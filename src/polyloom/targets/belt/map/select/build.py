@@ -12,7 +12,14 @@ from polyloom.analysis.superblocks import SideExit, Superblock, superblocks
 from polyloom.ir import ssa
 from polyloom.ir.ssa_types import I1
 from polyloom.ir.ssa_verify import definitions, uses
-from polyloom.targets.belt.map.select.lower import B, Emitter, constant, lower_instruction, complemented_condition, belt_type
+from polyloom.targets.belt.map.select.lower import (
+    B,
+    Emitter,
+    belt_type,
+    complemented_condition,
+    constant,
+    lower_instruction,
+)
 from polyloom.targets.belt.source.ir import (
     Block,
     Branch,

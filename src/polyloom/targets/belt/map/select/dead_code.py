@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.targets.belt.source.ir import Block, Branch, Edge, Function, Jump, Loop, Operand, Value
-from polyloom.targets.belt.source.ir_verify import flow_edges, end_operands
+from polyloom.targets.belt.source.ir_verify import end_operands, flow_edges
 
 _EFFECTS: Final = ("store", "call", "calltr", "leave", "leavetr", "leavefl")
 
@@ -75,6 +75,8 @@ def _live_values(function: Function, blocks: dict[str, Block | Loop]) -> set[str
     return live
 
 
-def _bind_arguments(sources: dict[str, list[Operand]], parameters: Iterable[Value], arguments: Iterable[Operand]) -> None:
+def _bind_arguments(
+    sources: dict[str, list[Operand]], parameters: Iterable[Value], arguments: Iterable[Operand]
+) -> None:
     for parameter, argument in zip(parameters, arguments, strict=True):
         sources.setdefault(parameter.name, []).append(argument)

@@ -11,7 +11,7 @@ from typing import Final
 
 from polyloom.targets.belt.map.select.dead_code import eliminate_dead_code
 from polyloom.targets.belt.source.ir import Block, Constant, Function, Loop, Op, Operand, Value
-from polyloom.targets.belt.source.ir_verify import flow_edges, end_operands, used_operands
+from polyloom.targets.belt.source.ir_verify import end_operands, flow_edges, used_operands
 
 _FUSED: Final = {"mul": "muladd", "shl": "shladd", "shrs": "shrsadd"}
 

@@ -351,7 +351,9 @@ def _extending_load(emitter: Emitter, i: Instruction) -> Instruction | None:
     return load if narrow and load is not None and list(emitter.readers[load.results[0].name]) == [i] else None
 
 
-def _lower_cast(emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str) -> Operand | None:
+def _lower_cast(
+    emitter: Emitter, name: str, source: SsaType, target: SsaType, given: Operand, to: str
+) -> Operand | None:
     """Conversion of a width, or between integers and floats; an operand where the bits stay as they are."""
     type = belt_type(target)
     match name:

@@ -12,15 +12,20 @@ from polyloom.analysis.convolution import Convolution
 from polyloom.diagnostics import infeasible, input_error
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
+from polyloom.targets.minion.map.convolution.data_layout import Room, build_shape
 from polyloom.targets.minion.map.convolution.loop import Buffer, convolution_loop
 from polyloom.targets.minion.map.convolution.move import move_loops
-from polyloom.targets.minion.map.convolution.place import Room, build_shape
 from polyloom.targets.minion.map.convolution.predict import choose_tile, cycles
 from polyloom.targets.minion.map.frame import Part, barrier
-from polyloom.targets.minion.map.product.compile import on_first_harts, must_evict, phase_end_waits, is_factor_overwritten
+from polyloom.targets.minion.map.phase_work import Made, Setting
+from polyloom.targets.minion.map.product.compile import (
+    is_factor_overwritten,
+    must_evict,
+    on_first_harts,
+    phase_end_waits,
+)
 from polyloom.targets.minion.map.product.operand import Kind
-from polyloom.targets.minion.map.product.tile import STORED, wait
-from polyloom.targets.minion.map.work import Made, Setting
+from polyloom.targets.minion.map.product.tensor_assembly import STORED, wait
 from polyloom.targets.minion.memory_map import SCRATCHPAD
 from polyloom.targets.minion.words.tiles import TILE
 from polyloom.targets.target import Json
@@ -70,7 +75,11 @@ def convolution_code(c: Convolution, kind: Kind, place: Place, outermost: bool, 
         setting = replace(setting, prefix=f"{setting.prefix}.back")
         lines = move_loops(room.last, setting.team, setting.prefix)
     parts.append(
-        on_first_harts(Part((*lines, *phase_end_waits(setting, streams=is_factor_overwritten(setting, c.weight))), place), setting, "skip")
+        on_first_harts(
+            Part((*lines, *phase_end_waits(setting, streams=is_factor_overwritten(setting, c.weight))), place),
+            setting,
+            "skip",
+        )
     )
     facts: dict[str, Json] = {"split_k": 1, "predicted_cycles": cycles(s, setting.team.minions)}
     # Useful multiply-adds leave out taps outside of the image.

@@ -19,10 +19,10 @@ from polyloom.analysis.im2col import convolution_matrices, matrix_to_result
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.convolution.compile import convolution_code
 from polyloom.targets.minion.map.convolution.taps import TAPS
+from polyloom.targets.minion.map.phase_work import Arrays, Work
 from polyloom.targets.minion.map.product import arithmetic
 from polyloom.targets.minion.map.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.map.product.quant import apply_quant, transform_chain
-from polyloom.targets.minion.map.work import Arrays, Work
 from polyloom.targets.minion.words.tensor_words import SCP_LINES
 
 Array = NDArray[Any]
@@ -139,7 +139,11 @@ def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arr
         sums = (pixels.astype(np.float64) @ weights.astype(np.float64)).astype(np.int64).astype(np.int32)
     elif made.kind is FP32 and not made.reorders:
         # The code clears registers first, so that also the first term is added to +0.
-        sums = arithmetic.product_from_zero(pixels, weights) if begins is None else arithmetic.product(pixels, weights, begins)
+        sums = (
+            arithmetic.product_from_zero(pixels, weights)
+            if begins is None
+            else arithmetic.product(pixels, weights, begins)
+        )
     else:
         sums = arithmetic.product_in_double(pixels, weights, begins)
     if made.found.steps:
@@ -147,7 +151,9 @@ def _results(made: Convolved, values: Mapping[str, int], read: Arrays, held: Arr
     return {**held, made.found.result: matrix_to_result(made.found, sums, held[made.found.result].shape)}
 
 
-def _result_bounds(made: Convolved, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
+def _result_bounds(
+    made: Convolved, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]
+) -> Array:
     """Error bounds of the result, in its shape."""
     c = made.found
     zeros = {name: np.zeros(read[name].shape) for name in (c.image, c.weight)}

@@ -25,15 +25,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
-from polyloom.targets.minion.map.convolution.ahead import prefetch_weights
-from polyloom.targets.minion.map.convolution.ordered import channel_loop
+from polyloom.targets.minion.map.convolution.channels_outermost import channel_loop
 from polyloom.targets.minion.map.convolution.shape import Shape, Tap
 from polyloom.targets.minion.map.convolution.taps import PAIRS, add_constant, tap_loops
+from polyloom.targets.minion.map.convolution.weight_prefetch import prefetch_weights
 from polyloom.targets.minion.map.frame import Team
-from polyloom.targets.minion.map.product.begin import load_column, evict_lines, load_row
-from polyloom.targets.minion.map.product.loop import divide_index, shorten_step, multiply_step
+from polyloom.targets.minion.map.product.accumulator_start import evict_lines, load_column, load_row
+from polyloom.targets.minion.map.product.loop import divide_index, multiply_step, shorten_step
 from polyloom.targets.minion.map.product.quant import prepare_quant
-from polyloom.targets.minion.map.product.tile import (
+from polyloom.targets.minion.map.product.tensor_assembly import (
     COLUMN_FIELD,
     DEPTH_FIELD,
     LOADED,
@@ -41,8 +41,8 @@ from polyloom.targets.minion.map.product.tile import (
     STORED,
     TURN_FMA,
     TURN_LOAD,
-    li,
     add_scaled,
+    li,
     wait,
 )
 from polyloom.targets.minion.memory_map import LINE
@@ -87,7 +87,11 @@ def convolution_loop(s: Shape, team: Team, buffer: Buffer, prefix: str) -> list[
 def _loop_constants(s: Shape) -> list[str]:
     """Loop invariants: strides, the size of the image's rows for masks, and the bits that turn."""
     stride = LINE if s.turns else s.pixel_axis.result_step
-    lines = [li("s9", s.pixel_axis.stride * s.pixel_axis.image_step), li("s10", load_second_word(s.line_step, 1)), li("s11", stride)]
+    lines = [
+        li("s9", s.pixel_axis.stride * s.pixel_axis.image_step),
+        li("s10", load_second_word(s.line_step, 1)),
+        li("s11", stride),
+    ]
     if s.is_masked:
         # One row of the image is enough: taps across rows are left out by branches, so the mask only compares columns.
         size = encode("tensor_conv_size", rows=1, column_step=s.pixel_axis.stride, columns=s.pixel_axis.limit).value
@@ -114,7 +118,11 @@ def _initial_words(s: Shape, prefix: str) -> list[str]:
         lines += [f"slli t4, t4, {ROW_FIELD}", "add a1, a1, t4", li("t4", ROWS - 1)]
     lines += ["srli t4, t4, 2", f"slli t4, t4, {COLUMN_FIELD}", "or s8, s8, t4"]
     for number in reversed(range(len(s.axes))):
-        lines += ["mv t2, t3", *(divide_index("t3", "t2", s.digits[number]) if number else []), *_add_axis(s, number, prefix)]
+        lines += [
+            "mv t2, t3",
+            *(divide_index("t3", "t2", s.digits[number]) if number else []),
+            *_add_axis(s, number, prefix),
+        ]
     return lines
 
 
@@ -150,7 +158,9 @@ def _result_step(s: Shape) -> int:
 def _store_word(s: Shape) -> int:
     if s.turns:
         return encode("tensor_store_scp", start=_LINES, address=s.result).value
-    return encode("tensor_store", bytes=s.quant.row if s.quant else LINE, step=_row_registers(s), address=s.result).value
+    return encode(
+        "tensor_store", bytes=s.quant.row if s.quant else LINE, step=_row_registers(s), address=s.result
+    ).value
 
 
 def _row_registers(s: Shape) -> int:
@@ -180,7 +190,11 @@ def _clear_sums(s: Shape) -> list[str]:
     is_row = s.pixel_axis.extent == 1 and s.channels > 1
     lines = [li("t2", s.begins)]
     lines += add_scaled("t1", "s2", LINE if is_row else s.tile * WORD, "t2")
-    return [*lines, *(load_row("t2") if is_row else load_column("t2")), *(evict_lines("t2", 1, LINE) if s.evicts else [])]
+    return [
+        *lines,
+        *(load_row("t2") if is_row else load_column("t2")),
+        *(evict_lines("t2", 1, LINE) if s.evicts else []),
+    ]
 
 
 def _read_tenc(s: Shape) -> list[str]:

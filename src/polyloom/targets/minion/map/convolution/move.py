@@ -15,7 +15,7 @@ from math import prod
 
 from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.product.loop import divide_index
-from polyloom.targets.minion.map.product.tile import LOADED, TURN_LOAD, TURN_STORE, li, add_scaled, wait
+from polyloom.targets.minion.map.product.tensor_assembly import LOADED, TURN_LOAD, TURN_STORE, add_scaled, li, wait
 from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, load_second_word
 
 
@@ -68,6 +68,12 @@ def _move_loop(m: Move, team: Team, prefix: str) -> list[str]:
         lines += ["mv t2, t3", *(divide_index("t3", "t2", digit.count) if number < len(several) else [])]
         lines += [*add_scaled("t1", "t2", digit.source, "s6"), *add_scaled("t1", "t2", digit.to, "s7")]
     # x31 is sampled when the CSR is written, so the store's stride is set only behind the load.
-    lines += [li("t6", load_second_word(m.source_stride)), "csrw tensor_load, s6", li("t5", m.to_stride), wait(LOADED), "mv t6, t5"]
+    lines += [
+        li("t6", load_second_word(m.source_stride)),
+        "csrw tensor_load, s6",
+        li("t5", m.to_stride),
+        wait(LOADED),
+        "mv t6, t5",
+    ]
     lines += ["csrw tensor_store, s7", "xor s6, s6, a3", "xor s7, s7, a4", li("t0", team.minions), "add s4, s4, t0"]
     return [*lines, f"j {again}", f"{done}:"]

@@ -16,8 +16,8 @@ from polyloom.ir.ssa import Place
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.convolution.form import work
 from polyloom.targets.minion.map.frame import span_place
+from polyloom.targets.minion.map.phase_work import Work
 from polyloom.targets.minion.map.simd import form as simd
-from polyloom.targets.minion.map.work import Work
 from polyloom.targets.minion.options import Fp
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from polyloom.targets.minion.map.convolution.shape import Shape, Tap
-from polyloom.targets.minion.map.product.tile import li
+from polyloom.targets.minion.map.product.tensor_assembly import li
 
 PAIRS: Final = (("s3", "s4"), ("s5", "a5"), ("a6", "a7"), ("gp", "sp"), ("tp", "ra"))
 """For each tap: the register that tells where it is in the image, and that of how many are left."""

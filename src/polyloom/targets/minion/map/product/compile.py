@@ -11,17 +11,17 @@ from typing import Final
 from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.frame import Part, barrier
-from polyloom.targets.minion.map.product.begin import Begin
-from polyloom.targets.minion.map.product.choose import fit_block_height, uses_staging
+from polyloom.targets.minion.map.phase_work import Made, Multiplied, Setting
+from polyloom.targets.minion.map.product.accumulator_start import Begin
+from polyloom.targets.minion.map.product.cooperative_loads import can_share
 from polyloom.targets.minion.map.product.loop import Problem, product_loop
 from polyloom.targets.minion.map.product.operand import INT8, lhs_tiles, packed_tiles, rhs_tiles
-from polyloom.targets.minion.map.product.pack import packing_loop
+from polyloom.targets.minion.map.product.operand_staging import Stage, staged_loop
+from polyloom.targets.minion.map.product.pack_tiles import packing_loop
 from polyloom.targets.minion.map.product.predict import cycles
 from polyloom.targets.minion.map.product.quant import build_quant
-from polyloom.targets.minion.map.product.staged import Stage, staged_loop
-from polyloom.targets.minion.map.product.tile import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
-from polyloom.targets.minion.map.product.together import can_share
-from polyloom.targets.minion.map.work import Made, Multiplied, Setting
+from polyloom.targets.minion.map.product.tensor_assembly import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
+from polyloom.targets.minion.map.product.tile_selection import fit_block_height, uses_staging
 from polyloom.targets.minion.words.resident import Home, Resident
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
@@ -102,7 +102,9 @@ def _resident_product(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> M
     left, right, result = r.tiles()
     # The same loop serves, with blocks counted in the shire instead of in the whole.
     local = replace(p, left=left, right=right, result=result, is_local=True)
-    part = on_first_harts(Part((*product_loop(local, g, setting.prefix), *phase_end_waits(setting)), m.place), setting, "skip")
+    part = on_first_harts(
+        Part((*product_loop(local, g, setting.prefix), *phase_end_waits(setting)), m.place), setting, "skip"
+    )
     home = Home(r, (m.found.left, m.found.right, m.found.result))
     return Made((part,), {"split_k": 1}, useful_macs(m, setting), p.kind.peak, 0, home)
 

@@ -21,11 +21,11 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Phase
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.frame import span_place
+from polyloom.targets.minion.map.phase_work import Arrays, Multiplied, Work
 from polyloom.targets.minion.map.product import arithmetic
-from polyloom.targets.minion.map.product.compile import product_code, has_helpers
+from polyloom.targets.minion.map.product.compile import has_helpers, product_code
 from polyloom.targets.minion.map.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.map.product.quant import apply_quant, transform_chain
-from polyloom.targets.minion.map.work import Arrays, Multiplied, Work
 
 Array = NDArray[Any]
 _KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
@@ -132,7 +132,9 @@ def _with_error(matrix: Matrix, read: Arrays, errors: Arrays) -> tuple[Array, Ar
     return array_to_matrix(matrix, array), array_to_matrix(matrix, errors.get(matrix.array, np.zeros(array.shape)))
 
 
-def _result_bounds(product: Product, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]) -> Array:
+def _result_bounds(
+    product: Product, values: Mapping[str, int], read: Arrays, errors: Arrays, shape: tuple[int, ...]
+) -> Array:
     """Error bounds of the result, in the shape of its array."""
     del values, shape
     c = product.contraction

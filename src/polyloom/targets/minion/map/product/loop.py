@@ -19,11 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.targets.minion.map.product.begin import Begin, accumulates, start_sums
+from polyloom.targets.minion.map.product.accumulator_start import Begin, accumulates, start_sums
+from polyloom.targets.minion.map.product.cooperative_loads import coop_groups
 from polyloom.targets.minion.map.product.operand import Kind
 from polyloom.targets.minion.map.product.quant import WORD, Quant, prepare_quant
 from polyloom.targets.minion.map.product.split import Split, combine_parts, row_share
-from polyloom.targets.minion.map.product.tile import (
+from polyloom.targets.minion.map.product.tensor_assembly import (
     COLUMN_FIELD,
     DEPTH_FIELD,
     FIRST,
@@ -33,11 +34,10 @@ from polyloom.targets.minion.map.product.tile import (
     ROW_FIELD,
     TURN_FMA,
     TURN_LOAD,
-    li,
     add_scaled,
+    li,
     wait,
 )
-from polyloom.targets.minion.map.product.together import coop_groups
 from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, load_second_word
 from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
@@ -93,7 +93,11 @@ def product_loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
     lines += ["mv a6, gp"] if p.is_local else []
     lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
-    lines += [*initial_words(p, split, prefix), *depth_loop(p, split, prefix), *combine_parts(split, p.kind, broadcast=p.broadcast)]
+    lines += [
+        *initial_words(p, split, prefix),
+        *depth_loop(p, split, prefix),
+        *combine_parts(split, p.kind, broadcast=p.broadcast),
+    ]
     lines += _store_block(p, split, prefix)
     down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
     lines += [*right, f"addi s5, s5, {g.total_columns}", f"j {prefix}.column"]
@@ -104,7 +108,12 @@ def product_loop(p: Problem, g: Grid, prefix: str) -> list[str]:
 def grid_position(g: Grid) -> list[str]:
     """Position of the minion in the grid, in s2 and s3."""
     inner = g.rows * g.columns
-    lines = ["mv t2, s0", *_divide_by_power("t2", g.parts), *divide_index("t3", "t2", inner), *divide_index("s2", "t2", g.columns)]
+    lines = [
+        "mv t2, s0",
+        *_divide_by_power("t2", g.parts),
+        *divide_index("t3", "t2", inner),
+        *divide_index("s2", "t2", g.columns),
+    ]
     lines += ["mv s3, t2", *divide_index("t4", "t3", g.shire_columns), *add_scaled("t1", "t4", g.rows, "s2")]
     return [*lines, *add_scaled("t1", "t3", g.columns, "s3")]
 
@@ -154,7 +163,10 @@ def initial_words(p: Problem, split: Split, prefix: str) -> list[str]:
     )
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
     load = encode("tensor_load", transform=TRANSFORMS.index(p.left.transform), address=p.left.address, coop=p.shares)
-    lines = [*block_extent(p.rows, "s4", "t3", f"{prefix}.height", p.height), *block_extent(p.columns, "s5", "t4", f"{prefix}.width")]
+    lines = [
+        *block_extent(p.rows, "s4", "t3", f"{prefix}.height", p.height),
+        *block_extent(p.columns, "s5", "t4", f"{prefix}.width"),
+    ]
     # The bit that turns survives from the block before: a half is not reused while its last FMA may run.
     lines += ["and s6, s6, a3", "add s6, s6, t3", li("t0", load.value), "add s6, s6, t0"]
     lines += [li("s7", encode("tensor_load_b", rows=ROWS, address=p.right.address, coop=p.shares).value)]

@@ -22,7 +22,7 @@ from polyloom.ir.operations import ElementType
 from polyloom.targets.minion.map.product import arithmetic
 from polyloom.targets.minion.map.product.arithmetic import Array
 from polyloom.targets.minion.map.product.operand import Kind
-from polyloom.targets.minion.map.product.tile import ROW_FIELD, li
+from polyloom.targets.minion.map.product.tensor_assembly import ROW_FIELD, li
 from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.layout import Placed
 from polyloom.targets.minion.words.tensor_words import QUANT, encode, load_second_word

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyloom.targets.minion.map.product.operand import Kind
-from polyloom.targets.minion.map.product.tile import ROW_FIELD, li, add_scaled
+from polyloom.targets.minion.map.product.tensor_assembly import ROW_FIELD, add_scaled, li
 from polyloom.targets.minion.words.tensor_words import FUNCTIONS, encode
 from polyloom.targets.minion.words.tiles import ROWS
 

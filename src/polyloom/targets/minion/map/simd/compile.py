@@ -18,10 +18,10 @@ from typing import Final
 from polyloom.ir.instance_counts import count_operations
 from polyloom.ir.nest import Nest, loops
 from polyloom.targets.minion.map.frame import Part, Team
-from polyloom.targets.minion.map.simd import works
-from polyloom.targets.minion.map.simd.lanes import machine_description
+from polyloom.targets.minion.map.phase_work import Setting
+from polyloom.targets.minion.map.simd import spmd_program
 from polyloom.targets.minion.map.simd.memory import place_locals
-from polyloom.targets.minion.map.work import Setting
+from polyloom.targets.minion.map.simd.parallel_machine import machine_description
 from polyloom.targets.minion.options import Fp
 from polyloom.transform.parallel.arrangement import arrange_loops
 from polyloom.transform.parallel.contraction import contract
@@ -54,7 +54,9 @@ def compile_nest(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compi
     shared = share_work(made, machine_description(setting.team))
     # Arrays of partial results and expanded temporaries are locals of the arranged nest, and need memory of their own.
     place = place_locals(made, tuple(setting.arrays.values()), setting.scratch)
-    parts = works.program_parts(made, shared, place, setting.team, setting.prefix, setting.later if others else None)
+    parts = spmd_program.program_parts(
+        made, shared, place, setting.team, setting.prefix, setting.later if others else None
+    )
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
     # Only loops that the user wrote: those of copies would be told twice.

@@ -18,9 +18,9 @@ from polyloom.analysis.privatizable import privatizable
 from polyloom.ir.nest import Assign, Cell, If, Loop, Nest, Node, accesses, assignments, cell, loops
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
-from polyloom.targets.minion.map.simd.ahead import unroll, unroll_factor
 from polyloom.targets.minion.map.simd.elements import Around
-from polyloom.targets.minion.map.simd.lanes import LANES
+from polyloom.targets.minion.map.simd.parallel_machine import LANES
+from polyloom.targets.minion.map.simd.unroll_and_load import unroll, unroll_factor
 from polyloom.targets.minion.map.simd.values import Values
 
 _ALL: int = (1 << LANES) - 1
@@ -188,7 +188,9 @@ class Control:
 
         def moves(step: int) -> list[str]:
             return [
-                line for form, (register, _) in pointers.items() for line in _pointer_step(form, loop.name, step, register)
+                line
+                for form, (register, _) in pointers.items()
+                for line in _pointer_step(form, loop.name, step, register)
             ]
 
         yield replace(around, held={**around.held, **held}, pointers={**around.pointers, **pointers}), moves

@@ -23,10 +23,10 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Parametric, Phase, Plan
 from polyloom.sets import Condition
 from polyloom.targets.minion.map.frame import Team
-from polyloom.targets.minion.map.simd import types
+from polyloom.targets.minion.map.phase_work import Arrays, Bounds, Made, Setting, Work
+from polyloom.targets.minion.map.simd import supported_types
 from polyloom.targets.minion.map.simd.arithmetic import MachineScope, machine_function
 from polyloom.targets.minion.map.simd.compile import arrange_nest, compile_nest, specialize_nest
-from polyloom.targets.minion.map.work import Arrays, Bounds, Made, Setting, Work
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
@@ -76,7 +76,9 @@ def nest_plan(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
     bound = [tuple((array.name, array.name) for array in arrays) for arrays in (inputs, whole.outputs)]
     phase = Phase(program, bound[0], bound[1])
     plan = Plan(nest.name, nest.parameters, nest.assumptions, inputs, whole.outputs, (), (phase,))
-    return plan, Work("simd", HARTS, "shared", partial(_compile_code, nest, fp, False), partial(_interpret, nest, fp, minions))
+    return plan, Work(
+        "simd", HARTS, "shared", partial(_compile_code, nest, fp, False), partial(_interpret, nest, fp, minions)
+    )
 
 
 def phase_work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
@@ -135,7 +137,7 @@ def _write_only_arrays(nest: Nest) -> frozenset[str]:
 
 def _compile_code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
     """Code of a nest, with the facts of the report. Errors: PL1350 to PL1353."""
-    types.check_types(nest)
+    supported_types.check_types(nest)
     made = compile_nest(nest, setting, fp, others=shared)
     facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
     known = made.operations is not None

@@ -19,7 +19,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.pla import Array, Program
 from polyloom.ir.plan import Phase
 from polyloom.ir.steps import Steps, Tree, as_loop
-from polyloom.targets.tcpa.map.phases.flow import CHEAP, Flow, Halves
+from polyloom.targets.tcpa.map.phases.phase_graph import CHEAP, Flow, Halves
 
 ONCE: Final = "the operations of a single iteration would set the interval of all others"
 """Why it is one."""

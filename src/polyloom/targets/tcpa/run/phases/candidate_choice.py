@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from polyloom.targets.tcpa.run.banks import collect_accesses
+from polyloom.targets.tcpa.run.bank_accesses import collect_accesses
 from polyloom.targets.tcpa.run.phases.transfers import Touched, touched_elements, transfer_cycles
 from polyloom.targets.tcpa.run.predict import predicted_cycles
 from polyloom.targets.tcpa.words import concrete_file

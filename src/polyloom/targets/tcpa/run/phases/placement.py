@@ -148,7 +148,9 @@ def _replay(placed: Placed, member: str | None, trace: bool, known: Sequence[Sim
     """Replay of a run whose first steps are known. Raises `_Waiting` where there is one more."""
     rest = iter(known)
 
-    def take_known(file: bytes, member: str | None, taken: Arrays, trace: bool, progress: Progress | None) -> Simulation:
+    def take_known(
+        file: bytes, member: str | None, taken: Arrays, trace: bool, progress: Progress | None
+    ) -> Simulation:
         del member, trace, progress
         if (found := next(rest, None)) is None:
             raise _Waiting(file, taken)

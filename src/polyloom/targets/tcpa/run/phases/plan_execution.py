@@ -20,7 +20,7 @@ import numpy as np
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Arrays as Given
-from polyloom.ir.arguments import Arrays, Signature, has_plain_values, check_parameters
+from polyloom.ir.arguments import Arrays, Signature, check_parameters, has_plain_values
 from polyloom.ir.pla import Array
 from polyloom.ir.plan_interpret import chain_phases
 from polyloom.targets.subject import Progress

@@ -16,7 +16,7 @@ from polyloom import memory
 from polyloom.diagnostics import infeasible
 from polyloom.ir.steps import walk_steps
 from polyloom.targets.tcpa.run import model, program
-from polyloom.targets.tcpa.run.banks import Accesses, collect_accesses
+from polyloom.targets.tcpa.run.bank_accesses import Accesses, collect_accesses
 from polyloom.targets.tcpa.run.phases.transfers import Touched, touched_elements, transfer_cycles
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.generator_table import decode_outline
@@ -118,7 +118,9 @@ def _steps(bound: Bound, phased: Phased) -> Run:
     own = [tuple(phased.counters[n] for n in stage.counters) for stage in phased.stages]
     region, places = (bound.rows, bound.columns), bound.places
     makers = [
-        program.make_instantiator(stage.data, region, c, bound.closed, places_in_stage(stage, places) if places else None)
+        program.make_instantiator(
+            stage.data, region, c, bound.closed, places_in_stage(stage, places) if places else None
+        )
         for stage, c in zip(phased.stages, bound.candidates, strict=True)
     ]
     known: dict[tuple[int, ...], Own] = {}
@@ -134,7 +136,9 @@ def _steps(bound: Bound, phased: Phased) -> Run:
             size += len(file)
             # All steps are made before the first one runs, because a step that does not fit has to be refused before
             # that.
-            memory.require_memory(size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds")
+            memory.require_memory(
+                size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds"
+            )
         steps.append(found)
     return Run(phased, tuple(steps))
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from polyloom.targets.tcpa.run.banks import Accesses
+from polyloom.targets.tcpa.run.bank_accesses import Accesses
 from polyloom.targets.tcpa.words.phases.stages import NamedStage
 
 Numbers = npt.NDArray[np.int64]
@@ -67,7 +67,9 @@ def _sort_pairs(pairs: Accesses) -> Accesses:
     return found % radix, found // radix
 
 
-def _contained_pairs(banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers) -> npt.NDArray[np.bool_]:
+def _contained_pairs(
+    banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers
+) -> npt.NDArray[np.bool_]:
     """Which pairs occur among the others, as numbers in mixed radix."""
     # Pairs as single numbers, because NumPy's set operations take one dimension.
     radix = 1 + max(banks.max(initial=0), of_banks.max(initial=0))

@@ -47,7 +47,9 @@ class Channels:
         key = side, register, is_output, far
         if key not in self._usable:
             routes = (route(side, register, far, is_output, n) for n in range(self._count))
-            self._usable[key] = sum(1 << n for n, r in enumerate(routes) if _is_free_route(r, self._adjacent, self._driven))
+            self._usable[key] = sum(
+                1 << n for n, r in enumerate(routes) if _is_free_route(r, self._adjacent, self._driven)
+            )
         return self._usable[key]
 
 

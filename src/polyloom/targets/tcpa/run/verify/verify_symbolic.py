@@ -70,7 +70,9 @@ def _schedules(symbolic: Symbolic, machine: Machine) -> Iterator[Finding]:
     """
     for number, schedule in enumerate(symbolic.schedules):
         for v, (unit, latency, node) in enumerate(zip(schedule.unit, schedule.latency, symbolic.nodes, strict=True)):
-            cycles = machine.units[unit].latencies.get(decode_opcode(node.opcode)) if unit < len(machine.units) else None
+            cycles = (
+                machine.units[unit].latencies.get(decode_opcode(node.opcode)) if unit < len(machine.units) else None
+            )
             if cycles is None:
                 yield "PL0640", f"schedule {number} has node {v} on a unit that lacks its operation"
             elif cycles != latency:

@@ -15,7 +15,19 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 from polyloom import binary
-from polyloom.binary import Codec, FileKind, counted_list, fixed_integer, integer, map_codec, natural, record, section, sparse, text
+from polyloom.binary import (
+    Codec,
+    FileKind,
+    counted_list,
+    fixed_integer,
+    integer,
+    map_codec,
+    natural,
+    record,
+    section,
+    sparse,
+    text,
+)
 from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Parametric
@@ -137,7 +149,9 @@ def _affine_codec(parameters: tuple[str, ...]) -> Codec[Affine]:
 
     return Codec(
         write,
-        lambda reader: Affine.from_terms(dict(zip(parameters, coefficients.read(reader), strict=True)), constant.read(reader)),
+        lambda reader: Affine.from_terms(
+            dict(zip(parameters, coefficients.read(reader), strict=True)), constant.read(reader)
+        ),
     )
 
 
@@ -258,7 +272,10 @@ def decode(kind: FileKind, data: bytes) -> Phased:
     names = _names.read(last)
     if len(names.parameters) + len(names.counters) > _PARAMETERS or (kind is CONCRETE and names.counters):
         raise binary.format_error(first.position, "there are too many counters")
-    at, head = first.position, _head_codec(names, _affine_codec((*names.parameters, *names.counters)), _LENGTH).read(first)
+    at, head = (
+        first.position,
+        _head_codec(names, _affine_codec((*names.parameters, *names.counters)), _LENGTH).read(first),
+    )
     if len(head.slots) != len(names.arrays) or not head.phases:
         raise binary.format_error(at, "there is no phase, or not every array has a name")
     if any(s.role == PARAMETRIC and len(s.shape) != 1 for s in head.slots):

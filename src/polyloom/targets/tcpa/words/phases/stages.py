@@ -26,8 +26,8 @@ from polyloom.targets.tcpa.words.phases.phase_file import (
     Form,
     Phased,
     Stage,
-    make_template,
     decode,
+    make_template,
 )
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS, Bound
 

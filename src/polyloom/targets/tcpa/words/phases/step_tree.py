@@ -44,7 +44,10 @@ def tree_codec(affine: Codec[Affine]) -> Codec[tuple[_Node, ...]]:
 def _node_codec(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
     """At most `depth` loops in one another."""
     # At the greatest depth only phases are legal, so that a hostile file cannot exhaust the stack.
-    kind, bounds = natural("the kind of a node", 3 if depth else 1), counted_list(affine, natural("the number of bounds"))
+    kind, bounds = (
+        natural("the kind of a node", 3 if depth else 1),
+        counted_list(affine, natural("the number of bounds")),
+    )
 
     def write(out: bytearray, node: _Node) -> None:
         kind.write(out, _PHASE if node is None else _DOWN if node.downwards else _UP)

@@ -28,9 +28,9 @@ from polyloom.targets.tensix.words.arrays import note as notes
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import CODE, DATA, MEETING, Area, Key, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.targets.tensix.words.arrays.note import Note, StageFacts, OutputArea
+from polyloom.targets.tensix.words.arrays.note import Note, OutputArea, StageFacts
 from polyloom.targets.tensix.words.program import CORE
-from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied
+from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
 
 _PAGE: Final = 0x1000
 
@@ -138,7 +138,9 @@ def _select_kernels(content: Content, shapes: Mapping[str, tuple[int, ...]], wat
     return found
 
 
-def _stage_parts(stages: Sequence[_Stage], how: Arithmetic, where: Mapping[Key, Area], scalars: int) -> list[Parts | None]:
+def _stage_parts(
+    stages: Sequence[_Stage], how: Arithmetic, where: Mapping[Key, Area], scalars: int
+) -> list[Parts | None]:
     """Thread programs of each stage; None for a stage that has nothing to do."""
     found = list[Parts | None]()
     for stage in stages:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.targets.tensix.map.loops.product_pack import packer_configuration, set_register, row_bytes
+from polyloom.targets.tensix.map.loops.product_pack import packer_configuration, row_bytes, set_register
 from polyloom.targets.tensix.map.loops.product_unpack import unpacker_configuration
 from polyloom.targets.tensix.map.loops.shape import NOP
 from polyloom.targets.tensix.map.loops.thread import (
@@ -30,14 +30,14 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
-    shared_configuration,
-    inline_words,
-    counted_loop,
     configure_mop,
-    setc16_fields,
-    thread_configuration,
-    push_register,
+    counted_loop,
     encode_word,
+    inline_words,
+    push_register,
+    setc16_fields,
+    shared_configuration,
+    thread_configuration,
 )
 from polyloom.targets.tensix.map.loops.vector import ADVANCES, SLOT
 from polyloom.targets.tensix.source.allocate.replay import SLOTS
@@ -94,7 +94,10 @@ def _unpack(p: Elementwise) -> Part:
             *inline_words(encode_word("SEMWAIT", stall_res=UNPACK | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY)),
             *inline_words(encode_word("SEMGET", sem_sel=_FREE)),
             *(line for n, at in enumerate(counters) for line in _unpack_tile(at, n + 4 * half)),
-            *inline_words(encode_word("STALLWAIT", stall_res=SYNC, wait_res=UNPACKER_BUSY), encode_word("SEMPOST", sem_sel=_FILLED)),
+            *inline_words(
+                encode_word("STALLWAIT", stall_res=SYNC, wait_res=UNPACKER_BUSY),
+                encode_word("SEMPOST", sem_sel=_FILLED),
+            ),
         ]
         for half in range(2)
     ]
@@ -132,10 +135,16 @@ def _replay_kernel(p: Elementwise) -> tuple[Lines, Lines]:
     """Kernel by replay: what sets the MOP expander up, and the rest; one MOP replays the recorded words for 32
     vectors."""
     replay = encode_word("REPLAY", len=len(p.kernel))
-    halves = [[*inline_words(_offset(half)), *_process_tile(inline_words(encode_word("MOP", mop_type=1)))] for half in range(2)]
+    halves = [
+        [*inline_words(_offset(half)), *_process_tile(inline_words(encode_word("MOP", mop_type=1)))]
+        for half in range(2)
+    ]
     # Recorded without being executed: Dst holds no input yet.
     recorded = inline_words(encode_word("REPLAY", len=len(p.kernel), load_mode=1), *p.kernel)
-    return configure_mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), [*recorded, *_alternate_halves(p, halves)]
+    return configure_mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), [
+        *recorded,
+        *_alternate_halves(p, halves),
+    ]
 
 
 def _push_kernel(p: Elementwise) -> Lines:
@@ -157,7 +166,10 @@ def _offset(half: int) -> int:
 
 def _process_tile(vectors: Lines) -> Lines:
     return [
-        *inline_words(encode_word("SETRWC", BitMask=15), encode_word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY)),
+        *inline_words(
+            encode_word("SETRWC", BitMask=15),
+            encode_word("SEMWAIT", stall_res=VECTOR, sem_sel=_FILLED, wait_sem_cond=IS_EMPTY),
+        ),
         *vectors,
         *inline_words(
             # T2 may pack only what the vector unit has stored; the semaphore must not run ahead of it.
@@ -176,7 +188,14 @@ def _scalars(p: Elementwise) -> Lines:
     for number in range(p.scalar_count):
         low, high = (encode_word("SFPLOADI", instr_mod0=mode) for mode in (10, 8))
         lines += [f"lw s3, {4 * number}(s2)", "slli s4, s3, 16", "srli s4, s4, 16", f"li s5, {low:#x}"]
-        lines += ["or s4, s4, s5", *push_register("s4"), "srli s4, s3, 16", f"li s5, {high:#x}", "or s4, s4, s5", *push_register("s4")]
+        lines += [
+            "or s4, s4, s5",
+            *push_register("s4"),
+            "srli s4, s3, 16",
+            f"li s5, {high:#x}",
+            "or s4, s4, s5",
+            *push_register("s4"),
+        ]
         # SFPCONFIG may take two cycles (page of `SFPCONFIG`): the NOP keeps L0 from the next word until then.
         lines += inline_words(encode_word("SFPCONFIG", config_dest=12 + number), encode_word("SFPNOP"))
     return lines

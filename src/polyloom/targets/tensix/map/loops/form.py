@@ -39,9 +39,9 @@ from polyloom.targets.tensix.words.arrays.area import element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.transform.stages.abilities import Abilities
-from polyloom.transform.stages.arrange import assign_layouts
-from polyloom.transform.stages.cut import STAGES, cut_stages
+from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.recognize import recognize_stage
+from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 
 __all__ = ["CUT", "FORM", "Content"]
 
@@ -161,7 +161,12 @@ def _loop_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
     used = {step.name for formula in content.formulas.values() for step in formula.steps} & {*FUNCTIONS}
     help = bound_help(used, has_products=any(isinstance(stage, Product) for stage in stages))
     return loop_oracles(
-        source, partial(_arithmetic_outputs, content), partial(_equation_outputs, source, content), partial(_error_bounds, content), packed, help
+        source,
+        partial(_arithmetic_outputs, content),
+        partial(_equation_outputs, source, content),
+        partial(_error_bounds, content),
+        packed,
+        help,
     )
 
 
@@ -201,7 +206,9 @@ def _error_bounds(content: Content, values: Mapping[str, int], inputs: Arrays, e
 
 def _select_outputs(program: Program, values: Mapping[str, int], made: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        o.array: output_part(made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at))
+        o.array: output_part(
+            made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at)
+        )
         for o in program.outputs
     }
 

@@ -17,11 +17,11 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
+    encode_word,
     inline_words,
     setc16_words,
     start,
     store_words,
-    encode_word,
 )
 from polyloom.targets.tensix.options import THREADS
 
@@ -102,7 +102,9 @@ def _barrier(thread: int, done: int, meeting: int) -> Lines:
     at 0xFFE80004 waits until the thread is idle).
     """
     # A stage begins with its own counts; the values that the last one left would be wrong.
-    lines = inline_words(encode_word("SEMINIT", max_value=15, sem_sel=_SEMAPHORES)) if thread == THREADS.index("t2") else []
+    lines = (
+        inline_words(encode_word("SEMINIT", max_value=15, sem_sel=_SEMAPHORES)) if thread == THREADS.index("t2") else []
+    )
     lines += [f"li s9, {_IDLE:#x}", "lw s11, 0(s9)", "add s11, s11, s11"]  # behind the use, the load is done
     # Counts only grow, so no word has to be reset between stages.
     lines += [f"li s9, {meeting:#x}", f"li s10, {done}", f"sw s10, {4 * thread}(s9)"]

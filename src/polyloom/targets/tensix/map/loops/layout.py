@@ -18,7 +18,7 @@ from polyloom.ir.stage import Program
 from polyloom.targets.tensix.map.loops.steps import Pointwise
 from polyloom.targets.tensix.words.arrays.area import END, Area, Held, Key, Placed, datum_width
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.transform.stages.arrange import Applied, Arranged
+from polyloom.transform.stages.layout_assignment import Applied, Arranged
 
 
 def array_shapes(program: Program, values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

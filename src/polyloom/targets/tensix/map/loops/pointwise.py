@@ -18,7 +18,7 @@ from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Program
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, REGISTERS, float_bits
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS, Pointwise, Source, Spread, Step
-from polyloom.transform.stages.arrange import leaf_axes
+from polyloom.transform.stages.layout_assignment import leaf_axes
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}

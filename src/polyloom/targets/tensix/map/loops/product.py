@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from polyloom.targets.tensix.map.loops.product_pack import packer_format, pack
+from polyloom.targets.tensix.map.loops.product_pack import pack, packer_format
 from polyloom.targets.tensix.map.loops.product_unpack import unpack
 from polyloom.targets.tensix.map.loops.shape import DONE, FREE, NOP, PLACE, Product, row_blocks
 from polyloom.targets.tensix.map.loops.thread import (
@@ -24,13 +24,13 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
-    shared_configuration,
-    inline_words,
-    counted_loop,
     configure_mop,
-    setc16_fields,
-    thread_configuration,
+    counted_loop,
     encode_word,
+    inline_words,
+    setc16_fields,
+    shared_configuration,
+    thread_configuration,
 )
 from polyloom.targets.tensix.words.arrays.formats import INT32
 
@@ -88,7 +88,9 @@ def _multiply(p: Product) -> Part:
         ALU_ACC_CTRL_INT8_math_enabled=int(p.packed.code == INT32),
     )
     if p.narrow is not None:  # what T2 packs is in another format than what is summed
-        values |= shared_configuration(ALU_FORMAT_SPEC_REG_Dstacc_val=packer_format(p), ALU_FORMAT_SPEC_REG_Dstacc_override=1)
+        values |= shared_configuration(
+            ALU_FORMAT_SPEC_REG_Dstacc_val=packer_format(p), ALU_FORMAT_SPEC_REG_Dstacc_override=1
+        )
     # 16 words are half of the buffer: one fidelity phase of one pair of tiles.
     recorded = [encode_word("MVMUL", addr_mode=mode, dst=row) for row, mode in mvmul_steps()]
     replay = encode_word("REPLAY", len=len(recorded))
@@ -133,6 +135,9 @@ def _multiply_pairs(count: int, *, is_first: bool = False, is_last: bool = False
         made.append(encode_word("MOP", mop_type=1))
         if is_last:
             # The semaphore may tell T2 only what the matrix unit has finished.
-            made += [encode_word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY), encode_word("SEMPOST", sem_sel=DONE)]
+            made += [
+                encode_word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY),
+                encode_word("SEMPOST", sem_sel=DONE),
+            ]
     # SrcA goes back to the unpacker: the tile of the right factor has met all of the block.
     return inline_words(*made, encode_word("SETRWC", clear_ab_vld=1))

@@ -16,10 +16,10 @@ from polyloom.targets.tensix.map.loops.thread import (
     SCALAR_BUSY,
     SYNC,
     Part,
-    shared_configuration,
-    inline_words,
     counted_loop,
     encode_word,
+    inline_words,
+    shared_configuration,
 )
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.formats import FP16, TF32
@@ -50,7 +50,9 @@ def pack(p: Product) -> Part:
             lines += inline_words(*set_register(_BLOCK, (count - p.columns * p.rows) * pitch % _WORD))
             column += _advance_address(_COLUMN)
         row = counted_loop(f"columns{number}", "s1", p.columns, inline_words(*column))
-        lines += counted_loop(f"rows{number}", "s2", times, [*row, *(inline_words(*_advance_address(_BLOCK)) if several else [])])
+        lines += counted_loop(
+            f"rows{number}", "s2", times, [*row, *(inline_words(*_advance_address(_BLOCK)) if several else [])]
+        )
     return Part(values, {}, PACK | CONFIG, lines)
 
 

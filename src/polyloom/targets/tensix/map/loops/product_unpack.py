@@ -16,13 +16,13 @@ from polyloom.targets.tensix.map.loops.thread import (
     UNPACK,
     Lines,
     Part,
-    shared_configuration,
-    inline_words,
-    counted_loop,
     configure_mop,
-    thread_configuration,
-    push_register,
+    counted_loop,
     encode_word,
+    inline_words,
+    push_register,
+    shared_configuration,
+    thread_configuration,
 )
 from polyloom.targets.tensix.words.arrays import tiles
 
@@ -57,7 +57,11 @@ def unpack(p: Product) -> Part:
     lines += [f"li s1, {at[1]:#x}"]
     for number, (count, times) in enumerate(row_blocks(p)):
         column = _unpack_column(p, step, number)
-        row = [f"li s2, {at[0]:#x}", *counted_loop(f"columns{number}", "s3", p.columns, column), f"addi s1, s1, {count}"]
+        row = [
+            f"li s2, {at[0]:#x}",
+            *counted_loop(f"columns{number}", "s3", p.columns, column),
+            f"addi s1, s1, {count}",
+        ]
         lines += [f"li s6, {_IDLE:#x}", "lw s6, 0(s6)", "add s6, s6, s6"]  # behind the use, the load is done
         # The expander must be idle before it is configured again, for which the load above waits (page of `MOP`).
         lines += configure_mop([step, count, each[0], NOP, NOP, each[1], NOP, each[1], each[1]])

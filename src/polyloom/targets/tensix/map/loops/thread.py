@@ -15,7 +15,7 @@ from typing import Final
 from polyloom.riscv.assemble import assemble
 from polyloom.targets.tensix.words.configuration import settings
 from polyloom.targets.tensix.words.encode import encode, rotate_word
-from polyloom.targets.tensix.words.isa import spelling_key, instructions_by_name
+from polyloom.targets.tensix.words.isa import instructions_by_name, spelling_key
 from polyloom.targets.tensix.words.program import CORE
 
 CONFIGURATION: Final = 0xFFEF0000

@@ -23,10 +23,10 @@ from polyloom.targets.tensix.map.loops.steps import Pointwise
 from polyloom.targets.tensix.map.loops.vector import ADDING, Error, evaluate, formula_error, propagate_infinite
 from polyloom.targets.tensix.map.oracle import arithmetic
 from polyloom.targets.tensix.map.oracle.bound import product_bound
-from polyloom.targets.tensix.words.arrays.area import Placed, encode_operand, element_format, broadcast_input
+from polyloom.targets.tensix.words.arrays.area import Placed, broadcast_input, element_format, encode_operand
 from polyloom.targets.tensix.words.arrays.elements import Elements, to_vectors
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic, pack_to_16_bits
-from polyloom.transform.stages.arrange import Applied, Arranged, Multiplied
+from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
 
 Array = NDArray[Any]
 _SINGLE = 2.0**-24

@@ -28,7 +28,13 @@ def loop_oracles(
     return (
         Oracle("arithmetic", "the tile's arithmetic", arithmetic),
         Oracle(
-            EQUATIONS, equations_name(source), equations, partial(_known_bounds, bounds), partial(_error_figures, result), "PL1235", help
+            EQUATIONS,
+            equations_name(source),
+            equations,
+            partial(_known_bounds, bounds),
+            partial(_error_figures, result),
+            "PL1235",
+            help,
         ),
     )
 

@@ -14,7 +14,13 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, Code, Item, Op, Register
-from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, Bits, Interference, build_interference_graph, members
+from polyloom.targets.tensix.source.allocate.interference import (
+    ALLOCATED,
+    Bits,
+    Interference,
+    build_interference_graph,
+    members,
+)
 
 _PHYSICAL: Final[Bits] = (1 << ALLOCATED) - 1
 # Each round keeps one more group of copies; kernels that need more do not fit as a rule.
@@ -160,7 +166,9 @@ def _program_order(code: Code) -> list[Register]:
 
 
 def _rename_registers(code: Code, colours: Sequence[Register]) -> Code:
-    items = tuple(tuple(i for i in (_rename_item(item, colours) for item in found) if i is not None) for found in code.items)
+    items = tuple(
+        tuple(i for i in (_rename_item(item, colours) for item in found) if i is not None) for found in code.items
+    )
     return replace(code, items=items, variables=FIRST_VARIABLE)
 
 

@@ -50,7 +50,11 @@ def emit(listing: Listing) -> tuple[Function, tuple[Note, ...]]:
 def _printing_externals(listing: Listing) -> set[str]:
     """Names of operations that scalar code is left with."""
     lines = (line for lines in listing.lines for line in lines if isinstance(line, Instruction))
-    return {line.called for line in lines if line.called and (called_operation(line) is not None or PREFIX not in line.called)}
+    return {
+        line.called
+        for line in lines
+        if line.called and (called_operation(line) is not None or PREFIX not in line.called)
+    }
 
 
 @dataclass(slots=True)

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.ir.ssa import Function
-from polyloom.targets.tensix.source.allocate.alike import match_copies
 from polyloom.targets.tensix.source.allocate.allocate import allocate_registers
 from polyloom.targets.tensix.source.allocate.code import EXIT, Code, Op
 from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, max_pressure
+from polyloom.targets.tensix.source.allocate.match_copies import match_copies
 from polyloom.targets.tensix.source.allocate.nops import insert_nops
 from polyloom.targets.tensix.source.allocate.pressure import pressure_error
-from polyloom.targets.tensix.source.allocate.relieve import shorten_live_ranges, rematerialize
+from polyloom.targets.tensix.source.allocate.reduce_pressure import rematerialize, shorten_live_ranges
 from polyloom.targets.tensix.source.allocate.replay import insert_replays
 from polyloom.targets.tensix.source.allocate.schedule import schedule_code
 from polyloom.targets.tensix.source.allocate.spill import start_spilling
@@ -61,7 +61,11 @@ def fit_registers(function: Function, fitting: Fitting) -> Code:
         # Schedules that keep words of the source as barriers repeat more, which replay rewards.
         apart = fitting.order(code, True)
         # Scheduling before and after allocation: neither order is better for all kernels, so that both are tried.
-        plain += [fitting.allocate_and_schedule(code, True), fitting.allocate_and_schedule(ordered), fitting.allocate_and_schedule(apart, True)]
+        plain += [
+            fitting.allocate_and_schedule(code, True),
+            fitting.allocate_and_schedule(ordered),
+            fitting.allocate_and_schedule(apart, True),
+        ]
     if found := [each for each in plain if each is not None]:
         best = _shortest_code(found, fitting.member)
         leaves_values = any(isinstance(i, Op) and i.shape.name == EXIT for items in code.items for i in items)

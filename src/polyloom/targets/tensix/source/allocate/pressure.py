@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
 from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, RAW, Code, Item, Op, Register
-from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, walk_backwards, live_out_sets, members
+from polyloom.targets.tensix.source.allocate.interference import ALLOCATED, live_out_sets, members, walk_backwards
 from polyloom.targets.tensix.source.locate import make_diagnostic
 
 _MOST_TOLD = 12

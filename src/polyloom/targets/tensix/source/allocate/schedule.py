@@ -75,7 +75,9 @@ def _schedule_block(items: Sequence[Item], member: Member, apart: bool) -> Itera
             first += 1
 
 
-def _pick_ready_instruction(first: int, waits: Sequence[int], ready_at: Sequence[int], done: Sequence[bool], cycle: int) -> int:
+def _pick_ready_instruction(
+    first: int, waits: Sequence[int], ready_at: Sequence[int], done: Sequence[bool], cycle: int
+) -> int:
     """Ready instruction: the first that need not wait; if all must, the one that waits least."""
     best, soonest = first, -1
     for at in range(first, min(first + WINDOW, len(waits))):

@@ -21,10 +21,10 @@ from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, RAW, Co
 from polyloom.targets.tensix.source.allocate.interference import (
     ALLOCATED,
     Bits,
-    walk_backwards,
     build_interference_graph,
     live_out_sets,
     members,
+    walk_backwards,
 )
 from polyloom.targets.tensix.source.lower.shapes import shape_table
 from polyloom.targets.tensix.source.operations import called_operation

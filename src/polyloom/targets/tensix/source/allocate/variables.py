@@ -25,13 +25,20 @@ from polyloom.ir.ssa import (
     Return,
     Undef,
     Value,
-    successor_edges,
     replace_edges,
+    successor_edges,
 )
 from polyloom.targets.tensix.source.allocate.code import EXIT_SHAPE, FIRST_VARIABLE, RAW, Code, Item, Op, Register, copy
 from polyloom.targets.tensix.source.allocate.interference import ALLOCATED
 from polyloom.targets.tensix.source.lower.masks import ALL, analyze_masks
-from polyloom.targets.tensix.source.lower.shapes import PINNED, REGISTER, Machine, decompose, constant_register, shape_table
+from polyloom.targets.tensix.source.lower.shapes import (
+    PINNED,
+    REGISTER,
+    Machine,
+    constant_register,
+    decompose,
+    shape_table,
+)
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.isa import Member

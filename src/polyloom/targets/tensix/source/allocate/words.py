@@ -16,7 +16,7 @@ from polyloom.targets.tensix.source.allocate.code import RAW, Code, Item, Op
 from polyloom.targets.tensix.source.operations import PREFIX
 from polyloom.targets.tensix.words.decode import Decoded, decode
 from polyloom.targets.tensix.words.disassemble import disassemble
-from polyloom.targets.tensix.words.isa import Field, Member, spelling_key, instructions_by_name
+from polyloom.targets.tensix.words.isa import Field, Member, instructions_by_name, spelling_key
 
 WHOLE: Final = Field("word", 0, 32)
 

@@ -21,7 +21,10 @@ def branch_choices(function: Function) -> Function:
     taken = {block.name for block in function.blocks}
     blocks = [part for block in function.blocks for part in _split_at_choices(block, taken)]
     copies = {
-        i.results[0].name: i.operands[0] for b in blocks for i in b.instructions if i.operation == "copy" and _is_vector(i)
+        i.results[0].name: i.operands[0]
+        for b in blocks
+        for i in b.instructions
+        if i.operation == "copy" and _is_vector(i)
     }
 
     def source(operand: Operand) -> Operand:

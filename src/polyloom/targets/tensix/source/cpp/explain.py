@@ -17,7 +17,7 @@ from typing import Final
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span
 from polyloom.frontend.c.clang import diagnostics
-from polyloom.frontend.c.text import Files
+from polyloom.frontend.c.positions import Files
 from polyloom.targets.tensix.source.cpp.explain_words import CONVERT, KNOWN, MEMORY_HELP, WORDS
 
 _LINE: Final = re.compile(
@@ -86,7 +86,9 @@ def _lone_template(message: _Message) -> str | None:
     return given[1] if "candidate template" in candidates[0] else None
 
 
-def _macro_collisions(messages: list[_Message], headers: tuple[str, ...], defines: tuple[str, ...]) -> Iterator[Diagnostic]:
+def _macro_collisions(
+    messages: list[_Message], headers: tuple[str, ...], defines: tuple[str, ...]
+) -> Iterator[Diagnostic]:
     """Definitions of the command line that our headers do not stand: those in whose expansion one of their errors is,
     or whose names stand where one is. Other errors follow from them.
     """

@@ -27,10 +27,10 @@ from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.place import include
 from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.source.cpp.explain import Explainer, explain_import
-from polyloom.targets.tensix.source.cpp.imported import finish_import, has_memory_vectors, refuse_unsupported
+from polyloom.targets.tensix.source.cpp.finish_import import finish_import, has_memory_vectors, refuse_unsupported
 from polyloom.targets.tensix.source.cpp.names import variable_names
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, externals
-from polyloom.targets.tensix.source.replaced import replace_assignments
+from polyloom.targets.tensix.source.replace_assignments import replace_assignments
 from polyloom.targets.tensix.words.isa import Member
 
 TARGET: Final = "riscv32-unknown-elf"
@@ -102,10 +102,14 @@ def load_functions(
     for each in found:
         refuse_unsupported(each, source)
     # Assignments outside of conditions are replaced last, when the operations are those of the table.
-    return Functions(tuple(replace_assignments(finish_import(each)) for each in found), source, variable_names(module, HEADERS))
+    return Functions(
+        tuple(replace_assignments(finish_import(each)) for each in found), source, variable_names(module, HEADERS)
+    )
 
 
-def _read_functions(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[tuple[Function, ...], str]:
+def _read_functions(
+    path: str, names: tuple[str, ...], source: Source, options: Options
+) -> tuple[tuple[Function, ...], str]:
     """Functions, and the module; with loops unrolled where vectors are in memory otherwise."""
     unit, module = _compile_unit(path, names, source, options)
     try:
@@ -166,4 +170,6 @@ def _unit_text(path: str, names: tuple[str, ...]) -> str:
         f"static void __polyloom_call_{k}() {{ {name}; }}\n" for k, name in enumerate(names) if _CALL.match(name)
     )
     kept = (f"__polyloom_call_{k}" if _CALL.match(name) else f"{name}" for k, name in enumerate(names))
-    return _UNIT.format(include=include_directive(path), calls=calls, kept=", ".join(f"(void *)&{name}" for name in kept))
+    return _UNIT.format(
+        include=include_directive(path), calls=calls, kept=", ".join(f"(void *)&{name}" for name in kept)
+    )

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from polyloom.targets.tensix.source.language.trace import current_tracer, user_error
-from polyloom.targets.tensix.source.language.values import Condition, Vector, to_condition, read_value, describe_type, vfloat
+from polyloom.targets.tensix.source.language.values import (
+    Condition,
+    Vector,
+    describe_type,
+    read_value,
+    to_condition,
+    vfloat,
+)
 from polyloom.targets.tensix.source.language.values import to_operand as operand_of
 
 
@@ -108,7 +115,9 @@ def _merge_lanes(was: object, new: object) -> object:
     assert isinstance(was, Vector)
     kind = vfloat if isinstance(was, vfloat) else type(was)
     if isinstance(new, Vector) and not isinstance(new, kind):
-        raise user_error("PL1251", f"{describe_type(new)} is assigned to {describe_type(was)}", "give it another name, or convert it")
+        raise user_error(
+            "PL1251", f"{describe_type(new)} is assigned to {describe_type(was)}", "give it another name, or convert it"
+        )
     return kind.of(current_tracer().call("assign", was.value, operand_of(kind, new)))
 
 

@@ -24,8 +24,8 @@ from polyloom.targets.tensix.source.language.values import (
     Runtime,
     Vector,
     cast_bits,
-    to_operand,
     describe_type,
+    to_operand,
     vfloat,
     vint,
     vuint,
@@ -200,7 +200,15 @@ def lut(x: vfloat, l0: vuint, l1: vuint, l2: vuint, update_sign: bool = False) -
     """Lookup table slope·|x| + offset, of 8 bits each, in three intervals of |x|; with x's sign unless told otherwise
     (ISA documentation, page of `SFPLUT`).
     """
-    return _call(vfloat, "sfplut", _vector_value(l0), _vector_value(l1), _vector_value(l2), _float_value(x), 0 if update_sign else 4)
+    return _call(
+        vfloat,
+        "sfplut",
+        _vector_value(l0),
+        _vector_value(l1),
+        _vector_value(l2),
+        _float_value(x),
+        0 if update_sign else 4,
+    )
 
 
 def lut2(x: vfloat, *entries: Vector, update_sign: bool = False, last_at_four: bool = False) -> vfloat:

@@ -19,7 +19,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, Final, cast
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.python.text import Text, find_definition
+from polyloom.frontend.python.syntax_tree import Text, find_definition
 from polyloom.targets.tensix.source.language import conditions
 
 _RUN: Final = "_polyloom"

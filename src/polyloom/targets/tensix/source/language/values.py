@@ -256,7 +256,9 @@ class Row(vfloat):
 
     def read(self, kind: type[Vector]) -> Value:
         # Each use is a load of its own, as `dst_reg[i]` in C++ is; the compiler keeps what it can in registers.
-        return current_tracer().call("load", _layout_mode(kind, self.mode), _ADDRMOD[current_tracer().member], self.address)
+        return current_tracer().call(
+            "load", _layout_mode(kind, self.mode), _ADDRMOD[current_tracer().member], self.address
+        )
 
 
 _ADDRMOD: Final = {"wormhole": 3, "blackhole": 7}
@@ -385,7 +387,9 @@ def _convert_value(kind: type[Vector], given: object, required: bool = False) ->
             return _splat(given)
         case _:
             pass
-    raise user_error("PL1251", f"{describe_type(given)} where {_ARTICLE[_name(kind)]} is expected", _conversion_help(kind, given))
+    raise user_error(
+        "PL1251", f"{describe_type(given)} where {_ARTICLE[_name(kind)]} is expected", _conversion_help(kind, given)
+    )
 
 
 def _name(kind: type[Vector]) -> str:

@@ -20,7 +20,13 @@ from polyloom.analysis.liveness import liveness
 from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Value
 from polyloom.ir.ssa_verify import uses
 from polyloom.targets.tensix.source.lower.literals import BF16
-from polyloom.targets.tensix.source.lower.shapes import Machine, vector_constant, decompose, make_instruction, sets_flags
+from polyloom.targets.tensix.source.lower.shapes import (
+    Machine,
+    decompose,
+    make_instruction,
+    sets_flags,
+    vector_constant,
+)
 from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.targets.tensix.words.isa import Member
 
@@ -40,7 +46,9 @@ def combine_literals(function: Function, member: Member) -> Function:
     alive = liveness(function).live_out
     # A literal with a second use has to be loaded in any case, and then nothing is won.
     counts = Counter(o.name for b in function.blocks for _, group in uses(b) for o in group if isinstance(o, Value))
-    blocks = tuple(_combine_block_literals(b, after, counts, member) for b, after in zip(function.blocks, alive, strict=True))
+    blocks = tuple(
+        _combine_block_literals(b, after, counts, member) for b, after in zip(function.blocks, alive, strict=True)
+    )
     return replace(function, blocks=blocks)
 
 
@@ -62,7 +70,9 @@ def _combine_block_literals(block: Block, after: frozenset[str], counts: Mapping
     return replace(block, instructions=tuple(code))
 
 
-def _register_and_literal(taken: Machine, loaded: Mapping[str, Instruction], member: Member) -> tuple[Operand, Value] | None:
+def _register_and_literal(
+    taken: Machine, loaded: Mapping[str, Instruction], member: Member
+) -> tuple[Operand, Value] | None:
     """Register and literal of a product or a sum, in an order that gives the same bits."""
     if taken.old is not None or taken.immediate("instr_mod1") != 0:
         return None
@@ -102,7 +112,9 @@ def combine_tests(function: Function) -> Function:
     """Combination of each SFPSETCC that tests the sign of a value, and which nothing between needs, with the
     instruction that computes the value.
     """
-    return replace(function, blocks=tuple(replace(b, instructions=tuple(_combine_block_tests(b))) for b in function.blocks))
+    return replace(
+        function, blocks=tuple(replace(b, instructions=tuple(_combine_block_tests(b))) for b in function.blocks)
+    )
 
 
 def _combine_block_tests(block: Block) -> Iterator[Instruction]:

@@ -19,7 +19,16 @@ from polyloom.ir.ssa import NOWHERE, Block, Constant, Function, Instruction, Ope
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.source.lower.frames import Frame, find_frames
 from polyloom.targets.tensix.source.lower.shapes import make_instruction
-from polyloom.targets.tensix.source.lower.trees import MODES, Both, Difference, Either, Leaf, Tree, negate, condition_tree
+from polyloom.targets.tensix.source.lower.trees import (
+    MODES,
+    Both,
+    Difference,
+    Either,
+    Leaf,
+    Tree,
+    condition_tree,
+    negate,
+)
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called_operation
 from polyloom.transform.ssa.editing import names
 
@@ -113,7 +122,9 @@ class _Lowering:
                 self.made.append(instruction)
 
     def _tree(self, mask: Operand) -> Tree:
-        return condition_tree(mask, lambda operand: self.sources.get(operand.name) if isinstance(operand, Value) else None)
+        return condition_tree(
+            mask, lambda operand: self.sources.get(operand.name) if isinstance(operand, Value) else None
+        )
 
     def _push(self, frame: Frame) -> None:
         # Entries that stay on the stack hide the frame's own top, which an else needs.

@@ -100,7 +100,9 @@ class _Walk:
         if known is None:
             self.entries[name], self.changed = stack, True
             return
-        met = tuple(self._meet_sets(name, slot, old, new) for slot, (old, new) in enumerate(zip(known, stack, strict=True)))
+        met = tuple(
+            self._meet_sets(name, slot, old, new) for slot, (old, new) in enumerate(zip(known, stack, strict=True))
+        )
         if met != known:
             self.entries[name], self.changed = met, True
 

@@ -17,7 +17,13 @@ from polyloom.ir.ssa import Block, Function, Instruction, Operand, Undef, Value
 from polyloom.ir.ssa_verify import uses
 from polyloom.targets.tensix.source.locate import error
 from polyloom.targets.tensix.source.lower.combine import is_commutative
-from polyloom.targets.tensix.source.lower.demand import WHATEVER_IS_ENABLED, Demand, demanded_lanes, draws_random, computed_lanes
+from polyloom.targets.tensix.source.lower.demand import (
+    WHATEVER_IS_ENABLED,
+    Demand,
+    computed_lanes,
+    demanded_lanes,
+    draws_random,
+)
 from polyloom.targets.tensix.source.lower.masks import Masks, Set, analyze_masks
 from polyloom.targets.tensix.source.lower.shapes import INTO, PINNED, Machine, decompose, make_instruction, sets_flags
 from polyloom.targets.tensix.source.operations import called_operation

@@ -18,8 +18,8 @@ from polyloom.ir.ssa import (
     Operand,
     Undef,
     Value,
-    successor_edges,
     replace_edges,
+    successor_edges,
 )
 from polyloom.targets.tensix.source.operations import MASK, PREFIX, VECTOR
 from polyloom.transform.ssa.editing import names, reached, with_operands
@@ -109,7 +109,9 @@ def _convert_masks(block: Block, parameters: dict[str, tuple[Value, ...]], fresh
         return Edge(found.block, tuple(arguments))
 
     end = (
-        replace_edges(block.terminator, lambda operand: operand, edge) if successor_edges(block.terminator) else block.terminator
+        replace_edges(block.terminator, lambda operand: operand, edge)
+        if successor_edges(block.terminator)
+        else block.terminator
     )
     return replace(block, parameters=tuple(own), instructions=(*head, *block.instructions, *tail), terminator=end)
 

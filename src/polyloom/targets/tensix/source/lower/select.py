@@ -12,10 +12,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.ir.ssa import NOWHERE, Block, Constant, Function, Instruction, Operand, Place, Undef, Value, integer_constant
+from polyloom.ir.ssa import (
+    NOWHERE,
+    Block,
+    Constant,
+    Function,
+    Instruction,
+    Operand,
+    Place,
+    Undef,
+    Value,
+    integer_constant,
+)
 from polyloom.ir.ssa_types import I1, I32
 from polyloom.targets.tensix.source.lower.literals import HIGH_HALF, UNSIGNED, literal_loads
-from polyloom.targets.tensix.source.lower.shapes import CONSTANTS, PINNED, REGISTER, vector_constant, make_instruction
+from polyloom.targets.tensix.source.lower.shapes import CONSTANTS, PINNED, REGISTER, make_instruction, vector_constant
 from polyloom.targets.tensix.source.operations import VECTOR, called_operation
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.transform.ssa.editing import names, with_operands
@@ -196,7 +207,9 @@ class _Selection:
             case "sfpshft_i":
                 self._select_shift(a, given, _constant_value(rest[1]), result)
             case "sfpstochrnd_i":
-                mode = _constant_value(rest[1]) | 8  # the immediate, and not a register, says how far integers are descaled
+                mode = (
+                    _constant_value(rest[1]) | 8
+                )  # the immediate, and not a register, says how far integers are descaled
                 self._emit("SFP_STOCH_RND", (a,), (self._low_bits(given, 31), mode, rest[2]), result)
             case _:
                 raise AssertionError(f"`{name}` has no machine instruction")
@@ -216,7 +229,9 @@ class _Selection:
         right = self._emit_scalar("and", self._emit_scalar("sub", zero, by), most)
         is_right = Value(self.fresh("right"), I1)
         self.made.append(Instruction("slt", (by, zero), (is_right,), place=self.place))
-        return self._emit_scalar("select", is_right, self._emit_scalar("sub", zero, right), self._emit_scalar("and", by, most))
+        return self._emit_scalar(
+            "select", is_right, self._emit_scalar("sub", zero, right), self._emit_scalar("and", by, most)
+        )
 
     def _select_subtract(self, a: Operand, b: Operand, result: Value) -> None:
         bits = self._known_bits(b)

@@ -22,7 +22,7 @@ from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.source.operations import VECTOR, operations
 from polyloom.targets.tensix.words.isa import Instruction as Row
-from polyloom.targets.tensix.words.isa import Member, spelling_key, instructions_by_name
+from polyloom.targets.tensix.words.isa import Member, instructions_by_name, spelling_key
 
 INTO: Final = ".into"
 CONSTANTS: Final[Mapping[int, int]] = {0x3F56594B: 8, 0: 9, 0x3F800000: 10, 0xBF800000: 11}

@@ -14,7 +14,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import I32, Block, Constant, Function, Instruction, Operand, Value, successor_edges, terminator_operand
+from polyloom.ir.ssa import (
+    I32,
+    Block,
+    Constant,
+    Function,
+    Instruction,
+    Operand,
+    Value,
+    successor_edges,
+    terminator_operand,
+)
 from polyloom.ir.ssa import flow_edges as edges_between
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called_operation
 from polyloom.targets.tensix.source.regions import Path, Regions, analyze_regions
@@ -45,7 +55,11 @@ def contract_products(function: Function) -> Function:
     # A snapshot of the sites: the loop changes the code at them, but adds none.
     for spot in [spot for spot in body.code if spot in known.frames]:
         product = body.code[spot][-1]
-        user = users.get(product.results[0].name) if _is_operation(product, "sfpmul") and uses[product.results[0]] == 1 else None
+        user = (
+            users.get(product.results[0].name)
+            if _is_operation(product, "sfpmul") and uses[product.results[0]] == 1
+            else None
+        )
         if user is None or user not in known.frames or loops[user[0]] != loops[spot[0]]:
             continue
         outer, inner = _region_path(known, spot), _region_path(known, user)

@@ -35,10 +35,10 @@ from polyloom.targets.tensix.source.oracle.state import (
     Mask,
     State,
     Vector,
-    intersect_masks,
     choose_lanes,
-    unite_masks,
     complement_mask,
+    intersect_masks,
+    unite_masks,
 )
 from polyloom.targets.tensix.source.oracle.words import execute, unsupported_error
 
@@ -270,7 +270,10 @@ def _rewrite(function: Function) -> Function:
         if i.operation == "inttoptr" and isinstance(i.operands[0], Constant)
     }
     blocks = tuple(
-        replace(block, instructions=tuple(_rewrite_store(_rewrite_comparison(i, zeros), addresses) for i in block.instructions))
+        replace(
+            block,
+            instructions=tuple(_rewrite_store(_rewrite_comparison(i, zeros), addresses) for i in block.instructions),
+        )
         for block in function.blocks
     )
     return replace(function, blocks=blocks)

@@ -56,7 +56,10 @@ def rotate_rows(state: State, a: Vector, mode: int) -> Vector:
 
 def compare_vectors(state: State, name: str, condition: int, a: Vector, b: Vector) -> Mask:
     shape = np.broadcast_shapes(a.bits.shape, b.bits.shape)
-    return Mask(meaning.compare_bits(name, condition, broadcast_bits(a, shape), broadcast_bits(b, shape), state.member), common_known(a, b))
+    return Mask(
+        meaning.compare_bits(name, condition, broadcast_bits(a, shape), broadcast_bits(b, shape), state.member),
+        common_known(a, b),
+    )
 
 
 def make_vector(bits: Any, known: Truths | None) -> Vector:

@@ -23,10 +23,10 @@ from polyloom.targets.tensix.source.oracle.state import (
     Mask,
     State,
     Vector,
-    intersect_masks,
     choose_lanes,
-    unite_masks,
     complement_mask,
+    intersect_masks,
+    unite_masks,
 )
 from polyloom.targets.tensix.words.isa import Instruction, table
 
@@ -121,7 +121,9 @@ def _execute_flags(state: State, name: str, word: int) -> None:
     if name == "SFPSETCC":
         holds = NONE if mode & 8 else _test_lanes(state.registers[word >> 8 & 15], mode, immediate)
         on = state.lanes
-        state.enabled = unite_masks(intersect_masks(intersect_masks(holds, used), on), intersect_masks(flags, complement_mask(on)))
+        state.enabled = unite_masks(
+            intersect_masks(intersect_masks(holds, used), on), intersect_masks(flags, complement_mask(on))
+        )
     elif name == "SFPPUSHC":
         # A full stack drops its bottom entry.
         state.stack = [*state.stack[-7:], (flags, used)]
@@ -290,7 +292,9 @@ def _shuffle(state: State, row: Instruction, word: int) -> set[int]:
     if mode in (5, 6):
         amount: Any = _sign_extend_12(word >> 12 & 0xFFF) if mode == 6 else source
         name = "sfpshft_i" if mode == 6 else "sfpshft_v"
-        return _write_register(state, target, lanes.apply_operation(state, name, [state.registers[word >> 12 & 15], amount, 0])[0])
+        return _write_register(
+            state, target, lanes.apply_operation(state, name, [state.registers[word >> 12 & 15], amount, 0])[0]
+        )
     l0 = state.registers[0]
     last = Vector(meaning.splat(0))
     if mode == 1:

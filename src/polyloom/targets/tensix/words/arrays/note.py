@@ -137,7 +137,9 @@ def _parse_note(made: dict[str, Any]) -> Note | None:
         return None
     how = Arithmetic(made["format"], made["dest"], made["fidelity"], made["sums"])
     inputs = tuple(_parse_area(each, how) for each in made["areas"])
-    outputs = tuple(OutputArea(str(w["output"]), _parse_area(w, how), _parse_integers(w["at"])) for w in made["results"])
+    outputs = tuple(
+        OutputArea(str(w["output"]), _parse_area(w, how), _parse_integers(w["at"])) for w in made["results"]
+    )
     scalars = tuple(map(str, made["scalars"]))
     stages = tuple(_parse_stage(*each) for each in map(tuple, made["stages"]))
     written = {w.array for w in outputs}
@@ -167,7 +169,9 @@ def _has_consistent_areas(note: Note) -> bool:
         return False
     if not all(_is_array(note.signature, name, (), is_input=True) for name in note.scalars):
         return False
-    return all(_is_input_area(note, area) for area in note.inputs) and all(_is_output_area(note, each) for each in note.outputs)
+    return all(_is_input_area(note, area) for area in note.inputs) and all(
+        _is_output_area(note, each) for each in note.outputs
+    )
 
 
 def _is_array(signature: Signature, name: str, shape: tuple[int, ...], *, is_input: bool) -> bool:

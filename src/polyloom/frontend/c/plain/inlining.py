@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inline expansion of the file's own functions (Muchnick 1997, section 15.2): parameters become variables, `*p` of a
+parameter that gets `&x` is `x`, and what is returned is a variable.
+
+A call stands before the statement that uses its result; one that is executed conditionally within an expression stays,
+and so does a function that calls itself. A function that is one `return` is left to where the call stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from polyloom.frontend.c.library import CALLS
+from polyloom.frontend.loops import make
+from polyloom.frontend.loops.affine import callee_name
+from polyloom.frontend.loops.returns import replace_returns
+from polyloom.frontend.loops.substatements import Statements, block, map_statements
+from polyloom.frontend.loops.tree import Node, strip_casts
+
+# Operands that C may not evaluate (C17, sections 6.5.13 to 6.5.15): what they call must not move before the statement.
+_CONDITIONAL = ("choose", "statements", "sizeof")
+
+
+def inline_calls(body: Node, functions: Mapping[str, Node], around: frozenset[str] = frozenset()) -> Node:
+    """Inline expansion of the calls that can be written out; `around` are the names of functions that are being
+    expanded.
+    """
+    return map_statements(body, lambda node: _rewrite_statement(node, functions, around))
+
+
+def _rewrite_statement(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Statements:
+    called = _inlinable_callee(node, functions, around)
+    if called is not None:
+        made = _inlined_body(node, called, None, functions, around)
+        return (node,) if made is None else (made,)
+    if node.kind in ("block", "for", "while", "do", "label", "attributed"):
+        return (inline_calls(node, functions, around),)
+    before = list[Node]()
+    if node.kind == "if":
+        test = _hoist_calls(node.inner[0], functions, around, before)
+        node = map_statements(node, lambda child: _rewrite_statement(child, functions, around))
+        return (*before, replace(node, inner=(test, *node.inner[1:])))
+    made = _hoist_calls(node, functions, around, before)
+    return (*before, made)
+
+
+def _hoist_calls(node: Node, functions: Mapping[str, Node], around: frozenset[str], before: list[Node]) -> Node:
+    """An expression with variables for results; what computes these goes to `before`."""
+    if node.kind in _CONDITIONAL or node.opcode in ("&&", "||"):
+        return node
+    inner = [_hoist_calls(child, functions, around, before) for child in node.inner]
+    if any(a is not b for a, b in zip(inner, node.inner, strict=True)):
+        node = replace(node, inner=tuple(inner))
+    called = _inlinable_callee(node, functions, around)
+    if called is None or node.ctype == "void":
+        return node
+    declared = make.declare_variable(called.name, node.ctype, f"{node.symbol}@", node)
+    made = _inlined_body(node, called, declared.inner[0], functions, around)
+    if made is None:
+        return node
+    before.extend((declared, made))
+    return make.variable_reference(declared.inner[0], node)
+
+
+def _inlinable_callee(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
+    """Function of a call that is to be written out; None for recursion, library names, and other numbers of
+    arguments.
+    """
+    if node.kind != "call" or not callee_name(node) or callee_name(node) in around:
+        return None
+    function = functions.get(strip_casts(node.inner[0]).symbol)
+    # A compiler may take a function with a name of C's library for that (C17 7.1.3): it is refused where it is called.
+    if function is None or function.name.startswith("__polyloom") or function.name in CALLS:
+        return None
+    body = function.inner[-1].inner
+    # Substituted as an expression by loops/values.py, so that it may stand in conditions and bounds, too.
+    expression = len(body) == 1 and body[0].kind == "return"
+    parameters = [n for n in function.inner if n.kind == "parameter"]
+    return None if expression or len(parameters) != len(node.inner) - 1 else function
+
+
+def _inlined_body(
+    call: Node, function: Node, result: Node | None, functions: Mapping[str, Node], around: frozenset[str]
+) -> Node | None:
+    """Inlined body: the block that a call is; None where a pointer parameter is used otherwise than to access what it
+    points to.
+    """
+    body = replace_returns(function.inner[-1], result)
+    if body is None:
+        return None
+    first, passed = list[Node](), dict[str, Node]()
+    for parameter, argument in zip((n for n in function.inner if n.kind == "parameter"), call.inner[1:], strict=True):
+        if "*" in parameter.ctype:
+            passed[parameter.symbol] = strip_casts(argument)
+        else:
+            # Scalars are passed by value (C17, section 6.5.2.2, paragraph 4): a copy that the body may change.
+            first.append(make.declare_variable(parameter.name, parameter.ctype, parameter.symbol, call, argument))
+    body = make.replace_nodes(body, lambda node: _substitute_argument(node, passed))
+    if any(n.kind == "name" and n.symbol in passed for n in body):
+        return None
+    body = inline_calls(body, functions, around | {function.name})
+    # Arguments may themselves call functions: evaluated before the body, in order.
+    given = [s for declared in first for s in _rewrite_statement(declared, functions, around)]
+    return block((*given, *body.inner), call)
+
+
+def _substitute_argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
+    """Substitution of an argument for `*p`, `p[e]` and `p` of a parameter that is a pointer; None for other
+    expressions.
+    """
+    if node.kind == "unary" and node.opcode == "*" and (given := _passed_argument(node.inner[0], passed)) is not None:
+        if given.kind == "unary" and given.opcode == "&":
+            return given.inner[0]
+        return make.element(given, make.number(0, node), node)
+    if node.kind == "element" and (given := _passed_argument(node.inner[0], passed)) is not None:
+        index = make.replace_nodes(node.inner[1], lambda part: _substitute_argument(part, passed))
+        return replace(node, inner=(given, index)) if given.opcode != "&" else None
+    if node.kind == "name" and (given := passed.get(node.symbol)) is not None:
+        return given if given.kind in ("name", "element") else None
+    return None
+
+
+def _passed_argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
+    node = strip_casts(node)
+    return passed.get(node.symbol) if node.kind == "name" else None

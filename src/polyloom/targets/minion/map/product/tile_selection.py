@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selection by predicted cycles: how many rows a block has, over how many minions a sum is split, in which grid minions
+lie, and whether second harts stage operands (docs/targets/minion.md, "Time").
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from polyloom.diagnostics import input_error
+from polyloom.targets.minion.map.phase_work import Multiplied, Setting
+from polyloom.targets.minion.map.product.grid import grid
+from polyloom.targets.minion.map.product.loop import Problem
+from polyloom.targets.minion.map.product.operand import INT8
+from polyloom.targets.minion.map.product.operand_staging import Stage
+from polyloom.targets.minion.map.product.predict import cycles, hides_loads
+from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
+
+_FEW: Final = 8
+_LONG: Final = 8
+"""Minions of a shire, and steps of a minion, from which on staging is worth while."""
+_LOWEST: Final = 8
+"""Rows of a block, at least."""
+_DOUBT: Final = 1.05
+"""By how much predictions may be off."""
+
+
+def uses_staging(p: Problem, g: Grid, setting: Setting) -> bool:
+    """Whether second harts stage operands: minions of a shire share tiles for long enough."""
+    stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
+    rows, columns = stage.rounds
+    fits = stage.fits and g.parts == 1
+    # tensor_load_l2 copies lines as they are; of the transposing loads only that of words finds its lines in a copied
+    # tile.
+    lies_well = p.left.transform in ("plain", "transpose32")
+    return fits and lies_well and setting.team.shire_minions >= _FEW and rows * columns * p.steps >= _LONG
+
+
+def fit_block_height(m: Multiplied, p: Problem, setting: Setting) -> tuple[Problem, Grid]:
+    """Height of blocks with the fewest predicted cycles: whole ones may leave minions idle. Gives the problem and its
+    grid.
+    """
+    whole = p, choose_grid(m, p, setting)
+    # Transposing loads begin only where whole blocks of 16 rows do; vectors of TensorQuant are lines of 16 elements,
+    # and resident tiles have 16 rows.
+    if p.left.transform != "plain" or p.quant is not None or setting.options.resident:
+        return whole
+    counts = range(p.block_rows, -(-p.rows // _LOWEST) + 1)
+    lower = [_lower_blocks(p, h) for h in dict.fromkeys(-(-p.rows // n) for n in counts) if h < ROWS]
+    found = [
+        (q, g)
+        for q in lower
+        if uses_staging(q, g := choose_grid(m, q, setting), setting) and hides_loads(q, g, setting.team)
+    ]
+    best = min([whole, *found], key=lambda each: cycles(*each, uses_staging(*each, setting)))
+    # Low blocks repeat the loads of right tiles, so that a small predicted gain is not worth its risk.
+    least, most = (cycles(*each, uses_staging(*each, setting)) for each in (best, whole))
+    return best if least * _DOUBT <= most else whole
+
+
+def _lower_blocks(p: Problem, height: int) -> Problem:
+    """Problem with blocks of fewer rows than 16."""
+
+    def lower(tiles: Tiles) -> Tiles:
+        return replace(tiles, block_step=tiles.block_step // ROWS * height)
+
+    begins = None if p.begins is None else replace(p.begins, tiles=lower(p.begins.tiles))
+    return replace(p, height=height, left=lower(p.left), result=lower(p.result), begins=begins)
+
+
+def choose_grid(m: Multiplied, p: Problem, setting: Setting) -> Grid:
+    """Grid with as many parts of the sum as asked for, or else as predicted to be fastest. Errors: PL1333."""
+    grids = [grid(setting.team, p.block_rows, p.block_columns, parts) for parts in split_counts(m, setting)]
+    if p.broadcast:
+        grids = [g for g in grids if g.parts > 1]
+    if not grids:
+        message = "--broadcast gives the result of a split sum to all who share it, and no sum is split"
+        help = "write --split-k P, and --reassociate for floats; or leave --broadcast out"
+        raise input_error("PL1333", message, help=help)
+    return min(grids, key=lambda g: (cycles(p, g, uses_staging(p, g, setting)), g.parts))
+
+
+def split_counts(m: Multiplied, setting: Setting) -> list[int]:
+    """Candidates for split-K: numbers of minions that may share a sum. Errors: PL1331, PL1332."""
+    depth, minions, asked = setting.view(m.found.left).columns, setting.team.minions, setting.options.split_k
+    reorders = m.fp == "reassociate" or m.kind is INT8
+    if asked is not None:
+        _check_parts(asked, depth, minions, reorders)
+        return [asked]
+    most = min(depth, minions) if reorders and not setting.options.resident else 1
+    # A tree over neighbouring minions needs powers of two (manual, chapter 9, HEIGHT).
+    return [1 << n for n in range(most.bit_length()) if minions % (1 << n) == 0]
+
+
+def _check_parts(asked: int, depth: int, minions: int, reorders: bool) -> None:
+    """Errors: PL1331, PL1332."""
+    if asked > 1 and not reorders:
+        message = "--split-k adds parts of sums, and floats keep the order of their sums"
+        help = "write --reassociate, which allows another order, or leave --split-k out"
+        raise input_error("PL1332", message, help=help)
+    if asked > min(depth, minions) or minions % asked:
+        message = f"--split-k is {asked}, for {depth} terms on {minions} minions"
+        help = "give a power of two that divides the number of minions, at most the number of terms"
+        raise input_error("PL1331", message, help=help)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layout assignment (Kennedy and Kremer 1998): how the array of each stage is a matrix in memory, which of its
+dimensions are rows, and which columns.
+
+An array that a stage computes lies in memory once. A product may compute its transpose from the transposes of its
+factors, and takes the right factor either way; a formula has all of its arrays alike. The first choice that suits all
+stages is taken (depth-first search). Arguments are laid out as each stage wants them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from polyloom.analysis.contraction import Contraction, Matrix, contraction_of
+from polyloom.analysis.dataflow import refuse
+from polyloom.ir.formula import Apply, Leaf, Number, Term, index_dimension, leaves
+from polyloom.ir.stage import Formula, Product, Program, Stage
+
+_Flat = tuple[tuple[int, ...], tuple[int, ...], bool]
+"""Rows and columns, and whether the matrix is wrapped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Multiplied:
+    """Product as a machine computes it; `turned`: the right factor lies in memory as its transpose."""
+
+    stage: Product
+    contraction: Contraction
+    turned: bool
+
+    @property
+    def result(self) -> Matrix:
+        return self.contraction.result
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Formula, and how its arrays are matrices; `wrapped`: vectors fill the rows of a tile, one after another, which no
+    product reads.
+    """
+
+    stage: Formula
+    result: Matrix
+    wrapped: bool = False
+
+
+Arranged = Multiplied | Applied
+_KEEPS_ZERO = frozenset(("move", "add", "sub", "neg", "abs", "min", "max", "and", "or", "xor", "tanh", "sin"))
+"""Operations that give 0 where all operands are 0."""
+
+
+def assign_layouts(program: Program) -> tuple[Arranged, ...]:
+    """Layouts of all stages. Raises `Unlike` where no choice suits them."""
+    for each in program.stages:
+        _check_broadcast(each, program)
+    found = _search_layouts(program, 0, {})
+    if found is None:
+        refuse("no order of rows and columns suits all stages that read what others made")
+    _check_padding(program)
+    return found
+
+
+def leaf_axes(leaf: Leaf, dims: Sequence[str]) -> tuple[int, ...]:
+    """Positions of `dims` among the leaf's own ones, -1 where it has not got one."""
+    own = [index_dimension(at) for at in leaf.index]
+    return tuple(own.index(d) if d in own else -1 for d in dims)
+
+
+def _check_broadcast(stage: Stage, program: Program) -> None:
+    """Raises `Unlike` where a computed array would have to be broadcast: the host lays arguments out as often as they
+    are needed, but not what a stage computes.
+    """
+    if isinstance(stage, Product):
+        return
+    for leaf in leaves(stage.term):
+        if leaf.array in program.computed and {*map(index_dimension, leaf.index)} != {*stage.dims}:
+            label = program.array_label(leaf.array)
+            message = f"`{label}` is computed, and would have to be spread over the elements of `{stage.label}`"
+            refuse(message, stage.span)
+
+
+def _search_layouts(program: Program, number: int, known: Mapping[str, _Flat]) -> tuple[Arranged, ...] | None:
+    """Depth-first search over the layouts of the stages from `number` on, with those of the arrays before."""
+    if number == len(program.stages):
+        return ()
+    stage = program.stages[number]
+    for made in (
+        _product_layouts(stage, known) if isinstance(stage, Product) else _formula_layouts(stage, program, known)
+    ):
+        # Only the layout of the result matters to later stages.
+        flat = made.result.rows, made.result.columns, isinstance(made, Applied) and made.wrapped
+        rest = _search_layouts(program, number + 1, {**known, stage.result: flat})
+        if rest is not None:
+            return made, *rest
+    return None
+
+
+def _product_layouts(stage: Product, known: Mapping[str, _Flat]) -> Iterator[Multiplied]:
+    """Layouts of a product: C = A B, and C' = B' A'."""
+    c = contraction_of(stage)
+    for each in (c, replace(c, left=_transpose(c.right), right=_transpose(c.left), result=_transpose(c.result))):
+        left, right = each.left, each.right
+        as_it_is, as_transpose = _matrix_layout(right), _matrix_layout(_transpose(right))
+        found = known.get(right.array, as_it_is)
+        # Only the right factor can be read as its transpose.
+        if known.get(left.array, _matrix_layout(left)) == _matrix_layout(left) and found in (as_it_is, as_transpose):
+            yield Multiplied(stage, each, found != as_it_is)
+
+
+def _matrix_layout(matrix: Matrix) -> _Flat:
+    return matrix.rows, matrix.columns, False
+
+
+def _transpose(matrix: Matrix) -> Matrix:
+    return replace(matrix, rows=matrix.columns, columns=matrix.rows)
+
+
+def _formula_layouts(stage: Formula, program: Program, known: Mapping[str, _Flat]) -> Iterator[Applied]:
+    """Layouts of a formula: that of the computed arrays it reads, or any that may suit others."""
+    found = dict[_Flat, None]()
+    for leaf in leaves(stage.term):
+        if leaf.array in known:
+            axes = leaf_axes(leaf, stage.dims)
+            rows, columns, wrapped = known[leaf.array]
+            found[tuple(map(axes.index, rows)), tuple(map(axes.index, columns)), wrapped] = None
+    # Elements with the same index must lie at the same place of each array.
+    if len(found) > 1:
+        return
+    for rows, columns, wrapped in found or _candidate_layouts(program, len(stage.dims)):
+        yield Applied(stage, Matrix(stage.result, rows, columns), wrapped)
+
+
+def _candidate_layouts(program: Program, rank: int) -> Sequence[_Flat]:
+    """Candidate layouts: all but the last dimension as rows, vectors wrapped, and what products have of arrays of so
+    many dimensions.
+    """
+    if rank > 1:
+        found: dict[_Flat, None] = {((*range(rank - 1),), (rank - 1,), False): None}
+    else:
+        found = {((*range(rank),), (), True): None, ((*range(rank),), (), False): None}
+    for stage in program.stages:
+        c = contraction_of(stage) if isinstance(stage, Product) else None
+        for m in (c.left, c.right) if c is not None else ():
+            if len(m.rows) + len(m.columns) == rank:
+                found |= {_matrix_layout(m): None, _matrix_layout(_transpose(m)): None}
+    return [*found]
+
+
+def _check_padding(program: Program) -> None:
+    """Raises `Unlike` where padding would count: beyond the sum's last element, one of both factors has to be zero."""
+    # Arrays from the host are padded with zeros, so that only computed ones can be unclean.
+    is_clean = dict[str, bool]()
+    for stage in program.stages:
+        zeros = [is_clean.get(name, True) for name in stage.reads]
+        if isinstance(stage, Formula):
+            is_clean[stage.result] = _keeps_zero(stage.term, is_clean)
+            continue
+        if not any(zeros):
+            message = f"both factors of `{stage.label}` are computed, and neither is 0 where its inputs are"
+            refuse(message, stage.span)
+        is_clean[stage.result] = all(zeros)
+
+
+def _keeps_zero(term: Term, is_clean: Mapping[str, bool]) -> bool:
+    """Whether a formula is 0 where arrays are that are `is_clean` or given: padding is computed along with the
+    elements.
+    """
+    if isinstance(term, Leaf):
+        return is_clean.get(term.array, bool(term.index))
+    if isinstance(term, Number):
+        return term == Number(0)
+    assert isinstance(term, Apply), "stages are without sums"
+    zeros = [_keeps_zero(operand, is_clean) for operand in term.operands]
+    match term.operation:
+        case "mul" | "and":
+            return any(zeros)
+        case "madd":
+            return any(zeros[:2]) and zeros[2]
+        case "select":
+            return all(zeros[1:])
+        case operation:
+            return operation in _KEEPS_ZERO and all(zeros)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cutting of formulas into stages: each sum of products becomes products, and what is left element-wise formulas.
+
+The term of a sum is a sum of products. Each of these has factors that change along the sum, in two groups that share no
+other dimension, and factors that do not. A group that is no array of its own becomes a formula. What a machine's
+products and formulas may be is data, `Abilities`:
+
+- Where sums may begin with an array, each product and each sum is one of the source, in its order. Factors that are the
+  same for all terms go into a group; several products are summed one after another, each begun with the one before.
+  Integers wrap, so that every order gives the same bits.
+- Elsewhere such factors, and what a sum begins with, follow in a formula, of which sums are parts like all others.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from polyloom.analysis.calls import with_calls
+from polyloom.analysis.dataflow import refuse
+from polyloom.ir import stage_text, stage_verify
+from polyloom.ir.formula import (
+    Apply,
+    Definition,
+    Formulas,
+    Leaf,
+    Sum,
+    Term,
+    has_sum,
+    index_dimension,
+    result_element,
+    rewrite_term,
+)
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.names import fresh_name
+from polyloom.passes import Form
+from polyloom.sets import Affine
+from polyloom.transform.stages.abilities import Abilities, largest_part
+from polyloom.transform.stages.factors import Scope, merge_outer_factors, split_factors, unwiden
+from polyloom.transform.stages.terms import (
+    add_signed,
+    addends,
+    inline_definitions,
+    multiply_factors,
+    product_factors,
+    split_sum,
+)
+
+STAGES: Final = Form(stage_text.print_stages, stage_verify.verify)
+"""What passes that cut leave."""
+
+
+def cut_stages(formulas: Formulas, can: Abilities, *, exact: bool = False) -> Program:
+    """Program of stages of formulas. `exact`: with the bits of the source where that is possible, also where others
+    take less time. Raises `Unlike`.
+    """
+    # A machine that fuses keeps intermediate values in registers, so larger formulas mean fewer arrays.
+    formulas = inline_definitions(with_calls(formulas)) if can.fuses else formulas
+    made = _Cutter(formulas, can, exact=exact)
+    for definition in formulas.definitions:
+        made.cut(definition)
+    return Program(tuple(made.stages), made.types, made.shapes, formulas.outputs)
+
+
+class _Cutter:
+    """Stages of definitions, one after another (mutable)."""
+
+    def __init__(self, formulas: Formulas, can: Abilities, *, exact: bool) -> None:
+        self.can, self.exact = can, exact
+        self.stages = list[Stage]()
+        self.types: dict[str, ElementType] = {**formulas.types}
+        self.shapes: dict[str, tuple[Affine, ...]] = {**formulas.shapes}
+        self.taken = {*formulas.shapes, *(d.name for d in formulas.definitions)}
+
+    def cut(self, d: Definition) -> None:
+        """Stages of one definition; its last one computes its name."""
+        self.d, self.summed = d, list[Affine]()
+        self.scope = Scope(d, self.types, self.can, self.exact)
+        begins, whole, is_less = split_sum(d.term)
+        if whole is not None and self.can.accumulates:
+            self.chain(whole, begins, d.name, is_less=is_less)
+        else:
+            found = self.replace_sums(d.term, d.name)
+            if found != result_element(d.name, d.dims):
+                self.formula(found, d.dims, d.name)
+
+    def chain(self, whole: Sum, begins: Term | None, name: str, *, is_less: bool) -> None:
+        """Products of what is summed, term by term: the first begins with `begins`, each other with the one before."""
+        parts = addends(whole.term, is_less=is_less)
+        for number, (part, is_taken) in enumerate(parts, 1):
+            result = name if number == len(parts) else self.fresh()
+            is_alone = parts == [(whole.term, is_less)]
+            self.link(part, whole.dimension, begins, result, is_less=is_taken, is_alone=is_alone)
+            begins = result_element(result, self.d.dims)
+
+    def link(self, term: Term, over: str, begins: Term | None, name: str, *, is_less: bool, is_alone: bool) -> None:
+        """Link of a chain: `begins` + the sum of `term` over `over`, or less it. Integers are summed apart: what they
+        begin with, and what is the same for all terms, comes in behind.
+        """
+        sides, outer, is_ordered = split_factors(term, over, self.scope)
+        factors, widened = unwiden(sides, self.scope)
+        is_integer = self.d.dtype != "f32"
+        # A widening product sums narrow factors as they are; anything else has to be computed in the wide type behind
+        # it.
+        follows = bool(widened) and (is_less or bool(outer) or (is_integer and begins is not None))
+        if outer and not follows:
+            factors = merge_outer_factors(sides, outer, self.scope)
+        # The negation of a factor is exact, so that subtracting a product adds the product of the negated one.
+        if is_less and not follows:
+            factors = Apply("neg", (factors[0],)), factors[1]
+        left, right = (self.factor(side, over) for side in factors)
+        start = "" if follows or begins is None else self.array(begins)
+        is_ordered = is_integer or (is_ordered and is_alone and not widened)
+        made = self.product(left, right, over, self.fresh() if follows else name, widened, start, is_ordered=is_ordered)
+        if follows:
+            summed = multiply_factors([*outer, made])
+            self.formula(add_signed(begins, summed, is_less=is_less), self.d.dims, name)
+
+    def replace_sums(self, term: Term, name: str = "") -> Term:
+        """Term with arrays, which products compute, in the place of sums; `name` is for a sum that is all of it."""
+        if not self.can.fuses and has_sum(term):
+            refuse(f"`{self.d.label}` has a sum inside a formula", self.d.span)
+
+        def change(part: Term) -> Term | None:
+            return self.total(part, name if part is term else "") if isinstance(part, Sum) else None
+
+        return rewrite_term(term, change)
+
+    def total(self, whole: Sum, name: str) -> Term:
+        """Products of what is summed, and what does not change along the sum, times them (distributive law)."""
+        total, parts = None, addends(whole.term)
+        for part, is_less in parts:
+            (left, right), outer, _ = split_factors(part, whole.dimension, self.scope)
+            self.summed.append(self.d.extents[whole.dimension])
+            is_all = parts == [(whole.term, False)] and not outer
+            # Each further term and factor rounds once more than one product of two does.
+            roundings = len(parts) + len(product_factors(part)) - 3
+            over = whole.dimension
+            sides = self.factor(left, over), self.factor(right, over)
+            made = self.product(*sides, over, name if is_all else "", roundings=roundings)
+            total = add_signed(total, multiply_factors([*outer, made]), is_less=is_less)
+        assert total is not None, "a sum has terms"
+        return total
+
+    def product(
+        self,
+        left: Leaf,
+        right: Leaf,
+        over: str,
+        name: str,
+        widened: str = "",
+        begins: str = "",
+        *,
+        is_ordered: bool = False,
+        roundings: int = 0,
+    ) -> Leaf:
+        """Array that a product computes; `name` is for one with the definition's dimensions. Raises `Unlike` for a
+        batch of products.
+        """
+        d = self.d
+        rows, columns = (tuple(map(index_dimension, leaf.index)) for leaf in (left, right))
+        if shared := sorted(({*rows} & {*columns}) - {over}):
+            refuse(f"both factors have {shared[0]}, which is not summed: these are many products, not one", d.span)
+        out = tuple(name for name in dict.fromkeys((*d.dims, *d.extents)) if name in {*rows, *columns} - {over})
+        if out != d.dims and self.can.accumulates:
+            refuse(f"`{d.label}` does not have the other dimensions of both factors", d.span)
+        # The left factor has the rows of the result.
+        if out and out[0] in columns:
+            left, right = right, left
+        result = name if name and out == d.dims else self.fresh()
+        dtype = BY_NAME[widened].gives or "f32" if widened else self.types[left.array]
+        made = Product(result, out, left, right, over, d.label, widened, begins, is_ordered, roundings, d.span)
+        return self.add(made, dtype)
+
+    def factor(self, term: Term, over: str) -> Leaf:
+        """Factor as an array that has each of the term's dimensions in one place, and all of it."""
+        if isinstance(term, Leaf) and self.is_whole_array(term):
+            return term
+        before, self.summed = self.summed, []
+        made = self.formula(self.replace_sums(term), self.scope.dims(term), self.fresh())
+        self.summed = before
+        return made
+
+    def array(self, term: Term) -> str:
+        """Array of a term, with the result's dimensions."""
+        if isinstance(term, Leaf) and self.is_whole_array(term) and term == result_element(term.array, self.d.dims):
+            return term.array
+        return self.formula(term, self.d.dims, self.fresh()).array
+
+    def is_whole_array(self, leaf: Leaf) -> bool:
+        """Whether a leaf reads its whole array, each dimension by one loop, without padding."""
+        names = tuple(map(index_dimension, leaf.index))
+        is_plain = len({*names}) == len(names) and {*names} <= {*self.d.extents} and not leaf.padded
+        return is_plain and tuple(self.d.extents[n] for n in names) == self.shapes[leaf.array]
+
+    def formula(self, term: Term, dims: tuple[str, ...], name: str) -> Leaf:
+        """Array of a formula; of one that is too large, its largest parts are formulas before it."""
+        d = self.d
+        term = self.replace_sums(term)
+        while (part := largest_part(term, self.can)) is not None:
+            leaf = self.formula(part, dims, self.fresh())
+            term = rewrite_term(term, partial(_substitute, part, leaf))
+        dtype = self.scope.element_type(term) or d.dtype
+        return self.add(Formula(name, dims, term, d.label, tuple(self.summed), d.span), dtype)
+
+    def add(self, stage: Stage, dtype: ElementType) -> Leaf:
+        self.types[stage.result] = dtype
+        self.shapes[stage.result] = tuple(self.d.extents[n] for n in stage.dims)
+        self.stages.append(stage)
+        return result_element(stage.result, stage.dims)
+
+    def fresh(self) -> str:
+        return fresh_name(self.d.label, self.taken)
+
+
+def _substitute(part: Term, leaf: Leaf, found: Term) -> Term | None:
+    return leaf if found == part else None
