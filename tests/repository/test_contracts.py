@@ -38,7 +38,7 @@ KINDS: Final[Mapping[str, type[Contract]]] = {
 }
 SMALL: Final = 20
 LARGER: Final = {
-    "analysis": 35,
+    "analysis": 34,
     "cli": 33,
     "cli/bench": 40,
     "exploration": 23,
@@ -47,7 +47,7 @@ LARGER: Final = {
     "ir": 54,
     "riscv/backend": 43,
     "transform": 38,
-    "transform/ssa": 46,
+    "transform/ssa": 45,
 }
 """Folders with more files than that, and how many. A number may fall and an entry may go; none may rise or come."""
 

@@ -9,7 +9,7 @@ iteration, an atom of its own, `ITERATION`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,6 +21,8 @@ Atom = Operand
 ITERATION: Final = Value("", I32)
 """No value has this name."""
 _SAME: Final = ("copy", "ptrtoint", "inttoptr")
+_DEPTH: Final = 64
+"""Definitions that are followed: bounds the recursion in long chains of sums."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Affine:
     terms: tuple[tuple[Atom, int], ...] = ()
 
     def __add__(self, other: Affine) -> Affine:
+        if not other.terms:
+            return Affine(self.constant + other.constant, self.terms)
         found = dict(self.terms)
         for atom, coefficient in other.terms:
             found[atom] = found.get(atom, 0) + coefficient
@@ -71,22 +75,24 @@ def signed_residue(number: int, bits: int) -> int:
 
 @dataclass(slots=True)
 class AffineForms:
-    """Forms of a function's values. `inside` limits what is followed to the instructions of one loop or block; without
-    it all definitions are, and parameters of blocks with one edge to them."""
+    """Forms of a function's values. `inside` limits what is followed to the instructions of a loop or of blocks;
+    without it all definitions are, and parameters of blocks with one edge to them. At `leaves` a form stops."""
 
     function: Function
-    inside: Superblock | Block | None = None
+    inside: Superblock | Block | Sequence[Block] | None = None
+    leaves: Set[str] = frozenset()
     makers: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
     arguments: dict[str, Operand] = field(default_factory=dict[str, Operand])
     known: dict[str, Affine] = field(default_factory=dict[str, Affine])
 
     def __post_init__(self) -> None:
-        lines = [self.inside] if self.inside is not None else self.function.blocks
+        inside = self.function.blocks if self.inside is None else self.inside
+        lines = inside if isinstance(inside, Sequence) else [inside]
         self.makers.update({r.name: i for line in lines for i in line.instructions for r in i.results})
         if self.inside is None:
             self.arguments.update(_single_arguments(self.function))
 
-    def form(self, operand: Operand) -> Affine:
+    def form(self, operand: Operand, depth: int = _DEPTH) -> Affine:
         match operand:
             case Constant(_, value):
                 return Affine(signed_residue(value, self.function.pointers))
@@ -95,33 +101,40 @@ class AffineForms:
             case Value(name):
                 if name not in self.known:
                     self.known[name] = atom_form(operand)  # a cycle, which only unreached blocks have, ends here
-                    self.known[name] = self._value(operand)
+                    self.known[name] = self._value(operand, depth - 1) if depth else atom_form(operand)
                 return self.known[name]
             case _:
                 return atom_form(operand)
 
-    def _value(self, value: Value) -> Affine:
+    def _value(self, value: Value, depth: int) -> Affine:
+        """Affine form of a value by what defines it: sums, differences, and products with constants (scalar evolution
+        restricted to what is exact modulo two to the width; Muchnick 1997, section 14.1).
+        """
+        if value.name in self.leaves:
+            return atom_form(value)
+        # One edge leads to the block: its parameter is the argument, as a copy would be.
         if value.name in self.arguments:
-            return self.form(self.arguments[value.name])
+            return self.form(self.arguments[value.name], depth)
         i = self.makers.get(value.name)
         if i is None or value.type not in (self.function.address, PTR):
             return atom_form(value)
         if i.operation in _SAME:
-            return self.form(i.operands[0])
+            return self.form(i.operands[0], depth)
         if len(i.operands) != 2:
             return atom_form(value)
         a, b = i.operands
         match i.operation:
             case "add" | "offset":
-                return self.form(a) + self.form(b)
+                return self.form(a, depth) + self.form(b, depth)
             case "sub":
-                return self.form(a) - self.form(b)
+                return self.form(a, depth) - self.form(b, depth)
             case "shl" if isinstance(b, Constant) and 0 <= b.value < self.function.pointers:
-                return self.form(a) * (1 << b.value)
+                return self.form(a, depth) * (1 << b.value)
             case "mul" if isinstance(b, Constant):
-                return self.form(a) * b.value
-            case "or" if isinstance(b, Constant) and 0 <= b.value < 1 << self.form(a).zeros:
-                return self.form(a) + Affine(b.value)
+                return self.form(a, depth) * b.value
+            # Bits that are 0 in the form: the or is a sum, as compilers write offsets into aligned data.
+            case "or" if isinstance(b, Constant) and 0 <= b.value < 1 << self.form(a, depth).zeros:
+                return self.form(a, depth) + Affine(b.value)
             case _:
                 return atom_form(value)
 
@@ -131,7 +144,7 @@ class AffineForms:
 
 
 def _single_arguments(function: Function) -> dict[str, Operand]:
-    """Arguments of parameters of blocks to which one edge goes."""
+    """Copies by control flow: arguments of parameters of blocks to which one edge goes."""
     arriving: dict[str, list[Edge]] = {}
     for block in function.blocks:
         for edge in successor_edges(block.terminator):
@@ -145,24 +158,29 @@ def _single_arguments(function: Function) -> dict[str, Operand]:
 
 
 def first_values(function: Function, loop: Superblock) -> dict[Value, Operand]:
-    """By parameter of a loop what it begins with."""
+    """Initial values of a loop's parameters, by parameter: the arguments of the edge that enters it."""
     return dict(zip(loop.parameters, entry_edge(function, loop)[1].arguments, strict=True))
 
 
 def induction_steps(loop: Superblock, forms: AffineForms) -> dict[Value, int]:
-    """The basic induction variables of a loop with their steps, in bytes or whatever they count."""
+    """Basic induction variables of a loop with their steps, in bytes or whatever they count (Aho, Lam, Sethi, Ullman
+    2006, section 9.1.8).
+    """
     found: dict[Value, int] = {}
     for parameter, following in zip(loop.parameters, loop.following, strict=True):
         if parameter.type in (forms.function.address, PTR):
             step = forms.form(following) - atom_form(parameter)
+            # Only a constant is left of the difference: the parameter grows by it in each iteration.
             if not step.terms:
                 found[parameter] = signed_residue(step.constant, forms.function.pointers)
     return found
 
 
-def by_iteration(form: Affine, loop: Superblock, function: Function, forms: AffineForms) -> Affine:
-    """The form with basic induction variables as what they begin with plus a multiple of `ITERATION`."""
-    basic, first = induction_steps(loop, forms), first_values(function, loop)
+def by_iteration(form: Affine, loop: Superblock, forms: AffineForms) -> Affine:
+    """Normal form for dependence tests: basic induction variables become what they begin with plus a multiple of
+    `ITERATION` (Goff, Kennedy, Tseng 1991).
+    """
+    basic, first = induction_steps(loop, forms), first_values(forms.function, loop)
     found = Affine(form.constant)
     for atom, coefficient in form.terms:
         if isinstance(atom, Value) and atom in basic:

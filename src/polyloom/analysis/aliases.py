@@ -1,54 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Alias analysis: which accesses to memory of a function in SSA form may meet.
 
-An address is an object that it is made of, its root, and a linear form over values, modulo the width of pointers.
-Accesses to different objects do not meet: variables of the function, data, and parameters of which one is `restrict`
-(C17 6.7.3.1). Accesses to the same object do not meet where their forms differ by a constant that keeps them apart
-(Maydan, Hennessy, Lam, "Efficient and Exact Data Dependence Analysis", 1991, constant test). All others may.
+An address is an affine form (`affine`). It points into what the pointers in the form point into, followed through
+parameters of blocks and selects: points-to sets without flow, as in Andersen, "Program Analysis and Specialization for
+the C Programming Language", 1994, for what is not stored. Accesses to different objects do not meet: variables of the
+function, data, and parameters of which one is `restrict` (C17 6.7.3.1). Accesses whose forms differ by a constant that
+keeps them apart do not either (Maydan, Hennessy, Lam, "Efficient and Exact Data Dependence Analysis", 1991, constant
+test). All others may.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
+from polyloom.analysis.affine import Affine, AffineForms, Atom
 from polyloom.analysis.effects import effects, externals_of
-from polyloom.ir.ssa import (
-    Address,
-    Constant,
-    Function,
-    Instruction,
-    Operand,
-    Value,
-    successor_edges,
-    terminator_operand,
-)
+from polyloom.ir.ssa import Address, Function, Instruction, Operand, Undef, Value, successor_edges, terminator_operand
 from polyloom.ir.ssa_types import PTR, memory_size
 
-_DEPTH: Final = 16
-
-
-@dataclass(frozen=True, slots=True)
-class LinearForm:
-    """A constant, and coefficients of values by their names."""
-
-    constant: int = 0
-    terms: Mapping[str, int] = field(default_factory=dict[str, int])
-
-    def plus(self, other: LinearForm, factor: int = 1) -> LinearForm:
-        sums = dict(self.terms)
-        for name, by in other.terms.items():
-            sums[name] = sums.get(name, 0) + factor * by
-        return LinearForm(self.constant + factor * other.constant, {n: by for n, by in sums.items() if by})
+_ANYTHING: Final = Address("")
+"""An object of which nothing is known; no datum has this name."""
+_MOST: Final = 256
+"""Values that are followed for one address: bounds the time in functions of many blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where an access begins, and its bytes; a root that is no object of its own may be any."""
+    """Where an access begins, and its bytes, at most."""
 
-    root: Operand
-    form: LinearForm
+    address: Affine
     size: int
 
 
@@ -66,17 +48,29 @@ def is_plain_store(instruction: Instruction) -> bool:
     return is_store and access is not None and not access.volatile and not access.order
 
 
-class Aliases:
-    """Of one function; forms are kept by value."""
+def access_size(instruction: Instruction, pointers: int) -> int:
+    """Bytes that a load or a store accesses at most."""
+    type = instruction.results[0].type if instruction.operation == "load" else instruction.operands[0].type
+    lanes = type.lanes if isinstance(type.lanes, int) else 0
+    return memory_size(type.scalar, pointers) * max(1, lanes)
 
-    def __init__(self, function: Function) -> None:
-        self.function, self.externals = function, externals_of(function)
-        self.makers = {r.name: i for block in function.blocks for i in block.instructions for r in i.results}
-        self.parameters = {p.name: k for k, p in enumerate(function.parameters)}
-        self.restricted = {p.name for k, p in enumerate(function.parameters) if k in function.restricted}
-        self.private = _private(function)
-        self._integers: dict[str, LinearForm] = {}
-        self._pointers: dict[str, tuple[Operand, LinearForm]] = {}
+
+class Aliases:
+    """Of one function. `outside`: the pointers that are passed come from outside of the program, and so point to none
+    of its data."""
+
+    def __init__(self, function: Function, outside: bool = False) -> None:
+        self.function, self.outside, self.externals = function, outside, externals_of(function)
+        self.forms = AffineForms(function)
+        self.passed = {p for p in function.parameters if p.type == PTR}
+        self.restricted: set[Operand] = {p for k, p in enumerate(function.parameters) if k in function.restricted}
+        self.private: set[Operand] = {i.results[0] for i in _private_variables(function)}
+        self.incoming: dict[Atom, list[Operand]] = {}
+        blocks = {block.name: block for block in function.blocks}
+        for edge in (edge for block in function.blocks for edge in successor_edges(block.terminator)):
+            for parameter, argument in zip(blocks[edge.block].parameters, edge.arguments, strict=True):
+                self.incoming.setdefault(parameter, []).append(argument)
+        self._objects: dict[Affine, frozenset[Operand]] = {}
 
     def may_write(self, instruction: Instruction) -> bool:
         """Whether it may change memory, or orders accesses to it."""
@@ -87,61 +81,15 @@ class Aliases:
         return bool(effects(instruction, self.externals) & {"reads", "ordered"})
 
     def location(self, instruction: Instruction) -> Location | None:
-        """What a plain load or store accesses; None for everything else."""
-        if is_plain_load(instruction):
-            pointer, type = instruction.operands[0], instruction.results[0].type
-        elif is_plain_store(instruction):
-            pointer, type = instruction.operands[1], instruction.operands[0].type
-        else:
+        """What a load or a store accesses; None where that is not known, and of accesses that order others."""
+        if instruction.operation not in ("load", "store") or "ordered" in effects(instruction, self.externals):
             return None
-        if pointer.type != PTR or isinstance(type.lanes, str):
+        pointer = instruction.operands[instruction.operation == "store"]
+        accessed = (*instruction.results, *instruction.operands)[0].type
+        form = self.forms.form(pointer)
+        if pointer.type != PTR or isinstance(accessed.lanes, str) or any(isinstance(a, Undef) for a, _ in form.terms):
             return None
-        root, form = self.pointer(pointer)
-        return Location(root, form, memory_size(type, self.function.pointers))
-
-    def pointer(self, operand: Operand, depth: int = _DEPTH) -> tuple[Operand, LinearForm]:
-        """The root of a pointer, and the distance from it in bytes."""
-        if isinstance(operand, Address):
-            return Address(operand.name), LinearForm(operand.offset)
-        if not isinstance(operand, Value):
-            return operand, LinearForm()
-        if operand.name not in self._pointers:
-            made = self.makers.get(operand.name)
-            found: tuple[Operand, LinearForm] = operand, LinearForm()
-            if made is not None and made.operation == "copy" and depth:
-                found = self.pointer(made.operands[0], depth - 1)
-            elif made is not None and made.operation == "offset" and depth:
-                root, form = self.pointer(made.operands[0], depth - 1)
-                found = root, form.plus(self.integer(made.operands[1]))
-            self._pointers[operand.name] = found
-        return self._pointers[operand.name]
-
-    def integer(self, operand: Operand, depth: int = _DEPTH) -> LinearForm:
-        """An integer as wide as an address: sums, differences and products with constants are followed."""
-        if isinstance(operand, Constant):
-            return LinearForm(operand.value)
-        if not isinstance(operand, Value):
-            return LinearForm(0, {"?": 1})
-        if operand.name not in self._integers:
-            self._integers[operand.name] = self._computed(operand, depth)
-        return self._integers[operand.name]
-
-    def _computed(self, value: Value, depth: int) -> LinearForm:
-        itself, made = LinearForm(0, {value.name: 1}), self.makers.get(value.name)
-        if made is None or depth == 0 or value.type != self.function.address:
-            return itself
-        match made.operation:
-            case "copy":
-                return self.integer(made.operands[0], depth - 1)
-            case "add" | "sub":
-                a, b = (self.integer(o, depth - 1) for o in made.operands)
-                return a.plus(b, 1 if made.operation == "add" else -1)
-            case "shl" if isinstance(by := made.operands[1], Constant) and 0 <= by.value < value.type.bits:
-                return LinearForm().plus(self.integer(made.operands[0], depth - 1), 1 << by.value)
-            case "mul" if isinstance(by := made.operands[1], Constant):
-                return LinearForm().plus(self.integer(made.operands[0], depth - 1), by.value)
-            case _:
-                return itself
+        return Location(form, access_size(instruction, self.function.pointers))
 
     def may_meet(self, a: Instruction, b: Instruction) -> bool:
         """Whether two accesses, with the values as they are at one moment, may be to the same byte; of an access whose
@@ -149,8 +97,9 @@ class Aliases:
         one, other = self.location(a), self.location(b)
         if one is None or other is None:
             # What has no location may be a call, which reaches all but variables whose addresses stay in the function.
+            # At most one of them has a location.
             known = one or other
-            return known is None or not self._is_private(known.root)
+            return known is None or not self._is_private(known)
         return self.overlap(one, other)
 
     def may_change(self, instruction: Instruction, location: Location) -> bool:
@@ -158,52 +107,75 @@ class Aliases:
         own = self.location(instruction)
         if own is not None:
             return not instruction.results and self.overlap(own, location)
-        return self.may_write(instruction) and not self._is_private(location.root)
+        return self.may_write(instruction) and not self._is_private(location)
 
     def overlap(self, a: Location, b: Location) -> bool:
         """Whether accesses to two locations may be to the same byte, with the values as they are at one moment."""
-        if a.root != b.root:
-            return not self._distinct(a.root, b.root)
-        distance = b.form.plus(a.form, -1)
+        distance = b.address - a.address
         modulus = 1 << self.function.pointers
-        if any(by % modulus for by in distance.terms.values()) or "?" in (*a.form.terms, *b.form.terms):
-            return True
+        if any(by % modulus for _, by in distance.terms):
+            return not self.distinct(a.address, b.address)
+        # Both accesses are intervals on a ring of addresses: either may begin up to the other's length behind it.
         gap = distance.constant % modulus
         return gap < a.size or modulus - gap < b.size
 
-    def _is_private(self, root: Operand) -> bool:
-        return isinstance(root, Value) and root.name in self.private
+    def distinct(self, a: Affine, b: Affine) -> bool:
+        """Whether two addresses point into different objects, at whatever times."""
+        return all(self._are_separate(one, other) for one in self.objects(a) for other in self.objects(b))
 
-    def _distinct(self, a: Operand, b: Operand) -> bool:
-        """Whether two different roots are of different objects."""
-        kinds = [self._kind(root) for root in (a, b)]
-        if self._is_private(a) or self._is_private(b):
-            return True
-        if "" in kinds:
+    def objects(self, address: Affine) -> frozenset[Operand]:
+        """Points-to set: variables, data and pointers that are passed into which the address may point."""
+        if address not in self._objects:
+            found = frozenset(self._pointed_to(atom for atom, _ in address.terms))
+            self._objects[address] = found or frozenset({_ANYTHING})
+        return self._objects[address]
+
+    def _pointed_to(self, atoms: Iterable[Atom]) -> Iterator[Operand]:
+        """Points-to set of the atoms of an address: a worklist over parameters of blocks, selects and what these are
+        made of (Andersen 1994, chapter 4; without stores, because loaded pointers may be anything).
+        """
+        work = list(atoms)
+        seen = set[Atom]()
+        while work:
+            atom = work.pop()
+            # Undef and constants point to nothing that a program may access.
+            if atom in seen or not isinstance(atom, Value | Address):
+                continue
+            seen.add(atom)
+            made = self.forms.makers.get(atom.name) if isinstance(atom, Value) else None
+            operation = made.operation if made is not None else ""
+            if isinstance(atom, Address) or atom in self.passed or operation == "alloca":
+                yield atom
+            # An integer passed along is followed as well: it may be the difference of two pointers.
+            elif len(seen) < _MOST and (operation == "select" or atom in self.incoming):
+                sources = self.incoming[atom] if made is None else made.operands[1:]
+                work += [inner for source in sources for inner, _ in self.forms.form(source).terms]
+            elif atom.type == PTR or len(seen) >= _MOST:
+                yield _ANYTHING
+
+    def _is_private(self, location: Location) -> bool:
+        return self.objects(location.address) <= self.private
+
+    def _are_separate(self, one: Operand, other: Operand) -> bool:
+        """Disjointness of two objects: whether they share no byte (C17 6.7.3.1 for `restrict`, 6.2.4 for variables)."""
+        pair = {one, other}
+        # Nothing but its own addresses points to a private variable, so that it is disjoint even from the unknown.
+        if one == other or (_ANYTHING in pair and not pair & self.private):
             return False
-        if kinds == ["parameter", "parameter"]:
-            return any(isinstance(root, Value) and root.name in self.restricted for root in (a, b))
-        # A parameter may point to data, but not to a variable of a call that began after it was made.
-        return set(kinds) != {"parameter", "datum"}
-
-    def _kind(self, root: Operand) -> str:
-        if isinstance(root, Address):
-            return "datum"
-        if isinstance(root, Value):
-            made = self.makers.get(root.name)
-            if root.name in self.parameters:
-                return "parameter"
-            return "variable" if made is not None and made.operation == "alloca" else ""
-        return ""
+        # A pointer that is passed does not point to a variable of a call that began after it was made.
+        data, passed = sum(isinstance(each, Address) for each in pair), len(pair & self.passed)
+        return data + passed < 2 or data == 2 or (data == 1 and self.outside) or bool(pair & self.restricted)
 
 
-def _private(function: Function) -> frozenset[str]:
-    """Variables of the function whose addresses are only accessed through: nothing else can point to them."""
+def _private_variables(function: Function) -> list[Instruction]:
+    """Escape analysis: the variables of the function that are only accessed through addresses made of theirs, by plain
+    loads and stores; nothing else can point to them."""
     instructions = [i for block in function.blocks for i in block.instructions]
-    found = {r.name for i in instructions if i.operation == "alloca" for r in i.results}
-    derived = {name: name for name in found}
+    found = [i for i in instructions if i.operation == "alloca"]
+    derived = {i.results[0].name: i.results[0].name for i in found}
     moved = [i for i in instructions if i.operation in ("offset", "copy")] if found else []
     # Blocks stand in any order: a distance may come before what it is from.
+    # Each round follows one more link of a chain, and no chain is longer than all of its links.
     for _ in moved:
         more = {
             i.results[0].name: derived[o.name]
@@ -216,9 +188,8 @@ def _private(function: Function) -> frozenset[str]:
     escaped: set[str] = set()
     for instruction in instructions if found else ():
         # What an access has besides its address is passed on: a store of an address, for one.
-        kept = {"load": instruction.operands[1:], "store": instruction.operands[:-1]}
-        is_moved = instruction.operation in ("offset", "copy") and instruction.results[0].name in derived
-        passed = () if is_moved else kept.get(instruction.operation, instruction.operands)
+        is_followed = is_plain_load(instruction) or instruction.operation in ("offset", "copy")
+        passed = instruction.operands[:1] if is_plain_store(instruction) else instruction.operands[is_followed:]
         escaped |= {derived[o.name] for o in passed if isinstance(o, Value) and o.name in derived}
     for block in function.blocks if found else ():
         ends = (
@@ -226,4 +197,4 @@ def _private(function: Function) -> frozenset[str]:
             *(a for e in successor_edges(block.terminator) for a in e.arguments),
         )
         escaped |= {derived[o.name] for o in ends if isinstance(o, Value) and o.name in derived}
-    return frozenset(found - escaped)
+    return [i for i in found if i.results[0].name not in escaped]

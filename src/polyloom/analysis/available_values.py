@@ -11,32 +11,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from polyloom.analysis.aliases import Aliases, Location, is_plain_load
+from polyloom.analysis.aliases import Aliases, Location, is_plain_load, is_plain_store
 from polyloom.analysis.dominators import dominator_tree
 from polyloom.ir.ssa import Function, Instruction, Operand, Value, flow_edges, successor_edges
 from polyloom.ir.ssa_types import Type
 
-Key = tuple[Operand, int, tuple[tuple[str, int], ...], Type]
-"""A location: its root, the distance, and the type that was accessed."""
-Facts = dict[Key, tuple[Location, Operand]]
+Key = tuple[Location, Type]
+"""A location, and the type that was accessed."""
+Facts = dict[Key, Operand]
 _MOST: Final = 48
 """Facts per block: bounds the time in long functions."""
 _BLOCKS: Final = 4000
 """In functions of more blocks, facts end with their block."""
 
 
-def key_of(location: Location, type: Type, pointers: int) -> Key:
-    """One key for each address and type."""
-    terms = tuple(sorted((name, by % (1 << pointers)) for name, by in location.form.terms.items()))
-    return location.root, location.form.constant % (1 << pointers), terms, type
-
-
 class AvailableValues:
     """Of a function all of whose blocks are reached: facts at the ends of blocks."""
 
-    def __init__(self, function: Function, aliases: Aliases | None = None) -> None:
-        self.function = function
-        self.aliases = aliases or Aliases(function)
+    def __init__(self, function: Function, aliases: Aliases) -> None:
+        self.function, self.aliases = function, aliases
         tree = dominator_tree(len(function.blocks), flow_edges(function))
         # A subtree is an interval of the preorder.
         self._position: list[int] = tree.position.tolist()
@@ -67,53 +60,49 @@ class AvailableValues:
             for k in range(len(self.function.blocks)):
                 facts = self.entering(k)
                 for instruction in self.function.blocks[k].instructions:
-                    self.step(facts, instruction)
+                    self.apply(facts, instruction)
                 if self.leaving.get(k) != facts:
                     self.leaving[k], changed = facts, True
 
     def entering(self, k: int) -> Facts:
-        """The facts at the beginning of a block."""
+        """Facts at the beginning of a block: the meet of those at the ends of its predecessors, as far as their values
+        still are what they were (Muchnick 1997, section 8.3).
+        """
         known = [self.leaving[source] for source in self.sources[k] if source in self.leaving]
+        # At the entry nothing is known; of a loop's header at first only what comes from outside.
         if k == 0 or not known:
             return {}
         first, *others = known
         return {
-            key: fact
-            for key, fact in first.items()
-            if all(other.get(key) == fact for other in others) and self._holds(key, fact[1], k)
+            key: value
+            for key, value in first.items()
+            if all(other.get(key) == value for other in others) and self._holds(key[0], value, k)
         }
 
-    def _holds(self, key: Key, value: Operand, k: int) -> bool:
-        """Whether all values of a fact are as old as the block's dominators."""
-        names = [name for name, _ in key[2]]
-        names += [o.name for o in (key[0], value) if isinstance(o, Value)]
-        return all(name == "?" or self._dominates(self.home[name], k) for name in names)
+    def _holds(self, location: Location, value: Operand, k: int) -> bool:
+        """Whether all values of a fact are as old as the block's dominators: a value that is defined in a loop is
+        another one in the next iteration.
+        """
+        operands = (value, *(atom for atom, _ in location.address.terms))
+        return all(self._dominates(self.home[o.name], k) for o in operands if isinstance(o, Value))
 
-    def known(self, facts: Mapping[Key, tuple[Location, Operand]], instruction: Instruction) -> Operand | None:
-        """The value that a load is known to give."""
+    def known_value(self, facts: Mapping[Key, Operand], instruction: Instruction) -> Operand | None:
+        """Value that a load is known to give; None for others."""
         location = self.aliases.location(instruction) if is_plain_load(instruction) else None
-        if location is None or "?" in location.form.terms:
-            return None
-        found = facts.get(key_of(location, instruction.results[0].type, self.function.pointers))
-        return None if found is None else found[1]
+        return facts.get((location, instruction.results[0].type)) if location is not None else None
 
-    def step(self, facts: Facts, instruction: Instruction) -> None:
-        """Changes the facts as the instruction does."""
-        location = self.aliases.location(instruction)
-        is_store = location is not None and not instruction.results
-        if location is None:
-            if self.aliases.may_write(instruction):
-                for key in [k for k, (at, _) in facts.items() if self.aliases.may_change(instruction, at)]:
-                    del facts[key]
-            return
-        if is_store:
-            for key in [k for k, (at, _) in facts.items() if self.aliases.overlap(at, location)]:
+    def apply(self, facts: Facts, instruction: Instruction) -> None:
+        """Transfer function of one instruction: stores and calls kill facts, plain loads and stores generate one."""
+        if self.aliases.may_write(instruction):
+            for key in [key for key in facts if self.aliases.may_change(instruction, key[0])]:
                 del facts[key]
-        if "?" in location.form.terms:
+        location = self.aliases.location(instruction)
+        if location is None or not (is_plain_load(instruction) or is_plain_store(instruction)):
             return
-        value: Operand = instruction.operands[0] if is_store else instruction.results[0]
-        key = key_of(location, value.type, self.function.pointers)
+        value = (*instruction.results, *instruction.operands)[0]
+        key = location, value.type
         if key not in facts:
+            # The oldest fact goes: what was accessed last is likely to be accessed again.
             if len(facts) >= _MOST:
                 del facts[next(iter(facts))]
-            facts[key] = location, value
+            facts[key] = value

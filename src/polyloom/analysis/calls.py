@@ -23,8 +23,11 @@ _X: Final = Leaf("", ())
 
 
 def with_calls(formulas: Formulas) -> Formulas:
-    """Without definitions that nothing needs then."""
+    """Pattern matching of library calls in formulas: programs of a function's steps become one `Apply`, and definitions
+    that nothing needs then are left out.
+    """
     terms = {d.name: d.term for d in formulas.definitions}
+    # A leaf that reads a definition at its own loops stands for the term: a pattern may span formulas.
     as_read = {Leaf(d.name, tuple(map(Affine.symbol, d.dims))): d.term for d in formulas.definitions}
     called = {name: calls(term, lambda leaf: as_read.get(leaf, leaf)) for name, term in terms.items()}
     needed, left = set[str](), [output.definition for output in formulas.outputs]
@@ -43,6 +46,7 @@ def calls(term: Term, defined: Callable[[Leaf], Term] = lambda leaf: leaf) -> Te
     made = dict[int, Term]()
 
     def change(part: Term) -> Term:
+        # By identity: terms are graphs with shared parts, and equality would walk them as trees.
         if id(part) not in made:
             made[id(part)] = changed(part)
         return made[id(part)]
@@ -61,6 +65,7 @@ def calls(term: Term, defined: Callable[[Leaf], Term] = lambda leaf: leaf) -> Te
 
 
 def _call(term: Apply, defined: Callable[[Leaf], Term]) -> tuple[str, tuple[Term, ...]] | None:
+    """Library function whose program a term is, with its operand; None where it is no such program."""
     for name in SINGLE:
         found = _Match(defined)
         if found.matches(_pattern(name), term):
@@ -71,6 +76,7 @@ def _call(term: Apply, defined: Callable[[Leaf], Term]) -> tuple[str, tuple[Term
 
 @cache
 def _pattern(name: str) -> Term:
+    """Pattern of a function: its program (`ir.library`) in f32 as a term over one operand."""
     found, values = program(name, "f32"), list[Term]()
     for step in found.steps:
         operands = (Number(o.value) if isinstance(o, Constant) else _X if o < 0 else values[o] for o in step.operands)
@@ -80,13 +86,16 @@ def _pattern(name: str) -> Term:
 
 @dataclass(slots=True)
 class _Match:
-    """`x` is what stands for the operand so far (mutable)."""
+    """Tree matching of one pattern, in time linear in the pairs of parts that meet (Hoffmann, O'Donnell, "Pattern
+    matching in trees", 1982). `x` is what stands for the operand so far; mutable.
+    """
 
     defined: Callable[[Leaf], Term]
     x: Term | None = None
     known: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
     def matches(self, pattern: Term, term: Term) -> bool:
+        # The operand may occur several times, and must be the same term each time.
         if pattern is _X:
             self.x = term if self.x is None else self.x
             return self.x is term or self.x == term
@@ -96,6 +105,7 @@ class _Match:
         pair = id(pattern), id(term)
         if pair not in self.known and not self._parts_match(pattern, term):
             return False
+        # Only successes are kept: a failed match ends the search for this pattern.
         self.known.add(pair)
         return True
 

@@ -22,9 +22,11 @@ from polyloom.sets.isl import is_empty, parameter_set, sample, to_set, translate
 
 
 def check(program: Program) -> None:
-    """Raise every failure of the first rule that fails, those of `ir.pla_verify` first."""
+    """Well-formedness of a program for all parameter values (array paper, section 4). Raises every failure of the first
+    rule that fails, those of `ir.pla_verify` first.
+    """
     verify(program)
-    enforce(RULES, _Context.of(program))
+    enforce(RULES, _Context.from_program(program))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class _Context:
     defining: dict[str, list[int]]
 
     @staticmethod
-    def of(program: Program) -> _Context:
+    def from_program(program: Program) -> _Context:
         domain = parameter_set(program.assumptions, program.parameters)
         distinct = {
             # Many equations share a condition; converting each condition once is what keeps the check of large programs
@@ -53,16 +55,19 @@ class _Context:
     def definers(self, name: str) -> list[int]:
         return self.defining.get(name, [])
 
-    def when(self, point: Mapping[str, int]) -> str:
+    def parameter_words(self, point: Mapping[str, int]) -> str:
         """` when N = 4`, or nothing for a program without parameters."""
         values = ", ".join(f"{name} = {point[name]}" for name in self.program.parameters)
         return f" when {values}" if values else ""
 
-    def at(self, point: Mapping[str, int]) -> str:
-        return f"at {', '.join(f'{name} = {point[name]}' for name in self.program.dimensions)}{self.when(point)}"
+    def iteration_words(self, point: Mapping[str, int]) -> str:
+        """Place of a failure in words: `at i = 3, j = 0 when N = 4`."""
+        place = ", ".join(f"{name} = {point[name]}" for name in self.program.dimensions)
+        return f"at {place}{self.parameter_words(point)}"
 
 
 def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0224: some parameter values satisfy the assumptions; else every other rule would hold of nothing."""
     if is_empty(context.domain):
         yield Diagnostic(
             "PL0224", "no parameter values satisfy the parameters' domain", help="remove one of its inequalities"
@@ -70,6 +75,7 @@ def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
 
 
 def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0223: extents of arrays are at least 0 for all parameter values."""
     for array in (*context.program.inputs, *context.program.outputs):
         for extent in array.shape:
             # extent < 0 over the integers is -extent - 1 >= 0.
@@ -78,17 +84,21 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
             )
             point = sample(bad)
             if point is not None:
-                message = f"`{array.name}` has the extent {extent} = {extent.evaluate(point)}{context.when(point)}"
+                message = (
+                    f"`{array.name}` has the extent {extent} = {extent.evaluate(point)}{context.parameter_words(point)}"
+                )
                 yield Diagnostic("PL0223", message, span=array.span, help=f"require {extent} >= 0 in `parameter`")
 
 
 def spaces_are_bounded(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0215: every condition space is bounded in every dimension, so that a program ends."""
     program = context.program
     # Backwards, so that the first equation with an unbounded dimension is the one that is kept for its message.
     unbounded = {
         dim: equation
         for equation, points in zip(reversed(program.equations), reversed(context.points), strict=True)
         for position, dim in enumerate(program.dimensions)
+        # isl calls an empty set unbounded in a dimension that no constraint mentions.
         if not points.is_empty() and not points.dim_is_bounded(isl.dim_type.set, position)
     }
     for dim in program.dimensions:
@@ -101,6 +111,7 @@ def spaces_are_bounded(context: _Context) -> Iterator[Diagnostic]:
 
 
 def indices_are_inside(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0221: array bounds; each access is inside the array's shape at every iteration of its equation."""
     arrays = {a.name: a for a in (*context.program.inputs, *context.program.outputs)}
     for equation, points in zip(context.program.equations, context.points, strict=True):
         for reference in _references(equation):
@@ -111,6 +122,7 @@ def indices_are_inside(context: _Context) -> Iterator[Diagnostic]:
 def _outside(
     context: _Context, equation: Equation, points: isl.Set, reference: Reference, array: Array
 ) -> Iterator[Diagnostic]:
+    """Counterexample to the bounds of one access, the smallest point outside; nothing where there is none."""
     bounds = [
         b for index, extent in zip(reference.index, array.shape, strict=True) for b in (-index + -1, index - extent)
     ]
@@ -125,13 +137,16 @@ def _outside(
         shape = f"[{', '.join(str(e.evaluate(point)) for e in array.shape)}]"
         message = (
             f"{equation.name} accesses {_element(reference, point)} outside `{array.name}`, whose shape is "
-            f"{shape}{context.when(point)}"
+            f"{shape}{context.parameter_words(point)}"
         )
         help = f"restrict {equation.name} by an `if`, or declare a larger `{array.name}`"
-        yield Diagnostic("PL0221", message, span=reference.span, notes=(f"{context.at(point)}",), help=help)
+        yield Diagnostic(
+            "PL0221", message, span=reference.span, notes=(f"{context.iteration_words(point)}",), help=help
+        )
 
 
 def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0218: each use of a variable is defined, "every used instance is defined" (array paper, section 4)."""
     program, internal = context.program, {v.name for v in context.program.variables}
     defined = {name: _union([context.points[n] for n in context.definers(name)]) for name in internal}
     for equation, points in zip(program.equations, context.points, strict=True):
@@ -144,13 +159,18 @@ def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
             if point is not None:
                 message = (
                     f"{_element(operand, point)}, which {equation.name} uses, is defined by no "
-                    f"equation{context.when(point)}"
+                    f"equation{context.parameter_words(point)}"
                 )
                 help = f"add an equation for `{operand.name}`, or restrict {equation.name} by an `if`"
-                yield Diagnostic("PL0218", message, span=operand.span, notes=(f"used {context.at(point)}",), help=help)
+                yield Diagnostic(
+                    "PL0218", message, span=operand.span, notes=(f"used {context.iteration_words(point)}",), help=help
+                )
 
 
 def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0219: single assignment; conditions of two equations of one variable exclude each other (array paper,
+    section 4).
+    """
     for variable in context.program.variables:
         for a, b in combinations(context.definers(variable.name), 2):
             point = sample(context.points[a].intersect(context.points[b]))
@@ -158,12 +178,13 @@ def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
                 first, second = context.program.equations[a], context.program.equations[b]
                 message = (
                     f"{_element(first.target, point)} is defined by {first.name} and by "
-                    f"{second.name}{context.when(point)}"
+                    f"{second.name}{context.parameter_words(point)}"
                 )
                 yield Diagnostic("PL0219", message, span=second.span, help="make their conditions exclude each other")
 
 
 def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0220: each element of an output is written once, by one equation at one iteration."""
     for output in context.program.outputs:
         for a, b in combinations_with_replacement(context.definers(output.name), 2):
             point = sample(_collisions(context, a, b))
@@ -171,12 +192,13 @@ def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
                 continue
             first, second = context.program.equations[a], context.program.equations[b]
             element = f"{_element(first.target, point)} is written by {first.name}"
+            # One equation at two iterations: both are shown, the second one with primed dimensions.
             if a == b:
                 dims = context.program.dimensions
                 ways = " and at ".join(", ".join(f"{d} = {point[d + prime]}" for d in dims) for prime in ("", "'"))
-                message = f"{element} at {ways}{context.when(point)}"
+                message = f"{element} at {ways}{context.parameter_words(point)}"
             else:
-                message = f"{element} and by {second.name}{context.when(point)}"
+                message = f"{element} and by {second.name}{context.parameter_words(point)}"
             yield Diagnostic(
                 "PL0220", message, span=second.span, help="restrict the equations so that each element is written once"
             )
@@ -204,19 +226,21 @@ def _collisions(context: _Context, a: int, b: int) -> isl.Set:
 
 
 def _equal(dims: Sequence[str], primed: Mapping[str, Affine]) -> Iterator[Affine]:
+    """Equality of primed and plain dimensions as pairs of inequalities."""
     for dim in dims:
         yield primed[dim] - Affine.symbol(dim)
         yield Affine.symbol(dim) - primed[dim]
 
 
 def no_instance_depends_on_itself(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0222: no dependence cycle of total distance zero, so a schedule exists (Karp, Miller, Winograd 1967)."""
     for edges in suspicious(dependences(context.program)):
         cycle = zero_cycle(edges, context.points)
         point = sample(cycle[1]) if cycle is not None else None
         if cycle is None or point is None:
             continue
         equations = [context.program.equations[n] for n in cycle[0]]
-        message = f"{_element(equations[0].target, point)} depends on itself{context.when(point)}"
+        message = f"{_element(equations[0].target, point)} depends on itself{context.parameter_words(point)}"
         note = f"by way of {' <- '.join(e.name for e in equations)}"
         yield Diagnostic(
             "PL0222",
@@ -245,6 +269,7 @@ def _references(equation: Equation) -> list[Reference]:
 
 
 def _element(reference: Reference, point: Mapping[str, int]) -> str:
+    """Element of a reference at a point, in the syntax of the source: `x[3, 0]`."""
     return f"{reference.name}[{', '.join(str(a.evaluate(point)) for a in reference.index)}]"
 
 

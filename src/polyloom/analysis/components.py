@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 
 
 def components(successors: Mapping[int, Sequence[int]]) -> list[list[int]]:
-    """The components in reverse topological order; every successor must be a key."""
+    """Strongly connected components in reverse topological order (Tarjan 1972, procedure STRONGCONNECT); every
+    successor must be a key.
+    """
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []

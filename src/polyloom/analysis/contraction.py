@@ -59,8 +59,10 @@ class Contraction:
 
 
 def contraction(program: Program, *, with_steps: bool = False) -> Contraction | None:
-    """None where no output is a sum. `with_steps`: or is made of one by a chain of operations. Raises `Unlike` for sums
-    of another form."""
+    """Recognition of a matrix product by its dataflow (Feautrier 1991 in spirit: terms, not loops, are compared). None
+    where no output is a sum; `with_steps`: or is made of one by a chain of operations. Raises `Unlike` for sums of
+    another form.
+    """
     found = results(program)
     if not any(has_sum(value) for _, value in found):
         return None
@@ -71,6 +73,7 @@ def contraction(program: Program, *, with_steps: bool = False) -> Contraction | 
     while with_steps and isinstance(value, Apply):
         value = peeled(value, links, equation)
     made = contraction_of(_product(program, equation, value))
+    # The chain was read from the result inwards; steps are applied from the sum outwards.
     return replace(made, steps=_steps(program, equation, made, links[::-1])) if links else made
 
 
@@ -134,6 +137,7 @@ def _is_for_empty_loops(program: Program, equation: Equation) -> bool:
     """What is written where some parameter is 0; a machine has nothing to do then, and results are 0."""
     if not isinstance(_value(program, equation, {}) if equation.operation == "move" else None, Number):
         return False
+    # With every size at least 1 the condition of such an equation is never true.
     some = Polyhedron(tuple(Affine.symbol(name) - 1 for name in program.parameters))
     where = to_set(equation.condition, program.dimensions, program.parameters)
     return where.intersect(to_set(Condition((some,)), program.dimensions, program.parameters)).is_empty()
@@ -166,6 +170,7 @@ def _product(program: Program, equation: Equation, value: Term) -> Product:
         refuse(f"both factors have {shared[0]}, which is not summed: these are many products, not one", equation.span)
     if set(out) != (set(left) | set(right)) - {value.dimension}:
         refuse(f"`{name}` does not have the other dimensions of both factors", equation.span)
+    # Factors are exchanged so that the first gives the rows: a product of elements commutes exactly.
     if not _begins_with(out, left, value.dimension):
         factors = factors[::-1]
     check_extents(program, equation, factors, value)
@@ -191,6 +196,7 @@ def narrow(term: Term) -> tuple[Term, str]:
     """The product of what is converted, where both factors are by one operation; and that operation."""
     if isinstance(term, Apply) and term.operation == "mul":
         first, second = term.operands
+        # One conversion for both: a machine's multiplier widens both operands alike.
         if isinstance(first, Apply) and isinstance(second, Apply) and first.operation == second.operation in _WIDER:
             return Apply("mul", (*first.operands, *second.operands), term.span), first.operation
     return term, ""
@@ -217,6 +223,7 @@ def check_extents(program: Program, equation: Equation, leaves: Sequence[Leaf], 
     extents: dict[str, Affine] = {}
     for leaf in (*leaves, Leaf(equation.target.name, equation.target.index)):
         for name, extent in _extents(program, leaf, arrays, equation):
+            # Extents are compared as forms, so that equality holds for all sizes.
             if extents.setdefault(name, extent) != extent:
                 message = f"{name} runs over {extents[name]} elements of one array and {extent} of another"
                 refuse(message, equation.span)

@@ -34,6 +34,7 @@ def contraction_sums(
     names = (*dims, c.over)
     where = to_set(Condition((Polyhedron(tuple(limits)),)), names, parameters)
     where = where.intersect(to_set(assumptions, names, parameters))
+    # One loop of the sum: a contraction has no windows.
     return Summed(names, parameters, assumptions, where, result, (left, right), c.widened, (c.over,))
 
 

@@ -75,6 +75,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+# Both readers, of equations and of nests, give this form; the recognition below looks at no syntax.
 class Summed:
     """A sum of products: its iterations `where` over `dims`, and the elements that meet in one. `loops` are the
     dimensions along which the sum of one element runs, in order; None where it is a tree of sums. `links`: what becomes
@@ -93,14 +94,18 @@ class Summed:
 
 
 def convolutions(found: Summed) -> tuple[Convolution, ...]:
-    """All that it is, with either factor as the image: one dimension of input channels, at most one of output channels.
-    Without windows it is a product of matrices or of a matrix and a vector."""
+    """Recognition of convolutions: all that a sum of products is, with either factor as the image; one dimension of
+    input channels, at most one of output channels. Without windows it is a product of matrices or of a matrix and a
+    vector.
+    """
     first, second = found.factors
     return tuple(made for pair in ((first, second), (second, first)) if (made := _of(found, *pair)))
 
 
 def _of(found: Summed, image: Access, weight: Access) -> Convolution | None:
+    """Convolution with the roles of image and weights fixed; None where the sum is none."""
     weights = tuple(_same(index, found.result.index) for index in weight.index)
+    # Two dimensions shared by weights and result would be groups, which no target computes.
     if len([n for n in weights if n is not None]) > 1 or not image.index or not found.result.index:
         return None
     met = _met(found, image, weight)
@@ -141,6 +146,7 @@ def _steps(found: Summed, made: Convolution) -> tuple[Step, ...] | None:
 
 
 def _same(index: Affine, others: Sequence[Affine]) -> int | None:
+    """Position of an index among others; None for a constant, which is no dimension."""
     return next((n for n, other in enumerate(others) if other == index and not index.is_constant), None)
 
 
@@ -149,11 +155,13 @@ def _names(side: str, access: Access) -> tuple[str, ...]:
 
 
 def _met(found: Summed, image: Access, weight: Access) -> tuple[isl.Set, tuple[Affine, ...]] | None:
-    """Which elements of the result and the weights meet, by names, and the element of the image then; None where a
-    pair meets twice, or no affine index tells."""
+    """Relation of elements, computed by isl: which elements of the result and the weights meet, by names, and the
+    element of the image then; None where a pair meets twice, or no affine index tells.
+    """
     names = (*_names("y", found.result), *_names("w", weight))
     anywhere = isl.Map.from_multi_aff(affine_map((*found.result.index, *weight.index), found.dims, found.params))
     pairs = anywhere.intersect_domain(found.where)
+    # A pair that meets twice would be added twice, as no convolution does.
     if not pairs.is_injective():
         return None
     elements = isl.Map.from_multi_aff(affine_map(image.index, found.dims, found.params))
@@ -169,17 +177,21 @@ def _met(found: Summed, image: Access, weight: Access) -> tuple[isl.Set, tuple[A
 
 
 def _place(index: Affine, weights: Sequence[int | None]) -> Place | None:
-    """At most one dimension of the result, and at most one of the weights over which the sum runs."""
+    """Affine subscript of the image as stride, dilation and offset (ONNX operator Conv: `strides`, `dilations`,
+    `pads`).
+    """
     of_result = [(int(name[2:]), c) for name, c in index.terms if name.startswith("y.")]
     of_weight = [(int(name[2:]), c) for name, c in index.terms if name.startswith("w.")]
     if len(of_result) > 1 or len(of_weight) > 1 or any(weights[n] is not None for n, _ in of_weight):
         return None
+    # What is left are parameters: padding of any size.
     offset = Affine.from_terms({n: c for n, c in index.terms if n[:2] not in ("y.", "w.")}, index.constant)
     (result, stride), (weight, dilation) = [*of_result, (None, 0)][0], [*of_weight, (None, 0)][0]
     return Place(result, weight, stride, dilation, offset) if stride >= 0 and dilation >= 0 else None
 
 
 def _order(found: Summed, weight: Access, weights: Sequence[int | None]) -> tuple[int, ...] | None:
+    """Order of summation over the weights' dimensions; None where it has no order that is one of them."""
     if found.loops is None:
         return None
     places = {n: index for n, index in enumerate(weight.index) if weights[n] is None}
@@ -188,6 +200,7 @@ def _order(found: Summed, weight: Access, weights: Sequence[int | None]) -> tupl
         own = [n for n, index in places.items() if index.coefficient(loop)]
         if len(own) != 1 or set(places[own[0]].symbols & set(found.loops)) != {loop}:
             return None
+        # The index rises by one with each turn of the loop: else the sum has another order.
         if places[own[0]].coefficient(loop) != (-1 if loop in found.down else 1):
             return None
         made += own
@@ -208,7 +221,9 @@ def _has_roles(made: Convolution, found: Summed, weight: Access) -> bool:
 
 
 def _is_whole(found: Summed, image: Access, weight: Access, made: Convolution, where: isl.Set) -> bool:
-    """The terms are all those whose element of the image there is."""
+    """Completeness: the terms are all those whose element of the image there is; elsewhere the image is zero, as with
+    padding.
+    """
     y, w = _names("y", found.result), _names("w", weight)
     limits = list[Affine]()
     for names, access in ((y, found.result), (w, weight)):
@@ -226,6 +241,7 @@ def _is_whole(found: Summed, image: Access, weight: Access, made: Convolution, w
     expected = to_set(Condition((Polyhedron(tuple(limits)),)), (*y, *w), found.params)
     extents = [extent - 1 for access in (image, weight, found.result) for extent in access.shape]
     some = to_set(found.assumptions, (), found.params).params()
+    # Empty arrays are left out: with an extent of 0 the sets are equal for no reason.
     some = some.intersect(to_set(Condition((Polyhedron(tuple(extents)),)), (), found.params).params())
     for n, name in enumerate((*y, *w)):
         where = where.set_dim_name(isl.dim_type.set, n, name)
@@ -233,5 +249,6 @@ def _is_whole(found: Summed, image: Access, weight: Access, made: Convolution, w
 
 
 def _within(value: Affine, extent: Affine) -> Iterator[Affine]:
+    """Bounds of a subscript as constraints: 0 <= value < extent."""
     yield value
     yield extent - 1 - value

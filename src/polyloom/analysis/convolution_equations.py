@@ -18,9 +18,12 @@ from polyloom.sets.isl import to_set, translate
 
 
 def summed(program: Program) -> Summed | None:
-    """None where the equations are anything else."""
+    """Sum of products that equations compute: nested sums along dimensions over two leaves, padded or not; None where
+    the equations are anything else.
+    """
     try:
         found = results(program)
+    # A failed reading is no error here: the caller tries other forms.
     except Unlike:
         return None
     if len(found) != 1:
@@ -40,6 +43,7 @@ def summed(program: Program) -> Summed | None:
     if not isinstance(term, Apply) or term.operation != "mul" or len(leaves) != 2:
         return None
     along = [each.dimension for each in sums]
+    # Each sum runs along a dimension of its own, which the result has not.
     is_apart = len(set(along)) == len(along) and not any(i.symbols & set(along) for i in equation.target.index)
     if not is_apart or not all(leaf.index for leaf in leaves) or not _is_whole(program, equation, sums):
         return None
@@ -73,7 +77,9 @@ def _is_whole(program: Program, equation: Equation, sums: Sequence[Sum]) -> bool
     for each in sums:
         distance = [int(d == each.dimension) for d in program.dimensions]
         where = _points(program, each.where)
+        # Iterations with one before them: there the sum must go on, and not begin.
         behind = where.intersect(translate(where, distance))
+        # Iterations with none behind them: there the sum is taken.
         last = where.subtract(translate(where, [-d for d in distance]))
         if not _points(program, each.first).intersect(behind).is_empty():
             return False

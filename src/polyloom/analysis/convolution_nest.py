@@ -20,7 +20,7 @@ _WIDER = ("to_i32", "to_f32")
 
 
 def summed(nest: Nest) -> Summed | None:
-    """None where the nest is anything else."""
+    """Sum of products that a nest computes, in place or through a scalar; None where the nest is anything else."""
     found = statements(nest)
     made = stored(nest, found) if len(found) > 2 else Stored(found, ())
     if made is None or len(made.sum) != 2:
@@ -31,6 +31,7 @@ def summed(nest: Nest) -> Summed | None:
         return None
     result = add.assign.target
     (a, b), widened = parts
+    # A factor that is the result would be a recurrence.
     if {a.name, b.name} & {result.name} or not all(nest[x.name].shape for x in (a, b, result)):
         return None
     inner = tuple(loop for loop in add.loops if not any(index.coefficient(loop) for index in result.index))
@@ -58,6 +59,7 @@ def _parts(add: Statement) -> tuple[tuple[Reference, Reference], str] | None:
     target, value = add.assign.target, add.assign.value
     if not isinstance(value, Apply):
         return None
+    # Fused or not: the sum is the same form, and its rounding is the target's affair.
     if value.operation == "madd" and _is(value.operands[2], target):
         return _factors(value.operands[:2])
     if value.operation != "add":
@@ -86,6 +88,7 @@ def _factors(operands: Sequence[Expression]) -> tuple[tuple[Reference, Reference
 def _begins(nest: Nest, begin: Statement, add: Statement) -> bool:
     """Whether every element becomes zero, each before anything is added to it."""
     target, value = begin.assign.target, begin.assign.value
+    # Not -0.0: a sum of no terms would then differ in its sign.
     if target.name != add.assign.target.name or not (isinstance(value, Constant) and str(float(value.value)) == "0.0"):
         return False
     params = nest.parameters
@@ -105,9 +108,12 @@ def _within(name: str, extent: Affine) -> Iterator[Affine]:
 
 
 def _late(begin: Statement, add: Statement) -> Iterator[list[Affine]]:
-    """Conditions, of which one holds for two iterations of which the second does not come behind the first."""
+    """Lexicographic order violated: conditions, of which one holds for two iterations of which the second does not come
+    behind the first.
+    """
     same = list[Affine]()
     for (place, loop, step), (other, its, _) in zip(begin.order, add.order, strict=False):
+        # From here on the statements stand in different loops: their textual order decides.
         if place != other or loop != its or not loop:
             if place >= other:
                 yield same
@@ -122,7 +128,7 @@ def _second(loop: str) -> Affine:
 
 
 def _some(nest: Nest, begin: Statement, add: Statement, late: Sequence[Affine]) -> bool:
-    """Whether there are two iterations that touch one element, for which this holds."""
+    """Collision test: whether there are two iterations that touch one element, for which this holds."""
     renamed = {loop: _second(loop) for loop in add.loops}
     pairs = zip(begin.assign.target.index, add.assign.target.index, strict=True)
     same = [sign for a, b in pairs for sign in (a - b.substitute(renamed), b.substitute(renamed) - a)]

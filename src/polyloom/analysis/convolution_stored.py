@@ -27,7 +27,9 @@ class Stored:
 
 
 def stored(nest: Nest, found: Sequence[Statement]) -> Stored | None:
-    """None where the statements are anything else."""
+    """Scalar accumulator and the chain of operations up to its store (the epilogue of a fused kernel; CUTLASS calls it
+    so); None where the statements are anything else.
+    """
     begin, add, *stores = found
     name = begin.assign.target.name
     if add.assign.target.name != name or not _is_scalar(nest, name) or not _in_order(begin, add, stores):
@@ -38,6 +40,7 @@ def stored(nest: Nest, found: Sequence[Statement]) -> Stored | None:
             return None
         values[store.assign.target.name] = _filled(store.assign.value, values)
     target = stores[-1].assign.target
+    # The last store is the result, and a result is an array.
     if _is_scalar(nest, target.name):
         return None
     links = list[tuple[str, Reference | None]]()
@@ -61,11 +64,13 @@ def _in_order(begin: Statement, add: Statement, stores: Sequence[Statement]) -> 
     if any(s.loops != begin.loops or s.domain != begin.domain for s in stores) or add.loops[:level] != begin.loops:
         return False
     all_ = (begin, add, *stores)
+    # Positions in the common body; the rest of each order must be the same body.
     places = [statement.order[level][0] for statement in all_]
     return places == sorted(set(places)) and len({statement.order[:level] for statement in all_}) == 1
 
 
 def _filled(value: Expression, values: Mapping[str, Expression]) -> Expression:
+    """Forward substitution of scalars into an expression."""
     if isinstance(value, Apply):
         return replace(value, operands=tuple(_filled(operand, values) for operand in value.operands))
     return values.get(value.name, value) if isinstance(value, Reference) else value
@@ -81,9 +86,11 @@ def _is_chain(nest: Nest, value: Expression, name: str, links: list[tuple[str, R
         return False
     if not others and value.operation in UNARY:
         links.append((value.operation, None))
+    # A maximum with 0 is relu, which targets have as one operation.
     elif len(others) == 1 and value.operation == "max" and isinstance(others[0], Constant) and others[0].value == 0:
         links.append(("relu", None))
     elif len(others) == 1 and value.operation in ("add", "mul") and isinstance(others[0], Reference):
+        # A scalar operand is no vector along output channels.
         if not nest[others[0].name].shape:
             return False
         links.append((value.operation, others[0]))

@@ -34,7 +34,9 @@ class Edge:
 
 
 def dependences(program: Program) -> list[Edge]:
-    """Every use of an internal variable, once for each equation that defines the variable."""
+    """Reduced dependence graph: every use of an internal variable, once for each equation that defines the variable
+    (Karp, Miller, Winograd 1967).
+    """
     writers: dict[str, list[int]] = {v.name: [] for v in program.variables}
     for n, equation in enumerate(program.equations):
         writers.get(equation.target.name, []).append(n)
@@ -49,7 +51,9 @@ def dependences(program: Program) -> list[Edge]:
 
 
 def suspicious(edges: Sequence[Edge]) -> Iterator[list[Edge]]:
-    """Groups of edges that may hold a zero cycle; none for a program with a lexicographically positive signed order."""
+    """Decomposition by Karp, Miller and Winograd (1967): groups of edges that may hold a zero cycle; none for a program
+    with a lexicographically positive signed order.
+    """
     nodes = sorted({n for e in edges for n in (e.reader, e.writer)})
     for group in components({n: [e.writer for e in edges if e.reader == n] for n in nodes}):
         inside = [e for e in edges if e.reader in group and e.writer in group]
@@ -76,7 +80,9 @@ def _still(edges: Sequence[Edge], dimension: int) -> list[Edge]:
 
 
 def zero_cycle(edges: Sequence[Edge], conditions: Sequence[isl.Set]) -> tuple[list[int], isl.Set] | None:
-    """The equations of a walk back to the same instance and the iterations at which it starts, shortest first."""
+    """Walk back to the same instance: its equations and the iterations at which it starts, shortest first;
+    breadth-first search with a budget.
+    """
     # Whether a system of uniform recurrences with conditions has a zero cycle is not decidable by enumeration alone:
     # walks may be arbitrarily long. A search that gives up reports nothing; the schedule is the second line of defence.
     budget = SEARCH_LIMIT

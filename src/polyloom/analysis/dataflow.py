@@ -32,7 +32,7 @@ class Unlike(Exception):
 
 
 def terms(program: Program) -> Mapping[str, Term]:
-    """By variable, for those that outputs need. Raises `Unlike`."""
+    """Terms of the variables that outputs need, by variable. Raises `Unlike`."""
     found: dict[str, Term] = {}
     results = {array.name for array in program.outputs}
     for equation in program.equations:
@@ -69,6 +69,7 @@ def _term(program: Program, name: str, found: dict[str, Term]) -> Term:
         equations = [e for e in program.equations if e.target.name == name]
         copies = [e for e in equations if _reads(e, name)]
         others = [e for e in equations if not _reads(e, name)]
+        # A variable that does not read itself is a formula; one that does travels, or is a sum.
         if not copies:
             found[name] = _formula(program, others, found)
         elif all(e.operation == "move" for e in copies):
@@ -122,6 +123,7 @@ def _padded(program: Program, equations: Sequence[Equation]) -> Leaf | None:
     """An element of an input where there is one, and 0 elsewhere; None where these equations do not say so."""
     zeros = [e for e in equations if e.operation == "move" and _is_zero(e.operands[0])]
     others = [e for e in equations if e not in zeros]
+    # None stands for what is computed, which is no element of an input.
     origins = {e.operands[0] if e.operation == "move" else None for e in others}
     leaves = {Leaf(o.name, o.index, True) for o in origins if isinstance(o, Reference)}
     if not zeros or len(leaves) != 1 or None in origins or not all(isinstance(o, Reference) for o in origins):
@@ -158,13 +160,14 @@ def _source(program: Program, equation: Equation) -> Leaf:
 
 
 def _sum(program: Program, steps: Sequence[Equation], firsts: Sequence[Equation], found: dict[str, Term]) -> Sum:
-    """`x[I] = x[I - e] + term`, begun by the term itself."""
+    """Recurrence x[I] = x[I - e] + term as the sum of the term, begun by the term itself."""
     name = steps[0].target.name
     parts = {_step(program, step, found) for step in steps}
     if len(parts) != 1 or len(firsts) != 1:
         refuse(f"`{name}` depends on itself, and is not one sum", steps[0].span)
     ((dimension, term),) = parts
     first = firsts[0]
+    # A first value other than the first term would be added to every sum.
     if _without_zero(_applied(program, first, found)) != term:
         refuse(f"the sum `{name}` does not begin with its first term alone", first.span)
     pieces = [piece for equation in (first, *steps) for piece in equation.condition.pieces]
@@ -179,6 +182,7 @@ def _step(program: Program, step: Equation, found: dict[str, Term]) -> tuple[str
     operand = step.operands[own[0]]
     assert isinstance(operand, Reference)
     distance = program.distance(operand)
+    # A unit vector: the sum steps by one along one dimension.
     if sorted(distance) != [0] * (len(distance) - 1) + [1]:
         refuse(f"the sum `{name}` does not step along one dimension", step.span)
     rest = [operand_term(program, step, o, found) for n, o in enumerate(step.operands) if n != own[0]]
@@ -187,7 +191,7 @@ def _step(program: Program, step: Equation, found: dict[str, Term]) -> tuple[str
 
 
 def _without_zero(term: Term) -> Term:
-    """What begins a sum: `0 + t` is t, `madd(a, b, 0)` is a b."""
+    """First term of a sum: `0 + t` is t, `madd(a, b, 0)` is a b. Exact in floats up to the sign of zero."""
     if not isinstance(term, Apply):
         return term
     if term.operation == "add" and Number(0) in term.operands:

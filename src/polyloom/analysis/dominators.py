@@ -59,6 +59,7 @@ def dominators(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0, strategy
     PL0966.
     """
     count, array, start = checked(n, edges, root)
+    # Strategies differ in how paths are compressed, and so in time alone.
     return _dominators(count, array, start, _index(strategy, get_args(Strategy), "strategy"))
 
 
@@ -81,7 +82,9 @@ def reversed_edges(n: int, edges: Nodes) -> Nodes:
 def dominator_tree(
     n: SupportsIndex, edges: Edges, root: SupportsIndex = 0, strategy: Strategy = "balanced"
 ) -> DominatorTree:
-    """The tree in preorder, which answers any number of questions; errors as for `dominators`."""
+    """Dominator tree in preorder, where a subtree is an interval, so that dominance is two comparisons (Muchnick 1997,
+    section 7.3); errors as for `dominators`.
+    """
     count, array, start = checked(n, edges, root)
     return DominatorTree(count, array, start, _index(strategy, get_args(Strategy), "strategy"))
 
@@ -122,6 +125,7 @@ def iterated_frontier(tree: DominatorTree, nodes: Integers, within: npt.NDArray[
     asked = integers("nodes", nodes).reshape(-1)
     if (fault := find_outside("nodes", asked, len(tree.idom))) is not None:
         raise fault.error()
+    # An empty mask stands for all nodes: the native side makes none of its own.
     mask = np.zeros(0, np.bool_) if within is None else np.ascontiguousarray(within, np.bool_)
     if within is not None and mask.shape != tree.idom.shape:
         raise input_error(

@@ -8,12 +8,13 @@ their order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 from polyloom.ir.ssa import ATOMICS, EFFECTS, INDIRECT, Function, Instruction
 from polyloom.ir.ssa_externals import EFFECT_NAMES, Effect, External
 
 Externals = Mapping[str, External]
+MemoryEffect = Literal["", "reads", "writes"]
 _ANY: Final = frozenset(EFFECT_NAMES)
 _NOTHING: Final[frozenset[Effect]] = frozenset()
 _READS: Final[frozenset[Effect]] = frozenset({"reads"})
@@ -58,3 +59,33 @@ def is_copyable(instruction: Instruction, externals: Externals) -> bool:
     `ordered` may know its place, as a numbered word of a coprocessor does."""
     external = externals.get(instruction.called)
     return external is None or "ordered" not in external.effects
+
+
+def call_effects(program: Function) -> dict[str, MemoryEffect]:
+    """Interprocedural side effects: what a call of each function of the program may do to memory. A fixpoint, because
+    callees may come after their callers (Cooper, Kennedy, "Interprocedural Side-Effect Analysis in Linear Time",
+    1988, asks for more: which variables)."""
+    found: dict[str, MemoryEffect] = {member.name: "" for member in program.program}
+    while True:
+        new: dict[str, MemoryEffect] = {member.name: _effect_of(member, found) for member in program.program}
+        if new == found:
+            return found
+        found = new
+
+
+def memory_effect(instruction: Instruction, known: Mapping[str, MemoryEffect]) -> MemoryEffect:
+    """Of one instruction; ordered accesses count as stores."""
+    if instruction.called in known:
+        return known[instruction.called]
+    found = effects(instruction, {})
+    return "writes" if found - {"reads"} else "reads" if found else ""
+
+
+def _effect_of(function: Function, known: Mapping[str, MemoryEffect]) -> MemoryEffect:
+    kinds = {memory_effect(i, known) for block in function.blocks for i in block.instructions}
+    return "writes" if "writes" in kinds else "reads" if "reads" in kinds else ""
+
+
+def is_ordered(instruction: Instruction) -> bool:
+    """Whether the access is volatile or atomic."""
+    return not instruction.called and "ordered" in effects(instruction, {})

@@ -67,6 +67,7 @@ def find_fault(n: int, edges: npt.NDArray[np.generic], root: int) -> Fault | Non
             f"n is {_short(n)}: a graph has at least one node, its root",
             "write the number of nodes, from 1 on",
         )
+    # Estimates of the native structures, upwards: a refusal is better than a process that is killed.
     needed = n * _NODE_BYTES + len(edges) * _EDGE_BYTES
     if needed > _ANYWHERE and (max(n, len(edges)) > _MOST or needed > available_bytes()):
         why = (
@@ -102,6 +103,7 @@ def integers(name: str, values: Integers | Edges) -> npt.NDArray[np.integer]:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths
         raise _not_integers(name, "rows of different lengths") from None
+    # The type of an empty array says nothing.
     if array.size and array.dtype.kind not in "iu":
         raise _not_integers(name, f"elements of type {array.dtype}")
     return array

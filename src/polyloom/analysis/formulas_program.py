@@ -13,7 +13,9 @@ from polyloom.names import fresh_name
 
 
 def of_program(program: Program) -> Formulas:
-    """Raises `Unlike`."""
+    """Formulas of a program's results, by dataflow (Feautrier 1991 in spirit: each read has one source). Raises
+    `Unlike`.
+    """
     found, taken = results(program), {a.name for a in (*program.inputs, *program.outputs)}
     names = [equation.target.name for equation, _ in found]
     if not found:
@@ -29,6 +31,7 @@ def of_program(program: Program) -> Formulas:
 
 def _definition(program: Program, equation: Equation, value: Term, name: str) -> Definition:
     sums, target = list(_outer_sums(value)), Leaf(equation.target.name, equation.target.index)
+    # Targets sum along one dimension at a time.
     if len({each.dimension for each in sums}) > 1:
         refuse(f"`{equation.target.name}` has sums along several dimensions", equation.span)
     elements = [leaf for leaf in leaves(value) if leaf.index]

@@ -25,7 +25,7 @@ from polyloom.sets.isl import from_set, to_set
 
 
 def of_system(system: System) -> Formulas:
-    """What the outputs of a nest need. Raises `Unlike`."""
+    """Formulas of the outputs of a nest, from its recurrences. Raises `Unlike`."""
     return _Reader(system).read()
 
 
@@ -67,6 +67,7 @@ class _Reader:
             loops = [index_dimension(index) for index in first.index]
             shape = tuple(made.extents.get(loop) for loop in loops)
             last = {d: made.extents[d] - 1 for d in made.extents if d not in loops}
+            # A sum is written at the last iteration of its loop, where it is complete.
             fixed = _all_at(last, made.extents)
             equation = self.equations[first.statement]
             whole = len(set(loops)) == len(loops) and shape == self.shapes[name]
@@ -83,6 +84,7 @@ class _Reader:
     def definition(self, statement: str) -> Definition:
         """Errors: `Unlike`, also for values that need each other."""
         if statement not in self.made:
+            # A cycle of reads: the recursion would not end.
             if statement in self.open:
                 refuse(f"`{self._label(statement)}` needs values of its own earlier steps", self._span(statement))
             self.open.add(statement)
@@ -105,6 +107,7 @@ class _Reader:
             return self._made(equation, label, equation.loops, extents, _term(equation.value, iter(terms)))
         over = self._loop(equation, reads[own[0]] if len(own) == 1 else [], extents)
         begin = [piece for piece in reads[own[0]] if not _is_of(piece.origin, equation.name)]
+        # The statement's own value is marked in the expression, so that what is added to it can be told.
         terms[own[0]] = _OWN
         added, is_less = _added(_term(equation.value, iter(terms)), equation)
         whole = Sum(added, over, equation.domain, equation.domain)
@@ -117,6 +120,7 @@ class _Reader:
         return Definition(fresh_name(label, self.taken), label, dims, extents, term, equation.dtype, equation.span)
 
     def _begun(self, first: Term, whole: Sum, is_less: bool, equation: Recurrence) -> Term:
+        """First value and sum: nothing is added to a sum that begins with 0."""
         if first == Number(0) and not is_less:
             return whole
         if first == Number(0):
@@ -131,6 +135,7 @@ class _Reader:
         found: dict[str, Affine] = {}
         for limit in limits:
             inside = sorted(limit.symbols & set(equation.loops))
+            # A triangular domain: its rows have different lengths.
             if len(inside) > 1:
                 label = self._label(equation.name)
                 refuse(
@@ -139,6 +144,7 @@ class _Reader:
                 )
             if len(inside) == 1 and limit.coefficient(inside[0]) == -1:
                 found[inside[0]] = limit + Affine.symbol(inside[0]) + 1
+        # Upper limits alone could leave out points: the box must be the whole domain.
         box = _all_at({}, found)
         if set(found) != set(equation.loops) or not points.is_equal(self.points(box, equation.loops)):
             refuse(f"the loops around `{self._label(equation.name)}` do not all run from 0 to a size", equation.span)
@@ -160,12 +166,15 @@ class _Reader:
         made = self.definition(origin.statement)
         loops = self.equations[origin.statement].loops
         for loop, at in zip(loops, index, strict=True):
+            # Only the last iteration has the whole sum.
             if loop not in made.dims and at != made.extents[loop] - 1:
                 refuse(f"`{self._label(equation.name)}` reads a sum, `{made.label}`, before its end", equation.span)
         return Leaf(made.name, tuple(at for loop, at in zip(loops, index, strict=True) if loop in made.dims))
 
     def _loop(self, equation: Recurrence, read: Sequence[Piece], extents: Mapping[str, Affine]) -> str:
-        """Along which an equation adds to its own value."""
+        """Loop along which an equation adds to its own value, by distance 1 (a uniform recurrence; Karp, Miller,
+        Winograd 1967).
+        """
         label = self._label(equation.name)
         steps = [p for p in read if _is_of(p.origin, equation.name)]
         symbols = tuple(map(Affine.symbol, equation.loops))
@@ -178,6 +187,7 @@ class _Reader:
         if len(steps) != 1 or len(distances) != 1 or next(iter(distances.values())) != Affine((), 1):
             refuse(f"`{label}` depends on itself, and not along one loop", equation.span)
         over = next(iter(distances))
+        # All iterations but the first read the one before.
         later = Condition((Polyhedron((*_all_at({}, extents).pieces[0].constraints, Affine.symbol(over) - 1)),))
         taken = self.points(steps[0].domain, equation.loops)
         if not taken.is_equal(self.points(later, equation.loops)):
@@ -204,7 +214,7 @@ def _all_at(fixed: Mapping[str, Affine], extents: Mapping[str, Affine]) -> Condi
 
 
 def _term(value: Expression, reads: Iterator[Term]) -> Term:
-    """With the origins of its reads, from left to right."""
+    """Expression as a term, with the origins of its reads, from left to right."""
     match value:
         case Reference():
             return next(reads)

@@ -21,8 +21,9 @@ Array = NDArray[Any]
 def convolution_matrices(
     c: Convolution, values: Mapping[str, int], read: Mapping[str, Array], shape: tuple[int, ...]
 ) -> tuple[Array, Array]:
-    """A row for each pixel of the result, with +0 where a tap is outside of the image, and a column for each output
-    channel; the sum in the order of the convolution, else windows first."""
+    """im2col (Chellapilla, Puri, Simard 2006): a row for each pixel of the result, with +0 where a tap is outside of
+    the image, and a column for each output channel; the sum in the order of the convolution, else windows first.
+    """
     image, weight = read[c.image], read[c.weight]
     deep = next(p.weight for p in c.places if p.result is None)
     order = c.order or (*sorted(c.windows), *(() if deep is None else (deep,)))
@@ -38,8 +39,10 @@ def convolution_matrices(
         steps = dict(zip(windows, taps, strict=True))
         at = [_along(p, e, values, steps) for (_, p), e in zip(others, extents, strict=True)]
         inside = [(a >= 0) & (a < turned.shape[n]) for n, a in enumerate(at)]
+        # Places outside are clipped to some pixel first, and then masked: an index must be valid.
         block = turned[np.ix_(*(np.clip(a, 0, turned.shape[n] - 1) for n, a in enumerate(at)))]
         whole = _all(inside)
+        # +0 and not -0: a padded term adds nothing to any sum but -0.
         columns.append(np.where(whole[..., None], block, np.zeros((), image.dtype)).reshape(prod(extents), -1))
     wide = () if c.output is None else (c.weights.index(c.output),)
     turned = weight.transpose((*windows, *(() if deep is None else (deep,)), *wide))

@@ -40,8 +40,10 @@ class _Variable:
 def index_ranges(
     function: Function, values: Mapping[str, int], shapes: Mapping[str, tuple[int, Sequence[int]]]
 ) -> dict[str, Range]:
-    """By parameter: the range of its elements, or of itself. `values` are those of scalars that are known, `shapes` the
-    bytes of an element and the extents of arrays; what is not bounded is left out."""
+    """Inferred preconditions on index data (backward interval analysis; Cousot, Cousot, "Abstract interpretation",
+    1977), by parameter: the range of its elements, or of itself. `values` are those of scalars that are known, `shapes`
+    the bytes of an element and the extents of arrays; what is not bounded is left out.
+    """
     found = _Ranges(function, values, shapes)
     for instruction in found.instructions:
         found.access(instruction)
@@ -49,6 +51,8 @@ def index_ranges(
 
 
 class _Ranges:
+    """State of the inference: forms of values, variables of loops, and bounds that only become narrower."""
+
     def __init__(
         self, function: Function, values: Mapping[str, int], shapes: Mapping[str, tuple[int, Sequence[int]]]
     ) -> None:
@@ -72,6 +76,8 @@ class _Ranges:
         return self.forms[operand.name]
 
     def _computed(self, name: str) -> Affine:
+        # Scalars that the caller knows are constants.
+        """Linear form of a value by its definition, over loaded values, scalars and variables of loops."""
         if name in self.values:
             return Affine((), self.values[name])
         itself, instruction = Affine.symbol(name), self.defined.get(name)
@@ -126,8 +132,11 @@ class _Ranges:
                 self.ask(subscript, (0, extent - 1), ())
 
     def ask(self, form: Affine, asked: Range, around: tuple[str, ...]) -> None:
-        """A form has to be in a range: each of its atoms, whatever the others are."""
+        """Backward propagation of a range through a linear form: each of its atoms, whatever the others are, has to
+        keep the sum inside.
+        """
         unknown = sum(self.variable(atom) is None for atom in form.symbols)
+        # Several unknown data share what is left equally, as the digits of one index do.
         share = (asked[1] - form.constant) // unknown if unknown > 1 else ANY[1]
         for atom, factor in form.terms:
             rest = [self.spread(other, c, share) for other, c in form.terms if other != atom]
@@ -135,6 +144,7 @@ class _Ranges:
                 continue
             least = asked[0] - form.constant - sum(each[0] for each in rest if each)
             most = asked[1] - form.constant - sum(each[1] for each in rest if each)
+            # Division rounds inwards: to the next number up at the low end, down at the high end.
             low, high = (-(-least // factor), most // factor) if factor > 0 else (-(-most // factor), least // factor)
             self._bound(atom, (max(low, ANY[0]), min(high, ANY[1])), around)
 
@@ -143,6 +153,7 @@ class _Ranges:
             before = self.bounds[name]
             self.bounds[name] = max(before[0], asked[0]), min(before[1], asked[1])
         variable = self.variable(atom)
+        # Bounds of loops may depend on each other in a circle, which would never end.
         if variable is None or atom in around or len(around) > _DEEPEST:
             return
         inner = (*around, atom)
@@ -155,12 +166,12 @@ class _Ranges:
 
     def spread(self, atom: str, factor: int, share: int) -> Range | None:
         """The range of a multiple of an atom; of data that are not bounded yet, as much as is theirs."""
-        found = self.known(atom)
+        found = self.known_range(atom)
         if found is None and self.variable(atom) is None:
             found = (0, max(share, 0) // abs(factor)) if share != ANY[1] else None
         return None if found is None else tuple(sorted((factor * found[0], factor * found[1])))  # pyright: ignore[reportReturnType]  # two numbers
 
-    def known(self, atom: str, around: tuple[str, ...] = ()) -> Range | None:
+    def known_range(self, atom: str, around: tuple[str, ...] = ()) -> Range | None:
         """The range of a loop's variable whose bounds are known."""
         variable = self.variable(atom)
         if variable is None or atom in around or not variable.ends:
@@ -175,7 +186,7 @@ class _Ranges:
         return max(e[0] for e in last), max(b[1] for b in first)
 
     def _constant(self, form: Affine, around: tuple[str, ...]) -> Range | None:
-        found = {atom: range for atom in form.symbols if (range := self.known(atom, around)) is not None}
+        found = {atom: range for atom in form.symbols if (range := self.known_range(atom, around)) is not None}
         return form_range(form, found) if found.keys() == form.symbols else None
 
     def variable(self, name: str) -> _Variable | None:
@@ -191,6 +202,7 @@ class _Ranges:
         steps = [f.constant for f in forms if f is not None and f.terms == ((name, 1),)]
         begins = tuple(f for f in forms if f is not None and name not in f.symbols)
         moving = [step for step in steps if step]
+        # Steps of both signs tell nothing about the ends.
         if None in forms or not moving or len({step > 0 for step in moving}) > 1:
             return None
         return _Variable(begins, moving[0] > 0, tuple(self._ends(name, moving[0] > 0)))
@@ -222,14 +234,17 @@ def _last(operation: str, step: int, rises: bool) -> int | None:
 
 
 def _subscripts(offset: Affine, size: int, shape: Sequence[int]) -> Iterator[tuple[Affine, int]]:
-    """The subscripts of an offset in bytes, outermost first, with their extents: of each term as many whole strides as
-    it has. Where subscripts share a value it can be split in other ways, and with each the offset is in the array."""
+    """Delinearization of an offset in bytes (Maslov, "Delinearization: an efficient way to break multiloop dependence
+    equations", 1992): the subscripts, outermost first, with their extents; of each term as many whole strides as it
+    has. Where subscripts share a value it can be split in other ways, and with each the offset is in the array.
+    """
     rest = offset
     strides = [size * prod(shape[n + 1 :]) for n in range(len(shape))]
     for stride, extent in zip(strides, shape, strict=True):
         if stride <= 0:
             return
         own = {n: abs(c) // stride * (1 if c > 0 else -1) for n, c in rest.terms if abs(c) >= stride}
+        # Rounded to the nearest row: `a[i][j - 1]` has a negative constant of the inner subscript.
         constant = (rest.constant + stride // 2) // stride if stride > size else rest.constant // stride
         subscript = Affine.from_terms(own, constant)
         yield subscript, extent

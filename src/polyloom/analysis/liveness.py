@@ -26,6 +26,9 @@ class Liveness:
 
 
 def liveness(function: Function) -> Liveness:
+    """Live values at the beginning and the end of blocks: backward data flow over bit sets (Muchnick 1997, section
+    14.1.3; Aho, Lam, Sethi, Ullman 2006, section 9.2.5).
+    """
     names = [value.name for block in function.blocks for value in definitions(block)]
     number = {name: k for k, name in enumerate(names)}
     successors = successors_of(function)
@@ -44,7 +47,7 @@ def successors_of(function: Function) -> list[list[int]]:
 
 
 def live(successors: Sequence[Sequence[int]], used: Sequence[Bits], defined: Sequence[Bits]) -> list[Bits]:
-    """The least solution of live_in = used | (live_out & ~defined), by node."""
+    """Least fixed point of live_in = used | (live_out & ~defined), by node, with a worklist (Kildall 1973)."""
     found = list(used)
     predecessors: list[list[int]] = [[] for _ in successors]
     for k, follow in enumerate(successors):
@@ -75,17 +78,19 @@ def _union(sets: Sequence[Bits], members: Sequence[int]) -> Bits:
 
 
 def _exposed(block: Block, number: dict[str, int]) -> tuple[Bits, Bits]:
-    """What the block uses of others, and what it defines."""
+    """Upward exposed uses of a block, and what it defines, as bit sets."""
     defined = sum(1 << number[value.name] for value in definitions(block))
     used = 0
     for _, operands in uses(block):
         for operand in operands:
             if isinstance(operand, Value):
                 used |= 1 << number[operand.name]
+    # In SSA form a definition stands before its uses in a block, so that the order inside it does not matter.
     return used & ~defined, defined
 
 
 def _members(bits: Bits) -> Iterator[int]:
+    """Positions of the bits that are set, ascending."""
     while bits:
         low = bits & -bits
         yield low.bit_length() - 1

@@ -55,14 +55,18 @@ class LoopDependences:
         self.found: dict[tuple[str, frozenset[str]], Dependence | None] = {}
 
     def carried_dependence(self, loop: str, private: frozenset[str]) -> Dependence | None:
-        """One that `loop` carries; None where its iterations may run in any order, and together."""
+        """Loop-carried dependence: one that `loop` carries; None where its iterations may run in any order, and
+        together (Allen, Kennedy 2001, section 2.2).
+        """
         key = loop, private
         if key not in self.found:
             self.found[key] = next(self._carried_dependences(loop, private), None)
         return self.found[key]
 
     def parallel(self, path: Path) -> bool:
-        """Whether the last loop of `path` carries none but by what its iterations may have to themselves."""
+        """Parallel loop (DOALL): whether the last loop of `path` carries none but by what its iterations may have to
+        themselves.
+        """
         loop = path[-1]
         return isinstance(loop, Loop) and self.carried_dependence(loop.name, privatizable(self.nest, path)) is None
 
@@ -77,8 +81,9 @@ class LoopDependences:
                 yield Dependence(loop, first[1].name, first[1], second[1])
 
     def conflict(self, first: Node, second: Node, directions: Mapping[str, Direction]) -> bool:
-        """Whether instances of two nodes in iterations that are so related touch one element that one of them
-        writes."""
+        """Dependence with a direction vector: whether instances of two nodes in iterations that are so related touch
+        one element that one of them writes.
+        """
         ones, others = (
             [access for assign in assignments((node,)) for access in self.accesses[assign.name]]
             for node in (first, second)
@@ -100,6 +105,7 @@ def touch_one_element(first: Access, second: Access, directions: Mapping[str, Di
     """Whether two instances touch one element whose iterations are related so: in loops around both, of which those
     outside of the outermost related one have the same iteration."""
     (one, a, _), (other, b, _) = first, second
+    # Loops outside have the same iteration in both: they are one set of variables.
     outermost = min(one.loops.index(loop) for loop in directions)
     shared = one.loops[:outermost]
     left, right = _instance_names(one.loops, shared, "first"), _instance_names(other.loops, shared, "second")
@@ -109,6 +115,7 @@ def touch_one_element(first: Access, second: Access, directions: Mapping[str, Di
         for sign in (x.substitute(left) - y.substitute(right), y.substitute(right) - x.substitute(left))
     ]
     for loop, direction in directions.items():
+        # "<": the second instance comes in a later iteration.
         step = right[loop] - left[loop]
         same += {"<": [step - 1], ">": [-step - 1], "=": [step, -step]}[direction]
     own = [next(iter(form.symbols)) for form in (*left.values(), *right.values())]
@@ -124,11 +131,14 @@ def _carries(loop: str, first: Access, second: Access) -> bool:
     """Whether instances in different iterations of `loop` touch one element."""
     if _differs(first[1], second[1], loop, first[0].loops[: first[0].loops.index(loop)]):
         return False
+    # Either order: accesses were taken as unordered pairs.
     return touch_one_element(first, second, {loop: "<"}) or touch_one_element(first, second, {loop: ">"})
 
 
 def _differs(a: Reference, b: Reference, loop: str, shared: Sequence[str]) -> bool:
-    """Whether a subscript differs in any two iterations of `loop`: the usual case, which isl need not decide."""
+    """Strong SIV test in its simplest case (Goff, Kennedy, Tseng 1991): whether a subscript differs in any two
+    iterations of `loop`, which isl then need not decide.
+    """
     known = {loop, *shared}
     return any(x == y and x.coefficient(loop) and x.symbols <= known for x, y in zip(a.index, b.index, strict=True))
 

@@ -14,7 +14,7 @@ Range = tuple[int, int]
 
 
 def loop_ranges(nodes: Iterable[Node]) -> dict[str, Range]:
-    """Of every loop in `nodes`."""
+    """Intervals of the variables of loops (Moore, "Interval Analysis", 1966), from the outermost inwards."""
     found: dict[str, Range] = {}
     for loop in loop_nodes(nodes):
         low = max(form_range(end, found)[0] for end in loop.lower)
@@ -23,7 +23,7 @@ def loop_ranges(nodes: Iterable[Node]) -> dict[str, Range]:
 
 
 def form_range(form: Affine, known: Mapping[str, Range]) -> Range:
-    """Of a form, whose symbols all are known."""
+    """Interval of an affine form whose symbols all are known: ends by the signs of coefficients."""
     ends = [sorted(factor * end for end in known[name]) for name, factor in form.terms]
     return form.constant + sum(low for low, _ in ends), form.constant + sum(high for _, high in ends)
 
@@ -31,6 +31,7 @@ def form_range(form: Affine, known: Mapping[str, Range]) -> Range:
 def trip_count(loop: Loop, known: Mapping[str, Range]) -> float:
     """About how many iterations the loop has each time: bounds that depend on other loops count at their middle."""
     lower = max(_middle(end, known) for end in loop.lower)
+    # Triangular loops count by their mean, which is right for the sum of their work.
     return max(0.0, min(_middle(end, known) for end in loop.upper) - lower)
 
 

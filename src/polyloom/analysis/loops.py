@@ -57,7 +57,9 @@ class LoopForest:
 
 
 def loop_forest(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> LoopForest:
-    """The forest of the nodes that the root reaches, edges followed in their order. Errors: PL0962 to PL0964."""
+    """Loop nesting forest of the nodes that the root reaches, edges followed in their order (Havlak 1997; Ramalingam
+    1999). Errors: PL0962 to PL0964.
+    """
     count, array, start = checked(n, edges, root)
     search = _search(_lists(count, array.tolist()), start)
     around = _around(search, count)
@@ -74,6 +76,7 @@ def natural_loops(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> di
     before = _lists(count, [(to, of) for of, to in pairs if position[of] >= 0])
     latches: defaultdict[int, list[int]] = defaultdict(list)
     for of, to in pairs:
+        # A back edge: its target dominates its source, which the preorder's intervals tell.
         if 0 <= position[to] <= position[of] < position[to] + size[to]:
             latches[to].append(of)
     return {header: tuple(sorted(_reached({header}, latches[header], before))) for header in sorted(latches)}
@@ -114,12 +117,14 @@ def _search(successors: list[list[int]], root: int) -> _Search:
     while path:
         node, rest = path[-1]
         for other in rest:
+            # Still open: the edge leads back to an ancestor.
             if above[other] == other:
                 search.back[other].append(node)
                 continue
             if above[other] >= 0:
                 search.joins[_find(above, other)].append((node, other))
                 continue
+            # A tree edge joins its ends at its own source.
             search.joins[node].append((node, other))
             search.preorder.append(other)
             above[other] = other

@@ -68,12 +68,14 @@ def matrix_view(matrix: Matrix, address: int, shape: Sequence[int], steps: Seque
     row, column = (_common_step([(shape[n], steps[n]) for n in axes]) for axes in (matrix.rows, matrix.columns))
     if row is None or column is None:
         return None
+    # A matrix without rows has one: it is a vector.
     rows, columns = (prod(shape[n] for n in axes) for axes in (matrix.rows, matrix.columns))
     return View(address, rows, columns, row, column, bytes)
 
 
 def _common_step(axes: Sequence[tuple[int, int]]) -> int | None:
     """The step of dimensions, (extent, step) each, as one."""
+    # A dimension of extent 1 is never stepped along, so that its step may be anything.
     real = [(extent, step) for extent, step in axes if extent != 1]
     for (_, outer), (extent, inner) in pairwise(real):
         if outer != extent * inner:
@@ -84,6 +86,7 @@ def _common_step(axes: Sequence[tuple[int, int]]) -> int | None:
 def has_matrix_views(c: Contraction) -> bool:
     """Whether there are views of all matrices, whatever the sizes, in rows that are padded; and result and factors have
     both rows and columns."""
+    # Rows may be padded at their ends: then the last dimension has to be alone on its side.
     return bool(c.result.rows and c.result.columns) and all(_has_view(m) for m in (c.left, c.right, c.result))
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.analysis.affine import ITERATION, Affine, by_iteration, signed_residue
-from polyloom.analysis.points_to import Effect, PointsTo, is_ordered, memory_effect
+from polyloom.analysis.aliases import Aliases, access_size
+from polyloom.analysis.effects import MemoryEffect, is_ordered, memory_effect
 from polyloom.analysis.superblocks import Superblock
-from polyloom.ir.ssa import Function, Instruction, Value
-from polyloom.ir.ssa_types import memory_size
+from polyloom.ir.ssa import Instruction, Value
 
 _UNKNOWN: Final = -1
 
@@ -40,55 +40,52 @@ class _Span:
 
 
 def memory_dependences(
-    function: Function,
     line: Sequence[Instruction],
     loop: Superblock | None,
-    points_to: PointsTo,
-    known: Mapping[str, Effect],
+    aliases: Aliases,
+    known: Mapping[str, MemoryEffect],
 ) -> Iterator[MemoryDependence]:
-    """Of a line of instructions, those of a block or of a loop; `known` has the effects of calls."""
+    """Memory dependences of a line of instructions, those of a block or of a loop, with their distances (Goff, Kennedy,
+    Tseng 1991); `known` has the effects of calls.
+    """
     kinds = [(k, kind) for k, i in enumerate(line) if (kind := memory_effect(i, known)) and i.operation != "fence"]
-    spans = {k: _span(function, line[k], loop, points_to) for k, _ in kinds}
+    spans = {k: _span(line[k], loop, aliases) for k, _ in kinds}
     varying = loop.definitions if loop is not None else frozenset[str]()
     for k, one in kinds:
         for m, other in kinds:
+            # A call may depend on itself in the next iteration; of one access the addresses tell.
             alone = k == m and not line[k].callee
             if alone or "writes" not in (one, other) or (loop is None and k >= m):
                 continue
-            distance = _distance(k < m, spans[k], spans[m], points_to, varying)
+            distance = _distance(k < m, spans[k], spans[m], aliases, varying)
             if distance is not None:
                 yield MemoryDependence(k, m, (0 if k < m else 1) if distance == _UNKNOWN else distance)
 
 
-def access_size(instruction: Instruction, pointers: int) -> int:
-    """Bytes that a load or a store accesses at most."""
-    type = instruction.results[0].type if instruction.operation == "load" else instruction.operands[0].type
-    lanes = type.lanes if isinstance(type.lanes, int) else 0
-    return memory_size(type.scalar, pointers) * max(1, lanes)
-
-
-def _span(function: Function, i: Instruction, loop: Superblock | None, points_to: PointsTo) -> _Span:
+def _span(i: Instruction, loop: Superblock | None, aliases: Aliases) -> _Span:
     if i.callee:
         return _Span(i, Affine(), 0)
-    address = points_to.forms.address(i)
-    moved = by_iteration(address, loop, function, points_to.forms) if loop is not None else address
-    return _Span(i, moved, access_size(i, function.pointers))
+    address = aliases.forms.address(i)
+    moved = by_iteration(address, loop, aliases.forms) if loop is not None else address
+    return _Span(i, moved, access_size(i, aliases.function.pointers))
 
 
-def _distance(forward: bool, first: _Span, second: _Span, points_to: PointsTo, varying: frozenset[str]) -> int | None:
+def _distance(forward: bool, first: _Span, second: _Span, aliases: Aliases, varying: frozenset[str]) -> int | None:
     """The least number of iterations after which the second access may meet what the first one did; None: never."""
     one, other = first.instruction, second.instruction
     if one.callee or other.callee or (is_ordered(one) and is_ordered(other)):
         return _UNKNOWN
     a, b = first.address, second.address
-    if points_to.distinct(a, b):
+    if aliases.distinct(a, b):
         return None
-    bits = points_to.forms.function.pointers
+    bits = aliases.function.pointers
     difference = b - a
 
     def meets(distance: int) -> bool:
         return -second.size < signed_residue(distance, bits) < first.size
 
+    # An address that varies otherwise may be anywhere in another iteration; in the same one, equal forms have a
+    # constant difference.
     if any(isinstance(x, Value) and x != ITERATION and x.name in varying for form in (a, b) for x, _ in form.terms):
         apart = forward and not difference.terms and not meets(difference.constant)
         return (1 if apart else 0) if forward else 1
@@ -101,11 +98,14 @@ def _distance(forward: bool, first: _Span, second: _Span, points_to: PointsTo, v
 def _first_meeting(
     forward: bool, stride: int, difference: int, first: _Span, second: _Span, meets: Callable[[int], bool]
 ) -> int | None:
-    """The least distance d >= 0, or 1, with stride * d + difference between the ends of the accesses."""
+    """Strong SIV test with sizes: the least distance d >= 0, or 1, for which stride * d + difference lies between the
+    ends of the accesses (Goff, Kennedy, Tseng 1991).
+    """
     start = 0 if forward else 1
     if stride == 0:
         return start if meets(difference) else None
     low, high = -second.size - difference, first.size - difference
+    # Mirrored, so that one division serves both signs.
     if stride < 0:
         stride, low, high = -stride, -high, -low
     distance = max(start, low // stride + 1)

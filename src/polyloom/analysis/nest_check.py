@@ -53,10 +53,11 @@ def _with_least_sizes(nest: Nest) -> Nest:
     for statement in context.statements:
         points = context.points(statement)
         for reference in (*accesses(statement.assign.value), statement.assign.target):
-            for index, extent in context.known(reference):
+            for index, extent in context.affine_subscripts(reference):
                 outside = points.intersect(_bad(index, extent, statement, nest))
                 found = None if outside.is_empty() else _least(context, outside)
                 if found is not None:
+                    # Several accesses may ask for the same parameter: the largest least size holds for all.
                     least[found[0]] = max(found[1], least.get(found[0], 0))
     known = Condition((Polyhedron(tuple([Affine.symbol(name) - size for name, size in least.items()])),))
     return replace(nest, assumptions=conjunction(nest.assumptions, known)) if least else nest
@@ -75,7 +76,7 @@ class _Context:
     unknown: frozenset[str]
     """Symbols that are data, and loops that data bound."""
 
-    def known(self, reference: Reference) -> Iterator[tuple[Affine, Affine]]:
+    def affine_subscripts(self, reference: Reference) -> Iterator[tuple[Affine, Affine]]:
         """The subscripts that do not depend on data, with their extents."""
         for index, extent in zip(reference.index, self.nest[reference.name].shape, strict=True):
             if not index.symbols & self.unknown:
@@ -85,7 +86,7 @@ class _Context:
         """The instances of a statement for the parameter values that are known to hold."""
         return to_set(statement.domain, statement.loops, self.nest.parameters).intersect_params(self.domain)
 
-    def when(self, point: Mapping[str, int], loops: tuple[str, ...] = ()) -> str:
+    def parameter_words(self, point: Mapping[str, int], loops: tuple[str, ...] = ()) -> str:
         """` when N = 4, i = 3`, or nothing where there is nothing to choose."""
         values = ", ".join(f"{name} = {point[name]}" for name in (*self.nest.parameters, *loops))
         return f" when {values}" if values else ""
@@ -115,11 +116,13 @@ def _bounded_by(unknown: Set[str], piece: Polyhedron, loops: tuple[str, ...]) ->
 def _without(domain: Condition, scalars: frozenset[str]) -> Condition:
     """Without the constraints on data, as if they held."""
     return Condition(
+        # Fewer constraints, more points: the check errs towards refusing.
         tuple(Polyhedron(tuple(c for c in p.constraints if not c.symbols & scalars)) for p in domain.pieces)
     )
 
 
 def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0224: some parameter values satisfy what is assumed of them."""
     if is_empty(context.domain):
         yield Diagnostic(
             "PL0224",
@@ -130,12 +133,14 @@ def domain_is_not_empty(context: _Context) -> Iterator[Diagnostic]:
 
 
 def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0223: extents of arrays are at least 0 for all parameter values."""
     nest = context.nest
     for storage in nest.storage:
         for extent in storage.shape:
             point = sample(parameter_set(_any([-extent - 1]), nest.parameters).intersect(context.domain))
             if point is not None:
-                message = f"`{storage.name}` has the extent {extent} = {extent.evaluate(point)}{context.when(point)}"
+                size = f"{extent} = {extent.evaluate(point)}"
+                message = f"`{storage.name}` has the extent {size}{context.parameter_words(point)}"
                 yield Diagnostic(
                     "PL0223",
                     message,
@@ -145,6 +150,7 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
 
 
 def something_is_computed(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0242: some argument is assigned to, for some parameter values."""
     arguments = [s.name for s in context.nest.storage if s.role == "argument"]
     writers = [s for s in context.statements if s.assign.target.name in arguments]
     if all(context.points(s).is_empty() for s in writers):
@@ -163,8 +169,10 @@ def something_is_computed(context: _Context) -> Iterator[Diagnostic]:
 
 
 def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
+    """Rule PL0240: array bounds of every access, at all iterations that execute it."""
     for statement in context.statements:
         points = context.points(statement)
+        # An element that a statement reads twice is reported once.
         distinct = {(r.name, r.index): r for r in (*accesses(statement.assign.value), statement.assign.target)}
         for reference in distinct.values():
             yield from _outside(context, statement, reference, points)
@@ -172,7 +180,7 @@ def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
 
 def _outside(context: _Context, statement: Statement, reference: Reference, points: isl.Set) -> Iterator[Diagnostic]:
     shape = context.nest[reference.name].shape
-    for index, extent in context.known(reference):
+    for index, extent in context.affine_subscripts(reference):
         outside = points.intersect(_bad(index, extent, statement, context.nest))
         point = sample(outside)
         if point is not None:
@@ -181,7 +189,7 @@ def _outside(context: _Context, statement: Statement, reference: Reference, poin
             element = f"{reference.name}[{', '.join(at)}]"
             message = (
                 f"{element} is outside the {size} element{'' if size == '1' else 's'} of "
-                f"`{reference.name}`{context.when(point, statement.loops)}"
+                f"`{reference.name}`{context.parameter_words(point, statement.loops)}"
             )
             help = _assumption(context, outside) or (
                 f"`{index}` must stay from 0 to `{extent - 1}`: shorten a loop, add an `if`, or declare a larger "

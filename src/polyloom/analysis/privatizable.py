@@ -16,7 +16,7 @@ Path = Sequence[Loop | If]
 
 
 def privatizable(nest: Nest, path: Path) -> frozenset[str]:
-    """The scalars that the last loop of `path` may privatize."""
+    """Scalar privatization (Tu, Padua 1993): the scalars that the last loop of `path` may privatize."""
     loop = path[-1]
     written = {a.target.name for a in assignments((loop,))}
     scalars = {s.name for s in nest.storage if s.role == "local" and not s.shape} & written
@@ -24,8 +24,9 @@ def privatizable(nest: Nest, path: Path) -> frozenset[str]:
 
 
 def upward_exposed(nodes: Sequence[Node], name: str) -> bool | None:
-    """True where `name` may be read before it is written, False where it is certainly written first, None where neither
-    is so."""
+    """Upward exposed read (Muchnick 1997, section 8.3): True where `name` may be read before it is written, False where
+    it is certainly written first, None where neither is so.
+    """
     found = (_exposes(node, name) for node in nodes)
     return next((each for each in found if each is not None), None)
 
@@ -56,6 +57,7 @@ def _is_live(nest: Nest, path: Path, name: str) -> bool:
             after = upward_exposed(nodes[at + 1 :], name)
             if after is not None:
                 return after
+            # The next iteration of the loop around begins again at its first statement.
             if isinstance(outer, Loop) and upward_exposed(nodes, name):
                 return True
     return False

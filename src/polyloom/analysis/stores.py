@@ -20,7 +20,9 @@ _Known = Mapping[str, frozenset[int] | None]
 
 
 def stored(function: Function) -> frozenset[str]:
-    """The names of the pointers among the parameters that may be written through."""
+    """Mod analysis of parameters, interprocedural (Banning 1979; Cooper, Kennedy 1988): the names of the pointers among
+    the parameters that may be written through.
+    """
     # Kleene's iteration from below: sets of positions only grow, and None ("any memory") is the top.
     known: dict[str, frozenset[int] | None] = {member.name: frozenset() for member in function.program}
     pointed = address_taken(function)

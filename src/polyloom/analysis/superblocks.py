@@ -123,6 +123,7 @@ def superblocks(function: Function) -> tuple[Superblock, ...]:
         for k, loop in innermost(forest)
         if not loop.irreducible
     ]
+    # In the order of the program, so that names of new blocks do not depend on the forest's order.
     places = {block.name: k for k, block in enumerate(function.blocks)}
     return tuple(sorted((loop for loop in found if loop), key=lambda loop: places[loop.name]))
 
@@ -139,6 +140,7 @@ def _chain(header: Block, members: set[str], blocks: Mapping[str, Block]) -> Sup
         instructions += block.instructions
         end = block.terminator
         inside = [edge for edge in successor_edges(end) if edge.block in members]
+        # A block that stays in the loop on two ways has a join or a second way back.
         if len(inside) != 1 or not isinstance(end, Jump | Branch):
             return None
         if isinstance(end, Branch):
@@ -150,6 +152,7 @@ def _chain(header: Block, members: set[str], blocks: Mapping[str, Block]) -> Sup
             place = header.terminator.place
             return Superblock(tuple(names), header.parameters, tuple(instructions), tuple(exits), on.arguments, place)
         block = blocks[on.block]
+        # A parameter inside of the chain would need several ways to it.
         if block.parameters or block.name in names:
             return None
         names.append(block.name)
@@ -163,6 +166,7 @@ def with_superblock(function: Function, loop: Superblock, fresh: Callable[[str],
     made: list[Block] = []
     back = Edge(loop.name, loop.following)
     for k, ((begin, end), e) in enumerate(zip(pairwise(cuts), loop.exits, strict=True)):
+        # An exit behind the last instruction is the branch that repeats the loop.
         ends = k == len(loop.exits) - 1 and end == len(loop.instructions)
         on = back if ends else Edge(names[k + 1])
         then, orelse = (e.edge, on) if e.sense else (on, e.edge)
@@ -188,6 +192,7 @@ def with_preheader(
     assert isinstance(before.terminator, Jump)
     entered = Jump(Edge(edge.block, tuple(arguments)), before.terminator.place)
     read = {o for i in (*before.instructions, *head) for o in i.operands}
+    # Values that only the loop's parameters read lie ready late, which keeps their live ranges short.
     last = [i for i in before.instructions if i.results and i.results[0] in arguments and i.results[0] not in read]
     kept = [i for i in before.instructions if i not in last]
     changed = replace(before, instructions=(*kept, *head, *last), terminator=entered)
@@ -195,7 +200,7 @@ def with_preheader(
 
 
 def entry_edge(function: Function, loop: Superblock) -> tuple[Block, Edge]:
-    """The block outside that alone jumps to the loop, and its edge."""
+    """Entry of a superblock loop: the block outside that alone jumps to it, and its edge; preheaders see to that."""
     return next(
         (block, edge)
         for block in function.blocks

@@ -20,6 +20,7 @@ from polyloom.ir.ssa_types import PTR
 def equality_test(loop: Superblock, e: SideExit) -> Instruction | None:
     """The comparison in the loop by which the exit is taken where its operands are equal."""
     test = next((i for i in loop.instructions if e.condition in i.results), None)
+    # An exit that is taken when the condition is false is an equality of the opposite test.
     taken = "eq" if e.sense else "ne"
     return test if test is not None and test.operation == taken else None
 
@@ -33,6 +34,7 @@ def tested_variable(
     difference = forms.form(test.operands[0]) - forms.form(test.operands[1])
     own = loop.definitions
     inside = [(atom, c) for atom, c in difference.terms if isinstance(atom, Value) and atom.name in own]
+    # With a factor other than 1 or -1 the equality may never hold.
     if len(inside) != 1 or inside[0][0] not in basic or abs(inside[0][1]) != 1:
         return None
     return (*inside[0], difference)
@@ -43,6 +45,7 @@ def trip_count(function: Function, loop: Superblock) -> tuple[SideExit, Affine] 
     outside."""
     forms = AffineForms(function, loop)
     basic = induction_steps(loop, forms)
+    # A store behind the test is not executed in the last iteration: iterations would not be alike.
     if not loop.exits or any(i.operation == "store" for i in loop.instructions[loop.exits[-1].position :]):
         return None
     last = loop.exits[-1]

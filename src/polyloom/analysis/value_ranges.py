@@ -72,6 +72,9 @@ class ValueRanges:
         return self._held[k]
 
     def _branched(self, k: int) -> Iterator[Condition]:
+        """Condition of the only edge to a block (Harrison 1977; Patterson, "Accurate static branch prediction by value
+        range propagation", 1995).
+        """
         name = self.function.blocks[k].name
         # Ways back to the block come from what it dominates: all paths to those enter it by the other edge.
         sources = [source for source in self.arrivals.get(name, []) if not self.dominates(k, source)]
@@ -91,7 +94,9 @@ class ValueRanges:
         return node == k
 
     def _counters(self) -> Iterator[tuple[str, tuple[tuple[Operand, ...], int]]]:
-        """Parameters that each way back increases by one constant: what they begin with, and the constant."""
+        """Basic induction variables: parameters that each way back increases by one constant; what they begin with, and
+        the constant.
+        """
         for block in self.function.blocks[1:]:
             sources = self.arrivals.get(block.name, [])
             for n, parameter in enumerate(block.parameters):
@@ -118,8 +123,11 @@ class ValueRanges:
         return made.operands[1].value if isinstance(made.operands[1], Constant) else None
 
     def interval(self, operand: Operand, k: int, depth: int = _DEPTH) -> Interval:
-        """Between which numbers the operand is when control is in a block."""
+        """Interval of an operand when control is in a block: that of its definition, cut by the conditions that hold
+        there.
+        """
         if isinstance(operand, Constant):
+            # An i1 that is 1 is -1 when it is read as signed.
             value = -operand.value if operand.type.bits == 1 else operand.value
             return value, value
         low, high = whole_range(operand.type)
@@ -137,6 +145,7 @@ class ValueRanges:
                 (_MIRRORED[condition.relation], condition.b, condition.a),
             ):
                 if a == operand and b != operand:
+                    # Halved: conditions multiply, and each would be followed to the full depth.
                     low, high = self.interval(b, k, depth // 2) if not isinstance(b, Constant) else (b.value, b.value)
                     least, most = whole_range(operand.type)
                     match relation:
@@ -154,6 +163,9 @@ class ValueRanges:
                             pass
 
     def _computed(self, value: Value, depth: int) -> Interval:
+        """Transfer functions of operations on intervals (Cousot, Cousot 1977); what may wrap around is the
+        whole range.
+        """
         made, home = self.makers.get(value.name), self.home[value.name]
         whole = whole_range(value.type)
         if made is None:
@@ -206,6 +218,7 @@ class ValueRanges:
                     yield self.home[argument.name], self.makers[argument.name]
 
     def _has_room(self, parameter: Value, step: int, k: int, least: int, most: int) -> bool:
+        """Room for one more step: whether a condition holds the counter far enough from the end of its type's range."""
         for condition in self.conditions(k):
             for relation, a, b in (
                 (condition.relation, condition.a, condition.b),

@@ -40,17 +40,20 @@ def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> t
     try:
         system = analyse(nest, reassociate, watch)
         return system, _shown(make_plan(nest, system), watch)
+    # Kept for the end: what stands in the way of the nest as written tells the user most.
     except PolyloomError as error:
         refused = error
     with suppress(PolyloomError):
         turned = None if system is None else reversal(nest, system, reassociate)
         if turned is not None:
             return _planned(turned, reassociate, watch)
+    # Other faults are the user's own, and no rewriting of loops would mend them.
     if refused.diagnostics[0].code not in SEQUENTIAL | STRIDED:
         raise refused
     with suppress(PolyloomError):
         unrolled = unroll_by_residues(nest)
         found = None if unrolled is None else _planned(unrolled, reassociate, watch)
+        # Copies of bodies multiply units: a plan of steps is smaller.
         if found is not None and not is_large(found[1]):
             return found
     stepped = in_steps(nest, system, reassociate)
@@ -70,8 +73,9 @@ def _shown(plan: Plan, watch: Watch | None) -> Plan:
 
 
 def only_written(nest: Nest) -> frozenset[str]:
-    """The arguments of a checked nest whose elements at entry show nowhere. Raises what `analyse` does, but for what
-    meets at a stride."""
+    """Write-only arguments of a checked nest: those whose elements at entry show nowhere. Raises what `analyse` does,
+    but for what meets at a stride.
+    """
     return frozenset(s.name for s in nest.storage if s.role == "argument") - _read(nest)
 
 
@@ -81,6 +85,7 @@ def _read(nest: Nest) -> frozenset[str]:
     try:
         return held(analyse(nest))
     except PolyloomError as error:
+        # At a stride origins are not affine; the question about sets of instances still has an answer.
         if error.diagnostics[0].code not in STRIDED:
             raise
         return shown(nest)

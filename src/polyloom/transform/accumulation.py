@@ -42,10 +42,13 @@ class _Leaf:
 
 
 def recognise(equation: Recurrence) -> Accumulation | None:
-    """The accumulation that `equation` is, or None; it reads itself nowhere but as the accumulator."""
+    """Reduction recognition in one equation (Redon, Feautrier, "Detection of recurrences in sequential programs with
+    loops", 1993); None where it is none. It reads itself nowhere but as the accumulator.
+    """
     value = equation.value
     if not isinstance(value, Apply):
         return None
+    # A difference is a sum with a negative operand: both are one tree.
     family = "add" if value.operation == "sub" else value.operation
     if family not in ASSOCIATIVE:
         return None
@@ -60,7 +63,7 @@ def recognise(equation: Recurrence) -> Accumulation | None:
 
 
 def identity_of(operation: str, dtype: ElementType) -> Constant:
-    """The element e with e op x = x for all x."""
+    """Identity element e of an operation, with e op x = x for all x of the type."""
     bounds = type_limits(dtype)
     if bounds is None:
         return Constant({"add": 0.0, "mul": 1.0, "min": float("inf"), "max": float("-inf")}[operation], dtype)
@@ -70,6 +73,7 @@ def identity_of(operation: str, dtype: ElementType) -> Constant:
 
 
 def _leaves(value: Expression, family: str, reads: Iterator[Read], negative: bool) -> Iterator[_Leaf]:
+    """Operands of a tree of one associative operation, whatever its grouping, with their signs."""
     if isinstance(value, Apply) and (value.operation == family or (family, value.operation) == ("add", "sub")):
         left, right = value.operands
         yield from _leaves(left, family, reads, negative)

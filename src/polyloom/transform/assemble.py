@@ -76,11 +76,15 @@ Way = tuple[isl.Set, Operand]
 
 
 def assemble(system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports) -> Phase:
-    """The phase that computes `equations` at their `placements`; raises NotUniform, NoOrder and NoCorner."""
+    """Code generation of one phase: the piecewise linear algorithm that computes `equations` at their `placements`
+    (Thiele, Roychowdhury 1991). Raises NotUniform, NoOrder and NoCorner.
+    """
     return _Assembler(system, name, equations, placements, ports).run()
 
 
 class _Assembler:
+    """State of one phase while it is made: names, equations in their raw form, what passes values along."""
+
     def __init__(
         self, system: System, name: str, equations: Sequence[Recurrence], placements: Placements, ports: Ports
     ) -> None:
@@ -89,7 +93,7 @@ class _Assembler:
         self.names = Names(system, equations, self.space.dims, ports.arrays)
         self.raw: list[Raw] = []
         self.variable_of = self.names.variable_of
-        self.carrier = Carrier(self.space, self.variable_of, self.names.passed)
+        self.carrier = Carrier(self.space, self.variable_of, self.names.propagation_name)
         self.counted: dict[Index, Span | None] = {}
 
     def run(self) -> Phase:
@@ -98,11 +102,12 @@ class _Assembler:
         transfers = self.carrier.transfers()
         elements = [d for needs in reads for need in needs for d in need if isinstance(d[1], Element)]
         fixed = [r for needs in reads for need in needs for d in need if isinstance(r := d[1], Reference)]
+        # Distances that are fixed already; those of shared elements follow from the order that they allow.
         vectors = {self.space.distance(r) for r in (*fixed, *(t.reference for t in transfers))}
         order = self._order(vectors)
         # After the values that are computed: their distances fix an order, and shared elements must be passed along it.
         shared, entering = share(
-            self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.entered, vectors
+            self.space, [(p, e) for p, e in elements if isinstance(e, Element)], order, self.names.input_name, vectors
         )
         found = iter(shared)
         uses = [
@@ -141,6 +146,7 @@ class _Assembler:
             self._transfer(transfer)
         for final, points in exports:
             self._export(final, points)
+        # Constants that only go to arrays have left variables behind that nobody reads.
         self._remove_unread()
         return phase(self.name, self.system, self.space, self.raw, self.names)
 
@@ -170,12 +176,13 @@ class _Assembler:
             placement.points(self.space, equation.domain),
             index.value.substitute(placement.loop_values(self.space.dims)),
         )
+        # It changes from iteration to iteration: no input could hold it.
         if value.symbols & {*self.space.dims}:
             counted = Index(value, index.dtype)
             self.counted.setdefault(counted, index.span or equation.span)
             return [(points, counted)]
         scalar = self.names.scalar(value, index.dtype)
-        self.names.needed(scalar, index.span or equation.span)
+        self.names.note_use(scalar, index.span or equation.span)
         return [(points, Element(scalar, ()))]
 
     def _needs(self, equation: Recurrence, read: tuple[Piece, ...], span: Span | None) -> list[Need]:
@@ -188,11 +195,14 @@ class _Assembler:
             if points.is_empty():
                 continue
             if isinstance(source, Element):
-                self.names.needed(source.name, span)
+                self.names.note_use(source.name, span)
             found += self.carrier.need(points, source) if isinstance(source, Value) else [(points, source)]
         return found
 
     def _source(self, origin: Origin, values: dict[str, Affine]) -> Value | Element | Constant:
+        """Origin of a read in the phase: a value that is placed here, an element of an array (from the caller or an
+        earlier phase), or a constant.
+        """
         if isinstance(origin, Immediate):
             return origin.constant
         index = tuple(a.substitute(values) for a in origin.index)
@@ -213,10 +223,10 @@ class _Assembler:
         for points, index in demands:
             if isinstance(index, Index):
                 needed.setdefault(index, []).append(points)
-        return {index: self.space.at(self._counter(index, union(sets), order)) for index, sets in needed.items()}
+        return {index: self.space.reference(self._counter(index, union(sets), order)) for index, sets in needed.items()}
 
     def _counter(self, index: Index, points: isl.Set, order: Order) -> str:
-        name = self.names.counted(index.value, index.dtype, self.counted.get(index))
+        name = self.names.counter_name(index.value, index.dtype, self.counted.get(index))
         steps = count(self.space, name, points, index.value, order)
         if steps is None:
             raise NoCorner(index)
@@ -251,10 +261,13 @@ class _Assembler:
         reads: Iterator[list[Way]],
         why: Why,
     ) -> None:
-        """Equations for `name` = `value` on `points`, operands first."""
+        """Three-address form of a statement's expression: equations for `name` = `value` on `points`, operands first,
+        one operation each (Aho, Lam, Sethi, Ullman 2006, section 6.2).
+        """
         operation, dtype, parts = (
             (value.operation, value.dtype, value.operands) if isinstance(value, Apply) else ("move", dtype, (value,))
         )
+        # A part may have come from elsewhere, such as a library function: its own reason is the nearer one.
         if isinstance(value, Apply):
             why = Why(value.span or why.span, value.reason or why.reason)
         operands = [self._operand(name, label, part, points, reads, why) for part in parts]
@@ -277,7 +290,7 @@ class _Assembler:
             case Apply():
                 inner = self.names.operand(name, label, BY_NAME[value.operation].result(value.dtype))
                 self._define(inner, label, value, value.dtype, points, reads, why)
-                return [(points, self.space.at(inner))]
+                return [(points, self.space.reference(inner))]
 
     def _few(self, name: str, label: str, operands: list[list[Way]], points: isl.Set) -> list[list[Way]]:
         """The operands, those from most places selected by copies until `VARIANTS` equations suffice."""
@@ -288,7 +301,7 @@ class _Assembler:
             chosen = self.names.selected(name, label, self.names.dtype(ways[0][1]), len(ways))
             for part, operand in ways:
                 self._made(chosen, label, "move", self.names.types[chosen], (operand,), part.intersect(points))
-            operands = [*operands[:widest], [(points, self.space.at(chosen))], *operands[widest + 1 :]]
+            operands = [*operands[:widest], [(points, self.space.reference(chosen))], *operands[widest + 1 :]]
         return operands
 
     def _add(
@@ -302,7 +315,7 @@ class _Assembler:
         why: Why,
     ) -> None:
         if not points.is_empty():
-            target, label = self.space.at(name), self.names.label(label)
+            target, label = self.space.reference(name), self.names.label(label)
             self.raw.append(Raw(label, target, operation, dtype, operands, points.coalesce(), why.span, why.reason))
 
     def _made(
@@ -330,7 +343,8 @@ class _Assembler:
         values = self.placements[final.statement].loop_values(self.space.dims)
         index = tuple(a.substitute(values) for a in final.index)
         variable, value = self.variable_of[final.statement], self.system[final.statement].value
-        source = value if isinstance(value, Constant) else self.space.at(variable)
+        # A constant is written by itself: no variable has to carry it.
+        source = value if isinstance(value, Constant) else self.space.reference(variable)
         if not points.is_empty():
             dtype = self.names.types[variable]
             self.raw.append(

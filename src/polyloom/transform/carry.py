@@ -63,31 +63,34 @@ class _Moved:
 
 
 class Carrier:
-    """Collects needs, then gives the equations that satisfy them. Variables of statements are called
-    `names[statement]`; `fresh(statement, axis)` names an added one."""
+    """Localization of data dependences: collects needs, then gives the equations that satisfy them by propagation
+    (Thiele, Roychowdhury 1991). Variables of statements are called
+    `names[statement]`; `fresh(statement, axis)` names an added one.
+    """
 
     def __init__(self, space: Space, names: dict[str, str], fresh: Callable[[str, int], str]) -> None:
         self.space, self.names, self.fresh = space, names, fresh
         self.moved: list[_Moved] = []
 
     def need(self, points: isl.Set, value: Value) -> list[Use]:
-        """Where `value` is found on `points`; raises NotUniform."""
+        """Where `value` is found on `points`: at a constant distance, or passed along an axis; raises NotUniform."""
         if points.is_empty():
             return []
-        gaps = [here - at for here, at in zip(self.space.here, value.at, strict=True)]
+        gaps = [here - at for here, at in zip(self.space.point_symbols, value.at, strict=True)]
         constants = [self.space.constant(points, gap) for gap in gaps]
         if None not in constants:
-            return [(points, self.space.at(self.names[value.statement], [c or 0 for c in constants]))]
+            return [(points, self.space.reference(self.names[value.statement], [c or 0 for c in constants]))]
         axes = self._axes(points, value, tuple(n for n, c in enumerate(constants) if c is None))
         if axes is None:
             raise NotUniform(points, value)
+        # The first axis is the last leg of the way, which ends at the reader.
         axis = axes[0]
         sign = self.space.sign(points, gaps[axis])
         # The value comes from both sides of the axis: two variables, which pass it in opposite directions.
         if sign is None:
-            ahead = points.intersect(self.space.where(gaps[axis]))
+            ahead = points.intersect(self.space.solutions(gaps[axis]))
             return [*self.need(ahead, value), *self.need(points.subtract(ahead), value)]
-        return [(points, self.space.at(self._moved(points, value, axis, sign).name))]
+        return [(points, self.space.reference(self._moved(points, value, axis, sign).name))]
 
     def transfers(self) -> list[Transfer]:
         """The equations of all variables; those that pass a value along more axes come first, as they need others."""
@@ -98,7 +101,7 @@ class Carrier:
         return made
 
     def _open(self, value: Value) -> int:
-        return sum(not (here - at).is_constant for here, at in zip(self.space.here, value.at, strict=True))
+        return sum(not (here - at).is_constant for here, at in zip(self.space.point_symbols, value.at, strict=True))
 
     def _axes(self, points: isl.Set, value: Value, axes: tuple[int, ...]) -> tuple[int, ...] | None:
         """An order of the open `axes`, last leg first, in which every leg shares its value; None if there is none."""
@@ -108,7 +111,9 @@ class Carrier:
         for axis in axes:
             free = self._free(value, axis, equalities)
             if free is not None:
-                there = self.space.image(points, self._with(self.space.here, axis, free.at[axis]), self.space.dims)
+                there = self.space.image(
+                    points, self._with(self.space.point_symbols, axis, free.at[axis]), self.space.dims
+                )
                 # Backtracking over the order of the legs. Axes are at most as many as loops, so that the search is
                 # short.
                 rest = self._axes(there, self._aligned(free, axis), tuple(n for n in axes if n != axis))
@@ -123,7 +128,7 @@ class Carrier:
         return None if any(a.coefficient(dim) for a in at) else Value(value.statement, at)
 
     def _aligned(self, value: Value, axis: int) -> Value:
-        return Value(value.statement, self._with(value.at, axis, self.space.here[axis]))
+        return Value(value.statement, self._with(value.at, axis, self.space.point_symbols[axis]))
 
     def _with(self, point: Point, axis: int, coordinate: Affine) -> Point:
         return (*point[:axis], coordinate, *point[axis + 1 :])
@@ -145,8 +150,9 @@ class Carrier:
             found = _Moved(self.fresh(value.statement, axis), free, axis, sign, points)
             self.moved.append(found)
         found.demands = found.demands.union(points)
-        gap = (self.space.here[axis] - found.value.at[axis]) * sign
-        if not points.intersect(self.space.where(-gap)).is_empty():
+        gap = (self.space.point_symbols[axis] - found.value.at[axis]) * sign
+        # Some read is where the value is made: the variable begins there, and not one step behind.
+        if not points.intersect(self.space.solutions(-gap)).is_empty():
             found.base = 0
         return found
 
@@ -156,17 +162,20 @@ class Carrier:
         )
 
     def _transfer(self, moved: _Moved) -> list[Transfer]:
+        """Equations of one propagation variable: V[P] = V[P - u] inside, and at the beginning of its path the value
+        itself.
+        """
         moved.done = True
         step = tuple(moved.sign * (n == moved.axis) for n in range(len(self.space.dims)))
-        gap = (self.space.here[moved.axis] - moved.value.at[moved.axis]) * moved.sign
+        gap = (self.space.point_symbols[moved.axis] - moved.value.at[moved.axis]) * moved.sign
         path = (
             self.space.ray(moved.demands, moved.axis, moved.sign)
-            .intersect(self.space.where(gap - moved.base))
+            .intersect(self.space.solutions(gap - moved.base))
             .coalesce()
         )
         # V[P] = V[P - u] wherever the predecessor is on the path too; at its beginning V is what was produced.
         inner = path.intersect(self.space.shift(path, step)).coalesce()
-        made = [Transfer(moved.name, inner, self.space.at(moved.name, step))]
+        made = [Transfer(moved.name, inner, self.space.reference(moved.name, step))]
         back = tuple(moved.base * s for s in step)
         before = self.space.shift(path.subtract(inner).coalesce(), tuple(-b for b in back))
         for points, reference in self.need(before, self._aligned(moved.value, moved.axis)):

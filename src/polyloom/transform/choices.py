@@ -37,7 +37,9 @@ class _Fact:
 
 
 def through_choices(system: System) -> System:
-    """The same outputs; reads under a condition see through choices by the same condition."""
+    """Forwarding through selects whose outcome the reader knows (path-sensitive copy propagation): the same outputs, in
+    which reads under a condition see through choices by the same condition.
+    """
     found, endless, many = _Equations(system), set[str](), set[str]()
     # A chain of choices has at most as many links as there are equations; each round sees through one of them.
     for _ in system.equations:
@@ -63,12 +65,16 @@ class _Equations:
 
     def __init__(self, system: System) -> None:
         self.equations = {e.name: e for e in system.equations}
-        self.pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+        self.pieces = Pieces.from_statements(
+            [e.statement for e in system.equations], system.parameters, system.assumptions
+        )
 
     def seen_through(self, reader: Recurrence) -> Recurrence:
         reads = list(reader.reads)
         for n, facts in enumerate(_facts(reader.value, iter(reader.reads), ())):
-            chosen = {piece: found for piece in reads[n] if (found := self.chosen(piece, facts, reader)) is not None}
+            chosen = {
+                piece: found for piece in reads[n] if (found := self.chosen_origins(piece, facts, reader)) is not None
+            }
             if chosen:
                 parts = [part for piece in reads[n] for part in chosen.get(piece, [(piece.domain, piece.origin)])]
                 reads[n] = self.pieces.of_parts(
@@ -76,19 +82,22 @@ class _Equations:
                 )
         return replace(reader, reads=tuple(reads)) if tuple(reads) != reader.reads else reader
 
-    def chosen(
+    def chosen_origins(
         self, piece: Piece, facts: tuple[_Fact, ...], reader: Recurrence
     ) -> list[tuple[Condition, Origin]] | None:
         """The origins of `piece` behind the choice that it names, if a fact decides that choice."""
         writer = self.equations[piece.origin.statement] if isinstance(piece.origin, Produced) else None
         if writer is None or not isinstance(writer.value, Apply) or writer.value.operation != "select":
             return None
+        # The first fact decides: facts of nested selects agree where both hold.
         for fact in facts:
-            if self.same(fact, piece, writer, writer.value.operands[0], reader):
+            if self.is_same_condition(fact, piece, writer, writer.value.operands[0], reader):
                 return list(composed(piece, self.operand(writer.name, 1 if fact.holds else 2), writer.loops))
         return None
 
-    def same(self, fact: _Fact, piece: Piece, writer: Recurrence, condition: Expression, reader: Recurrence) -> bool:
+    def is_same_condition(
+        self, fact: _Fact, piece: Piece, writer: Recurrence, condition: Expression, reader: Recurrence
+    ) -> bool:
         """Whether `condition` at the instances that `piece` names is the fact's."""
         at = dict(zip(writer.loops, piece.origin.index, strict=True))
         if _form(fact.condition, {}) != _form(condition, at):
@@ -96,15 +105,16 @@ class _Equations:
         # The condition is the first operand, so its reads come first among the writer's.
         pairs = zip(fact.reads, writer.reads, strict=False)
         return all(
-            self.alike(here, part, reader)
+            self.agree_on_reads(here, part, reader)
             for mine, theirs in pairs
             for here in mine
             for part in composed(piece, theirs, writer.loops)
         )
 
-    def alike(self, here: Piece, there: tuple[Condition, Origin], reader: Recurrence) -> bool:
+    def agree_on_reads(self, here: Piece, there: tuple[Condition, Origin], reader: Recurrence) -> bool:
         domain, origin = there
         points = self.pieces.set(domain, reader.name).intersect(self.pieces.set(here.domain, reader.name))
+        # Names of arrays and of statements may be equal.
         if type(here.origin) is type(origin) and source(here.origin) == source(origin):
             return self.pieces.agree(points, here.origin.index, origin.index, reader.name)
         # Different origins agree where there is no point to differ at.
@@ -134,6 +144,7 @@ class _Equations:
             reads=(*writer.reads[:first], read, *writer.reads[last:]),
         )
         new = {made.assign.name: Recurrence(made, writer.dtype, writer.reads[first:last]), writer.name: changed}
+        # Put in front of its reader: the text's order is the order of equations.
         self.equations = {
             name: e
             for old in self.equations.values()
@@ -144,12 +155,13 @@ class _Equations:
 
 
 def _facts(value: Expression, reads: Iterator[Read], known: tuple[_Fact, ...]) -> Iterator[tuple[_Fact, ...]]:
-    """What is known wherever each read of `value` matters, in the order of the reads."""
+    """Path conditions of each read: what is known wherever it matters, in the order of the reads."""
     match value:
         case Reference():
             next(reads)
             yield known
         case Apply(operation="select", operands=(condition, yes, no)):
+            # Reads of the condition come first; they are also part of what identifies the fact.
             own = [next(reads) for _ in accesses(condition)]
             yield from _facts(condition, iter(own), known)
             for branch, holds in ((yes, True), (no, False)):

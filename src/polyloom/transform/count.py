@@ -30,7 +30,9 @@ class Step:
 
 
 def count(space: Space, name: str, points: isl.Set, value: Affine, order: Order) -> list[Step] | None:
-    """How the variable `name` gets `value` on all `points`, in few steps; None where no corner has a value."""
+    """Induction variable as data: how the variable `name` gets `value` on all `points`, in few steps; None where no
+    corner has a value.
+    """
     # In the bounding box second: counting where nobody looks does no harm, and boxes have corners where other sets have
     # none.
     return _steps(space, name, points, value, order) or _steps(space, name, space.bounding(points), value, order)

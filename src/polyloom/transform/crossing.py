@@ -47,8 +47,9 @@ class _Made:
 
 
 def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossing:
-    """What phases pass on, where `groups` are the statements of each. Raises PL0264 for values that no array holds side
-    by side."""
+    """Communication between phases: which arrays hold values, and what must be written for that; `groups` are the
+    statements of each phase. Raises PL0264 for values that no array holds side by side.
+    """
     phase_of = {name: n for n, names in enumerate(groups) for name in names}
     found = [crossing for names in groups for crossing in needed(system, [system[n] for n in names]).items()]
     where: dict[str, tuple[str, Point]] = {}
@@ -80,15 +81,17 @@ def needed(system: System, readers: Sequence[Recurrence]) -> dict[str, isl.Set]:
 
 
 def cell(system: System, equation: Recurrence, points: isl.Set) -> tuple[Point, Point | None]:
-    """The index at which the values of `equation` at `points` are kept, and the shape of an array for that: the element
-    they are assigned to (and its array's shape, None) unless it gets several of them; then the fewest loops that tell
-    them apart."""
+    """Storage mapping of values (Lefebvre, Feautrier, "Automatic storage management for parallel programs", 1998): the
+    index at which the values of `equation` at `points` are kept, and the shape of an array for that: the element they
+    are assigned to (and its array's shape, None) unless it gets several of them; then the fewest loops that tell them
+    apart.
+    """
     own, target = own_space(system, equation), equation.statement.assign.target
     if own.injective(points, target.index):
         return target.index, None
     # Fewest loops first: the array is as small as its values can be told apart.
     for axes in (a for size in range(1, len(own.dims) + 1) for a in combinations(range(len(own.dims)), size)):
-        index = tuple(own.here[n] for n in axes)
+        index = tuple(own.point_symbols[n] for n in axes)
         shape = [_extent(own, points, n) for n in axes] if own.injective(points, index) else [None]
         if None not in shape:
             return index, tuple(filter(None, shape))
@@ -106,12 +109,12 @@ def unkept(equation: Recurrence) -> PolyloomError:
 
 def _extent(space: Space, points: isl.Set, axis: int) -> Affine | None:
     """A number of elements that suffices for all coordinates in this dimension, and is negative for no parameters."""
-    last = space.upper(points, axis) if space.sign(points, space.here[axis]) == 1 else None
+    last = space.upper(points, axis) if space.sign(points, space.point_symbols[axis]) == 1 else None
     if last is None:
         return None
     values = Space((), space.params, space.assumptions)
     # last + 1 is -1 where a loop is empty by more than one iteration; extents must not be negative for any parameters.
-    return next((last + more for more in range(1, MARGIN) if values.where(-last - more - 1).is_empty()), None)
+    return next((last + more for more in range(1, MARGIN) if values.solutions(-last - more - 1).is_empty()), None)
 
 
 def _final(system: System, name: str, points: isl.Set, phase_of: Mapping[str, int]) -> Final | None:

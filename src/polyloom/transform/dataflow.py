@@ -67,14 +67,16 @@ SYSTEM: TypingFinal = Form(print_system, recurrence_verify.verify)
 
 
 def analyse(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> System:
-    """The equations of a checked nest: what all `passes` make of it."""
+    """Array dataflow analysis (Feautrier, "Dataflow analysis of array and scalar references", 1991): the equations of a
+    checked nest, what all `passes` make of it.
+    """
     system: System = run_passes(nest, passes(reassociate), watch)
     return system
 
 
 def check_defined(nest: Nest) -> None:
     """Raises PL0250 where a local is read that nothing wrote."""
-    writers = Writers.of(nest)
+    writers = Writers.from_nest(nest)
     for statement in writers.statements:
         for read in accesses(statement.assign.value):
             if nest[read.name].role == "local":
@@ -82,8 +84,10 @@ def check_defined(nest: Nest) -> None:
 
 
 def flow(nest: Nest) -> System:
-    """Every statement with its reads' origins, and who wrote the outputs' final elements; errors as for `analyse`."""
-    writers = Writers.of(nest)
+    """Exact sources of reads (Feautrier 1991): every statement with its reads' origins, and who wrote the outputs'
+    final elements; errors as for `analyse`.
+    """
+    writers = Writers.from_nest(nest)
     equations = tuple(
         Recurrence(s, expression_type(s.assign.value, nest), tuple(_reads(s, writers))) for s in writers.statements
     )
@@ -96,6 +100,7 @@ def _reads(statement: Statement, writers: Writers) -> Iterator[tuple[Piece, ...]
     for read in accesses(statement.assign.value):
         parts = list(_produced(statement, read, writers))
         rest = writers.pieces.set(statement.domain, statement.assign.name)
+        # Instances without a writer find the element as it was at entry.
         for points, _ in parts:
             rest = rest.subtract(points)
         _check_defined(statement, read, rest, writers.nest)
@@ -114,7 +119,7 @@ def _produced(statement: Statement, read: Reference, writers: Writers) -> Iterat
             Produced(just_before.assign.name, tuple(map(Affine.symbol, statement.loops))),
         )
         return
-    for writer, relation in writers.before(statement, read):
+    for writer, relation in writers.reaching_writers(statement, read):
         # Feautrier's sources by depth: at level n the first n loops of reader and writer agree, and that part has one
         # affine function.
         for level, part in enumerate(by_level(relation, len(shared_loops(statement, writer)))):

@@ -18,7 +18,9 @@ from polyloom.transform.space import own_space
 
 
 def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[System, list[Recurrence]]:
-    """`system` with a copy for each result that comes too early for groups that follow one another, and the copies."""
+    """Anti-dependences between phases removed by renaming (Kuck et al. 1981): `system` with a copy for each result that
+    comes too early for groups that follow one another, and the copies.
+    """
     phase = {e.name: n for n, group in enumerate(groups) for e in group}
     # An anti-dependence across phases: a later phase still wants the element's old value.
     early = [

@@ -68,9 +68,10 @@ class Placement:
         """Where the instances of `domain` are."""
         values = self.loop_values(space.dims)
         inside = [piece.substitute(values) for piece in domain.pieces]
-        on = [(here - at.substitute(values)) for here, at in zip(space.here, self.at, strict=True)]
+        # Dimensions that no loop runs over are fixed: the instances lie on a face.
+        on = [(here - at.substitute(values)) for here, at in zip(space.point_symbols, self.at, strict=True)]
         points = space.set(Condition(tuple(inside)))
-        return points.intersect(space.where(*on, *(-a for a in on)))
+        return points.intersect(space.solutions(*on, *(-a for a in on)))
 
 
 Placements = dict[str, Placement]
@@ -87,7 +88,7 @@ class Dependence:
 
 
 def dependences(equations: Sequence[Recurrence]) -> list[Dependence]:
-    """Every read of a value that one of `equations` produces."""
+    """Flow dependences among `equations`: every read of a value that one of them produces."""
     names = {e.name for e in equations}
     found = [
         Dependence(e.name, piece.origin.statement, piece.domain, piece.origin.index)
@@ -100,8 +101,9 @@ def dependences(equations: Sequence[Recurrence]) -> list[Dependence]:
 
 
 def embed(system: System, equations: Sequence[Recurrence]) -> list[tuple[float, Placements]]:
-    """Placements of all `equations`, cheapest first; none costs `IMPOSSIBLE` or more. The dimensions are
-    `dimensions(system, equations)`."""
+    """Beam search for affine placements of all `equations` (Feautrier 1992 for affine schedules), cheapest first; none
+    costs `IMPOSSIBLE` or more. The dimensions are `dimensions(system, equations)`.
+    """
     return _Search(system, equations).run()
 
 
@@ -113,6 +115,8 @@ def dimensions(system: System, equations: Sequence[Recurrence]) -> tuple[str, ..
 
 
 class _Search:
+    """Search for placements: the system, and what was found about dependences and boxes so far."""
+
     def __init__(self, system: System, equations: Sequence[Recurrence]) -> None:
         self.equations = {e.name: e for e in equations}
         self.space = Space(dimensions(system, equations), system.parameters, system.assumptions)
@@ -134,6 +138,7 @@ class _Search:
         return self._one_by_one() if len(self.equations) > MANY else self._beam()
 
     def _one_by_one(self) -> list[tuple[float, Placements]]:
+        """Greedy placement, for many statements: each is placed once, where it costs least beside those before it."""
         placed, vectors, total = Placements(), frozenset[Vector](), 0.0
         boxes: list[tuple[Vector, Vector]] = []
         for name in self._sequence():
@@ -211,6 +216,7 @@ class _Search:
         found: dict[Affine, int] = {}
         for affine in self._suggestions(name, placed, n, loop):
             found[affine] = found.get(affine, 0) + 1
+        # The loop itself is always a candidate: the statement then stands where it was written.
         if loop is not None:
             found[loop] = found.get(loop, 0) + 1
         # What most neighbours suggest, then what is simplest: the beam keeps few, and the product over dimensions is
@@ -261,6 +267,7 @@ class _Search:
                 cost, found = self._dependence(d, placed[d.reader], placed[d.writer])
                 total += cost
                 vectors.update(found)
+                # Nothing makes up for it: the rest need not be measured.
                 if total >= IMPOSSIBLE:
                     return total
         return total + self._price_of_order(vectors)
@@ -284,6 +291,7 @@ class _Search:
         gaps = [self._constant(d, a - b) for a, b in zip(reader.at, written, strict=True)]
         if None not in gaps:
             vector = tuple(g or 0 for g in gaps)
+            # Distances cost registers, but much less than variables that pass values on.
             return 0.05 * sum(map(abs, vector)), (vector,)
         values = reader.loop_values(self.space.dims)
         # The same code that will make the equations tells whether, and with how many moves, the value can be passed
@@ -313,7 +321,9 @@ class _Search:
         return BELOW * below + GROWTH * (volume / prod(h - lo + 1 for lo, h in zip(*first, strict=True)) - 1)
 
     def _crowd(self, placed: Placements) -> float:
-        """How much more often than the deepest statement alone, the iterations with most operations can start."""
+        """Resource pressure (the resource-constrained bound of modulo scheduling; Rau 1994): how much more often than
+        the deepest statement alone, the iterations with most operations can start.
+        """
         deepest = next(iter(placed))
         intervals = [self._interval(self._together(name, placed)) for name in placed]
         return CROWD * (max(intervals) / self._interval([deepest]) - 1)
@@ -330,6 +340,7 @@ class _Search:
 
     def _interval(self, names: Sequence[str]) -> int:
         total = sum((self.work[n] for n in names), Counter[str]())
+        # The kind with most operations per unit bounds the initiation interval.
         return max((-(-count // UNITS) for count in total.values()), default=1)
 
     def _instances(self, name: str, placement: Placement) -> isl.Set:

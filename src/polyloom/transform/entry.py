@@ -14,9 +14,10 @@ from polyloom.transform.writers import Writers
 
 
 def shown(nest: Nest) -> frozenset[str]:
-    """The arguments whose elements at entry show, for some values of the parameters: they are read, or not all of them
-    overwritten."""
-    writers = Writers.of(nest)
+    """Upward exposed arguments: those whose elements at entry show, for some values of the parameters, because they are
+    read, or not all of them overwritten.
+    """
+    writers = Writers.from_nest(nest)
     written = {s.assign.target.name for s in writers.statements}
     return frozenset(
         s.name
@@ -34,8 +35,13 @@ def _is_read(writers: Writers, name: str) -> bool:
 def _is_overwritten(writers: Writers, storage: Storage) -> bool:
     nest, cells = writers.nest, hidden_dims(len(storage.shape))
     space = Space(cells, nest.parameters, nest.assumptions)
-    rest = space.where(
-        *(bound for here, extent in zip(space.here, storage.shape, strict=True) for bound in (here, extent - here - 1))
+    # All elements first; what each last writer covers is taken away.
+    rest = space.solutions(
+        *(
+            bound
+            for here, extent in zip(space.point_symbols, storage.shape, strict=True)
+            for bound in (here, extent - here - 1)
+        )
     )
     for statement, points in writers.finally_(storage):
         own = Space(statement.loops, nest.parameters, nest.assumptions)

@@ -29,8 +29,10 @@ Copies = Mapping[str, tuple[Piece, ...]]
 
 
 def forward(system: System) -> System:
-    """The same values of all outputs; reads and finals name no copy that is not part of a recurrence of copies."""
-    pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+    """Copy propagation over instances (Muchnick 1997, section 12.5, here on exact dataflow): the same values of all
+    outputs; reads and finals name no copy that is not part of a recurrence of copies.
+    """
+    pieces = Pieces.from_statements([e.statement for e in system.equations], system.parameters, system.assumptions)
     copies: dict[str, tuple[Piece, ...]] = {}
     for equation in _in_order(system):
         # Each copy after those that it reads, so that one look-up leads to the origin of a chain.
@@ -95,7 +97,9 @@ def _origins(piece: Piece, copies: Copies, pieces: Pieces) -> Iterator[tuple[Con
 
 
 def composed(piece: Piece, inner: tuple[Piece, ...], loops: tuple[str, ...]) -> Iterator[tuple[Condition, Origin]]:
-    """The origins that `inner`, a read of a statement with `loops`, has at the instances that `piece` names."""
+    """Composition of origins: those that `inner`, a read of a statement with `loops`, has at the instances that `piece`
+    names.
+    """
     at = dict(zip(loops, piece.origin.index, strict=True))
     for part in inner:
         where = Condition(tuple(p.substitute(at) for p in part.domain.pieces))
@@ -114,6 +118,7 @@ def _final(final: Final, writer: Recurrence, copies: Copies, pieces: Pieces) -> 
         if moved is not None:
             yield from moved
         elif not points.is_empty():
+            # The instances for which no source could be named stay with the copy.
             yield replace(final, domain=pieces.condition(points))
     if writer.name not in copies:
         yield final
@@ -128,6 +133,7 @@ def _source(final: Final, piece: Piece, points: isl.Set, writer: Recurrence, pie
     # If several copies took one value, several elements have it at the end: the final stays with the copy.
     for where, values in affine_pieces(back) if back.is_single_valued() else ():
         index = affines(values, pieces.loops[source])
+        # The element that each instance of the source goes to needs a quotient.
         if index is None:
             return None
         at = dict(zip(writer.loops, index, strict=True))

@@ -25,7 +25,9 @@ def is_indirect(nest: Nest) -> bool:
 
 
 def touched(nest: Nest) -> Nest:
-    """The affine nest; its values mean nothing."""
+    """Affine over-approximation of accesses (may-access regions; Creusillet, Irigoin, "Interprocedural array region
+    analyses", 1996): a nest that touches no less; its values mean nothing.
+    """
     approximation = _Approximation(nest)
     body = tuple(approximation.nodes(nest.body, data_symbols(nest), None))
     return replace(nest, body=body, storage=(*nest.storage, *approximation.sinks.values()))
@@ -49,6 +51,7 @@ class _Approximation:
                     yield from self.assign(node, unknown, after)
                 case Loop(name=name, body=body):
                     if any(bound.symbols & unknown for bound in (*node.lower, *node.upper)):
+                        # The loop is gone: its variable becomes unknown data, as its bounds are.
                         yield from self.nodes(body, unknown | {name}, after or frozenset())
                     else:
                         yield replace(node, body=tuple(self.nodes(body, unknown, after)))
@@ -65,21 +68,23 @@ class _Approximation:
         yield from self.nodes((*node.body, *node.orelse), unknown, both | (after or frozenset()))
         for target in sorted(both, key=str) if after is None else ():
             if not _is_unknown(target, unknown):
-                yield self.written(Assign(hidden_name(f"both {next(self.numbers)}"), target, Constant(0, "i32")))
+                yield self.with_zero(Assign(hidden_name(f"both {next(self.numbers)}"), target, Constant(0, "i32")))
 
     def assign(self, node: Assign, unknown: frozenset[str], after: frozenset[Reference] | None) -> Iterator[Node]:
         is_kept = after is None and not _is_unknown(node.target, unknown)
+        # What may stay as it was is read, unless it is assigned afterwards in any case.
         shows = not is_kept and _unplaced(node.target) not in (after or ())
         for reference in (*accesses(node.value), *((node.target,) if shows else ())):
             yield self.read(reference, unknown)
         if is_kept:
-            yield self.written(node)
+            yield self.with_zero(node)
 
-    def written(self, node: Assign) -> Assign:
+    def with_zero(self, node: Assign) -> Assign:
         return replace(node, value=Constant(0, self.nest[node.target.name].dtype))
 
     def read(self, reference: Reference, unknown: frozenset[str]) -> Node:
         """A read of the element, or of all elements in the dimensions whose index is not known."""
+        # An unknown index may be any: a loop over the whole dimension stands for it.
         loops = {
             n: hidden_name(f"every {next(self.numbers)}") for n, i in enumerate(reference.index) if i.symbols & unknown
         }

@@ -16,7 +16,9 @@ from polyloom.sets.isl import parameter_set, to_set
 
 
 def waits_for_itself(program: Program) -> bool:
-    """Whether variables wait for each other within one iteration."""
+    """Zero-distance circuit of variables within one iteration: without a schedule (Rau 1994: recurrence with distance
+    0).
+    """
     number = {v.name: n for n, v in enumerate(program.variables)}
     feeds = {(number[r], number[w]) for r, w in _reads(program)}
     # Only those on a circuit are asked about by isl.
@@ -42,6 +44,7 @@ def _reads(program: Program) -> Iterator[tuple[str, str]]:
 
 
 def _circular(feeds: set[tuple[int, int]], count: int) -> set[int]:
+    """Nodes on circuits: members of components of several nodes, or with an edge to themselves."""
     found = components({n: [w for r, w in feeds if r == n] for n in range(count)})
     return {n for part in found for n in part if len(part) > 1 or (n, n) in feeds}
 

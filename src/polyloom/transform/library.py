@@ -18,7 +18,7 @@ from polyloom.names import fresh_name
 
 
 def written_out(nest: Nest) -> Nest:
-    """The nest without calls of `FUNCTIONS`."""
+    """Intrinsic expansion: the nest without calls of C's library functions, by their programs (`ir.library`)."""
     if not any(_calls(found.value) for found in assignments(nest.body)):
         return nest
     writer = _Writer(nest)
@@ -75,16 +75,18 @@ def _program(call: Apply) -> Program:
     if call.operation != "pow":
         return program(call.operation, call.dtype)
     exponent = call.operands[1]
+    # The readers refuse other exponents: `pow` is expanded by squaring for a constant one.
     assert isinstance(exponent, Constant)
     return power_program(int(exponent.value), call.dtype)
 
 
 def _placed(found: Program, x: Expression, name: str, span: Span | None, keep: Keep) -> Expression:
-    """A program's result, with a scalar for each value that several steps use."""
+    """Result of a program as an expression, with a scalar for each value that several steps use."""
     uses = Counter(o for step in found.steps for o in step.operands if isinstance(o, int))
     values = list[Expression]()
     for n, step in enumerate(found.steps):
         operands = tuple([o if isinstance(o, Constant) else x if o < 0 else values[o] for o in step.operands])
+        # The reason shows in listings, since the user wrote one call.
         value: Expression = Apply(step.operation, step.dtype, operands, span, f"is a step of {name}")
         values.append(keep(value, BY_NAME[step.operation].result(step.dtype), name) if uses[n] > 1 else value)
     return values[-1]

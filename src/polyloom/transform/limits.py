@@ -15,6 +15,7 @@ STATEMENTS = 500
 
 def check_size(nest: Nest) -> None:
     """PL0308, at the first statement that is too many."""
+    # The count is only made for the message: most nests end the search here.
     beyond = next(islice(assignments(nest.body), STATEMENTS, None), None)
     if beyond is None:
         return

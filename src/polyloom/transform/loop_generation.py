@@ -42,8 +42,10 @@ class NoLoopOrder(Exception):
 
 
 def generate_loops(program: Program, values: Mapping[str, int], parametric: Mapping[str, Parametric]) -> Nest:
-    """The equations of one phase as a nest without parameters. `parametric` are inputs that are forms of parameters.
-    Raises NoLoopOrder where no order of loops is legal."""
+    """Loop generation of one phase by signed permutations of its dimensions (Darte, Robert, Vivien 2000): a nest
+    without parameters. `parametric` are inputs that are forms of parameters. Raises NoLoopOrder where no order of loops
+    is legal.
+    """
     return _Generation(program, values, parametric).nest()
 
 
@@ -67,10 +69,13 @@ class _Elements(Substitution):
         made = super().reference(reference)
         if (box := self.boxes.get(reference.name)) is None:
             return made
+        # Arrays begin at 0, the variable's iterations at its box's lower corner.
         return replace(made, index=tuple(i - low for i, (low, _) in zip(made.index, box, strict=True)))
 
 
 class _Generation:
+    """State of the generation: domains at the given sizes, variables that need no array, boxes of those that do."""
+
     def __init__(self, program: Program, values: Mapping[str, int], parametric: Mapping[str, Parametric]) -> None:
         self.program, self.parametric = program, parametric
         self.constants = {name: Affine((), value) for name, value in values.items()}
@@ -105,7 +110,9 @@ class _Generation:
                     yield reference.name, self.program.distance(reference)
 
     def groups(self) -> list[list[Equation]]:
-        """In an order in which every group is behind those that it needs."""
+        """Maximal loop distribution: strongly connected components of the equations, in topological order (Kennedy,
+        McKinley 1990).
+        """
         makers: dict[str, list[int]] = {}
         for n, equation in enumerate(self.equations):
             makers.setdefault(equation.target.name, []).append(n)
@@ -135,6 +142,7 @@ class _Generation:
         box = self.box(group)
         around = to_set(Condition((_box_constraints(box, self.dimensions),)), self.dimensions, ())
         body = tuple(node for e in self.sort_equations(group) for node in self.statement(e, around, names))
+        # Built from the innermost loop outwards.
         for m, step in reversed(order):
             low, high = box[m]
             ends = (Affine((), low),), (Affine((), high + 1),)
@@ -147,6 +155,7 @@ class _Generation:
         value = self.elements.value(self.inlining.value(value))
         assign = Assign(equation.name, self.elements.reference(equation.target), value, equation.span)
         assign = Substitution(renamed).assignment(assign)
+        # Executed in every iteration of the box: no condition.
         if around.is_subset(self.domains[equation.name]):
             yield assign
             return
@@ -172,6 +181,7 @@ class _Generation:
     def order(self, group: Sequence[Equation]) -> Order:
         """The first one in which what is read lies before."""
         distances = self.distances(group)
+        # Natural order first: programs of the user's keep the loops that they were written with.
         for dims in permutations(range(len(self.dimensions))):
             for signs in product((1, -1), repeat=len(dims)):
                 made: Order = tuple(zip(dims, signs, strict=True))
@@ -180,7 +190,7 @@ class _Generation:
         raise NoLoopOrder(list(dict.fromkeys(e.target.name for e in group)), group[0].span)
 
     def sort_equations(self, group: Sequence[Equation]) -> list[Equation]:
-        """Of one iteration, makers before readers."""
+        """Topological order of the equations of one iteration, makers before readers (Kahn 1962)."""
         left, made = list(group), list[Equation]()
         while left:
             open_names = {e.target.name for e in left}
@@ -192,6 +202,7 @@ class _Generation:
 
 
 def _box(points: isl.Set, dimensions: int) -> Box:
+    """Bounding box of points at given sizes."""
     return tuple((int(str(points.dim_min_val(m))), int(str(points.dim_max_val(m)))) for m in range(dimensions))
 
 

@@ -48,7 +48,7 @@ class Names:
             return operand.dtype
         return self.types[operand.name] if operand.name in self.types else self.arrays[operand.name].dtype
 
-    def passed(self, statement: str, axis: int) -> str:
+    def propagation_name(self, statement: str, axis: int) -> str:
         equation, dim = self.system[statement], self.dims[axis]
         array = equation.statement.assign.target.name
         reason = (
@@ -56,7 +56,7 @@ class Names:
         )
         return self._added(f"{array}_{dim}", equation.dtype, reason, equation.span)
 
-    def entered(self, array: str) -> str:
+    def input_name(self, array: str) -> str:
         known = self.parametric.get(array)
         reason = f"takes each element of {array} in once and passes it on to the other iterations that read it"
         return self._added(
@@ -75,13 +75,14 @@ class Names:
         )
 
     def operand(self, name: str, label: str, dtype: ElementType) -> str:
+        # The name of the outermost part, so that chains of operands do not grow with their depth.
         return self._added(name.split(".")[0], dtype, f"an operand of {label}", self.spans.get(name))
 
     def selected(self, name: str, label: str, dtype: ElementType, places: int) -> str:
         reason = f"selects an operand of {label}, which comes from {places} places"
         return self._added(name.split(".")[0], dtype, reason, self.spans.get(name))
 
-    def counted(self, value: Affine, dtype: ElementType, span: Span | None) -> str:
+    def counter_name(self, value: Affine, dtype: ElementType, span: Span | None) -> str:
         return self._added(
             "_".join(("index", *value.symbols & {*self.dims})),
             dtype,
@@ -89,7 +90,7 @@ class Names:
             span,
         )
 
-    def needed(self, array: str, span: Span | None) -> None:
+    def note_use(self, array: str, span: Span | None) -> None:
         """The elements of an array are read here; of several places the first one is told."""
         if self.spans.get(array) is None:
             self.spans[array] = span

@@ -15,7 +15,9 @@ Order = tuple[tuple[int, int], ...]
 
 
 def find_order(vectors: Iterable[Vector], size: int) -> Order | None:
-    """The first signed permutation, in natural order and ascending if possible, or None. Zero vectors do not count."""
+    """Signed permutation as schedule (Darte, Robert, Vivien 2000): the first one under which all vectors are
+    lexicographically positive, in natural order and ascending if possible, or None. Zero vectors do not count.
+    """
     rest = {v for v in vectors if any(v)}
     chosen: list[tuple[int, int]] = []
     free = list(range(size))
@@ -23,6 +25,7 @@ def find_order(vectors: Iterable[Vector], size: int) -> Order | None:
         sign = {n: s for n in free for s in (-1, 1) if all(v[n] * s >= 0 for v in rest)}
         if not sign:
             return None
+        # Ascending before descending, then the outer dimension: what the user wrote, if it is legal.
         pick = min(sign, key=lambda n: (sign[n] < 0, n))
         chosen.append((pick, sign[pick]))
         free.remove(pick)

@@ -18,10 +18,12 @@ from polyloom.transform.writers import Writers
 
 
 class Parts:
-    """Of the whole nest, before anything is removed from it."""
+    """Values that cross parts of a nest (live-in and live-out sets of loop fission), by the dataflow of the whole nest,
+    before anything is removed from it.
+    """
 
     def __init__(self, nest: Nest) -> None:
-        writers = Writers.of(nest)
+        writers = Writers.from_nest(nest)
         self._reads = [
             (statement.assign.name, access.name, writer, common)
             for statement in writers.statements
@@ -45,6 +47,7 @@ class Parts:
     def _entering(self, part: Nest, counters: tuple[str, ...]) -> Iterator[str]:
         own = {a.name for a in assignments(part.body)}
         for reader, storage, writer, common in self._reads:
+            # Fewer common loops than counters: the writer was an earlier step.
             if reader in own and (writer not in own or common < len(counters)):
                 yield storage
 
@@ -56,12 +59,12 @@ class Parts:
 
 
 def _written(writers: Writers, reader: Statement, read: Reference) -> Iterator[tuple[str, int]]:
-    """Who wrote what is read, and in how many outer loops that was the same iteration."""
+    """Sources of a read: who wrote what is read, and in how many outer loops that was the same iteration."""
     just_before = writers.just_before(reader, read)
     if just_before is not None:
         yield just_before.assign.name, len(reader.loops)
         return
-    for writer, relation in writers.before(reader, read):
+    for writer, relation in writers.reaching_writers(reader, read):
         for common, pairs in enumerate(by_level(relation, len(shared_loops(reader, writer)))):
             if not pairs.is_empty():
                 yield writer.assign.name, common

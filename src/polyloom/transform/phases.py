@@ -37,7 +37,9 @@ SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
 
 
 def make_plan(nest: Nest, system: System) -> Plan:
-    """The plan of `system`, the dataflow of `nest`; raises PL0261 to PL0264 for what cannot be made uniform."""
+    """Plan of `system`, the dataflow of `nest`: one space, or phases by loop distribution and fusion (Kennedy, McKinley
+    1990). Raises PL0261 to PL0264 for what cannot be made uniform.
+    """
     fewer = united(system)
     if fewer is not system:
         with suppress(PolyloomError):
@@ -90,8 +92,12 @@ def _is_overwritten(system: System, storage: Storage) -> bool:
     """Whether every element gets a new value, whatever the parameters, so that what it held at entry never shows."""
     cells = hidden_dims(len(storage.shape))
     space = Space(cells, system.parameters, system.assumptions)
-    rest = space.where(
-        *(bound for here, extent in zip(space.here, storage.shape, strict=True) for bound in (here, extent - here - 1))
+    rest = space.solutions(
+        *(
+            bound
+            for here, extent in zip(space.point_symbols, storage.shape, strict=True)
+            for bound in (here, extent - here - 1)
+        )
     )
     for final in (f for f in system.finals if f.name == storage.name):
         own = own_space(system, system[final.statement])
@@ -118,11 +124,11 @@ def _groups(system: System) -> list[tuple[Group, Placements]]:
     # Shallow units first: alone they would be phases that keep the array busy for few iterations.
     for unit in sorted(groups.units(), key=lambda u: max(len(e.loops) for e in u)):
         groups.join(unit)
-    return groups.ordered()
+    return groups.topological_order()
 
 
 class _Groups:
-    """A partition of the statements, coarser and coarser; `found` remembers which groups have a space."""
+    """Fusion partition of the statements, coarser and coarser; `found` remembers which groups have a space."""
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -138,6 +144,7 @@ class _Groups:
     def join(self, unit: Group) -> None:
         """Merge the group of `unit` with the nearest related one with which it has a common space, if there is one."""
         own = next(g for g in self.groups if self.position[unit[0].name] in g)
+        # Nearest in the text first: values then live for the fewest phases.
         near = sorted(
             (g for g in self.groups if g != own and _related(self._members(g), self._members(own))),
             key=lambda g: self._gap(own, g),
@@ -171,6 +178,7 @@ class _Groups:
         }
         # Each alone leaves some dimension free of its sum, in which iterations can overlap; all of them leave none.
         contend = set[int]().union(*along.values()) == every and every not in along.values()
+        # Where one feeds the other they wait for each other anyway.
         return contend and not any(set(b) & self._fed(a) for a, b in permutations(along, 2))
 
     def _fed(self, unit: tuple[int, ...]) -> set[int]:
@@ -190,7 +198,7 @@ class _Groups:
             for unit in inside
         )
 
-    def ordered(self) -> list[tuple[Group, Placements]]:
+    def topological_order(self) -> list[tuple[Group, Placements]]:
         """The groups, producers first, in the order of the text where there is a choice."""
         waiting, done = list(self.groups), set[int]()
         made: list[tuple[Group, Placements]] = []
@@ -212,6 +220,7 @@ class _Groups:
         return min(abs(m - n) for m in a for n in b)
 
     def _acyclic(self, groups: list[tuple[int, ...]]) -> bool:
+        # As many components as groups: no component has two.
         of = {n: g for g, members in enumerate(groups) for n in members}
         return len(
             self._components({g: [of[w] for w, r in self.flow if of[r] == g] for g in range(len(groups))})

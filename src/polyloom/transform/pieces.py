@@ -34,7 +34,7 @@ class Pieces:
     loops: Mapping[str, tuple[str, ...]]
 
     @staticmethod
-    def of(statements: Sequence[Statement], params: tuple[str, ...], assumptions: Condition) -> Pieces:
+    def from_statements(statements: Sequence[Statement], params: tuple[str, ...], assumptions: Condition) -> Pieces:
         return Pieces(params, parameter_set(assumptions, params), {s.assign.name: s.loops for s in statements})
 
     def set(self, condition: Condition, reader: str) -> isl.Set:
@@ -42,6 +42,7 @@ class Pieces:
 
     def is_rare(self, points: isl.Set) -> bool:
         """Whether there are only `points` where some parameter is small."""
+        # Nothing left for large parameters: the points are a border case of small sizes.
         return points.intersect_params(
             parameter_set(Condition((Polyhedron(tuple(Affine.symbol(p) - SMALL for p in self.params)),)), self.params)
         ).is_empty()
@@ -87,13 +88,16 @@ class Pieces:
             if loop in self.loops[reader] and not (index[n] - Affine.symbol(loop)).is_constant:
                 # On a boundary isl may write i as a function of another loop. If i plus a constant agrees everywhere,
                 # that is the uniform form.
+                # The constant that holds at one point is the only candidate.
                 shifted = Affine.symbol(loop) + (index[n].evaluate(point) - point[loop])
                 index[n] = shifted if self.agree(points, (index[n],), (shifted,), reader) else index[n]
         return Produced(origin.statement, tuple(index))
 
 
 def affine_pieces(relation: isl.Map) -> list[tuple[isl.Set, isl.MultiAff]]:
-    """A single-valued relation as functions on disjoint sets."""
+    """Piecewise affine function of a single-valued relation, on disjoint sets (isl manual, piecewise multi affine
+    expressions).
+    """
     found: list[tuple[isl.Set, isl.MultiAff]] = []
     relation.coalesce().as_pw_multi_aff().coalesce().foreach_piece(
         lambda points, values: found.append((points, values))

@@ -39,7 +39,7 @@ class Raw:
 
 
 def phase(name: str, system: System, space: Space, equations: Sequence[Raw], names: Names) -> Phase:
-    """The phase `name` that consists of `equations`."""
+    """Program of a phase from equations over sets of points: names, conditions relative to the common space."""
     read = {o.name for r in equations for o in r.operands if isinstance(o, Reference)}
     written = {r.target.name for r in equations}
     arrays, parametric = names.arrays, names.parametric
@@ -83,4 +83,5 @@ def _equation(raw: Raw, renamed: Mapping[str, str], within: Condition, hull: isl
 
 def _hull(equations: Sequence[Raw]) -> isl.Set:
     """The convex hull, as far as the sets' own constraints express it, of all points."""
+    # Divisions would be strides of the scan, which programs do not have.
     return isl.Set.from_basic_set(union([raw.points for raw in equations]).simple_hull().remove_divs())

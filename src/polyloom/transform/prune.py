@@ -25,8 +25,10 @@ ROUNDS = 3
 
 
 def prune(system: System) -> System:
-    """The same finals from fewer equations and smaller domains."""
-    pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+    """Dead instance elimination (dead code elimination on exact dataflow; Muchnick 1997, section 18.10): the same
+    finals from fewer equations and smaller domains.
+    """
+    pieces = Pieces.from_statements([e.statement for e in system.equations], system.parameters, system.assumptions)
     kept: dict[str, Recurrence] = {}
     # Once a component's readers are cut, what it has to compute is known, but for its own recurrences.
     for component in _consumers_first(system):
@@ -77,6 +79,7 @@ def _read(equation: Recurrence, readers: Iterable[Recurrence], pieces: Pieces) -
             for p in read
             if isinstance(p.origin, Produced) and p.origin.statement == equation.name
         ):
+            # The image of the readers' points: which instances they name.
             there = isl.Map.from_multi_aff(affine_map(piece.origin.index, reader.loops, pieces.params))
             found.append(named(pieces.set(piece.domain, reader.name).apply(there), equation.loops))
     return _union(found, equation, pieces)
@@ -100,6 +103,7 @@ def _cut(equation: Recurrence, needed: isl.Set, pieces: Pieces) -> Recurrence:
     # A stride cannot be written as a condition: the equation stays whole.
     except PolyloomError:
         return equation
+    # More pieces are more equations, which cost more than instances that nobody reads.
     if len(condition.pieces) > len(pieces.condition(domain).pieces):
         return equation
     return replace(equation, statement=replace(equation.statement, domain=condition), reads=reads)

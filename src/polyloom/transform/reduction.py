@@ -31,7 +31,9 @@ from polyloom.transform.pieces import Part, Pieces, affine_pieces, named
 
 
 def nested(system: System, reassociate: bool) -> System:
-    """`system` with nested accumulations where distances would not be constant; each added equation has its reason."""
+    """Reductions of several loops as nested reductions (Redon, Feautrier 1994: "Scheduling reductions"): `system` with
+    nested accumulations where distances would not be constant; each added equation has its reason.
+    """
     for name in [e.name for e in system.equations]:
         equation = system[name]
         accumulation = recognise(equation) if equation.dtype not in FLOATS or reassociate else None
@@ -70,13 +72,13 @@ class _Chain:
     def loops(self) -> tuple[str, ...]:
         return self.pieces.loops[self.equation.name]
 
-    def ordered(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
+    def reorder(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
         return tuple(index[n] for n in self.order)
 
     def loops_of(self, level: int) -> tuple[str, ...]:
         return self.loops[: self.outer + level + 1]
 
-    def extended(self) -> Pieces:
+    def extended_pieces(self) -> Pieces:
         """`pieces` with the loops of the new equations."""
         return replace(
             self.pieces, loops={**self.pieces.loops, **{name: self.loops_of(m) for m, name in enumerate(self.names)}}
@@ -91,12 +93,13 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
     # Loops along which the chain does not move come first: there is one chain for each of their iterations.
     order = tuple(sorted(range(len(moving)), key=lambda n: moving[n]))
     outer, loops = len(moving) - sum(moving), tuple(equation.loops[n] for n in order)
+    # Symbols of the accumulated element: it must be one element for each chain.
     element = {s for a in accumulation.accumulator.index for s in a.symbols}
     # One moving loop, or constant distances, are uniform already. Where the accumulated element moves with an inner
     # loop there is no single chain to cut into rows.
     if sum(moving) < 2 or element.intersection(loops[outer + 1 :]) or all(a.is_constant for d in distances for a in d):
         return None
-    plain = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+    plain = Pieces.from_statements([e.statement for e in system.equations], system.parameters, system.assumptions)
     pieces = replace(plain, loops={**plain.loops, equation.name: loops})
     points = pieces.set(equation.domain, equation.name)
     levels = tuple(_level(points, equation, loops, k) for k in range(outer, len(loops)))
@@ -118,6 +121,7 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
 def _level(points: isl.Set, equation: Recurrence, loops: tuple[str, ...], k: int) -> _Level:
     step = next(direction for _, loop, direction in equation.statement.order if loop == loops[k])
     here = points.project_out(isl.dim_type.set, k + 1, len(loops) - k - 1)
+    # A point without one before it along the loop is the first of its row.
     along = [0] * k + [step]
     return _Level(
         here, here.subtract(translate(here, along)), here.subtract(translate(here, [-a for a in along])), step
@@ -126,7 +130,7 @@ def _level(points: isl.Set, equation: Recurrence, loops: tuple[str, ...], k: int
 
 def _moved(piece: Piece, reader: str, chain: _Chain) -> isl.Map:
     """From the points of `piece` to the instances of the chain that they read."""
-    index = chain.ordered(piece.origin.index)
+    index = chain.reorder(piece.origin.index)
     there = isl.Map.from_multi_aff(affine_map(index, chain.pieces.loops[reader], chain.pieces.params))
     return there.intersect_domain(chain.pieces.set(piece.domain, reader))
 
@@ -168,6 +172,7 @@ def _used(system: System, chain: _Chain) -> isl.Set:
     """The instances of the chain whose values others need, or the outputs."""
     name = chain.equation.name
     found = [chain.pieces.set(f.domain, name) for f in system.finals if f.statement == name]
+    # The chain's own reads go from link to link and do not count.
     for other in (e for e in system.equations if e.name != name):
         for piece in (
             p for read in other.reads for p in read if isinstance(p.origin, Produced) and p.origin.statement == name
@@ -190,7 +195,8 @@ def _rewritten(system: System, chain: _Chain) -> System:
 def _nested_equations(chain: _Chain) -> tuple[list[Recurrence], list[tuple[str, str]]]:
     found: list[Recurrence] = []
     reasons: list[tuple[str, str]] = []
-    accumulation, pieces = chain.accumulation, chain.extended()
+    accumulation, pieces = chain.accumulation, chain.extended_pieces()
+    # Innermost rows first: rows of an outer level read their results.
     for m in reversed(range(len(chain.levels))):
         innermost = m == len(chain.levels) - 1
         term = accumulation.term if innermost else accumulation.accumulator
@@ -251,7 +257,7 @@ def _entry(chain: _Chain) -> Iterator[Part]:
 
 
 def _row_ends(chain: _Chain, m: int) -> list[Part]:
-    """The result of each row of level m, for the loops around it."""
+    """Last points of rows: the result of each row of level m, for the loops around it."""
     loops = chain.loops_of(m - 1)
     found = _functions(_prefix(chain.levels[m].last, len(loops)).reverse(), loops, chain)
     return [(to_set(where, loops, chain.pieces.params), Produced(chain.names[m], end)) for where, end in found]
@@ -275,7 +281,7 @@ def _reading(equation: Recurrence, chain: _Chain) -> Recurrence:
 
     def moved(piece: Piece) -> Piece:
         if isinstance(piece.origin, Produced) and piece.origin.statement == chain.equation.name:
-            return replace(piece, origin=replace(piece.origin, index=chain.ordered(piece.origin.index)[:count]))
+            return replace(piece, origin=replace(piece.origin, index=chain.reorder(piece.origin.index)[:count]))
         return piece
 
     return replace(equation, reads=tuple(tuple(map(moved, read)) for read in equation.reads))
@@ -287,6 +293,7 @@ def _functions(relation: isl.Map, loops: tuple[str, ...], chain: _Chain) -> list
     for where, values in affine_pieces(relation):
         index = affines(values, loops)
         if index is None:
+            # A row whose end needs a quotient has no place at a constant distance.
             raise stride_error(str(values))
         found.append((chain.pieces.condition(named(where, loops)), index))
     return found

@@ -17,7 +17,7 @@ from polyloom.transform.reduction import nested
 
 
 def refusal(system: System, unit: Sequence[Recurrence]) -> PolyloomError:
-    """PL0261 with the first read that no space makes uniform, else PL0262."""
+    """Explanation of a failed embedding: PL0261 with the first read that no space makes uniform, else PL0262."""
     for reader, access, origin in _reads(unit):
         writer = system[origin.statement]
         # The pair alone: if even two statements find no common space, this read is what stands in the way.
@@ -106,4 +106,5 @@ def _is_one_sum(system: System, reader: Recurrence) -> bool:
     if reader.dtype not in FLOATS:
         return False
     added = {e.name for e in nested(system, reassociate=True).equations} - {e.name for e in system.equations}
+    # Nested accumulations are named after the statement that they replace.
     return any(name.startswith(f"{reader.name}.") for name in added)

@@ -39,7 +39,9 @@ STATEMENTS: Final = 24
 
 
 def unroll_by_residues(nest: Nest) -> Nest | None:
-    """The nest with loops unrolled where accesses need it; None where none does, or where it would become too long."""
+    """Unrolling by residue classes (Banerjee 1988, GCD test): the nest with loops unrolled where accesses need it; None
+    where none does, or where it would become too long.
+    """
     places = frozenset(_places(nest))
     unrolling = _Unrolling(nest, places, {})
     made = unrolling.unroll() if places else nest
@@ -64,6 +66,7 @@ def _places(nest: Nest) -> Iterator[str]:
     forms = [form for s in statements(nest) for form in _forms(s)]
     for loop in loop_nodes(nest.body):
         count = _count(loop)
+        # A loop of one turn has nothing to unroll.
         if count is not None and 1 < count <= COPIES and any(_is_place(form, loop.name, count) for form in forms):
             yield loop.name
 
@@ -95,6 +98,7 @@ def _factors(nest: Nest) -> dict[str, int]:
             for reference in (r for r in _references(other) if r.name == target.name):
                 for written, met in zip(target.index, reference.index, strict=True):
                     for loop, factor in _loop_factors(written, met, writer.loops, other.loops):
+                        # Several accesses of one loop: a multiple of all periods serves each of them.
                         found[loop] = lcm(found.get(loop, 1), factor)
     return {loop: factor for loop, factor in found.items() if 1 < factor <= COPIES}
 
@@ -107,6 +111,7 @@ def _loop_factors(
     if step > 1:
         for loop in others:
             factor = met.coefficient(loop)
+            # Else the loop stays in one residue class.
             if factor % step:
                 yield loop, step // gcd(step, factor)
 
@@ -134,6 +139,7 @@ class _Unrolling(Rewriter):
         for number, place in enumerate(range(factor)[:: loop.step]):
             value = here + place
             low, high = (value - form for form in loop.lower), (form - value - 1 for form in loop.upper)
+            # First and last classes may be incomplete: each copy has the loop's own bounds as its condition.
             where = Condition((Polyhedron((*low, *high)),))
             made.append(If(where, self.copy(loop, value, number), (), loop.span))
         past = tuple(_past(form, factor) for form in loop.upper)
@@ -172,4 +178,5 @@ def _past(form: Affine, factor: int) -> Affine:
     numbers = (form.constant, *(c for _, c in form.terms))
     if form.is_constant or all(number % factor == 0 for number in numbers):
         return Affine.from_terms({name: c // factor for name, c in form.terms}, -(-form.constant // factor))
+    # Dividing needs multiples: elsewhere the loop runs too far, and the copies' conditions hold it.
     return form

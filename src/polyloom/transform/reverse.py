@@ -23,8 +23,9 @@ from polyloom.transform.accumulation import ASSOCIATIVE
 
 
 def reversal(nest: Nest, system: System, reassociate: bool) -> Nest | None:
-    """The nest with its accumulations in the order in which what they read is computed; None if they are already.
-    `system` is its dataflow."""
+    """Loop reversal of reductions (Allen, Kennedy 2001): the nest with its accumulations in the order in
+    which what they read is computed; None if they are already. `system` is its dataflow.
+    """
     against = {loop for e in system.equations for loop in _against(system, e)}
     chosen = against.intersection(loop.name for loop in _accumulating(nest.body, nest, reassociate))
     return replace(nest, body=_reversed(nest.body, frozenset(chosen))) if chosen else None
@@ -71,6 +72,7 @@ def _accumulates(body: tuple[Node, ...], loop: str, nest: Nest, reassociate: boo
     if not isinstance(value, Apply) or any(loop in index.symbols for index in target.index):
         return False
     family = "add" if value.operation == "sub" else value.operation
+    # Types that are only stored are computed as floats.
     allowed = family in ASSOCIATIVE and (nest[target.name].dtype not in (*FLOATS, *STORED) or reassociate)
     return allowed and _terms(value, family, target) == 1
 
@@ -84,6 +86,7 @@ def _terms(value: Expression, family: str, target: Reference, subtracted: bool =
         )
     if isinstance(value, Reference) and (value.name, value.index) == (target.name, target.index):
         return 2 if subtracted else 1
+    # An accumulator inside of another operation makes a recurrence that has no other order.
     return 2 * any(read.name == target.name for read in accesses(value))
 
 

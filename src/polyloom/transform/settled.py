@@ -34,7 +34,7 @@ class Arrays:
     nest: Nest
     made: dict[str, Array] = field(default_factory=dict[str, Array])
 
-    def named(self, part: Plan) -> tuple[Phase, ...]:
+    def bind_phases(self, part: Plan) -> tuple[Phase, ...]:
         """The phases of a part; what its arrays are called outside is new in the nest."""
         renamed = {a.name: self._name(a) for a in part.intermediates}
         return tuple(
@@ -117,7 +117,9 @@ def _with_shapes(phase: Phase, shapes: dict[str, tuple[Affine, ...]]) -> Phase:
 
 
 def _with_needed(phase: Phase, around: tuple[Steps[Phase], ...], nest: Nest) -> Phase:
-    """With those counters for parameters that it needs."""
+    """Projection of a phase's domain onto the counters that it needs (Fourier-Motzkin by isl): with those counters for
+    parameters.
+    """
     counters = [loop.counter for loop in around]
     program = _without_implied(phase.program, counters)
     used = _symbols(program)
@@ -132,15 +134,16 @@ def _with_needed(phase: Phase, around: tuple[Steps[Phase], ...], nest: Nest) -> 
 
 
 def _without_implied(program: Program, counters: Iterable[str]) -> Program:
-    """Without constraints on counters that their ranges imply."""
+    """Redundant constraints on counters removed: those that the counters' ranges imply."""
     hidden, space = frozenset(counters), Space((), program.parameters, program.assumptions)
     known: dict[Affine, bool] = {}
 
     def implied(constraint: Affine) -> bool:
         if not (constraint.symbols & hidden and constraint.symbols <= {*program.parameters}):
             return False
+        # Many equations share a constraint; each is decided once.
         if constraint not in known:
-            known[constraint] = space.where(-constraint - 1).is_empty()
+            known[constraint] = space.solutions(-constraint - 1).is_empty()
         return known[constraint]
 
     def rest(condition: Condition) -> Condition:
@@ -172,7 +175,8 @@ def _largest(extent: Affine, nest: Nest, ranges: dict[str, Steps[Phase]]) -> Aff
         return extent
     # Inner counters have bounds in outer ones, which come later in turn.
     for name, loop in reversed(ranges.items()):
+        # The extent is greatest at the counter's last value if it rises with it, else at its first.
         rising = extent.coefficient(name) > 0
         extent = extent.substitute({name: loop.upper[0] - 1 if rising else loop.lower[0]})
     values = Space((), nest.parameters, nest.assumptions)
-    return next((extent + n for n in range(MARGIN) if values.where(-extent - n - 1).is_empty()), extent)
+    return next((extent + n for n in range(MARGIN) if values.solutions(-extent - n - 1).is_empty()), extent)

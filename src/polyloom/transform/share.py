@@ -59,12 +59,15 @@ def share(
     fresh: Callable[[str], str],
     moving: Iterable[Vector] = (),
 ) -> tuple[list[Use], list[Transfer]]:
-    """For each demand where its element is found, and the equations that bring it; `order` orients the directions,
-    `moving` are the distances of other values."""
+    """Data reuse by broadcast removal (Wong, Delosme, "Broadcast removal in systolic algorithms", 1988; Wolf, Lam 1991
+    for reuse as a kernel): for each demand where its element is found, and the equations that bring it; `order` orients
+    the directions, `moving` are the distances of other values.
+    """
     uses: dict[int, Use] = {}
     transfers: list[Transfer] = []
     groups = [_shared(space, group, demands, order) for group in _groups(space, demands)]
     others = [u for g in groups for u in (*g.distances.values(), *(() if _is_scalar(space, g) else g.ways))]
+    # Along these dimensions elements have links already, which a scalar can use as well.
     busy = {n for vector in (*moving, *others) for n, step in enumerate(vector) if step}
     for group in groups:
         element, distances, points = group.element, group.distances, group.points
@@ -76,7 +79,7 @@ def share(
         name = fresh(element.name)
         transfers += spread(space, name, points, Reference(element.name, element.index), ways)
         for n, distance in distances.items():
-            uses[n] = demands[n][0], space.at(name, distance)
+            uses[n] = demands[n][0], space.reference(name, distance)
     return [uses[n] for n in range(len(demands))], transfers
 
 
@@ -94,6 +97,7 @@ def _free(space: Space, shared: _Shared, busy: set[int]) -> list[Vector]:
     """The ways of a scalar: those along which other values move, too, and of several others one, if possible such that
     what is left is a face."""
     axes = [[n for n, step in enumerate(u) if step] for u in shared.ways]
+    # Diagonal directions: dropping one of them would leave points that no other way reaches.
     if any(len(axis) > 1 for axis in axes):
         return shared.ways
     alone = [u for u, (axis,) in zip(shared.ways, axes, strict=True) if axis not in busy]
@@ -150,7 +154,7 @@ def _based(space: Space, group: _Group, order: Order) -> tuple[Element, dict[int
     sign = dict(order)
     # Seen from the corner all distances agree with the order: the variable is defined before each of its reads.
     corner = tuple(min(d[n] * sign[n] for d in group.distances.values()) * sign[n] for n in range(len(space.dims)))
-    moved = {dim: here - c for dim, here, c in zip(space.dims, space.here, corner, strict=True)}
+    moved = {dim: here - c for dim, here, c in zip(space.dims, space.point_symbols, corner, strict=True)}
     element = Element(group.element.name, tuple(index.substitute(moved) for index in group.element.index))
     return element, {
         n: tuple(d - c for d, c in zip(distance, corner, strict=True)) for n, distance in group.distances.items()
@@ -171,7 +175,7 @@ def spread(space: Space, name: str, points: isl.Set, source: Reference, ways: It
     rest = points
     for direction in ways:
         inner = rest.intersect(space.shift(points, direction)).coalesce()
-        made.append(Transfer(name, inner, space.at(name, direction)))
+        made.append(Transfer(name, inner, space.reference(name, direction)))
         rest = rest.subtract(inner).coalesce()
     made.append(Transfer(name, rest, source))
     return [t for t in made if not t.points.is_empty()]

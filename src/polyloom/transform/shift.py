@@ -11,11 +11,13 @@ from polyloom.transform.space import Space
 
 
 def shift_to_zero(loop: Loop, nest: Nest) -> Loop:
-    """`loop`, with other values of its counter if some may be negative; `nest` says what is known around it."""
+    """Loop normalization (Allen, Kennedy 2001, section 4.3) where needed: `loop`, with other values of its counter if
+    some may be negative; `nest` says what is known around it.
+    """
     space = Space((loop.name,), nest.parameters, nest.assumptions)
-    (here,) = space.here
-    values = space.where(*(here - low for low in loop.lower), *(high - here - 1 for high in loop.upper))
-    if values.intersect(space.where(-here - 1)).is_empty():
+    (here,) = space.point_symbols
+    values = space.solutions(*(here - low for low in loop.lower), *(high - here - 1 for high in loop.upper))
+    if values.intersect(space.solutions(-here - 1)).is_empty():
         return loop
     # Any lower bound will do: no value of the counter is below it.
     first, moved = loop.lower[0], {loop.name: here + loop.lower[0]}

@@ -31,20 +31,21 @@ class Space:
     assumptions: Condition
 
     @property
-    def here(self) -> Point:
+    def point_symbols(self) -> Point:
         """The point itself: each dimension as a symbol."""
         return tuple(map(Affine.symbol, self.dims))
 
     def set(self, condition: Condition) -> isl.Set:
         return to_set(condition, self.dims, self.params).intersect_params(parameter_set(self.assumptions, self.params))
 
-    def where(self, *constraints: Affine) -> isl.Set:
+    def solutions(self, *constraints: Affine) -> isl.Set:
         """The points where every constraint is >= 0."""
         return self.set(Condition((Polyhedron(constraints),)))
 
     def constant(self, points: isl.Set, affine: Affine) -> int | None:
         """The value of `affine` if it is one integer on all points and for all parameters; None if not, or without
         points."""
+        # Also without any point: a constant is one everywhere.
         if affine.is_constant:
             return affine.constant
         # One value is the only candidate; isl is then asked once whether any point has another one.
@@ -57,9 +58,9 @@ class Space:
 
     def sign(self, points: isl.Set, affine: Affine) -> int | None:
         """1 if `affine` >= 0 on all points, -1 if <= 0, None if it takes both signs."""
-        if points.intersect(self.where(-affine - 1)).is_empty():
+        if points.intersect(self.solutions(-affine - 1)).is_empty():
             return 1
-        return -1 if points.intersect(self.where(affine - 1)).is_empty() else None
+        return -1 if points.intersect(self.solutions(affine - 1)).is_empty() else None
 
     def equalities(self, points: isl.Set) -> tuple[Affine, ...]:
         """Affine expressions that are 0 on all points and span all those that are."""
@@ -73,16 +74,18 @@ class Space:
                 found.append(Affine.from_terms(values, int(str(constraint.get_constant_val()))))
         return tuple(found)
 
-    def at(self, name: str, distance: Iterable[int] | None = None) -> Reference:
+    def reference(self, name: str, distance: Iterable[int] | None = None) -> Reference:
         """The variable `name` at the point minus `distance`; at the point itself without one."""
         return Reference(
             name,
-            self.here if distance is None else tuple(here - d for here, d in zip(self.here, distance, strict=True)),
+            self.point_symbols
+            if distance is None
+            else tuple(here - d for here, d in zip(self.point_symbols, distance, strict=True)),
         )
 
     def distance(self, reference: Reference) -> Vector:
         """How far before the point a variable is read."""
-        return tuple((here - i).constant for here, i in zip(self.here, reference.index, strict=True))
+        return tuple((here - i).constant for here, i in zip(self.point_symbols, reference.index, strict=True))
 
     def shift(self, points: isl.Set, distance: Vector) -> isl.Set:
         """The points I such that I - distance is in `points`."""
@@ -95,10 +98,11 @@ class Space:
         values = {name: TYPICAL + n for n, name in enumerate(self.params)}
         if not self.assumptions.contains(values):
             # A counter stands within its loop, halfway; of sizes that are bounded one by one any will do.
+            # Sizes that depend on each other must be chosen together, one after another.
             coupled = any(len(c.terms) > 1 for piece in self.assumptions.pieces for c in piece.constraints)
             found = {} if coupled else sample(self.set(Condition())) or {}
             values = self._allowed(values) if coupled else {name: found.get(name, 0) for name in self.params}
-        return self.where(
+        return self.solutions(
             *(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v))
         )
 
@@ -127,22 +131,24 @@ class Space:
         """The points from which some point of `points` is reached by 0 or more steps of `sign` along dimension
         `axis`."""
         # Projecting a coordinate out and putting it back in leaves it free: all points on a line along the axis.
-        line = self._map(self.here).project_out(isl.dim_type.out, axis, 1).insert_dims(isl.dim_type.out, axis, 1)
+        line = (
+            self._map(self.point_symbols).project_out(isl.dim_type.out, axis, 1).insert_dims(isl.dim_type.out, axis, 1)
+        )
         return _named(points.apply(_behind(line, axis, sign)), self.dims)
 
     def box(self, points: isl.Set) -> isl.Set | None:
         """The bounding box, for the parameters that leave any point, if each face is one affine expression."""
         bounds: list[Affine] = []
-        for n, here in enumerate(self.here):
+        for n, here in enumerate(self.point_symbols):
             low, high = self.lowest(points, n), self._extreme(points.dim_max(n))
             if low is None or high is None:
                 return None
             bounds += [here - low, high - here]
-        return self.where(*bounds).intersect_params(points.params())
+        return self.solutions(*bounds).intersect_params(points.params())
 
     def bounding(self, points: isl.Set) -> isl.Set:
         """The bounding box, whatever its faces are for which parameters."""
-        anywhere = isl.Map.universe(self._map(self.here).get_space())
+        anywhere = isl.Map.universe(self._map(self.point_symbols).get_space())
         found = [
             _named(points.apply(_behind(anywhere, n, sign)), self.dims)
             for n in range(len(self.dims))
@@ -157,7 +163,7 @@ class Space:
     def upper(self, points: isl.Set, axis: int) -> Affine | None:
         """An affine expression of the parameters that no coordinate in this dimension exceeds, and some reaches."""
         found = (value for value in self._pieces(points.dim_max(axis)) if value is not None)
-        return next((value for value in found if self.sign(points, value - self.here[axis]) == 1), None)
+        return next((value for value in found if self.sign(points, value - self.point_symbols[axis]) == 1), None)
 
     def _extreme(self, bound: isl.PwAff) -> Affine | None:
         found = self._pieces(bound)
@@ -169,6 +175,7 @@ class Space:
         return [self._affine(aff) for aff in found]
 
     def _affine(self, found: isl.Aff) -> Affine | None:
+        # A floor or a fraction is no affine form with integers.
         if found.dim(isl.dim_type.div) or not found.get_denominator_val().is_one():
             return None
         values = {
@@ -205,7 +212,7 @@ def union(sets: Sequence[isl.Set]) -> isl.Set:
 
 
 def extremes(points: isl.Set) -> tuple[Vector, Vector]:
-    """The least and the greatest coordinates of points without free parameters; 0 where there are none."""
+    """Corners of the bounding box of points without free parameters; 0 where there are none."""
     size = points.dim(isl.dim_type.set)
     return tuple(_integer(points.dim_min_val(n)) for n in range(size)), tuple(
         _integer(points.dim_max_val(n)) for n in range(size)
@@ -240,7 +247,9 @@ def eliminate(affine: Affine, dim: str, equalities: Sequence[Affine]) -> Affine:
 
 
 def kernel(rows: Sequence[Vector], size: int) -> list[Vector]:
-    """A basis of the integer vectors u with row . u = 0 for every row, primitive, by reduction over the rationals."""
+    """Null space of an integer matrix (Gauss-Jordan elimination over the rationals; Schrijver 1986, section 3.3): a
+    basis of the integer vectors u with row . u = 0 for every row, primitive.
+    """
     reduced: list[tuple[int, list[int]]] = []
     for row in rows:
         current = list(row)
@@ -262,6 +271,7 @@ def _without(row: list[int], other: Sequence[int], pivot: int) -> list[int]:
 
 
 def _direction(free: int, reduced: list[tuple[int, list[int]]], size: int) -> Vector:
+    # The least multiple for which all components are integers.
     scale = lcm(*(row[pivot] // gcd(row[pivot], row[free]) for pivot, row in reduced))
     vector = [0] * size
     vector[free] = scale

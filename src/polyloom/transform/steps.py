@@ -41,8 +41,10 @@ LARGE: Final = 30
 
 
 def in_steps(nest: Nest, system: System | None, reassociate: bool) -> Plan | None:
-    """The plan of a checked nest, of which `system` is the dataflow, if it has one; None where it has no plan in steps
-    either. Raises PL0250."""
+    """Plan of a sequential outer loop around parallel phases (Allen, Kennedy 1987, codegen: the outermost loops that
+    carry dependences stay sequential), of a checked nest of which `system` is the dataflow, if it has one; None where
+    it has no plan in steps either. Raises PL0250.
+    """
     nest = without_undefined(nest)
     if system is None:
         check_defined(nest)
@@ -55,7 +57,9 @@ def in_steps(nest: Nest, system: System | None, reassociate: bool) -> Plan | Non
 
 @dataclass
 class _Cutting:
-    """Mutable: `arrays` are those that parts use, `found` what is known of the parts that were tried."""
+    """Recursive cutting of a nest (procedure codegen of Allen, Kennedy 1987). Mutable: `arrays` are those that parts
+    use, `found` what is known of the parts that were tried.
+    """
 
     nest: Nest
     reassociate: bool
@@ -69,13 +73,14 @@ class _Cutting:
         """The plan of nodes within these loops of steps; raises what stands in the way of one of them."""
         whole = self.planned(nodes, around)
         if isinstance(whole, Plan):
-            return self.apart(nodes, around, whole)
+            return self.map_separately(nodes, around, whole)
         if len(nodes) == 1:
             return self.single(nodes[0], around, whole)
+        # Each node alone: which of them stand in the way, and which were only in bad company.
         stuck = [isinstance(self.planned((node,), around), PolyloomError) for node in nodes]
         return tuple(leaf for run in _runs(nodes, stuck) for leaf in self.level(run, around))
 
-    def apart(self, nodes: tuple[Node, ...], around: tuple[Loop, ...], whole: Plan) -> Tree[Phase]:
+    def map_separately(self, nodes: tuple[Node, ...], around: tuple[Loop, ...], whole: Plan) -> Tree[Phase]:
         """Nodes that can be mapped together; one by one where that makes a phase of very many equations, if each can be
         mapped alone."""
         # Within a loop of steps a phase more would cost transfers in every step.
@@ -83,7 +88,7 @@ class _Cutting:
         alone = [self.planned((node,), around) for node in nodes] if apart else []
         plans = [plan for plan in alone if isinstance(plan, Plan)]
         several = plans if plans and len(plans) == len(nodes) else [whole]
-        return tuple(phase for plan in several for phase in self.arrays.named(plan))
+        return tuple(phase for plan in several for phase in self.arrays.bind_phases(plan))
 
     def single(self, node: Node, around: tuple[Loop, ...], error: PolyloomError) -> Tree[Phase]:
         """The plan of a node that cannot be mapped: a loop of steps, or a condition pushed into what it is about."""
@@ -121,21 +126,21 @@ class _Cutting:
         # What a part computes for itself is no result of it.
         unread = self.parts.unread(sub, tuple(loop.name for loop in around))
         try:
-            return self.mapped(sub, unread)
+            return self.map_nest(sub, unread)
         except PolyloomError:
             with suppress(PolyloomError):
                 other = reversal(sub, analyse(sub, self.reassociate), self.reassociate)
                 if other is not None:
-                    return self.mapped(other, unread)
+                    return self.map_nest(other, unread)
             unrolled = unroll_by_residues(sub)
             if unrolled is not None:
                 with suppress(PolyloomError):
-                    made = self.mapped(unrolled, unread)
+                    made = self.map_nest(unrolled, unread)
                     if not is_large(made):
                         return made
             raise
 
-    def mapped(self, sub: Nest, unread: frozenset[str]) -> Plan:
+    def map_nest(self, sub: Nest, unread: frozenset[str]) -> Plan:
         system = analyse(sub, self.reassociate)
         finals = tuple(f for f in system.finals if f.name not in unread)
         if finals != system.finals:
@@ -183,6 +188,7 @@ def _both(a: Condition, b: Condition) -> Condition:
 
 def _runs(nodes: tuple[Node, ...], stuck: Sequence[bool]) -> list[tuple[Node, ...]]:
     """Neighbours that can be mapped together, as far as each can be mapped alone; where that is all of them, halves."""
+    # Each can be mapped alone, but not all together: halves end, since nodes become fewer.
     if not any(stuck):
         return [nodes[: len(nodes) // 2], nodes[len(nodes) // 2 :]]
     runs: list[list[Node]] = [[]]

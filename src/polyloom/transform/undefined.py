@@ -24,7 +24,7 @@ from polyloom.transform.writers import Writers
 
 def without_undefined(nest: Nest) -> Nest:
     """The same nest, except that a local's first assignment does not choose the value that it does not have."""
-    writers = Writers.of(nest)
+    writers = Writers.from_nest(nest)
     first = {s.assign.name: found for s in writers.statements if (found := _first(writers, s)) is not None}
     taken = {s.assign.name for s in writers.statements}
     return replace(nest, body=_Replacement(first, taken).nodes(nest.body)) if first else nest
@@ -63,6 +63,10 @@ def _chosen(value: Expression, target: Reference) -> Expression | None:
 
 
 class _Replacement(Rewriter):
+    """Rewriter of first assignments: unconditional where nothing was written, by a condition where something may have
+    been.
+    """
+
     def __init__(self, first: Mapping[str, tuple[Assign, Condition | None]], taken: set[str]) -> None:
         self.first, self.taken = first, taken
 

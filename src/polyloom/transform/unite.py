@@ -35,6 +35,7 @@ class _Move:
 
     def condition(self, condition: Condition) -> Condition:
         """What holds at an iteration of the target that is one of the source."""
+        # The face of the target's space that the source's iterations fill.
         on = tuple(
             c
             for loop in self.target.loops
@@ -51,13 +52,15 @@ class _Move:
         index = tuple(self.there[loop].substitute(at) for loop in self.target.loops)
         return Produced(self.target.name, index)
 
-    def seen(self, origin: Origin) -> Origin:
+    def read_origin(self, origin: Origin) -> Origin:
         """What an iteration of the source reads, by the loops of the target."""
         return replace(origin, index=tuple(a.substitute(self.back) for a in origin.index))
 
 
 def united(system: System) -> System:
-    """The same values from fewer statements; the system itself where none are alike."""
+    """Union of equal statements on disjoint domains (statement merging; the inverse of index set splitting, Griebl,
+    Feautrier, Lengauer 2000): the same values from fewer statements; the system itself where none are alike.
+    """
     while (made := next(_unions(system), None)) is not None:
         system = made
     return system
@@ -139,10 +142,11 @@ def _equal(a: Affine, b: Affine) -> tuple[Affine, Affine]:
 
 def _together(system: System, move: _Move) -> System | None:
     """With both statements as one; None where they share iterations, or where no conditions describe the union."""
-    pieces = Pieces.of([e.statement for e in system.equations], system.parameters, system.assumptions)
+    pieces = Pieces.from_statements([e.statement for e in system.equations], system.parameters, system.assumptions)
     source, target = move.source, move.target
     own = pieces.set(target.domain, target.name)
     other = pieces.set(move.condition(source.domain), target.name)
+    # An instance that both compute would be defined twice.
     if not own.is_disjoint(other):
         return None
     try:
@@ -167,7 +171,7 @@ def _own(read: tuple[Piece, ...], move: _Move, pieces: Pieces) -> Iterator[Part]
 
 def _moved(read: tuple[Piece, ...], move: _Move, pieces: Pieces) -> Iterator[Part]:
     for p in read:
-        yield pieces.set(move.condition(p.domain), move.target.name), move.seen(move.origin(p.origin))
+        yield pieces.set(move.condition(p.domain), move.target.name), move.read_origin(move.origin(p.origin))
 
 
 def _renamed(equation: Recurrence, move: _Move) -> Recurrence:

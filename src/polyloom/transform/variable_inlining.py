@@ -38,6 +38,7 @@ def inlinable_variables(
 ) -> dict[str, Expression]:
     """By name; `domains` are those of equations, by theirs."""
     makers = {n: made for n, made in makers_by_name(equations).items() if any(v.name == n for v in program.variables)}
+    # Inputs first: what travels is read often, but costs nothing.
     return _travelling_inputs(program, makers) | _single_uses(program, makers, equations, domains)
 
 
@@ -89,6 +90,7 @@ def _single_uses(
         made, (reader, operand) = makers[name][0], readers[0]
         if len(makers[name]) != 1 or len(readers) != 1 or any(program.distance(operand)):
             continue
+        # Elsewhere the reader would compute what the maker does not.
         if domains[reader.name].is_subset(domains[made.name]):
             found[name] = Apply(made.operation, made.dtype, made.operands, made.span)
     return found

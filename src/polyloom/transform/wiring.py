@@ -59,7 +59,9 @@ class Wiring:
 
 
 def unite(wiring: Wiring, types: Mapping[str, str]) -> Wiring:
-    """Translate entering variables onto the statements' variables that their readers read elsewhere."""
+    """Variable coalescing: entering variables translated onto the statements' variables that their readers read
+    elsewhere.
+    """
     for name in dict.fromkeys(t.variable for t in wiring.transfers):
         for (other, shift), _ in _partners(wiring, name).most_common():
             united = _united(wiring, name, other, shift) if types[name] == types[other] else None
@@ -90,12 +92,12 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
     # Single assignment: a point of the united variable must have one definition.
     if any(t.reference.name == other for t in own) or not points.is_disjoint(wiring.defined[other]):
         return None
-    back = {dim: here - s for dim, here, s in zip(space.dims, space.here, shift, strict=True)}
+    back = {dim: here - s for dim, here, s in zip(space.dims, space.point_symbols, shift, strict=True)}
 
     def renamed(reference: Reference) -> Reference:
         if reference.name != name:
             return reference
-        return wiring.space.at(
+        return wiring.space.reference(
             other, tuple(d - s for d, s in zip(wiring.space.distance(reference), shift, strict=True))
         )
 
@@ -103,12 +105,12 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
         if transfer.variable != name:
             return replace(transfer, reference=renamed(transfer.reference))
         if wiring.is_variable(transfer.reference):  # a distance stays; only `name` itself changes its name
-            reference = wiring.space.at(
+            reference = wiring.space.reference(
                 other if transfer.reference.name == name else transfer.reference.name,
                 wiring.space.distance(transfer.reference),
             )
             if reference.name != other:
-                reference = wiring.space.at(
+                reference = wiring.space.reference(
                     reference.name,
                     tuple(d + s for d, s in zip(wiring.space.distance(transfer.reference), shift, strict=True)),
                 )
@@ -159,7 +161,7 @@ def _filled(
             where = rest.intersect(wiring.space.shift(box, wiring.space.distance(transfer.reference)))
         elif (shape := shapes.get(transfer.reference.name)) is not None and len(shape) == len(transfer.reference.index):
             pairs = zip(transfer.reference.index, shape, strict=True)
-            where = rest.intersect(wiring.space.where(*(b for i, extent in pairs for b in (i, extent - i - 1))))
+            where = rest.intersect(wiring.space.solutions(*(b for i, extent in pairs for b in (i, extent - i - 1))))
         else:
             where = transfer.points
         if not transfer.points.is_subset(where):
@@ -221,6 +223,7 @@ def _distances(wiring: Wiring) -> dict[str, set[Vector]]:
 
 def _crossings(distance: Vector, order: Order) -> int:
     """Pairs of a tile and a neighbour that a distance may cross in, for all dimensions but the outermost."""
+    # Every nonzero component may or may not cross; all but none of them cross.
     return 2 ** sum(bool(distance[n]) for n, _ in order[1:]) - 1
 
 
@@ -255,15 +258,15 @@ def _relayed(
         """Where `name` at `distance` is found on `points`, which is noted."""
         if distance in relays:
             demands[distance] = demands[distance].union(points) if distance in demands else points
-            return wiring.space.at(relays[distance])
+            return wiring.space.reference(relays[distance])
         if distance in parents:
             parent, unit = parents[distance]
             back = tuple(-u for u in unit)
             found = demand(wiring.space.shift(points, back), parent)
-            return wiring.space.at(
+            return wiring.space.reference(
                 found.name, tuple(a + b for a, b in zip(wiring.space.distance(found), unit, strict=True))
             )
-        return wiring.space.at(name, distance)
+        return wiring.space.reference(name, distance)
 
     def use(points: isl.Set, reference: Reference) -> Reference:
         return demand(points, wiring.space.distance(reference)) if reference.name == name else reference
@@ -278,7 +281,7 @@ def _relayed(
             parent, unit = parents.get(distance, (None, distance))
             if parent is not None:
                 demand(wiring.space.shift(demands[distance], tuple(-u for u in unit)), parent)
-            sources[distance] = wiring.space.at(relays[parent] if parent else name, unit), parent
+            sources[distance] = wiring.space.reference(relays[parent] if parent else name, unit), parent
     known: dict[Vector | None, isl.Set] = {
         None: union(
             [t.points for t in wiring.transfers if t.variable == name]

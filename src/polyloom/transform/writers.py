@@ -26,7 +26,9 @@ LAST = hidden_name("last")
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """A nest's instances: `schedule` gives sequences of `width` numbers; `writes[name]` says who writes what."""
+    """Last writers of elements: exact instance-wise dataflow over 2d + 1 schedules (Feautrier 1991; isl manual, section
+    on dependence analysis). `schedule` gives sequences of `width` numbers; `writes[name]` says who writes what.
+    """
 
     nest: Nest
     statements: tuple[Statement, ...]
@@ -37,9 +39,9 @@ class Writers:
     position: dict[str, int]
 
     @staticmethod
-    def of(nest: Nest) -> Writers:
+    def from_nest(nest: Nest) -> Writers:
         found = statements(nest)
-        pieces = Pieces.of(found, nest.parameters, nest.assumptions)
+        pieces = Pieces.from_statements(found, nest.parameters, nest.assumptions)
         # Position and loop alternate (2d + 1 schedules: Feautrier, 1992; Kelly and Pugh, 1993); all are filled up to
         # one length, so that isl can compare them.
         width = max((2 * len(s.order) for s in found), default=2)
@@ -53,7 +55,7 @@ class Writers:
             nest, found, pieces, width, _union(times), writes, {s.assign.name: n for n, s in enumerate(found)}
         )
 
-    def before(self, reader: Statement, read: Reference) -> Iterator[tuple[Statement, isl.Map]]:
+    def reaching_writers(self, reader: Statement, read: Reference) -> Iterator[tuple[Statement, isl.Map]]:
         """`reader[I] -> writer[J]` where J wrote, before I and last, what I reads as `read`."""
         sink = _relation(self.pieces, reader, read.index, read.name)
         return ((writer, relation.reverse()) for writer, relation in self._last(read.name, sink, self.schedule))
@@ -75,7 +77,7 @@ class Writers:
     def unwritten(self, reader: Statement, read: Reference) -> isl.Set:
         """The instances of `reader` whose element nobody wrote before."""
         rest = self.pieces.set(reader.domain, reader.assign.name)
-        for _, relation in self.before(reader, read):
+        for _, relation in self.reaching_writers(reader, read):
             rest = rest.subtract(named(relation.domain(), reader.loops))
         return rest
 
@@ -110,6 +112,7 @@ def _sequence(statement: Statement, width: int) -> list[Affine]:
     values = [
         v
         for at, loop, direction in statement.order
+        # A loop that counts down has its iterations negated, so that the sequence ascends.
         for v in (Affine((), at), *([Affine.symbol(loop) * direction] if loop else []))
     ]
     return [*values, *[Affine()] * (width - len(values))]

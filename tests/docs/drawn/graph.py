@@ -53,10 +53,7 @@ def _edge(start: Place, end: Place, accent: int | None = None) -> str:
     (x, y), (u, v) = start, end
     length = ((u - x) ** 2 + (v - y) ** 2) ** 0.5
     a, b = (_RADIUS + 1) * (u - x) / length, (_RADIUS + 1) * (v - y) / length
-    return svg.arrow(
-        f"M{svg.decimal(x + a)} {svg.decimal(y + b)}L{svg.decimal(u - a)} {svg.decimal(v - b)}",
-        accent,
-    )
+    return svg.arrow(f"M{svg.decimal(x + a)} {svg.decimal(y + b)}L{svg.decimal(u - a)} {svg.decimal(v - b)}", accent)
 
 
 def _back(start: Place, end: Place, aside: float) -> str:

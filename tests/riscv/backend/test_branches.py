@@ -18,8 +18,10 @@ from polyloom.ir.ssa import Branch, Function
 from polyloom.ir.ssa_interpret import Argument, interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
+from polyloom.passes import run_passes
 from polyloom.riscv import names
 from polyloom.riscv.backend.branches import convert_selects
+from polyloom.riscv.backend.compile import SCALAR_PASSES
 from polyloom.riscv.backend.legalize import legalize
 from polyloom.riscv.backend.returns import duplicate_returns
 from polyloom.riscv.backend.sink import sink_steps
@@ -126,3 +128,22 @@ def test_atomic_minima_stay() -> None:
         "    return %r\n}\n"
     )
     assert _branches(convert_selects(read(text), names.parse_isa("rv64gc"))) == 0
+
+
+def test_a_choice_of_two_values_executes_no_branch() -> None:
+    """As clang's at -O0: a block of its own for one value, and not for longer arms, whose branch saves them."""
+    text = """function f(%x: i64, %y: i64) -> i64 {{
+entry:
+    %c: i1 = slt %x, %y
+    branch %c, less, end(%x)
+less:
+{}    jump end(%t)
+end(%r: i64):
+    return %r
+}}
+"""
+    for length, branches in ((0, 0), (4, 1)):
+        lines = "".join(f"    %t{k}: i64 = mul %{f't{k - 1}' if k else 'y'}, %x\n" for k in range(length))
+        given = read(text.format(lines).replace("%t)", f"%t{length - 1})" if length else "%y)"))
+        changed: Function = run_passes(given, SCALAR_PASSES)
+        assert _branches(changed) == branches

@@ -20,8 +20,9 @@ from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.transform.ssa import hyperblocks
-from polyloom.transform.ssa.hyperblocks import Speculation, form_hyperblocks
+from polyloom.transform.ssa.hyperblocks import form_hyperblocks
 from polyloom.transform.ssa.loop_closed import close_loops
+from polyloom.transform.ssa.speculation import Speculation
 
 ALL = Speculation(frozenset(SPECULATED), frozenset({"store", "call"}))
 NONE = Speculation()

@@ -16,9 +16,11 @@ from tests.transform.ssa.test_construct import INTEGERS, outcome
 
 from polyloom import ssa
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import Branch, successor_edges
+from polyloom.ir.ssa import SPECULATED, Branch, successor_edges
 from polyloom.ir.ssa_text import print_instruction
-from polyloom.transform.ssa import ifconvert
+from polyloom.transform.ssa import speculation
+from polyloom.transform.ssa.ifconvert import if_convert
+from polyloom.transform.ssa.speculation import Speculation
 
 FREE = ssa.Cost(select=0, branch=1000)
 NUMBERS = st.one_of(st.integers(-5, 9), INTEGERS)
@@ -45,6 +47,20 @@ def check(before: ssa.Function, after: ssa.Function, n: int) -> None:
 def test_if_conversion_keeps_the_meaning(function: ssa.Function, n: int) -> None:
     for cost in (FREE, ssa.Cost()):
         check(function, ssa.if_convert(function, cost), n)
+
+
+@given(structured(), NUMBERS)
+@settings(max_examples=60)
+def test_a_machine_that_defers_faults_keeps_the_meaning(function: ssa.Function, n: int) -> None:
+    check(function, if_convert(function, FREE, speculation=Speculation(frozenset(SPECULATED))), n)
+
+
+def test_a_machine_that_defers_faults_runs_divisions_of_both_arms() -> None:
+    converted = if_convert(ssa.read(DIVISION), FREE, speculation=Speculation(frozenset({"sdiv"})))
+    assert "sdiv speculative 100:i32, %n" in ssa.print_ssa(converted)
+    assert "branch" not in ssa.print_ssa(converted)
+    for n in (0, 7):
+        check(ssa.read(DIVISION), converted, n)
 
 
 @given(structured(), NUMBERS)
@@ -81,7 +97,7 @@ def test_what_has_an_effect_or_faults_stays_in_its_place(function: ssa.Function)
 
 def staying(function: ssa.Function) -> list[str]:
     """Without operands, which are renamed."""
-    found = [i for block in function.blocks for i in block.instructions if not ifconvert.speculable(i, {})]
+    found = [i for block in function.blocks for i in block.instructions if not speculation.speculable(i, {})]
     return [print_instruction(replace(i, operands=())) for i in found]
 
 
@@ -93,7 +109,7 @@ def test_a_wrong_choice_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sabotage: were everything taken for speculable, programs would fault."""
     division = ssa.read(DIVISION)
     check(division, ssa.if_convert(division, FREE), 0)
-    monkeypatch.setattr(ifconvert, "speculable", _always)
+    monkeypatch.setattr(speculation, "speculable", _always)
     with pytest.raises(AssertionError):
         check(division, ssa.if_convert(division, FREE), 0)
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from tests.transform.ssa.vector_loops import draw, given
 
-from polyloom.analysis.points_to import PointsTo
 from polyloom.ir.ssa import Function, Operand
 from polyloom.ir.ssa_interpret import evaluate, interpret
 from polyloom.ir.ssa_lanes import smear_mask
@@ -27,7 +26,7 @@ MACHINE = VectorMachine(32, True, {})
 
 
 def vectorized(function: Function, machine: VectorMachine = MACHINE) -> tuple[Function, Vectorized]:
-    made, (how,) = vectorize(function, PointsTo(function), machine)
+    made, (how,) = vectorize(function, machine, True)
     return verify(dce(common(verify(made)))), how
 
 

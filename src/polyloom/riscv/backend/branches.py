@@ -27,7 +27,7 @@ from polyloom.riscv.selects.expression import FUNCTIONS as MEANINGS
 from polyloom.riscv.selects.expression import RELATIONS, Expression, binary, choose, comparison, unary
 from polyloom.riscv.selects.select import select_expression
 from polyloom.transform.ssa.editing import names, throughout
-from polyloom.transform.ssa.ifconvert import speculable
+from polyloom.transform.ssa.speculation import speculable
 
 BRANCH: Final = 3
 """As many instructions of a sequence are worth less than a branch and what its wrong predictions cost."""

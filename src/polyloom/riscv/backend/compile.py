@@ -49,6 +49,7 @@ from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, split_critical_edges
 from polyloom.transform.ssa.exit_tests import equality_tests
 from polyloom.transform.ssa.hoist import hoist
+from polyloom.transform.ssa.ifconvert import Cost, if_convert
 from polyloom.transform.ssa.redundant_loads import forward_loads
 from polyloom.transform.ssa.rotate import rotate
 from polyloom.transform.ssa.select_identities import with_identities_inside
@@ -145,6 +146,9 @@ def _with_simplification(change: Callable[[Function], Function]) -> Callable[[Fu
     return lambda function: simplify(change(function))
 
 
+IF_CONVERSION: Final = Cost(branch=3)
+"""A branch costs more where its outcome is random, but short-circuit conditions then run whole: one select in place of
+two instructions at most. Selects that the instruction set has no short sequence for become branches again."""
 SCALAR_PASSES: Final[tuple[Pass[Any, Any], ...]] = (
     Pass("simplify", simplify, _SSA),
     # Before "rotate": the test of a loop that is not rotated yet stands in front of its body, and bounds the counter.
@@ -157,6 +161,7 @@ SCALAR_PASSES: Final[tuple[Pass[Any, Any], ...]] = (
     Pass("forward-loads", _with_simplification(forward_loads), _SSA),
     Pass("carry-loads", _with_simplification(lambda function: carry_loads(common(function))), _SSA),
     Pass("stores", _with_simplification(lambda function: sink_stores(remove_dead_stores(function))), _SSA),
+    Pass("if-convert", _with_simplification(partial(if_convert, cost=IF_CONVERSION)), _SSA),
     # Behind what makes the bounds of a guard and of a loop's end one value.
     Pass("equality", _with_simplification(equality_tests), _SSA),
 )

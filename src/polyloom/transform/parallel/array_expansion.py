@@ -95,14 +95,14 @@ class _Expansion(Rewriter):
 
     @cached_property
     def writers(self) -> Writers:
-        return Writers.of(self.nest)
+        return Writers.from_nest(self.nest)
 
     def reads_own_iteration(self, reader: Statement, read: Reference, depth: int) -> bool:
         """Whether the last write before each read is one of the same iteration of the `depth` loops outside
         (value-based dependences; Feautrier 1991).
         """
         rest = self.writers.pieces.set(reader.domain, reader.assign.name)
-        for writer, relation in self.writers.before(reader, read):
+        for writer, relation in self.writers.reaching_writers(reader, read):
             if writer.loops[:depth] != reader.loops[:depth]:
                 continue
             for n in range(depth):

@@ -53,7 +53,9 @@ class AddressMode:
 
 @throughout
 def select_addresses(function: Function, mode: AddressMode) -> Function:
-    """The function whose superblock loops access memory in the mode."""
+    """Addressing mode selection with strength reduction (Cooke, Kennedy 1977): the function whose superblock loops
+    access memory in the mode.
+    """
     function = with_preheaders(function)
     fresh = names(function)
     for loop in superblocks(function):
@@ -106,6 +108,7 @@ class _Selection:
         outside = {atom: c for atom, c in address.terms if atom not in inside}
         counted = {atom: c for atom, c in inside.items() if atom in basic}
         others = {atom: c for atom, c in inside.items() if atom not in basic}
+        # What an access holds itself; the rest goes to the base, which near accesses so share.
         low = self.mode.offset(address.constant)
         base = affine(address.constant - low, outside)
         if not inside:
@@ -114,6 +117,7 @@ class _Selection:
             scale = next(s for s in self.mode.scales if all(c % s == 0 for c in counted.values()))
             index = self._index(affine(0, {atom: c // scale for atom, c in counted.items()}), basic)
             return self._access(self._before(base), index, scale, low)
+        # Two gathered values need an addition in any case; the mode saves nothing.
         if len(others) != 1 or (coefficient := next(iter(others.values()))) not in self.mode.scales:
             return None
         gathered = next(iter(others))
@@ -123,6 +127,7 @@ class _Selection:
 
     def _access(self, base: Operand, index: Operand | None, scale: int, low: int) -> Operand | None:
         address = self.source.address
+        # A pointer as the index: base and index exchange their roles, which an unscaled sum allows.
         if index is not None and (index.type == PTR or base.type != PTR):
             if scale != 1:
                 return None
@@ -175,6 +180,7 @@ class _Selection:
         return self.variables[base + varying]
 
     def _add(self, key: Affine, name: str, first: Operand, varying: Affine, basic: Mapping[Value, int]) -> None:
+        # Modulo the width of an address: steps are signed where they can be.
         step = sum(basic[atom] * c for atom, c in varying.terms if isinstance(atom, Value))
         self.variables[key] = Value(self.fresh(name), first.type)
         self.added.append((self.variables[key], first, signed_residue(step, self.source.pointers)))

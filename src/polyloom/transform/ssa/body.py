@@ -6,9 +6,10 @@ values made in front of it, and variables that it gets.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
+from polyloom.analysis.affine import Affine, AffineForms, atom_form
 from polyloom.analysis.loops import Loop, LoopForest
 from polyloom.ir.ssa import (
     Block,
@@ -17,6 +18,7 @@ from polyloom.ir.ssa import (
     Function,
     Instruction,
     Operand,
+    Undef,
     Value,
     integer_constant,
     replace_edges,
@@ -27,7 +29,6 @@ from polyloom.ir.ssa_types import PTR
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import names
-from polyloom.transform.ssa.linear import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +44,60 @@ class Place:
     own: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A loop: forms of what it computes, which stop at variables that count; all names that it defines; and `around`,
+    instructions of the whole function, for those who look at what stays."""
+
+    forms: AffineForms
+    defined: Set[str]
+    around: Mapping[str, Instruction] = field(default_factory=dict[str, Instruction])
+
+    def stays(self, operand: Operand) -> bool:
+        return not isinstance(operand, Undef) and not (isinstance(operand, Value) and operand.name in self.defined)
+
+    def counts(self, operand: Operand) -> bool:
+        return isinstance(operand, Value) and operand.name in self.forms.leaves
+
+    def integer(self, operand: Operand) -> Affine | None:
+        """An integer as wide as an address, or None where it is not affine in what counts and what stays."""
+        form, address = self.forms.form(operand), self.forms.function.address
+        known = all(atom.type == address and (self.counts(atom) or self.stays(atom)) for atom, _ in form.terms)
+        return form if known and operand.type == address else None
+
+    def pointer(self, operand: Operand) -> tuple[Operand, Affine] | None:
+        """A pointer that stays, and a distance from it."""
+        form = self.forms.form(operand)
+        base = next((atom for atom, factor in form.terms if factor == 1 and atom.type == PTR), None)
+        if base is None or not self.stays(base):
+            return None
+        distance = form - atom_form(base)
+        known = all(atom.type != PTR and (self.counts(atom) or self.stays(atom)) for atom, _ in distance.terms)
+        return (base, distance) if known else None
+
+    def at_leaves(self, leaves: Set[str], copies: Mapping[str, Instruction]) -> Scope:
+        """The scope whose forms stop elsewhere, and follow parameters that are copies."""
+        makers = {**self.forms.makers, **copies}
+        return replace(self, forms=AffineForms(self.forms.function, (), leaves, makers))
+
+
 class Body:
     """Mutable: the blocks, in their order."""
 
     def __init__(self, function: Function) -> None:
         self.function, self.blocks, self.fresh = function, list(function.blocks), names(function)
 
-    def scope(self, members: Sequence[int]) -> Scope:
-        """What the loop computes; nothing is said to count."""
+    def scope(self, members: Sequence[int], counting: Set[str] = frozenset()) -> Scope:
+        """What the loop computes, with the names of what counts."""
         blocks = [self.blocks[k] for k in members]
-        made = {result.name: i for block in blocks for i in block.instructions for result in i.results}
-        defined = frozenset((*made, *(p.name for block in blocks for p in block.parameters)))
-        return Scope(made, defined, frozenset(), self.function.address)
+        forms = AffineForms(self.function, blocks, counting)
+        return Scope(forms, frozenset((*forms.makers, *(p.name for block in blocks for p in block.parameters))))
 
     def append(self, k: int, *instructions: Instruction) -> None:
         block = self.blocks[k]
         self.blocks[k] = replace(block, instructions=(*block.instructions, *instructions))
 
-    def made(self, k: int, operation: str, a: Operand, b: Operand) -> Value:
+    def emit(self, k: int, operation: str, a: Operand, b: Operand) -> Value:
         """The result of a new instruction at the end of a block: a pointer of `offset`, else an integer as wide."""
         result = Value(self.fresh("at"), PTR if operation == "offset" else self.function.address)
         self.append(k, Instruction(operation, (a, b), (result,), place=self.blocks[k].terminator.place))
@@ -72,9 +109,10 @@ class Body:
             return self.number(value.value * factor)
         if factor == 1:
             return value
+        # A shift is one cycle everywhere, a product seldom.
         is_power = factor > 0 and factor & (factor - 1) == 0
         by = self.number(factor.bit_length() - 1 if is_power else factor)
-        return self.made(k, "shl" if is_power else "mul", value, by)
+        return self.emit(k, "shl" if is_power else "mul", value, by)
 
     def number(self, number: int) -> Constant:
         """A constant as wide as an address."""
@@ -82,6 +120,7 @@ class Body:
 
     def readers(self) -> Counter[str]:
         """How often each value is read by what is needed."""
+        # Readers that are dead themselves, such as a counter that only counts, would keep a value.
         live = dce(replace(self.function, blocks=tuple(self.blocks)))
         return Counter(o.name for b in live.blocks for _, read in uses(b) for o in read if isinstance(o, Value))
 

@@ -12,14 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from polyloom.analysis.aliases import LinearForm, Location, is_plain_load
-from polyloom.analysis.available_values import AvailableValues, Facts, key_of
+from polyloom.analysis.affine import Affine, atom_form
+from polyloom.analysis.aliases import Aliases, Location, is_plain_load
+from polyloom.analysis.available_values import AvailableValues, Facts
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Edge, Function, Instruction, Jump, Operand, Value, flow_edges, successor_edges
+from polyloom.ir.ssa import Constant, Edge, Function, Instruction, Jump, Operand, Value, flow_edges, successor_edges
 from polyloom.transform.ssa.body import Body, Place, place_of
 from polyloom.transform.ssa.editing import throughout, with_operands
 from polyloom.transform.ssa.hoist import always_entered
+from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.preheaders import with_preheaders
 
 
@@ -32,14 +34,16 @@ class CarryCosts:
 
 @throughout
 def carry_loads(function: Function, costs: CarryCosts | None = None) -> Function:
-    """The function with such loads as variables of their loops."""
+    """Scalar replacement of loop-carried loads (Callahan, Carr, Kennedy 1990): the function with such loads as
+    variables of their loops.
+    """
     function = with_preheaders(function)
     edges = flow_edges(function)
     forest = loop_forest(len(function.blocks), edges)
     if not forest.loops:
         return function
     above: list[int] = dominators(len(function.blocks), edges).tolist()
-    body, available = Body(function), AvailableValues(function)
+    body, available = Body(function), AvailableValues(function, Aliases(function))
     known: dict[str, Operand] = {}
     for number in range(len(forest.loops)):
         place = place_of(body, forest, number, above)
@@ -99,6 +103,7 @@ class _Carrying:
                 location = self.aliases.location(instruction)
                 if location is not None and instruction.results:
                     following = self._following(instruction, location, facts)
+                    # What the iteration itself writes before the load would be missed by the variable.
                     if following is not None and not any(self.aliases.may_meet(instruction, i) for i in before):
                         yield _Carried(instruction, following)
                 if self.aliases.may_write(instruction):
@@ -106,49 +111,41 @@ class _Carrying:
 
     def _following(self, load: Instruction, location: Location, facts: Facts) -> Operand | None:
         """What is known, at the end of the loop, to be where the load reads in the next iteration."""
-        moved = self._translated(location)
+        moved = self._translated(location.address)
         if moved is None:
             return None
-        found = facts.get(key_of(moved, load.results[0].type, self.body.function.pointers))
-        if found is None or found[1] == load.results[0] or (not self.costs.loads and found[1] in self.loaded):
+        found = facts.get((Location(moved, location.size), load.results[0].type))
+        if found is None or found == load.results[0] or (not self.costs.loads and found in self.loaded):
             return None
-        return found[1]
+        return found
 
-    def _translated(self, location: Location) -> Location | None:
-        """The location one iteration later."""
-        root = location.root
-        if isinstance(root, Value) and root.name in self.defined:
-            return None
-        form = LinearForm(location.form.constant)
-        for name, factor in location.form.terms.items():
-            if name == "?":
-                return None
-            if name in self.next:
-                form = form.plus(self.aliases.integer(self.next[name]), factor)
-            elif name in self.defined:
+    def _translated(self, address: Affine) -> Affine | None:
+        """The address one iteration later."""
+        form = Affine(address.constant)
+        for atom, factor in address.terms:
+            if isinstance(atom, Value) and atom.name in self.next:
+                form += self.aliases.forms.form(self.next[atom.name]) * factor
+            elif isinstance(atom, Value) and atom.name in self.defined:
                 return None
             else:
-                form = form.plus(LinearForm(0, {name: 1}), factor)
-        return Location(root, form, location.size)
+                form += atom_form(atom) * factor
+        return form
 
     def _addressed(self, load: Instruction) -> Operand:
         """The address of the first iteration, computed in front of the loop."""
         location = self.aliases.location(load)
         assert location is not None
-        pointer: Operand = location.root
-        for name, factor in sorted(location.form.terms.items()):
-            value: Operand = self.first.get(name, Value(name, self.body.function.address))
-            scaled = self.body.times(self.place.entry, value, _signed(factor, self.body.function.pointers))
-            pointer = self.body.made(self.place.entry, "offset", pointer, scaled)
-        if location.form.constant:
-            pointer = self.body.made(self.place.entry, "offset", pointer, self.body.number(location.form.constant))
+        form = Affine(location.address.constant)
+        for atom, factor in location.address.terms:
+            # Variables of the loop are what they begin with; all else in the address stays.
+            begin = self.first.get(atom.name, atom) if isinstance(atom, Value) else atom
+            form += (Affine(begin.value) if isinstance(begin, Constant) else atom_form(begin)) * factor
+        made: list[Instruction] = []
+        pointer = materialize(form, made, self.body.fresh, self.body.function.address)
+        place = self.body.blocks[self.place.entry].terminator.place
+        self.body.append(self.place.entry, *(replace(i, place=place) for i in made))
         return pointer
 
 
 def _bound(parameters: Sequence[Value], edge: Edge) -> dict[str, Operand]:
     return {p.name: a for p, a in zip(parameters, edge.arguments, strict=True)}
-
-
-def _signed(number: int, bits: int) -> int:
-    low = number % (1 << bits)
-    return low - (1 << bits) if low >> (bits - 1) else low

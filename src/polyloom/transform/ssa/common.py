@@ -39,7 +39,9 @@ _PURE: Final = frozenset(
 
 @throughout
 def common(function: Function) -> Function:
-    """The function, with blocks that nothing reaches left out, computing each value once on every path."""
+    """Global common subexpression elimination by dominance, hash-based value numbering (Briggs, Cooper, Simpson, "Value
+    numbering", 1997): the function, with blocks that nothing reaches left out, computing each value once on every path.
+    """
     function = reached(function)
     above: list[int] = dominators(len(function.blocks), flow_edges(function)).tolist()
     below: list[list[int]] = [[] for _ in above]
@@ -101,6 +103,7 @@ class _Walk:
         return False
 
     def _computes(self, instruction: Instruction) -> bool:
+        # A function that only reads is called again: memory may have changed.
         if instruction.called:
             return not effects(instruction, self.externals)
         return instruction.operation in _PURE or instruction.callee in INTRINSICS or instruction.callee in REDUCTIONS

@@ -43,7 +43,9 @@ from polyloom.transform.ssa.editing import throughout
 
 @throughout
 def construct(function: Function) -> Function:
-    """The function with its promotable variables as values."""
+    """Pruned SSA construction (Cytron et al. 1991; Choi, Cytron, Ferrante 1991): the function with its promotable
+    variables as values.
+    """
     blocks = function.blocks
     with uncollected():
         tree = dominator_tree(len(blocks), flow_edges(function))
@@ -103,6 +105,7 @@ def _promotable(function: Function) -> list[_Variable]:
         for edge in successor_edges(block.terminator):
             _escape(types, edge.arguments)
         _escape(types, () if (decided := terminator_operand(block.terminator)) is None else (decided,))
+    # A variable that nobody accesses has no type of its own.
     return [Value(name, type or I8) for name, type in types.items() if _holds(function, sizes[name], type or I8)]
 
 
@@ -248,6 +251,7 @@ class _Rebuilding:
 
     def block(self, k: int, block: Block) -> Block:
         kept = [i if (o := self.values.operands(i.operands)) is i.operands else _with(i, o) for i in self.others[k]]
+        # Edges take their new arguments in the order in which the native side wrote them.
         end = replace_edges(block.terminator, self.values.operand, self._edge)
         return Block(block.name, block.parameters + self.added[block.name], tuple(kept), end)
 

@@ -100,6 +100,7 @@ def _moved(
     new, grown = Value(fresh(counter.name), counter.type), Value(fresh(counter.name), counter.type)
     last = materialize(Affine(0, end.terms), head, fresh, function.address)
     advance = Instruction("add", (new, integer_constant(counter.type, step)), (grown,))
+    # The test reads the next value where the loop ends one step before the counter's end.
     reads_next = end.constant == -step
     tested = (
         (grown, integer_constant(counter.type, 0))

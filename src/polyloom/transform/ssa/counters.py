@@ -5,13 +5,13 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from polyloom.ir.ssa import Constant, Edge, Instruction, Jump, Operand, Value, successor_edges
-from polyloom.transform.ssa.body import Body, Place
+from polyloom.ir.ssa_types import Type
+from polyloom.transform.ssa.body import Body, Place, Scope
 from polyloom.transform.ssa.editing import with_operands
-from polyloom.transform.ssa.linear import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +24,20 @@ class Count:
     following: str
 
 
-def counts(body: Body, place: Place, scope: Scope) -> dict[Value, Count]:
-    """Those of the loop, as wide as addresses."""
-    return {count.variable: count for count in _counts(body, place, scope)}
+def counts(body: Body, place: Place, scope: Scope, types: Collection[Type] = ()) -> dict[Operand, Count]:
+    """Basic induction variables of the loop, of these types, or as wide as addresses."""
+    return {count.variable: count for count in _counts(body, place, scope, types or (body.function.address,))}
 
 
-def _counts(body: Body, place: Place, scope: Scope) -> Iterator[Count]:
+def _counts(body: Body, place: Place, scope: Scope, types: Collection[Type]) -> Iterator[Count]:
     header, enters = body.blocks[place.header], body.blocks[place.entry].terminator
     assert isinstance(enters, Jump)
     back = _back(body, place)
     for p, first, following in zip(header.parameters, enters.target.arguments, back.arguments, strict=True):
-        made = scope.made.get(following.name) if isinstance(following, Value) else None
-        if made is None or p.type != body.function.address or made.operation != "add" or p not in made.operands:
+        made = scope.forms.makers.get(following.name) if isinstance(following, Value) else None
+        if made is None or p.type not in types or made.operation != "add" or p not in made.operands:
             continue
+        # Addition is commutative: the variable may stand on either side.
         step = made.operands[1] if made.operands[0] == p else made.operands[0]
         if scope.stays(step):
             yield Count(p, first, step, made.results[0].name)
@@ -48,7 +49,9 @@ def _back(body: Body, place: Place) -> Edge:
 
 
 def multiply(body: Body, place: Place, scope: Scope) -> None:
-    """Products of a counter and of what stays become variables that are added to."""
+    """Operator strength reduction of products (Cocke, Kennedy 1977): products of a counter and of what stays become
+    variables that are added to.
+    """
     known = counts(body, place, scope)
     made: dict[tuple[Value, Value], Value] = {}
     replaced: dict[str, Value] = {}
@@ -69,9 +72,10 @@ def multiply(body: Body, place: Place, scope: Scope) -> None:
         body.blocks = [with_operands(b, operand) if k in inside else b for k, b in enumerate(body.blocks)]
 
 
-def _product(instruction: Instruction, known: dict[Value, Count], scope: Scope) -> tuple[Value, Value] | None:
+def _product(instruction: Instruction, known: dict[Operand, Count], scope: Scope) -> tuple[Value, Value] | None:
     """A counter with a constant step, and what it is multiplied by."""
     for a, b in (instruction.operands, instruction.operands[::-1]):
+        # A step that varies would need a product in each iteration again.
         is_counter = isinstance(a, Value) and a in known and isinstance(known[a].step, Constant)
         if is_counter and isinstance(a, Value) and isinstance(b, Value) and scope.stays(b):
             return a, b
@@ -81,7 +85,7 @@ def _product(instruction: Instruction, known: dict[Value, Count], scope: Scope) 
 def _variable(body: Body, place: Place, count: Count, by: Value) -> Value:
     variable, following = (Value(body.fresh("at"), body.function.address) for _ in range(2))
     is_zero = isinstance(count.first, Constant) and count.first.value == 0
-    start = body.number(0) if is_zero else body.made(place.entry, "mul", count.first, by)
+    start = body.number(0) if is_zero else body.emit(place.entry, "mul", count.first, by)
     assert isinstance(count.step, Constant)
     step = body.times(place.entry, by, count.step.value)
     body.add_variable(place, variable, start, following)

@@ -20,7 +20,9 @@ from polyloom.transform.ssa.editing import reached, throughout
 
 @throughout
 def dce(function: Function) -> Function:
-    """The function without dead code; the parameters of its entry stay."""
+    """Aggressive dead code elimination without control dependences (Cytron et al. 1991, section 7.1): the function
+    without dead code; the parameters of its entry stay.
+    """
     live = reached(function)
     externals = externals_of(function)
     needed = _needed(live, externals)

@@ -33,7 +33,9 @@ Copy = tuple[Value, Operand]
 
 @throughout
 def destruct(function: Function) -> Function:
-    """The function with copies; only its entry has parameters. `ir.ssa_interpret` runs, `ir.ssa_verify` refuses it."""
+    """SSA destruction by copies on edges (Boissinot et al. 2009): the function with copies; only its entry has
+    parameters. `ir.ssa_interpret` runs, `ir.ssa_verify` refuses it.
+    """
     parameters = {block.name: block.parameters for block in function.blocks[1:]}
     fresh = names(function)
     made = [part for block in function.blocks for part in _block(block, parameters, fresh)]
@@ -41,7 +43,10 @@ def destruct(function: Function) -> Function:
 
 
 def sequential(copies: Sequence[Copy], fresh: Callable[[str], str]) -> list[Copy]:
-    """Copies one after the other that have the effect of all at once."""
+    """Parallel copy sequentialization (Boissinot et al. 2009, algorithm 1): copies one after the other that have the
+    effect of all at once.
+    """
+    # A copy of a value to itself is none.
     source: dict[Value, Operand] = {target: operand for target, operand in copies if target != operand}
     # A target may be written once nobody still reads its old value.
     readers = {target: sum(operand == target for operand in source.values()) for target in source}

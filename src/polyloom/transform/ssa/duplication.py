@@ -58,8 +58,9 @@ def read_elsewhere(blocks: Sequence[Block], inside: Callable[[str], bool]) -> fr
 
 
 def repair(function: Function, copies: Mapping[str, Sequence[Value]]) -> Function:
-    """The function in SSA form again, where by the name of a value others are definitions of it, too: what reads the
-    value gets the one that was defined last."""
+    """SSA repair by variables in memory (reg2mem, then Cytron et al. 1991): the function in SSA form again, where by
+    the name of a value others are definitions of it, too; what reads the value gets the one that was defined last.
+    """
     if not copies:
         return function
     fresh = names(function)
@@ -68,6 +69,7 @@ def repair(function: Function, copies: Mapping[str, Sequence[Value]]) -> Functio
     types = {v.name: v.type for block in function.blocks for v in definitions(block)}
     blocks = [_through_memory(block, stored, variables, fresh) for block in function.blocks]
     reserved = tuple(_reserved(function, variables[name], types[name]) for name in copies)
+    # At the entry, where the allocas dominate all uses.
     blocks[0] = replace(blocks[0], instructions=(*reserved, *blocks[0].instructions))
     return construct(replace(function, blocks=tuple(blocks)))
 
@@ -84,6 +86,7 @@ def _through_memory(
     loads: dict[str, Instruction] = {}
 
     def operand(old: Operand) -> Operand:
+        # What the block defines itself is the latest definition there.
         if not isinstance(old, Value) or old.name not in loaded or old.name in own:
             return old
         if old.name not in loads:

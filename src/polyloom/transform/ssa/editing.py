@@ -60,7 +60,9 @@ def with_operands(block: Block, operand: Callable[[Operand], Operand]) -> Block:
 
 
 def postorder(function: Function) -> list[str]:
-    """The names of the blocks that the entry reaches, most after those that they jump to."""
+    """Postorder of the control flow graph, by depth-first search (Muchnick 1997, section 7.2): the names of the blocks
+    that the entry reaches, most after those that they jump to.
+    """
     ends = {block.name: block.terminator for block in function.blocks}
     first = function.blocks[0].name
     # An explicit path of iterators, as in `analysis.components`: functions are deeper than Python's stack.
@@ -78,7 +80,7 @@ def postorder(function: Function) -> list[str]:
 
 
 def reached(function: Function) -> Function:
-    """The function without the blocks to which no path leads."""
+    """Unreachable code elimination: the function without the blocks to which no path leads."""
     kept = set(postorder(function))
     return replace(function, blocks=tuple(block for block in function.blocks if block.name in kept))
 
@@ -109,6 +111,7 @@ class Editing:
     def merge(self, name: str) -> bool:
         """Appends the block that the named one alone jumps to and that alone is jumped to; whether there is one."""
         block = self.blocks[name]
+        # With other edges to it, the block after would have to be copied.
         if not isinstance(block.terminator, Jump) or self.arrivals[block.terminator.target.block] != 1:
             return False
         after = self.bind(block.terminator.target)
@@ -125,7 +128,9 @@ class Editing:
 
 @throughout
 def merge_blocks(function: Function) -> Function:
-    """The function without jumps from one block to another that have only each other; unreached blocks are left out."""
+    """Block merging (straightening; Muchnick 1997, section 18.2): the function without jumps from one block to another
+    that have only each other; unreached blocks are left out.
+    """
     editing = Editing(reached(function))
     for name in postorder(editing.source):
         while name in editing.blocks and editing.merge(name):

@@ -28,8 +28,10 @@ def by_next_value(body: Body, place: Place, known: Sequence[Count]) -> None:
 
 
 def by_pointer(body: Body, place: Place, advanced: Sequence[tuple[Pointer, Value]]) -> None:
-    """A pointer that is accessed in each iteration comes back to the same address only after it has run through all of
-    the memory: it is where it ends exactly when the counter is."""
+    """Linear function test replacement by a pointer (Cocke, Kennedy 1977). A pointer that is accessed in each iteration
+    comes back to the same address only after it has run through all of the memory: it is where it ends exactly when the
+    counter is.
+    """
     test = _test(body, place)
     if test is None:
         return
@@ -43,6 +45,7 @@ def by_pointer(body: Body, place: Place, advanced: Sequence[tuple[Pointer, Value
             and scope.stays(limit)
             and readers[test.results[0].name] == 1
         )
+        # Read by its step, and the next value by the test and by the way back: nothing else keeps the counter.
         alone = readers[count.variable.name] == 1 and readers[count.following] == 2
         if ends and alone and following.name in accessed:
             end = value_at(body, place.entry, pointer.family, pointer.distance, limit)

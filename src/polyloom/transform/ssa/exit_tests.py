@@ -22,7 +22,9 @@ _OPPOSITE: Final = {"slt": "sge", "sgt": "sle"}
 
 @throughout
 def equality_tests(function: Function) -> Function:
-    """The function with such tests of equality."""
+    """Linear function test replacement (Cooper, Simpson, Vick 2001, section 4.3): the function whose loops end by tests
+    of equality, as far as that is the same.
+    """
     function = reached(function)
     ranges = ValueRanges(function)
     return replace(function, blocks=tuple(_tested(function, ranges, k) for k in range(len(function.blocks))))
@@ -59,6 +61,7 @@ def _counts(function: Function, ranges: ValueRanges, header: int, latch: int, te
             for edge in successor_edges(function.blocks[k].terminator)
             if edge.block == home.name and ranges.dominates(header, k)
         ]
+        # A value whose block the header does not dominate is made outside of the loop.
         stays = isinstance(bound, Constant) or (
             isinstance(bound, Value) and not ranges.dominates(header, ranges.home[bound.name])
         )
@@ -80,5 +83,6 @@ def _holds(ranges: ValueRanges, relation: str, begin: Operand, bound: Operand, h
             return True
         if (condition.relation, condition.a, condition.b) == (mirrored, bound, begin):
             return True
+    # No condition says it: the ranges may.
     a, b = ranges.interval(begin, header), ranges.interval(bound, header)
     return a[1] < b[0] if relation == "slt" else a[0] > b[1]

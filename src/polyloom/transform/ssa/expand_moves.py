@@ -27,7 +27,9 @@ Fresh = Callable[[str], str]
 
 @throughout
 def expand_moves(function: Function) -> Function:
-    """memcpy, memmove and memset as loops over bytes, or over words where all is a multiple of four."""
+    """Expansion of memory intrinsics (LLVM's LowerMemIntrinsics): memcpy, memmove and memset as loops over bytes, or
+    over words where all is a multiple of four.
+    """
     fresh = names(function)
     done: list[Block] = []
     work = list(reversed(function.blocks))
@@ -56,6 +58,7 @@ def _moving(call: Instruction, after: str, fresh: Fresh) -> list[Block]:
     some = Value(fresh("some"), I1)
     test = Instruction("ne", (size, integer_constant(counted, 0)), (some,), place=place)
     forward = _loop(call, body, after, fresh, backward=False)
+    # Areas of memcpy do not overlap (C17 7.24.2.1), so that one direction suffices.
     if call.callee != "memmove":
         return [
             Block("", (), (test,), Branch(some, Edge(body, (integer_constant(counted, 0),)), Edge(after), place)),
@@ -84,6 +87,7 @@ def _loop(call: Instruction, name: str, after: str, fresh: Fresh, backward: bool
         return result
 
     index = Value(fresh("k"), counted)
+    # Backwards by bytes: the end of an area need not be aligned.
     step = _step(size, call.callee == "memset") if not backward else 1
     at: Operand = make("sub", counted, index, integer_constant(counted, 1)) if backward else index
     value: Operand = source

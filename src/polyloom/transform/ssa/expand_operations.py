@@ -26,7 +26,9 @@ _MASKS: Final = (
 
 @throughout
 def expand_operations(function: Function, lacks: Lacks, refusal: Refusal) -> Function:
-    """The function without what the machine lacks. Errors: `refusal` for what has no expansion."""
+    """Legalization by expansion (Hacker's Delight; LLVM's TargetLowering::expand family): the function without what the
+    machine lacks. Errors: `refusal` for what has no expansion.
+    """
     fresh = names(function)
     makers = {r.name: i for block in function.blocks for i in block.instructions for r in i.results}
 
@@ -37,6 +39,7 @@ def expand_operations(function: Function, lacks: Lacks, refusal: Refusal) -> Fun
         if not expansion.expand():
             raise refusal(i)
         makers.update((each.results[0].name, each) for each in expansion.made)
+        # An expansion may use what the machine lacks as well.
         return [made for each in expansion.made for made in expanded(each)]
 
     return replace(
@@ -74,6 +77,7 @@ class _Expansion:
                 test = self.emit(_LESS[name], a, b, type=I1.with_lanes(type.lanes) if type.lanes else I1)
                 self.emit("select", test, a, b, last=True)
             case "abs":
+                # All ones of a negative number: x ^ -1 is -x - 1 (Hacker's Delight, section 2-4).
                 sign = self.emit("ashr", a, self.number(type.bits - 1))
                 self.emit("sub", self.emit("xor", a, sign), sign, last=True)
             case "fshl" | "fshr" as name if a == self.i.operands[1]:
@@ -83,9 +87,11 @@ class _Expansion:
             case "ctpop":
                 self._count(a)
             case "cttz":
+                # ~x & (x - 1) has ones exactly where x ends in zeros (Hacker's Delight, section 5-4).
                 below = self.emit("xor", a, self.number(-1)), self.emit("add", a, self.number(-1))
                 self._count(self.emit("and", *below))
             case "ctlz":
+                # The highest one is copied to all bits below (Hacker's Delight, section 5-3).
                 filled, by = a, 1
                 while by < type.bits:
                     filled = self.emit("or", filled, self.emit("lshr", filled, self.number(by)))
@@ -98,7 +104,7 @@ class _Expansion:
         return True
 
     def _rotation(self, a: Operand, by: Operand, there: str, back: str) -> None:
-        """Amounts count modulo the width."""
+        """Rotation by two shifts (Hacker's Delight, section 2-15). Amounts count modulo the width."""
         most = self.number(a.type.bits - 1)
         if isinstance(by, Constant):
             amounts: tuple[Operand, Operand] = (self.number(by.value & most.value), self.number(-by.value & most.value))
@@ -108,16 +114,19 @@ class _Expansion:
         self.emit("or", self.emit(there, a, amounts[0]), self.emit(back, a, amounts[1]), last=True)
 
     def _product(self, a: Operand, b: Operand) -> None:
-        """(ah * 2^32 + al) * (bh * 2^32 + bl) modulo 2^64."""
+        """Product of double words by single ones (Knuth, The Art of Computer Programming, section 4.3.1): (ah * 2^32 +
+        al) * (bh * 2^32 + bl) modulo 2^64.
+        """
         low = [self.emit("trunc", x, type=I32) for x in (a, b)]
         high = [self.emit("trunc", self.emit("lshr", x, self.number(32)), type=I32) for x in (a, b)]
         whole = self.emit("mul", *(self.emit("zext", x, type=I64) for x in low))
+        # The product of both high halves is a multiple of 2^64, which is 0 here.
         cross = self.emit("add", self.emit("mul", high[0], low[1]), self.emit("mul", low[0], high[1]))
         wide = self.emit("zext", cross, type=I64)
         self.emit("add", whole, self.emit("shl", wide, self.number(32)), last=True)
 
     def _count(self, a: Operand) -> None:
-        """The number of ones, by sums of neighbours."""
+        """Population count by sums of neighbours (Hacker's Delight, section 5-1)."""
         found, rows = a, [row for row in _MASKS if row[0] < a.type.bits]
         for by, mask in rows:
             masked = self.emit("and", found, self.number(mask))
@@ -125,6 +134,7 @@ class _Expansion:
             found = self.emit("add", masked, shifted, last=by == rows[-1][0])
 
     def _swap(self, a: Operand) -> None:
+        """Byte reversal by exchanges of neighbours (Hacker's Delight, section 7-1)."""
         found, rows = a, [row for row in _MASKS if 8 <= row[0] < a.type.bits]
         for by, mask in rows:
             low = self.emit("shl", self.emit("and", found, self.number(mask)), self.number(by))

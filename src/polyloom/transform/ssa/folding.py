@@ -32,8 +32,9 @@ _EXTENSIONS: Final = ("sext", "zext")
 
 
 def fold_constants(instruction: Instruction) -> Constant | None:
-    """The result of integer arithmetic, a comparison, a conversion or a select of constants; None where it is undefined
-    or something else."""
+    """Constant folding (Muchnick 1997, section 12.1): the result of integer arithmetic, a comparison, a conversion or a
+    select of constants; None where it is undefined or something else.
+    """
     constants = [o for o in instruction.operands if isinstance(o, Constant)]
     if len(constants) != len(instruction.operands) or not constants or len(instruction.results) != 1:
         return None
@@ -53,7 +54,9 @@ def fold_constants(instruction: Instruction) -> Constant | None:
 
 
 def simplify_instruction(instruction: Instruction, makers: Makers) -> Operand | Instruction | None:
-    """The operand that the result equals, a cheaper instruction, or None where none is known."""
+    """Algebraic simplification (Muchnick 1997, section 12.3): the operand that the result equals, a cheaper
+    instruction, or None where none is known.
+    """
     if len(instruction.results) != 1:
         return None
     type = instruction.results[0].type
@@ -98,6 +101,7 @@ def _ring(instruction: Instruction, type: Type, makers: Makers) -> Operand | Ins
         case "sub":
             # One form for both, so that sums are found to be alike.
             return Instruction("add", (a, integer_constant(type, -number)), found.results, place=found.place)
+        # In I1 this is also a conjunction with true.
         case "mul" if number == 1:
             return a
         case "mul" if number == 0:
@@ -137,6 +141,7 @@ def _bitwise(instruction: Instruction, type: Type, makers: Makers) -> Operand | 
         return a
     if (found.operation == "and" and b.value == 0) or (found.operation == "or" and b == every):
         return b
+    # A negated comparison is the opposite comparison.
     if found.operation == "xor" and type == I1 and b.value == 1 and isinstance(a, Value):
         test = makers.get(a.name)
         if test is not None and test.operation in NEGATED:
@@ -155,6 +160,7 @@ def _shift(instruction: Instruction, type: Type, makers: Makers) -> Operand | In
     if not isinstance(known, Constant):
         return None
     sum = unsigned(type, known.value) + unsigned(type, b.value)
+    # Beyond the width each shift alone is undefined, and the sum would be as well.
     if max(sum, known.value, b.value) >= type.bits or min(known.value, b.value) < 0:
         return None
     return replace(instruction, operands=(inner.operands[0], integer_constant(type, sum)), flags=())
@@ -173,6 +179,7 @@ def _cast(instruction: Instruction, type: Type, makers: Makers) -> Operand | Ins
     if instruction.operation == "trunc":
         if source.type == type:
             return source
+        # The extension was too wide, or too narrow: one conversion does both.
         operation = "trunc" if source.type.bits > type.bits else inner.operation
         return replace(instruction, operation=operation, operands=(source,))
     # Above what was extended with zeros the sign is 0, too.

@@ -31,7 +31,9 @@ Makers = Mapping[str, Instruction]
 
 
 def simplify_comparison(instruction: Instruction, makers: Makers) -> Operand | Instruction | None:
-    """The condition that a comparison of integers or pointers equals, a comparison in its normal form, or None."""
+    """Normal forms of comparisons (LLVM's InstCombine does the same): the condition that a comparison of integers or
+    pointers equals, a comparison in its normal form, or None.
+    """
     a, b = instruction.operands
     if a == b and not isinstance(a, Undef):
         return Constant(I1, int(instruction.operation[-2:] in ("eq", "le", "ge")))
@@ -62,6 +64,7 @@ def _strict(instruction: Instruction) -> Instruction | None:
     bound = integer_constant(b.type, moved)
     view = unsigned(b.type, b.value) + moved - b.value if operation[0] == "u" else moved
     known = unsigned(b.type, moved) if operation[0] == "u" else bound.value
+    # Where c - 1 or c + 1 wraps around there is no strict form: the comparison is always true.
     if view != known:
         return None
     return replace(

@@ -11,7 +11,9 @@ from polyloom.transform.ssa.editing import throughout, with_operands
 
 @throughout
 def freeze_undefined(function: Function) -> Function:
-    """Values that are not set are 0, as anything else would do."""
+    """Freezing of undefined values (LLVM language reference, instruction freeze): values that are not set are 0, as
+    anything else would do.
+    """
 
     def operand(of: Operand) -> Operand:
         return Constant(of.type, 0) if isinstance(of, Undef) else of

@@ -18,7 +18,6 @@ from polyloom.analysis.effects import externals_of
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import (
     COMPARISONS,
-    SPECULATED,
     SPECULATIVE,
     Block,
     Constant,
@@ -30,8 +29,8 @@ from polyloom.ir.ssa import (
 )
 from polyloom.transform.ssa.body import Body, entry_of
 from polyloom.transform.ssa.editing import throughout
-from polyloom.transform.ssa.ifconvert import speculable
 from polyloom.transform.ssa.preheaders import with_preheaders
+from polyloom.transform.ssa.speculation import NOTHING, Speculation, speculated
 
 NEAR: Final = 1024
 """Distances that loads and stores hold, with room for what is added to them."""
@@ -40,20 +39,21 @@ NEAR: Final = 1024
 @dataclass(frozen=True, slots=True)
 class HoistCosts:
     """`near` is how far from a register an access reaches; `is_part` tells what is a part of its users on the machine;
-    `loads` is after how many loads a loop has enough of them in registers. `speculative` are operations that do no harm
-    where nobody asked for them: they move from everywhere in the loop. `meets` tells whether two accesses may meet,
-    where more is known than the function says."""
+    `loads` is after how many loads a loop has enough of them in registers. What `speculation` lets run moves from
+    everywhere in the loop. `outside` as for `Aliases`."""
 
     near: int = NEAR
     is_part: Callable[[Instruction], bool] = lambda instruction: instruction.operation in COMPARISONS
     loads: int = 10
-    speculative: frozenset[str] = frozenset()
-    meets: Callable[[Instruction, Instruction], bool] | None = None
+    speculation: Speculation = NOTHING
+    outside: bool = False
 
 
 @throughout
 def hoist(function: Function, costs: HoistCosts | None = None) -> Function:
-    """The function with what stays the same in front of its loops, the innermost first."""
+    """Loop-invariant code motion (Muchnick 1997, section 13.2): the function with what stays the same in front of its
+    loops, the innermost first.
+    """
     function = with_preheaders(function)
     edges = flow_edges(function)
     forest = loop_forest(len(function.blocks), edges)
@@ -71,8 +71,7 @@ class Hoisting:
 
     def __init__(self, function: Function, costs: HoistCosts, forest: LoopForest) -> None:
         self.costs, self.forest = costs, forest
-        self.aliases, self.externals = Aliases(function), externals_of(function)
-        self.meets = costs.meets or self.aliases.may_meet
+        self.aliases, self.externals = Aliases(function, costs.outside), externals_of(function)
 
     def move(self, body: Body, number: int) -> None:
         """From one loop to the end of the block that enters it."""
@@ -93,23 +92,25 @@ class Hoisting:
                     kept = tuple(i for i in body.blocks[k].instructions if i not in moved)
                     body.blocks[k] = replace(body.blocks[k], instructions=kept)
                     body.append(entry, *(self._ahead(i, k in always) for i in moved))
+                    # What moved is now from outside: more may have become invariant.
                     defined -= gone
 
     def _movable(
         self, body: Body, k: int, defined: set[str], writers: Sequence[Instruction], always: Collection[int]
     ) -> Iterator[Instruction]:
         for instruction in body.blocks[k].instructions:
+            # Stores and calls without a result stay.
             if len(instruction.results) != 1:
                 continue
             stays = all(not isinstance(o, Value) or o.name not in defined for o in instruction.operands)
-            speculates = instruction.operation in self.costs.speculative
+            runs = self.costs.speculation.runs(instruction, self.externals)
             if is_plain_load(instruction):
                 near = None if stays else self._near(body, k, instruction, defined)
-                executed = k in always or speculates
-                if (stays or near) and executed and not any(self.meets(instruction, w) for w in writers):
+                executed = k in always or runs
+                if (stays or near) and executed and not any(self.aliases.may_meet(instruction, w) for w in writers):
                     # The distance first: alone it would stay, as a part of the load.
                     yield instruction if near is None else near
-            elif stays and (speculates or speculable(instruction, self.externals)) and not self._is_free(instruction):
+            elif instruction.operation != "load" and stays and runs and not self._is_free(instruction):
                 yield instruction
 
     def _near(self, body: Body, k: int, load: Instruction, defined: set[str]) -> Instruction | None:
@@ -122,11 +123,11 @@ class Hoisting:
     def _ahead(self, i: Instruction, always: bool) -> Instruction:
         """In front of the loop: flags exclude values where the instruction stood; here it is executed more often."""
         asked = always and SPECULATIVE not in i.flags and is_plain_load(i)
-        faults = i.operation in SPECULATED and not speculable(i, self.externals)
-        return replace(i, flags=(SPECULATIVE,) if faults and not asked else ())
+        return replace(i, flags=()) if asked else speculated(i, self.externals)
 
     def _is_free(self, instruction: Instruction) -> bool:
         if instruction.operation == "offset" and isinstance(distance := instruction.operands[1], Constant):
+            # The distance is a part of the access, and needs no register of its own.
             return abs(distance.value) < self.costs.near
         return self.costs.is_part(instruction)
 

@@ -24,7 +24,6 @@ from polyloom.analysis.superblocks import SideExit, Superblock, innermost, with_
 from polyloom.ir.ssa import (
     GUARDED,
     NOWHERE,
-    SPECULATED,
     SPECULATIVE,
     Block,
     Branch,
@@ -42,7 +41,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_types import I1
 from polyloom.transform.ssa.editing import names, throughout, with_operands
-from polyloom.transform.ssa.ifconvert import speculable
+from polyloom.transform.ssa.speculation import Speculation, speculated
 
 END: Final = ""
 """Where all ways from the header lead that do not leave the loop; no block has this name."""
@@ -65,29 +64,11 @@ _OPPOSITE: Final = {
 _TRUE, _FALSE = Constant(I1, 1), Constant(I1, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Speculation:
-    """What a machine offers: operations of `ssa.SPECULATED` that do no harm where nobody asked for them, and those of
-    `store` and `call` that it executes under a predicate."""
-
-    speculative: frozenset[str] = frozenset()
-    guarded: frozenset[str] = frozenset()
-
-    def allows(self, instruction: Instruction, externals: Externals) -> bool:
-        """Whether the instruction can stand where it was not asked for."""
-        name, access = instruction.operation, instruction.access
-        if speculable(instruction, externals) or name == "fence":
-            return True
-        if name == "load" and access is not None and (access.volatile or access.order):
-            return "store" in self.guarded
-        if name in self.speculative:
-            return True
-        return name in self.guarded and (name == "store" or bool(instruction.called))
-
-
 @throughout
 def form_hyperblocks(function: Function, speculation: Speculation) -> Function:
-    """The function whose innermost reducible loops are superblocks, as far as the machine allows."""
+    """Hyperblock formation (Mahlke et al. 1992): the function whose innermost reducible loops are superblocks, as far
+    as the machine allows.
+    """
     forest = loop_forest(len(function.blocks), flow_edges(function))
     fresh, externals = names(function), externals_of(function)
     members = [
@@ -105,7 +86,9 @@ def form_hyperblocks(function: Function, speculation: Speculation) -> Function:
 
 
 def topological_order(blocks: Mapping[str, Block], header: str) -> tuple[str, ...]:
-    """Blocks of an innermost loop, the header first, each after those that jump to it."""
+    """Topological order of an innermost loop's blocks, the header first, each after those that jump to it: a reversed
+    postorder (Muchnick 1997, section 7.2).
+    """
     found: list[str] = []
     seen = {header}
     path = [(header, iter(successor_edges(blocks[header].terminator)[::-1]))]
@@ -141,7 +124,7 @@ class _Way:
 
 @dataclass(slots=True)
 class _Conversion:
-    """Mutable: one loop becoming a line."""
+    """Predication of one loop (Park, Schlansker, "On predicated execution", 1991). Mutable: a loop becoming a line."""
 
     blocks: Mapping[str, Block]
     order: tuple[str, ...]
@@ -163,6 +146,7 @@ class _Conversion:
         for name in self.order:
             block = self.blocks[name]
             predicate = self._predicate(name) if block is not header else None
+            # The header runs in every iteration, and its parameters stay parameters.
             if block is not header:
                 self._merge(block.parameters, self.ways[name], self.above[name], predicate is None)
             for instruction in block.instructions:
@@ -211,6 +195,7 @@ class _Conversion:
         nearest = self.above[name]
         whole = self._predicate(nearest) if nearest != self.order[0] else None
         relation = self._relation(name, nearest)
+        # The conjunction of how control comes to the dominator, and from there to the block.
         return whole if relation is None else self._both(whole, relation, True)
 
     def _relation(self, name: str, origin: str) -> Operand | None:
@@ -221,6 +206,7 @@ class _Conversion:
             found: Operand | None = None
             for k, way in enumerate(self.ways[name]):
                 one = self._taken(way, origin)
+                # One way is always taken: the disjunction is true.
                 if one is None:  # control always passes this way
                     found = None
                     break
@@ -263,7 +249,9 @@ class _Conversion:
         return result
 
     def _mark(self, speculative: bool) -> None:
-        """Notes what may have no value where its block is not reached."""
+        """Poison tracking (LLVM language reference, poison values): notes what may have no value where its block is not
+        reached.
+        """
         for i in self.made[self.seen :]:
             taints = any(isinstance(o, Value) and o.name in self.unsafe for o in i.operands)
             uncertain = SPECULATIVE in i.flags or GUARDED in i.flags or i.operation in _UNCERTAIN
@@ -346,4 +334,4 @@ def _predicated(i: Instruction, predicate: Operand) -> Instruction:
         return replace(i, operands=(*i.operands, predicate, Undef(i.results[0].type)))
     if i.called:
         return replace(i, operands=(*i.operands, predicate), flags=(GUARDED,))
-    return replace(i, flags=(SPECULATIVE,) if i.operation in SPECULATED and not speculable(i, {}) else ())
+    return speculated(i, {})

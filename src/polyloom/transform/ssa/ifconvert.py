@@ -4,8 +4,8 @@
 An arm is a block that the branch alone leads to. Where both arms, or one arm and the other edge, or both edges lead to
 one block (a diamond, a triangle, nothing), the arms move before the branch and each argument that differs becomes a
 select. Hammocks of several blocks are converted from the inside outwards. What must not run where it was not asked for
-stays: memory, fences, divisions that can fault. Shifts and arithmetic with flags may be undefined, which a select that
-takes the other value does not use.
+stays: memory, fences, divisions that can fault, unless the machine defers the fault (`speculation`). Shifts and
+arithmetic with flags may be undefined, which a select that takes the other value does not use.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.analysis.effects import Externals, effects, externals_of
-from polyloom.ir.ssa import Block, Branch, Constant, Edge, Function, Instruction, Jump, Operand, Undef, Value
+from polyloom.analysis.effects import Externals, externals_of
+from polyloom.ir.ssa import Block, Branch, Edge, Function, Instruction, Jump, Operand, Undef, Value
 from polyloom.transform.ssa.editing import Editing, postorder, reached, throughout
+from polyloom.transform.ssa.speculation import NOTHING, Speculation, speculable, speculated
 
-_STAYS: Final = ("load", "store", "fence", "alloca")
-_DIVISIONS: Final = ("sdiv", "srem", "udiv", "urem")
 _LONG: Final = {
-    **dict.fromkeys((*_DIVISIONS, "fdiv", "sqrt"), 16),
+    **dict.fromkeys(("sdiv", "srem", "udiv", "urem", "fdiv", "sqrt"), 16),
     "mul": 3,
     **dict.fromkeys(("fadd", "fsub", "fmul"), 4),
 }
@@ -29,8 +28,8 @@ _LONG: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """In times of an addition: a select, a branch with what its wrong predictions cost on average, and long operations
-    by name.
+    """Cost model of if-conversion, in times of an addition: a select, a branch with what its wrong predictions cost on
+    average, and long operations by name (Muchnick 1997, section 18.9, on conditional moves).
 
     A branch is converted where both arms and the selects cost no more than the branch and half of the arms. The
     defaults are those of three instructions for a select, and of a branch that is wrong every fourth time at sixteen.
@@ -40,30 +39,24 @@ class Cost:
     branch: int = 5
     operations: Mapping[str, int] = field(default_factory=lambda: _LONG)
 
-    def of(self, instruction: Instruction) -> int:
+    def operation_cost(self, instruction: Instruction) -> int:
         return self.operations.get(instruction.callee or instruction.operation, 1)
 
 
 @throughout
-def if_convert(function: Function, cost: Cost | None = None, keep: Collection[str] = ()) -> Function:
-    """The function with selects; branches that end blocks of `keep` stay: other passes may order memory by them."""
-    converter = _Converter(Editing(reached(function)), cost or Cost(), frozenset(keep), externals_of(function))
+def if_convert(
+    function: Function, cost: Cost | None = None, keep: Collection[str] = (), speculation: Speculation = NOTHING
+) -> Function:
+    """If-conversion (Allen, Kennedy, Porterfield, Warren 1983) of hammocks: the function with selects; branches that
+    end blocks of `keep` stay: other passes may order memory by them.
+    """
+    editing = Editing(reached(function))
+    converter = _Converter(editing, cost or Cost(), frozenset(keep), externals_of(function), speculation)
     # Inner branches before those around them: an arm must be one block when its branch is looked at.
     for name in postorder(converter.editing.source):
         while name in converter.editing.blocks and (converter.convert(name) or converter.merge(name)):
             pass
     return converter.editing.function()
-
-
-def speculable(instruction: Instruction, externals: Externals) -> bool:
-    """Whether the instruction may run where its results are not used: it has no effect and no fault."""
-    if instruction.operation in _STAYS or not instruction.results or effects(instruction, externals):
-        return False
-    if instruction.operation in _DIVISIONS:
-        divisor = instruction.operands[1]
-        # Division by 0 faults, and so does the least integer divided by -1 (in C and LLVM undefined).
-        return isinstance(divisor, Constant) and divisor.value not in (0, -1)
-    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +76,7 @@ class _Converter:
     cost: Cost
     keep: frozenset[str]
     externals: Externals
+    speculation: Speculation
     joined: set[str] = field(default_factory=set[str])
 
     def convert(self, name: str) -> bool:
@@ -96,7 +90,7 @@ class _Converter:
             or not self._pays(shape)
         ):
             return False
-        moved = [i for arm in shape.arms for i in self.editing.bind(arm).instructions]
+        moved = [self._moved(i) for arm in shape.arms for i in self.editing.bind(arm).instructions]
         selects, arguments = self._selects(branch, shape)
         self.editing.blocks[name] = replace(
             block,
@@ -106,6 +100,10 @@ class _Converter:
         self.editing.arrivals[shape.then.block] -= 1
         self.joined.add(shape.then.block)
         return True
+
+    def _moved(self, i: Instruction) -> Instruction:
+        # Flags stay on what cannot fault: a select does not use what is undefined because of them.
+        return i if speculable(i, self.externals) else speculated(i, self.externals)
 
     def merge(self, name: str) -> bool:
         """Appends what a conversion has left to the block alone: a hammock's inside becomes an arm."""
@@ -120,17 +118,21 @@ class _Converter:
             return _Shape((branch.then,), then.target, branch.orelse)
         if orelse and orelse.target.block == branch.then.block:
             return _Shape((branch.orelse,), branch.then, orelse.target)
+        # Both edges lead to one block: only arguments differ.
         return _Shape((), branch.then, branch.orelse) if branch.then.block == branch.orelse.block else None
 
     def _arm(self, edge: Edge) -> Jump | None:
         """How control leaves the block of an edge, where that is an arm."""
         block = self.editing.blocks[edge.block]
         # A block that others reach as well would have to be copied.
-        arm = self.editing.arrivals[edge.block] == 1 and all(speculable(i, self.externals) for i in block.instructions)
+        alone = self.editing.arrivals[edge.block] == 1
+        arm = alone and all(self.speculation.runs(i, self.externals) for i in block.instructions)
         return block.terminator if arm and isinstance(block.terminator, Jump) else None
 
     def _pays(self, shape: _Shape) -> bool:
-        arms = sum(self.cost.of(i) for arm in shape.arms for i in self.editing.blocks[arm.block].instructions)
+        arms = sum(
+            self.cost.operation_cost(i) for arm in shape.arms for i in self.editing.blocks[arm.block].instructions
+        )
         bound = {
             # The arms are not bound yet: the cost is computed as if they were.
             p.name: a
@@ -160,6 +162,7 @@ class _Converter:
         for parameter, *pair in zip(parameters, shape.then.arguments, shape.orelse.arguments, strict=True):
             then, orelse = map(self.editing.operand, pair)
             if not _differ(then, orelse):
+                # Any value will do for one that is undefined, so the other one.
                 arguments.append(orelse if isinstance(then, Undef) else then)
                 continue
             result = Value(self.editing.fresh(parameter.name), parameter.type)

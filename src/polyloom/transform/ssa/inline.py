@@ -32,7 +32,9 @@ class InlineCosts:
 
 
 def inline(function: Function, costs: InlineCosts | None = None) -> Function:
-    """The program with such calls replaced, and without functions that nothing refers to any more."""
+    """Procedure integration in bottom-up order (Muchnick 1997, section 15.2): the program with such calls replaced, and
+    without functions that nothing refers to any more.
+    """
     costs = costs or InlineCosts()
     members = {member.name: member for member in function.program}
     calls = {name: [called for called in _called(member) if called in members] for name, member in members.items()}
@@ -113,6 +115,7 @@ def _body(callee: Function, after: str, has_result: bool, fresh: Callable[[str],
     for block in copy_blocks(callee.blocks, fresh)[0]:
         end = block.terminator
         if isinstance(end, Return):
+            # A call without a result drops what the callee returns.
             end = Jump(Edge(after, (end.value,) if has_result and end.value is not None else ()), end.place)
         made.append(replace(block, terminator=end))
     return made

@@ -58,7 +58,9 @@ class Library:
 
 
 def call_library(function: Function, library: Library) -> Function:
-    """The program with such calls, and with the routines that it needs. Errors: `refusal`."""
+    """Library call lowering (GCC internals manual, chapter on libgcc; LLVM's RTLIB): the program with such calls, and
+    with the routines that it needs. Errors: `refusal`.
+    """
     wanted: dict[str, None] = {}
     members = [_member(member, library, wanted) for member in function.program]
     if not wanted:
@@ -67,6 +69,7 @@ def call_library(function: Function, library: Library) -> Function:
     others = {f.name: f for f in members[1:]}
     for name in wanted:
         for part in (known[name], *known[name].others):
+            # A routine's own callees come along once, whoever else calls them.
             others.setdefault(part.name, replace(part, data=(), others=()))
     return call_library(replace(members[0], others=tuple(others.values())), library)  # a routine may need others
 
@@ -80,7 +83,7 @@ def _member(function: Function, library: Library, wanted: dict[str, None]) -> Fu
 def _block(block: Block, maker: _Maker) -> Block:
     maker.made = []
     for instruction in block.instructions:
-        if not maker.replaced(instruction):
+        if not maker.try_replace(instruction):
             maker.made.append(instruction)
     return replace(block, instructions=tuple(maker.made))
 
@@ -107,7 +110,7 @@ class _Maker:
         self.made.append(Instruction("call", given, (result,), callee=f"@{name}", place=self.now.place))
         return result
 
-    def replaced(self, i: Instruction) -> bool:
+    def try_replace(self, i: Instruction) -> bool:
         """Whether the instruction is done by other means."""
         self.now = i
         if i.operation in _DIVISIONS:
@@ -135,6 +138,7 @@ class _Maker:
         if result.type.lanes or result.type == I1 or not self.library.lacks(i.operation, result.type):
             return False
         if result.type in (I8, I16):
+            # Quotients of narrow numbers are those of the extended ones; only i8 -128 / -1 differs, which is undefined.
             extend = "sext" if i.operation[0] == "s" else "zext"
             given = [self.emit(extend, I32, o) for o in i.operands]
             self.emit("trunc", result.type, self.call(f"{i.operation}32", I32, given), to=result)
@@ -147,6 +151,7 @@ class _Maker:
 
     def _comparison(self, i: Instruction, result: Value) -> None:
         form, found = _name(i.operands[0].type), list[Operand]()
+        # Routines know no NaN of their own: unordered relations are negations of ordered ones (IEEE 754, section 5.11).
         for name, swapped, inverted in _SHAPES[i.operation]:
             given = i.operands[::-1] if swapped else i.operands
             found.append(
@@ -164,6 +169,7 @@ class _Maker:
         match i.operation:
             case "fneg":
                 bits = self.emit("bitcast", _bits(type), source)
+                # Negation is one bit, also of NaNs and zeros (IEEE 754, section 5.5.1).
                 self._to(
                     result, self.emit("xor", _bits(type), bits, integer_constant(_bits(type), 1 << (type.bits - 1)))
                 )

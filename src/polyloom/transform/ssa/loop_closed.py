@@ -34,7 +34,9 @@ Fresh = Callable[[str], str]
 
 @throughout
 def close_loops(function: Function) -> Function:
-    """The function in that form, with one block before each loop that alone jumps into it."""
+    """Loop-closed SSA form (GCC internals manual, section on loop-closed SSA): the function in that form, with one
+    block before each loop that alone jumps into it.
+    """
     function = with_preheaders(function)
     fresh = names(function)
     for name in [loop.name for loop in superblocks(function)]:
@@ -50,6 +52,7 @@ def _closed(function: Function, loop: Superblock, fresh: Fresh) -> Function:
     landings: list[Block] = []
     exits: list[SideExit] = []
     for e in loop.exits:
+        # Only what is defined before the exit has a value there.
         leaving = [name for name in slots if position.get(name, -1) < e.position]
         given = dict.fromkeys([*leaving, *(a.name for a in e.edge.arguments if isinstance(a, Value) and a.name in own)])
         copies = {name: Value(fresh(name), own[name].type) for name in given}

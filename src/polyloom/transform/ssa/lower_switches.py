@@ -27,7 +27,9 @@ Fresh = Callable[[str], str]
 
 @throughout
 def lower_switches(function: Function) -> Function:
-    """Switches as branches, one per case; branches to what is never reached as jumps."""
+    """Switch lowering to a chain of comparisons (Sayle, "A superoptimizer analysis of multiway branch code generation",
+    2008, has the alternatives): one branch per case; branches to what is never reached as jumps.
+    """
     fresh = names(function)
     done = [made for block in function.blocks for made in _chain(block, fresh)]
     return _never(reached(replace(function, blocks=tuple(done))))
@@ -60,6 +62,7 @@ def _never(function: Function) -> Function:
         if not isinstance(branch := block.terminator, Branch):
             return block
         ways = [edge for edge in successor_edges(branch) if edge.block not in never]
+        # Reaching it is undefined behaviour, so that the other way may be taken for granted.
         return replace(block, terminator=Jump(ways[0], branch.place)) if len(ways) == 1 else block
 
     return reached(replace(function, blocks=tuple(map(end, function.blocks))))

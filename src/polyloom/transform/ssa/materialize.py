@@ -16,8 +16,10 @@ def materialize(form: Affine, to: list[Instruction], fresh: Fresh, address: Type
     """The value of a form over integers as wide as an address and pointers: a pointer where one stands in it once, the
     others as its distance; else an integer. Products by powers of two are shifts, what is negative is subtracted
     last."""
+    # Values with the coefficient 1 first: one of them is the pointer, and sums begin without a product.
     terms = sorted(form.terms, key=lambda term: (term[1] != 1, str(term[0])))
     root = next((atom for atom, c in terms if c == 1 and atom.type == PTR), None)
+    # An address constant of the linker's: no instruction.
     if isinstance(root, Address) and len(terms) == 1:
         return Address(root.name, form.constant)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integers of 64 bits that are the low 32 of a linear sum, extended by their sign: what C's `int` indices become.
+"""Integers of 64 bits that are the low 32 of an affine sum, extended by their sign: what C's `int` indices become.
 
 The sum is over what stays in a loop, its counters, and products of these with it, exact modulo two to the 32. An
 extension is written as `sext`, or as a shift to the left by 32 and more and one back, as LLVM prefers for multiples.
@@ -10,15 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.analysis.affine import Affine, atom_form
 from polyloom.ir.ssa import Constant, Instruction, Operand, Value
 from polyloom.ir.ssa_types import I32, I64
-from polyloom.transform.ssa.linear import Linear, Scope
+from polyloom.transform.ssa.body import Scope
 
 _DEPTH: Final = 16
 _HALF: Final = 32
 
 
-Products = dict[Value, tuple[Value, Value]]
+Products = dict[Operand, tuple[Value, Value]]
 """By what stands for the product of a counter and of what stays: both."""
 
 
@@ -26,7 +27,7 @@ Products = dict[Value, tuple[Value, Value]]
 class Extended:
     """The low 32 bits of a sum with their sign, times two to the `shift`."""
 
-    sum: Linear
+    sum: Affine
     shift: int = 0
 
 
@@ -42,26 +43,29 @@ def extended(instruction: Instruction, scope: Scope, products: Products) -> Exte
     if instruction.operation != "ashr" or not isinstance(by := instruction.operands[1], Constant):
         return None
     whole = scope.integer(instruction.operands[0])
-    if whole is None or not 0 < by.value <= _HALF or _zeros(whole) < _HALF:
+    if whole is None or not 0 < by.value <= _HALF or whole.zeros < _HALF:
         return None
     terms = tuple((value, factor >> _HALF) for value, factor in whole.terms)
-    return Extended(Linear(terms, whole.constant >> _HALF), _HALF - by.value)
+    return Extended(Affine(whole.constant >> _HALF, terms), _HALF - by.value)
 
 
-def _low(operand: Operand, scope: Scope, products: Products, depth: int) -> Linear | None:
-    """An integer of 32 or 64 bits modulo two to the 32."""
+def _low(operand: Operand, scope: Scope, products: Products, depth: int) -> Affine | None:
+    """Affine form modulo two to the 32 of an integer of 32 or 64 bits (truncation is a ring homomorphism, so that sums
+    and products keep it).
+    """
     if isinstance(operand, Constant):
-        return Linear((), operand.value)
+        return Affine(operand.value)
     if not isinstance(operand, Value) or operand.type not in (I32, I64) or depth == 0:
         return None
-    if operand.name in scope.counting:
-        return Linear(((operand, 1),))
+    if scope.counts(operand):
+        return atom_form(operand)
     if operand.name not in scope.defined:
         return _apart(operand, scope)
-    made = scope.made.get(operand.name)
+    made = scope.forms.makers.get(operand.name)
     if made is None or made.operation not in ("add", "sub", "shl", "mul", "or", "trunc", "sext", "zext"):
         return None
     parts = [_low(each, scope, products, depth - 1) for each in made.operands]
+    # Not affine: the index stays as it is.
     if any(part is None for part in parts):
         return None
     a, *rest = [part for part in parts if part is not None]
@@ -72,46 +76,39 @@ def _low(operand: Operand, scope: Scope, products: Products, depth: int) -> Line
     return _combined(made.operation, a, rest[0])
 
 
-def _product(a: Linear, b: Linear, scope: Scope, products: Products) -> Linear | None:
+def _product(a: Affine, b: Affine, scope: Scope, products: Products) -> Affine | None:
     """What counts, times what stays."""
     if len(a.terms) != 1 or len(b.terms) != 1 or b.terms[0][1] != 1 or b.constant:
         return None
     (counter, factor), stays = a.terms[0], b.terms[0][0]
-    if counter.name not in scope.counting or stays.name in scope.counting or stays in products:
+    is_product = scope.counts(counter) and not scope.counts(stays) and stays not in products
+    if not is_product or not isinstance(counter, Value) or not isinstance(stays, Value):
         return None
     # No value of the source has such a name.
     product = Value(f"{counter.name}*{stays.name}", I64)
     products[product] = counter, stays
-    return Linear(((product, factor),)).plus(Linear(((stays, a.constant),)))
+    return atom_form(product) * factor + atom_form(stays) * a.constant
 
 
-def _apart(value: Value, scope: Scope) -> Linear:
+def _apart(value: Value, scope: Scope) -> Affine:
     """What stays, as a value and a constant where it is made so: rows next to each other share the value."""
     made = scope.around.get(value.name)
     of, by = made.operands if made is not None and made.operation == "add" else (None, None)
-    return Linear(((of, 1),), by.value) if isinstance(of, Value) and isinstance(by, Constant) else Linear(((value, 1),))
+    return Affine(by.value, ((of, 1),)) if isinstance(of, Value) and isinstance(by, Constant) else atom_form(value)
 
 
-def _combined(operation: str, a: Linear, b: Linear) -> Linear | None:
+def _combined(operation: str, a: Affine, b: Affine) -> Affine | None:
     match operation:
         case "add":
-            return a.plus(b)
+            return a + b
         case "sub":
-            return a.plus(b, -1)
+            return a - b
         case "shl":
-            return Linear().plus(a, 1 << b.constant) if not b.terms and 0 <= b.constant < _HALF else None
+            return a * (1 << b.constant) if not b.terms and 0 <= b.constant < _HALF else None
         case "mul":
             a, b = (a, b) if not b.terms else (b, a)
-            return Linear().plus(a, b.constant) if not b.terms else None
-        case "or" if not b.terms and 0 <= b.constant < 1 << _zeros(a):
-            return a.plus(b)  # bits that are not set are added
+            return a * b.constant if not b.terms else None
+        case "or" if not b.terms and 0 <= b.constant < 1 << a.zeros:
+            return a + b  # bits that are not set are added
         case _:
             return None
-
-
-def _zeros(sum: Linear) -> int:
-    """How many low bits are 0 whatever the values are."""
-    every = 0
-    for number in (sum.constant, *(factor for _, factor in sum.terms)):
-        every |= number
-    return (every & -every).bit_length() - 1 if every else _HALF

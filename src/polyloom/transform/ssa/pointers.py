@@ -14,11 +14,10 @@ from typing import Final
 
 from polyloom.ir.ssa import Address, Constant, Instruction, Operand, Value
 from polyloom.ir.ssa_types import PTR
-from polyloom.transform.ssa.body import Body, Place
+from polyloom.transform.ssa.body import Body, Place, Scope
 from polyloom.transform.ssa.counters import Count
 from polyloom.transform.ssa.editing import with_operands
 from polyloom.transform.ssa.hoist import NEAR
-from polyloom.transform.ssa.linear import Linear, Scope
 
 MOST: Final = 8
 """Pointers per loop: registers are few."""
@@ -28,10 +27,10 @@ MOST: Final = 8
 class Family:
     """Addresses that differ by constants."""
 
-    base: Value | Address
+    base: Operand
     count: Count
     factor: int
-    rest: tuple[tuple[Value, int], ...]
+    rest: tuple[tuple[Operand, int], ...]
 
 
 @dataclass(slots=True)
@@ -43,7 +42,7 @@ class Pointer:
     users: list[tuple[str, int]]
 
 
-def pointers(body: Body, place: Place, known: Mapping[Value, Count], scope: Scope) -> list[Pointer]:
+def pointers(body: Body, place: Place, known: Mapping[Operand, Count], scope: Scope) -> list[Pointer]:
     """Those that are worth a register."""
     found: list[Pointer] = []
     for user in _users(body, place.each, known, scope):
@@ -56,12 +55,13 @@ def pointers(body: Body, place: Place, known: Mapping[Value, Count], scope: Scop
             near.users.append((name, distance - near.distance))
         else:
             _add(seldom, family, distance, name)
+    # A pointer for one address of a block that is seldom executed costs more than it saves.
     alike = [pointer for pointer in seldom if len(pointer.users) > 1]
     return [*found, *alike[: MOST - len(found)]]
 
 
 def _users(
-    body: Body, blocks: Sequence[int], known: Mapping[Value, Count], scope: Scope
+    body: Body, blocks: Sequence[int], known: Mapping[Operand, Count], scope: Scope
 ) -> Iterator[tuple[Family, int, str]]:
     for instruction in (i for k in blocks for i in body.blocks[k].instructions if i.operation == "offset"):
         result = instruction.results[0]
@@ -87,7 +87,9 @@ def _add(found: list[Pointer], family: Family, distance: int, name: str) -> None
 
 
 def rewrite(body: Body, place: Place, found: list[Pointer]) -> list[tuple[Pointer, Value]]:
-    """Gives the loop its pointers, with their next values."""
+    """Strength reduction of addresses (Cocke, Kennedy 1977; Cooper, Simpson, Vick 2001): gives the loop its pointers,
+    with their next values.
+    """
     known: dict[str, tuple[Value, int]] = {}
     advanced: list[tuple[Pointer, Value]] = []
     for pointer in found:
@@ -124,13 +126,14 @@ def _moved(body: Body, instruction: Instruction, known: Mapping[str, tuple[Value
 
 def value_at(body: Body, k: int, family: Family, distance: int, count: Operand) -> Operand:
     """The family's pointer where the counter has a value, computed at the end of a block."""
-    sum = Linear((), distance)
-    more: tuple[tuple[Operand, int], ...] = family.rest
+    more, pointer = family.rest, family.base
     if isinstance(count, Constant):
-        sum = sum.plus(Linear((), count.value), family.factor)
+        distance += count.value * family.factor
     else:
         more = ((count, family.factor), *more)
-    pointer: Operand = family.base
+    # The linker adds a constant to a datum's address for nothing.
+    if isinstance(pointer, Address):
+        pointer, distance = replace(pointer, offset=distance), 0
     for value, factor in more:
-        pointer = body.made(k, "offset", pointer, body.times(k, value, factor))
-    return body.made(k, "offset", pointer, body.number(sum.constant)) if sum.constant else pointer
+        pointer = body.emit(k, "offset", pointer, body.times(k, value, factor))
+    return body.emit(k, "offset", pointer, body.number(distance)) if distance else pointer

@@ -15,7 +15,9 @@ from polyloom.transform.ssa.editing import names, reached
 
 
 def with_preheaders(function: Function) -> Function:
-    """The function, with blocks that nothing reaches left out, entering every reducible loop through such a block."""
+    """Preheaders (Muchnick 1997, section 7.4): the function, with blocks that nothing reaches left
+    out, entering every reducible loop through such a block.
+    """
     function = reached(function)
     forest = loop_forest(len(function.blocks), flow_edges(function))
     for number, loop in enumerate(forest.loops):

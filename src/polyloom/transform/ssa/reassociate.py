@@ -22,7 +22,9 @@ Fresh = Callable[[str], str]
 
 @throughout
 def reassociate_recurrences(function: Function) -> Function:
-    """The function with its superblock loops' recurrences so."""
+    """Tree height reduction of recurrences (Kuck 1978): the function with the sums of its superblock loops in the order
+    of least circuits.
+    """
     fresh = names(function)
     for loop in superblocks(function):
         changed = _reassociated(loop, fresh)
@@ -39,6 +41,7 @@ def _reassociated(loop: Superblock, fresh: Fresh) -> Superblock:
         chain = _chain(loop, last, makers)
         inner = {r for i in chain for r in i.results}
         leaves = [o for i in chain for o in i.operands if o not in inner]
+        # Twice in the sum would be a product with two in each iteration.
         if leaves.count(parameter) == 1:
             loop = _rebuilt(loop, last, chain, [o for o in leaves if o != parameter], parameter, fresh)
     return loop

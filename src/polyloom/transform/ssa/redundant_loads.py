@@ -6,24 +6,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from polyloom.analysis.aliases import Aliases
 from polyloom.analysis.available_values import AvailableValues
 from polyloom.ir.ssa import Function, Operand, Value
 from polyloom.transform.ssa.editing import reached, throughout, with_operands
 
 
 @throughout
-def forward_loads(function: Function) -> Function:
-    """The function without loads whose values are known."""
+def forward_loads(function: Function, outside: bool = False) -> Function:
+    """Redundant load elimination and store-to-load forwarding (Muchnick 1997, section 13.1 for expressions, here of
+    memory): the function without loads whose values are known; `outside` as for `Aliases`.
+    """
     function = reached(function)
-    available = AvailableValues(function)
+    available = AvailableValues(function, Aliases(function, outside))
     known: dict[str, Operand] = {}
     for k, block in enumerate(function.blocks):
         facts = available.entering(k)
         for instruction in block.instructions:
-            value = available.known(facts, instruction)
+            value = available.known_value(facts, instruction)
+            # A load makes its own value available, which is no news.
             if value is not None and value != instruction.results[0]:
                 known[instruction.results[0].name] = value
-            available.step(facts, instruction)
+            available.apply(facts, instruction)
     if not known:
         return function
 

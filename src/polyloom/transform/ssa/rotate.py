@@ -24,7 +24,7 @@ LONGEST: Final = 12
 
 @throughout
 def rotate(function: Function) -> Function:
-    """The function with loops tested at their ends."""
+    """Loop inversion (Muchnick 1997, section 18.5): the function with loops tested at their ends."""
     function = reached(function)
     forest = loop_forest(len(function.blocks), flow_edges(function))
     work = _Rotation(function)
@@ -58,6 +58,7 @@ class _Rotation:
         if body is None:
             return []
         before = len(self.blocks)
+        # The body begins at a block that others reach: the copied test needs an edge of its own to it.
         if self._arrivals(body.block) > 1:
             body = self._split(header, body)
             members.add(body.block)

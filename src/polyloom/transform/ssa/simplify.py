@@ -39,7 +39,9 @@ ROUNDS: Final = 12
 
 @throughout
 def simplify(function: Function) -> Function:
-    """The function in simpler form, without dead code."""
+    """Simplification to a fixed point: folding, copy propagation of parameters, branch folding, jump threading and dead
+    code (Muchnick 1997, chapters 12 and 18): the function in simpler form, without dead code.
+    """
     for _ in range(ROUNDS):
         changed = dce(merge_blocks(skip_empty_blocks(_Walk(reached(function)).function())))
         if changed == function:
@@ -77,6 +79,7 @@ class _Walk:
                 given[edge.block].append(edge.arguments)
         for block in self.source.blocks[1:]:
             for k, parameter in enumerate(block.parameters):
+                # A loop's way back that passes the parameter itself on adds nothing.
                 found = {self.operand(a[k]) for a in given[block.name]} - {parameter}
                 if len(found) == 1 and not isinstance(only := next(iter(found)), Undef):
                     self.known[parameter.name] = only
@@ -116,9 +119,11 @@ def _taken(end: Terminator) -> Terminator:
 
 @throughout
 def skip_empty_blocks(function: Function) -> Function:
-    """The function whose jumps go past blocks that only jump on, or branch on what the jump gives them as a constant.
+    """Jump threading through empty blocks (Muchnick 1997, section 18.7): the function whose jumps go past blocks that
+    only jump on, or branch on what the jump gives them as a constant.
 
-    Blocks whose parameters are read elsewhere stay: others would have to get them."""
+    Blocks whose parameters are read elsewhere stay: others would have to get them.
+    """
     read: defaultdict[str, set[str]] = defaultdict(set)
     for block in function.blocks:
         for _, operands in uses(block):
@@ -133,6 +138,7 @@ def skip_empty_blocks(function: Function) -> Function:
 
     def through(edge: Edge) -> Edge:
         seen: set[str] = set()
+        # Empty blocks may jump in a circle: an endless loop of the program's.
         while edge.block in empty and edge.block not in seen:
             seen.add(edge.block)
             block = empty[edge.block]

@@ -21,7 +21,9 @@ Fresh = Callable[[str], str]
 
 @throughout
 def sink(function: Function) -> Function:
-    """The function in loop-closed form (`loop_closed`), which it keeps."""
+    """Partial dead code elimination by sinking (Knoop, Rüthing, Steffen 1994) out of superblock loops in loop-closed
+    form (`loop_closed`), which is kept.
+    """
     fresh = names(function)
     for name in [loop.name for loop in superblocks(function)]:
         while (moved := _sunk(function, superblock(function, name), fresh)) is not None:

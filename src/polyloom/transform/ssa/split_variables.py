@@ -12,32 +12,34 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from polyloom.analysis.aliases import Aliases, Location
-from polyloom.ir.ssa import Access, Constant, Function, Instruction, Value, integer_constant
+from polyloom.analysis.affine import Affine, atom_form
+from polyloom.analysis.aliases import Aliases
+from polyloom.ir.ssa import Access, Constant, Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR, Type
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.editing import names, throughout
 
-Place = tuple[int, Type]
-"""An offset in bytes, and the type that is accessed there."""
-
 
 @throughout
 def split_variables(function: Function) -> Function:
-    """The function with such variables as values."""
+    """Scalar replacement of aggregates (Muchnick 1997, section 12.2): the function with such variables as values."""
     aliases = Aliases(function)
-    sizes = {
-        i.results[0].name: i.operands[0].value
+    sizes: dict[Operand, int] = {
+        i.results[0]: i.operands[0].value
         for block in function.blocks
         for i in block.instructions
-        if i.operation == "alloca" and isinstance(i.operands[0], Constant) and i.results[0].name in aliases.private
+        if i.operation == "alloca" and isinstance(i.operands[0], Constant) and i.results[0] in aliases.private
     }
     places = _places(function, aliases, sizes) if sizes else {}
-    chosen = {name: found for name, found in places.items() if found and _are_apart(found)}
+    chosen = {variable: found for variable, found in places.items() if found and _are_apart(found)}
     if not chosen:
         return function
     fresh = names(function)
-    parts = {(name, place): Value(fresh(name), PTR) for name, found in chosen.items() for place in found}
+    parts: dict[tuple[Affine, Type], tuple[Value, int]] = {
+        (atom_form(variable) + Affine(offset), type): (Value(fresh("part"), PTR), size)
+        for variable, found in chosen.items()
+        for (offset, type), size in found.items()
+    }
     blocks = tuple(
         replace(block, instructions=tuple(_access(i, aliases, parts) for i in block.instructions))
         for block in function.blocks
@@ -45,52 +47,47 @@ def split_variables(function: Function) -> Function:
     first = blocks[0]
     reserved = tuple(
         Instruction("alloca", (integer_constant(function.address, size),), (value,), access=Access(size))
-        for (name, place), value in parts.items()
-        for size in (chosen[name][place],)
+        for value, size in parts.values()
     )
     entry = replace(first, instructions=(*reserved, *first.instructions))
     return construct(replace(function, blocks=(entry, *blocks[1:])))
 
 
-def _places(function: Function, aliases: Aliases, sizes: Mapping[str, int]) -> dict[str, dict[Place, int]]:
+def _places(
+    function: Function, aliases: Aliases, sizes: Mapping[Operand, int]
+) -> dict[Operand, dict[tuple[int, Type], int]]:
     """By variable the places that are accessed, with their bytes; nothing for one that is accessed otherwise."""
-    found: dict[str, dict[Place, int]] = {name: {} for name in sizes}
+    found: dict[Operand, dict[tuple[int, Type], int]] = {variable: {} for variable in sizes}
     for instruction in (i for block in function.blocks for i in block.instructions):
         if instruction.operation not in ("load", "store"):
             continue
         location = aliases.location(instruction)
-        # Of a load the first operand is the address, of a store the second, and masks follow.
-        pointer = instruction.operands[1 if instruction.operation == "store" else 0]
-        root = aliases.pointer(pointer)[0]
-        if not isinstance(root, Value) or root.name not in found:
-            continue
-        if location is None or not _is_inside(location, sizes[root.name]):
-            del found[root.name]
-        else:
-            found[root.name][location.form.constant, _type(instruction)] = location.size
+        address = aliases.forms.form(instruction.operands[instruction.operation == "store"])
+        # An address of several variables would be of none alone: all of them stay in memory.
+        for variable in aliases.objects(address) & found.keys():
+            at = address.constant
+            is_inside = location is not None and 0 <= at <= sizes[variable] - location.size
+            if location is not None and is_inside and address.terms == ((variable, 1),):
+                found[variable][at, _type(instruction)] = location.size
+            else:
+                del found[variable]
     return found
-
-
-def _is_inside(location: Location, size: int) -> bool:
-    at = location.form.constant
-    return not location.form.terms and at >= 0 and at + location.size <= size
 
 
 def _type(access: Instruction) -> Type:
     return access.results[0].type if access.results else access.operands[0].type
 
 
-def _are_apart(places: Mapping[Place, int]) -> bool:
+def _are_apart(places: Mapping[tuple[int, Type], int]) -> bool:
     """Whether no two places share a byte: one that is accessed by two types would need a conversion of bits."""
     ordered = sorted((offset, size) for (offset, _), size in places.items())
     return all(a[0] + a[1] <= b[0] for a, b in pairwise(ordered))
 
 
-def _access(instruction: Instruction, aliases: Aliases, parts: Mapping[tuple[str, Place], Value]) -> Instruction:
+def _access(
+    instruction: Instruction, aliases: Aliases, parts: Mapping[tuple[Affine, Type], tuple[Value, int]]
+) -> Instruction:
     location = aliases.location(instruction)
-    if location is None or not isinstance(location.root, Value):
+    if location is None or (location.address, _type(instruction)) not in parts:
         return instruction
-    part = parts.get((location.root.name, (location.form.constant, _type(instruction))))
-    if part is None or location.form.terms:
-        return instruction
-    return replace(instruction, operands=(*instruction.operands[:-1], part))
+    return replace(instruction, operands=(*instruction.operands[:-1], parts[location.address, _type(instruction)][0]))

@@ -11,7 +11,9 @@ from polyloom.transform.ssa.editing import with_operands
 
 
 def static_arrays(function: Function) -> Function:
-    """The whole program with variables of constant size as data."""
+    """Static allocation of activation records (the default of FORTRAN 77, 1978, whose functions do not call
+    themselves): the whole program with variables of constant size as data.
+    """
     data: list[Data] = list(function.data)
     taken = {datum.name for datum in data}
     members: list[Function] = []

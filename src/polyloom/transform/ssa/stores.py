@@ -18,7 +18,9 @@ from polyloom.transform.ssa.editing import names, reached, throughout
 
 @throughout
 def remove_dead_stores(function: Function) -> Function:
-    """The function without stores that another one of the same block covers before anything may read them."""
+    """Dead store elimination in blocks (backward, as liveness of locations; Muchnick 1997, section 18.10): the function
+    without stores that another one of the same block covers before anything may read them.
+    """
     aliases = Aliases(function)
     return replace(function, blocks=tuple(_without_dead(block, aliases) for block in function.blocks))
 
@@ -39,13 +41,14 @@ def _without_dead(block: Block, aliases: Aliases) -> Block:
 
 def _covers(aliases: Aliases, later: Instruction, earlier: Instruction) -> bool:
     a, b = aliases.location(later), aliases.location(earlier)
-    return a is not None and b is not None and a == b and "?" not in a.form.terms
+    return a is not None and a == b
 
 
 @throughout
 def sink_stores(function: Function) -> Function:
-    """The function with such stores behind its loops, the innermost first; loops that are left at several places keep
-    them."""
+    """Register promotion of stores (Cooper, Lu 1997): the function with such stores behind its loops, the innermost
+    first; loops that are left at several places keep them.
+    """
     function = reached(function)
     forest = loop_forest(len(function.blocks), flow_edges(function))
     aliases, fresh = Aliases(function), names(function)
@@ -75,6 +78,7 @@ def _sinkable(
         place = store.operands[1] if is_plain_store(store) else None
         if place is None or (isinstance(place, Value) and place.name in defined):
             continue
+        # Another access in the loop would miss what is only stored behind it.
         if not any(other is not store and aliases.may_meet(other, store) for other in accesses):
             yield store, latch
 

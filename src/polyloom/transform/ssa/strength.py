@@ -49,8 +49,9 @@ def _reduce(body: Body, number: int, forest: LoopForest, above: list[int]) -> No
     multiply(body, place, body.scope(members))
     scope = body.scope(members)
     known = counts(body, place, scope)
+    # Before pointers: the test must read the counter's next value for a pointer to take its place.
     by_next_value(body, place, list(known.values()))
-    scope = replace(body.scope(members), counting=frozenset(value.name for value in known))
+    scope = body.scope(members, frozenset(count.variable.name for count in known.values()))
     found = pointers(body, place, known, scope)
     if found:
         by_pointer(body, place, rewrite(body, place, found))

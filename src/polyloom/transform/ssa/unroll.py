@@ -51,7 +51,9 @@ class UnrollCosts:
 
 @throughout
 def unroll(function: Function, costs: UnrollCosts | None = None) -> Function:
-    """The function with such loops unrolled, in simpler form where there were any."""
+    """Full unrolling of loops with constant trip counts (Muchnick 1997, section 17.4.1): the function with such loops
+    unrolled, in simpler form where there were any.
+    """
     for _ in range(_ROUNDS):
         changed = _unrolled(function, costs or UnrollCosts())
         if changed is function:
@@ -81,7 +83,9 @@ def _unrolled(function: Function, costs: UnrollCosts) -> Function:
 
 
 def _trips(function: Function, forest: LoopForest, number: int, costs: UnrollCosts) -> int | None:
-    """How often the loop is run through, where constants decide that and it may become so long."""
+    """Trip count by constant evaluation (brute force; LLVM's ScalarEvolution does the same up to a limit): how often
+    the loop is run through, where constants decide that and it may become so long.
+    """
     loop = forest.loops[number]
     members = [function.blocks[k] for k in loop.own]
     instructions = [i for block in members for i in block.instructions]
@@ -134,6 +138,7 @@ def _evaluate(
     made = makers[operand.name]
     given = [_evaluate(o, known, makers, depth - 1) for o in made.operands]
     constants = tuple(o for o in given if o is not None)
+    # Undefined operations fold to nothing, so that the loop stays.
     return fold_constants(replace(made, operands=constants)) if len(constants) == len(given) else None
 
 

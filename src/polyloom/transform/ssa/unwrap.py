@@ -20,17 +20,17 @@ from typing import Final
 
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
-from polyloom.ir.ssa import Address, Block, Function, Instruction, Value, flow_edges, successor_edges, wrap_to_type
-from polyloom.ir.ssa_types import I32
+from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, flow_edges, successor_edges, wrap_to_type
+from polyloom.ir.ssa_types import I32, I64
 from polyloom.ir.ssa_verify import uses
-from polyloom.transform.ssa.body import Body, Place, place_of
+from polyloom.transform.ssa.body import Body, Place, Scope, place_of
 from polyloom.transform.ssa.common import common
+from polyloom.transform.ssa.counters import counts
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import throughout
-from polyloom.transform.ssa.linear import Scope
 from polyloom.transform.ssa.narrow import Extended, Products, extended
 from polyloom.transform.ssa.preheaders import with_preheaders
-from polyloom.transform.ssa.widen import Wide, counts, rewritten, widened
+from polyloom.transform.ssa.widen import Wide, rewritten, widened
 
 _FORWARDS: Final = ("add", "sub", "shl", "mul", "offset", "copy")
 """What makes an address of an index."""
@@ -63,8 +63,8 @@ class _Access:
 
     index: Value
     at: Position
-    base: Value | Address
-    rest: tuple[tuple[Value, int], ...]
+    base: Operand
+    rest: tuple[tuple[Operand, int], ...]
     factor: int
 
 
@@ -74,9 +74,10 @@ class _Loop:
 
     def __init__(self, body: Body, place: Place, inner: Set[int], above: Sequence[int]) -> None:
         self.body, self.place, self.above = body, place, above
-        self.counts = counts(body, place)
+        self.counts = counts(body, place, body.scope(place.members), (I32, I64))
+        names = frozenset(count.variable.name for count in self.counts.values())
         around = {r.name: i for b in body.blocks for i in b.instructions for r in i.results}
-        self.scope = replace(body.scope(place.members), counting=frozenset(self.counts), around=around)
+        self.scope = replace(body.scope(place.members, names), around=around)
         self.products: Products = {}
         self.found = dict(self._indices()) if self.counts else {}
         chain = [place.latch]
@@ -95,6 +96,7 @@ class _Loop:
             if index in made or not self._serves_below(index, access.at):
                 continue
             key = (access.base, access.rest, access.factor, sum.sum.terms, sum.shift)
+            # Another index of the same base and terms, whose first access shows the distance.
             anchor = anchors.get(key)
             if anchor is not None and self._serves_below(index, anchor.at):
                 distance = wrap_to_type(I32, sum.sum.constant - self.found[anchor.index].sum.constant)
@@ -109,7 +111,7 @@ class _Loop:
     def _indices(self) -> Iterator[tuple[Value, Extended]]:
         for instruction in (i for k in self.place.own for i in self.body.blocks[k].instructions):
             sum = extended(instruction, self.scope, self.products)
-            if sum is not None and any(v.name in self.counts or v in self.products for v, _ in sum.sum.terms):
+            if sum is not None and any(self.scope.counts(v) or v in self.products for v, _ in sum.sum.terms):
                 yield instruction.results[0], sum
 
     def _accesses(self) -> Iterator[_Access]:
@@ -123,22 +125,24 @@ class _Loop:
 
     def _scope(self, k: int) -> Scope:
         """In which indices are leaves. In the header of an inner loop, its variables are what they begin with."""
-        scope = replace(self.scope, counting=self.scope.counting | {value.name for value in self.found})
+        leaves = self.scope.forms.leaves | {value.name for value in self.found}
         if k not in self.inner:
-            return scope
+            return self.scope.at_leaves(leaves, {})
         header = self.body.blocks[k]
         ends = [self.body.blocks[m].terminator for m in self.place.own]
         (edge,) = [edge for end in ends for edge in successor_edges(end) if edge.block == header.name]
         pairs = zip(header.parameters, edge.arguments, strict=True)
-        return replace(scope, made={**scope.made, **{p.name: Instruction("copy", (a,), (p,)) for p, a in pairs}})
+        return self.scope.at_leaves(leaves, {p.name: Instruction("copy", (a,), (p,)) for p, a in pairs})
 
     def _access(self, instruction: Instruction, at: Position, scope: Scope) -> _Access | None:
         found = scope.pointer(instruction.operands[-1])
-        indices = [term for term in found[1].terms if term[0] in self.found] if found is not None else []
+        terms = found[1].terms if found is not None else ()
+        indices = [(v, factor) for v, factor in terms if isinstance(v, Value) and v in self.found]
+        # Two indices in one address: the access says nothing of either.
         if found is None or len(indices) != 1:
             return None
-        rest = tuple(term for term in found[1].terms if term not in indices)
-        if any(value.name in self.scope.defined for value, _ in rest):
+        rest = tuple(term for term in terms if term not in indices)
+        if not all(self.scope.stays(value) for value, _ in rest):
             return None
         return _Access(indices[0][0], at, found[0], rest, indices[0][1])
 

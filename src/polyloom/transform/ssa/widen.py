@@ -8,19 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.ir.ssa import Block, Constant, Instruction, Jump, Operand, Value, integer_constant, successor_edges
+from polyloom.ir.ssa import Block, Constant, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import I32, I64, Type
 from polyloom.transform.ssa.body import Body, Place
+from polyloom.transform.ssa.counters import Count
 from polyloom.transform.ssa.narrow import Extended, Products
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """A variable of 32 or 64 bits: what it begins with, and its step, which stays the same."""
-
-    variable: Value
-    first: Operand
-    step: Operand
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +29,7 @@ class Wide:
         return replace(self, constant=self.constant + distance)
 
 
-def counts(body: Body, place: Place) -> dict[str, Count]:
-    """The variables of a loop that count, by name."""
-    header, enters = body.blocks[place.header], body.blocks[place.entry].terminator
-    scope = body.scope(place.members)
-    assert isinstance(enters, Jump)
-    (back,) = (edge for edge in successor_edges(body.blocks[place.latch].terminator) if edge.block == header.name)
-    found: dict[str, Count] = {}
-    for p, first, following in zip(header.parameters, enters.target.arguments, back.arguments, strict=True):
-        made = scope.made.get(following.name) if isinstance(following, Value) else None
-        if p.type not in (I32, I64) or made is None or made.operation != "add" or p not in made.operands:
-            continue
-        step = made.operands[1] if made.operands[0] == p else made.operands[0]
-        if scope.stays(step):
-            found[p.name] = Count(p, first, step)
-    return found
-
-
-def widened(body: Body, place: Place, counts: Mapping[str, Count], found: Extended, products: Products) -> Wide:
+def widened(body: Body, place: Place, counts: Mapping[Operand, Count], found: Extended, products: Products) -> Wide:
     """The sum in 64 bits: what it needs is computed in front of the loop."""
     writer = _Writer(body, place.entry)
     first, step = integer_constant(I32, found.sum.constant), integer_constant(I32, 0)
@@ -62,13 +37,14 @@ def widened(body: Body, place: Place, counts: Mapping[str, Count], found: Extend
     by: Operand = step
     for value, factor in found.sum.terms:
         counter, stays = products.get(value, (value, None))
-        count = counts.get(counter.name)
+        count = counts.get(counter)
         parts = (value, integer_constant(I32, 0)) if count is None else (count.first, count.step)
         scaled = [writer.times(writer.low(part), factor) for part in parts]
         if stays is not None:
             scaled = [writer.product(part, writer.low(stays)) for part in scaled]
         start, by = writer.sum(start, scaled[0]), writer.sum(by, scaled[1])
-    origin = writer.extended(start)
+    origin = writer.sign_extend(start)
+    # A counter of 64 bits whose step divides that of the sum: no variable is added.
     for count in counts.values():
         factor = _multiple(by, count.step)
         if factor is not None and count.variable.type == I64:
@@ -76,7 +52,7 @@ def widened(body: Body, place: Place, counts: Mapping[str, Count], found: Extend
     variable, following = Value(body.fresh("wide"), I64), Value(body.fresh("wide"), I64)
     body.add_variable(place, variable, origin, following)
     where = body.blocks[place.latch].terminator.place
-    body.append(place.latch, Instruction("add", (variable, writer.extended(by)), (following,), place=where))
+    body.append(place.latch, Instruction("add", (variable, writer.sign_extend(by)), (following,), place=where))
     return Wide(variable, integer_constant(I64, 0), 0, 0, found.shift)
 
 
@@ -98,6 +74,7 @@ def rewritten(body: Body, block: Block, made: Mapping[Value, Wide]) -> Block:
         writer = _Writer(body, None, kept, instruction)
         total = writer.sum(wide.origin, writer.times(wide.counter, wide.factor))
         total = writer.times(writer.sum(total, integer_constant(I64, wide.constant)), 1 << wide.shift)
+        # The old name stays for those who read it, at no cost.
         kept.append(Instruction("copy", (total,), instruction.results, place=instruction.place))
     return replace(block, instructions=tuple(kept))
 
@@ -146,5 +123,5 @@ class _Writer:
             return integer_constant(I32, value.value)
         return value if value.type == I32 else self.put("trunc", I32, value)
 
-    def extended(self, value: Operand) -> Operand:
+    def sign_extend(self, value: Operand) -> Operand:
         return integer_constant(I64, value.value) if isinstance(value, Constant) else self.put("sext", I64, value)

@@ -34,7 +34,9 @@ _DEPTH: Final = 4
 
 @throughout
 def widen_counters(function: Function) -> Function:
-    """The function with such counters in 64 bits; only where pointers have as many."""
+    """Induction variable widening (LLVM's IndVarSimplify): the function with such counters in 64 bits; only where
+    pointers have as many.
+    """
     if function.pointers != 64:
         return function
     function = reached(function)

@@ -48,3 +48,9 @@ def test_the_mean_interval_over_its_bound(member: str, most: float) -> None:
     facts = [f for loop in loops() for f in compiled_facts(loop, f"belt:{member}")["loops"] if f["pipelined"]]
     assert len(facts) >= 60
     assert fmean(map(interval_ratio, facts)) <= most
+
+
+def test_nested_choices_share_no_predicate() -> None:
+    """Five grades in one sum: as predicates of a hyperblock they took an iteration every 5 cycles."""
+    grades = next(loop for loop in loops() if loop.name == "grades")
+    assert compiled_facts(grades, "belt:silver")["initiation_interval"] <= 4

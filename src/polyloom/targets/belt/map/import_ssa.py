@@ -5,9 +5,9 @@ to the torus).
 
 - `ir.ssa`: what the member lacks becomes calls of routines; short functions become part of their callers, recursion is
   refused; arrays of a call are data; switches, memcpy and its like are expanded; short loops within loops are unrolled;
-  innermost loops become hyperblocks; invariants move before loops, sums get the order of least circuits, each address
-  is loaded once; vectors, where asked for; counters to 0, addresses in the machine's mode, what is used behind loops
-  computed there.
+  short branches become picks, innermost loops hyperblocks; invariants move before loops, sums get the order of least
+  circuits, each address is loaded once; vectors, where asked for; counters to 0, addresses in the machine's mode, what
+  is used behind loops computed there.
 - genasm: operations selected, those that the member lacks replaced, additions fused; and the order of memory.
 """
 
@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from polyloom.analysis.points_to import PointsTo
+from polyloom.analysis.aliases import Aliases
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
-from polyloom.ir.ssa import SPECULATED, Instruction
+from polyloom.ir.ssa import SPECULATED, Instruction, assume_distinct_arrays
 from polyloom.ir.ssa import Function as SsaFunction
 from polyloom.ir.ssa_text import print_ssa
 from polyloom.ir.ssa_verify import verify as verify_ssa
@@ -31,7 +31,7 @@ from polyloom.targets.belt.map.select.dead_code import eliminate_dead_code
 from polyloom.targets.belt.map.select.emulate import EMULATED, emulate
 from polyloom.targets.belt.map.select.fuse import fuse_additions
 from polyloom.targets.belt.map.select.lower import OFFSET_BITS, SCALES, belt_type, product_words, selected_name
-from polyloom.targets.belt.map.select.order import Origin, order_memory
+from polyloom.targets.belt.map.select.order import order_memory
 from polyloom.targets.belt.map.select.refuse import refuse_unsupported
 from polyloom.targets.belt.map.select.vectors import check_vectorized, make_vectorizer
 from polyloom.targets.belt.source.ir import Function, Module
@@ -45,14 +45,16 @@ from polyloom.transform.ssa.expand_moves import expand_moves
 from polyloom.transform.ssa.expand_operations import Lacks, Refusal, expand_operations
 from polyloom.transform.ssa.freeze_undefined import freeze_undefined
 from polyloom.transform.ssa.hoist import HoistCosts, hoist
-from polyloom.transform.ssa.hyperblocks import Speculation, form_hyperblocks
+from polyloom.transform.ssa.hyperblocks import form_hyperblocks
+from polyloom.transform.ssa.ifconvert import Cost, if_convert
 from polyloom.transform.ssa.inline import InlineCosts, inline
-from polyloom.transform.ssa.local_loads import eliminate_redundant_loads
 from polyloom.transform.ssa.loop_closed import close_loops
 from polyloom.transform.ssa.lower_switches import lower_switches
 from polyloom.transform.ssa.reassociate import reassociate_recurrences
+from polyloom.transform.ssa.redundant_loads import forward_loads
 from polyloom.transform.ssa.simplify import simplify
 from polyloom.transform.ssa.sinking import sink
+from polyloom.transform.ssa.speculation import Speculation
 from polyloom.transform.ssa.static_arrays import static_arrays
 from polyloom.transform.ssa.unroll import UnrollCosts, unroll
 from polyloom.transform.ssa.vectorize.vectorize import Vectorize, Vectorized, VectorMachine
@@ -83,6 +85,7 @@ def import_with_facts(
 ) -> tuple[Module, tuple[Vectorized, ...]]:
     """Imported program, and what vectorization made of each innermost loop."""
     found: list[Vectorized] = []
+    function = assume_distinct_arrays(function) if options.distinct else function
     ready: SsaFunction = run_passes(function, _ssa_passes(machine, options, found), watch)
     module: Module = run_passes(ready, _passes(machine, options), watch)
     return verify(module), tuple(found)
@@ -95,10 +98,12 @@ UNROLLING: Final = UnrollCosts(trips=320, instructions=320, nested=True)
 MODE: Final = AddressMode(SCALES, OFFSET_BITS)
 SPECULATION: Final = Speculation(frozenset(SPECULATED), frozenset({"store", "call"}))
 """A failed load or division gives NaR, which harms nobody who does not store it; a store of None is not done."""
+IF_CONVERSION: Final = Cost(select=1, branch=6)
+"""A pick is one operation; a branch ends a bundle's block and costs the operations that would fill the bundles."""
 _SSA: Final = Form(print_ssa, verify_ssa)
 # A tuple of names beside the passes: `--print-after` lists them before a machine is known.
 PASSES: Final = (
-    *("emulate", "inline", "arrays", "expand", "common", "unroll", "hyperblocks"),
+    *("emulate", "inline", "arrays", "expand", "common", "unroll", "if-convert", "hyperblocks"),
     *("hoist", "reassociate", "loads", "vectorize", "count", "addresses", "legalize", "close", "sink"),
     *("build", "fuse", "order"),
 )
@@ -110,13 +115,12 @@ def _ssa_passes(
 ) -> tuple[Pass[SsaFunction, SsaFunction], ...]:
     """Passes over SSA form, up to what `build` takes; `found` gets what became of loops. Errors: PL1085, PL1086,
     PL1088, PL1090, PL1091."""
-    member = partial(_map_members, distinct=options.distinct)
     vectors = VectorMachine(machine.vector, options.reassociate, options.expect)
 
     def vectorize_loops(program: SsaFunction) -> SsaFunction:
         if options.vectorize == "never":
             return program
-        made = clean(member(make_vectorizer(vectors, found))(program))
+        made = clean(_map_members(make_vectorizer(vectors, found))(program))
         return check_vectorized(made, found) if options.vectorize == "always" else made
 
     return (
@@ -131,11 +135,13 @@ def _ssa_passes(
         Pass("common", clean, _SSA),
         # Before hyperblocks: a loop whose inner loop is unrolled becomes innermost itself, and is pipelined.
         Pass("unroll", lambda f: clean(unroll(f, UNROLLING)), _SSA),
+        # What hyperblocks would select under predicates of several branches, hammocks select under their own.
+        Pass("if-convert", lambda f: clean(if_convert(f, IF_CONVERSION, speculation=SPECULATION)), _SSA),
         Pass("hyperblocks", lambda f: form_hyperblocks(f, SPECULATION), _SSA),
         # After hyperblocks: what a branch guarded may now move, because speculation harms nothing on this machine.
-        Pass("hoist", lambda f: clean(member(_hoist_invariants)(f)), _SSA),
+        Pass("hoist", lambda f: clean(_map_members(_hoist_invariants)(f)), _SSA),
         Pass("reassociate", reassociate_recurrences, _SSA),
-        Pass("loads", lambda f: clean(member(eliminate_redundant_loads)(f)), _SSA),
+        Pass("loads", lambda f: clean(_map_members(forward_loads)(f)), _SSA),
         # The vectorizer takes superblocks; a load that another one makes redundant would be one more stream to it.
         Pass("vectorize", vectorize_loops, _SSA),
         Pass("count", lambda f: clean(count_down(f)), _SSA),
@@ -154,21 +160,19 @@ def clean(function: SsaFunction) -> SsaFunction:
     return simplify(common(function))
 
 
-def _hoist_invariants(function: SsaFunction, points_to: PointsTo) -> SsaFunction:
+def _hoist_invariants(function: SsaFunction, outside: bool) -> SsaFunction:
     """Hoist loop invariants of all kinds: what moves takes no register here."""
     # No limit on values that live across the loop: an invariant is in scratch and filled near each use.
-    costs = HoistCosts(0, lambda i: False, 1 << 30, SPECULATION.speculative, points_to.may_meet)
-    return hoist(replace(function, others=()), costs)
+    return hoist(function, HoistCosts(0, lambda i: False, 1 << 30, SPECULATION, outside))
 
 
 def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]:
     """Passes from SSA form to operations of the member."""
     # Filled by `build` and read by `order`: dependences are those of the SSA form from which operations come.
-    origins: dict[str, Origin] = {}
+    origins: dict[str, Aliases] = {}
 
     def build_module(ready: SsaFunction) -> Module:
-        for member, points_to in _with_pointers(ready, options.distinct):
-            origins[member.name] = Origin(member, points_to)
+        origins.update((member.name, Aliases(member, k == 0)) for k, member in enumerate(ready.members))
         return Module(tuple(select_operations(member, options.expect) for member in ready.members), ready.data)
 
     return (
@@ -178,23 +182,13 @@ def _passes(machine: Machine, options: Options) -> tuple[Pass[Any, Module], ...]
     )
 
 
-def _with_pointers(program: SsaFunction, distinct: bool) -> list[tuple[SsaFunction, PointsTo]]:
-    """Functions of a program with what their pointers point to; the arrays of the first one come from outside."""
-    return [
-        (member, PointsTo(member, distinct=distinct and k == 0, outside=k == 0))
-        for k, member in enumerate(program.members)
-    ]
-
-
-def _map_members(
-    change: Callable[[SsaFunction, PointsTo], SsaFunction], distinct: bool
-) -> Callable[[SsaFunction], SsaFunction]:
-    """Change of a program that changes each function of it."""
+def _map_members(change: Callable[[SsaFunction, bool], SsaFunction]) -> Callable[[SsaFunction], SsaFunction]:
+    """Change of a program that changes each function of it by itself; the arrays of the first one come from outside."""
 
     def change_program(program: SsaFunction) -> SsaFunction:
-        first, *others = (change(member, points_to) for member, points_to in _with_pointers(program, distinct))
+        first, *others = (change(replace(f, others=()), k == 0) for k, f in enumerate(program.members))
         # Data and externals belong to the program's first function; copies would be printed for each.
-        return replace(first, others=tuple(replace(f, data=(), externals=(), others=()) for f in others))
+        return replace(first, others=tuple(replace(f, data=(), externals=()) for f in others))
 
     return change_program
 

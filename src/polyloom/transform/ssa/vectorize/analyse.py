@@ -85,7 +85,9 @@ def analyse(
     reassociate: bool,
     expected: int | None,
 ) -> Plan:
-    """How to vectorize for vectors of so many bytes. Raises Refused."""
+    """Legality of vectorization (Allen, Kennedy 2001, chapter 5): how to vectorize for vectors of so many bytes. Raises
+    Refused.
+    """
     for i in loop.instructions:
         if i.called:
             raise Refused(f"it calls {i.called}")
@@ -147,6 +149,7 @@ def _reductions(loop: Superblock, basic: Mapping[Value, int], reassociate: bool)
         i = makers.get(following) if isinstance(following, Value) else None
         if i is None or not _reduces(loop, i, parameter):
             raise Refused(_recurrence(loop, parameter, following, makers))
+        # Lanes add in another order, and each addition rounds (IEEE 754, section 4.3).
         if i.operation in SUMS and not reassociate:
             raise Refused(f"the sum %{parameter.name} of floats keeps its order; `--reassociate` lets it change")
         found[parameter] = i
@@ -213,6 +216,9 @@ def _varies(loop: Superblock, i: Instruction, affine: Mapping[Value, Affine]) ->
 
 
 def _check_memory(loop: Superblock, dependences: Collection[MemoryDependence], lanes: int) -> None:
+    """Dependence test of a pass: what must not happen is that a store of one lane is read, or overwritten, by an
+    earlier operation of a later lane (Allen, Kennedy 2001, chapter 2).
+    """
     for d in dependences:
         first, second = loop.instructions[d.source], loop.instructions[d.sink]
         if first.operation == "load":

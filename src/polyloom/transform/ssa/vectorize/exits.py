@@ -55,6 +55,7 @@ class Behind:
         """The first one is where the loop goes."""
         if self.smeared is not None:
             self.lane = self._exiting_lane(self.smeared)
+        # The end of a counted loop first: beyond it, other conditions have no value.
         ways = sorted(self.exits, key=lambda e: e.condition is not None)
         masks = [self.beyond if e.condition is None else e.condition for e in ways]
         conditions = [self._extract(mask) if mask is not None and self.lane is not None else None for mask in masks]
@@ -98,6 +99,7 @@ class Behind:
         loop = self.plan.loop
         for variable, i in self.plan.reductions.items():
             if argument in (variable, i.results[0]):
+                # An exit before the addition leaves with the sum of the iteration before, behind it with the new one.
                 if (argument != variable) != (loop.instructions.index(i) < e.scalar.position):
                     raise Refused(f"%{variable.name} leaves the loop as it was an iteration before")
                 return self._once(i.results[0], partial(self._result, variable, i, to))

@@ -175,6 +175,7 @@ class Lanes:
         others = [(a, c) for a, c in form.terms if isinstance(a, Value) and a.name in own and a not in self.plan.steps]
         rest = affine(form.constant, [term for term in form.terms if term not in others])
         growth = self.plan.growth(rest)
+        # Elements side by side: one access of the whole vector.
         if not others and growth == memory_size(type, self.source.pointers):
             return self.scalar(form)
         if not others and i.operation == "load":
@@ -183,6 +184,7 @@ class Lanes:
             if counted and self.plan.growth(stays) == 0:
                 scale = next(s for s in (8, 4, 2, 1) if all(c % s == 0 for _, c in counted))
                 return self._gather(stays, self._counting(affine(0, [(a, c // scale) for a, c in counted])), scale)
+        # Stores to scattered places have no operation.
         if len(others) != 1 or i.operation == "store" or growth != 0 or others[0][0].type == PTR:
             where = i.place.words(home(self.plan.loop))
             raise Refused(f"the stride of an access{f' ({where})' if where else ''} is not its element's size")
@@ -204,6 +206,7 @@ class Lanes:
         type = i.results[0].type
         result = Value(self.fresh(i.results[0].name), type.with_lanes(self.plan.lanes))
         # Lanes beyond an exit are not asked for.
+        # Every lane is an iteration that happens, so that the load is as safe as it was.
         flags = i.flags if self.smeared is None and self.beyond is None and not self._leaves_early else (SPECULATIVE,)
         pointer = self._pointer(i, type)
         self.line.append(replace(i, operands=(pointer,), results=(result,), flags=flags))
@@ -267,6 +270,7 @@ class Lanes:
         carried = Value(self.fresh(variable.name), type.with_lanes(self.plan.lanes))
         given = self.vector(next(o for o in i.operands if o != variable))
         if self.smeared is not None:
+            # Lanes that do nothing add the identity element.
             mask = self._masked(self.plan.loop.instructions.index(i))
             given = self.emit("select", mask, self.identity(i), given, type=type)
         self.vectors[variable] = self.carried[variable] = carried

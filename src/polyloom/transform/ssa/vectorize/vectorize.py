@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from polyloom.analysis.affine import AffineForms
+from polyloom.analysis.aliases import Aliases
 from polyloom.analysis.memory_dependences import memory_dependences
-from polyloom.analysis.points_to import PointsTo
 from polyloom.analysis.superblocks import (
     SideExit,
     Superblock,
@@ -55,15 +55,18 @@ class VectorMachine:
 
 
 def vectorize(
-    function: Function, points_to: PointsTo, machine: VectorMachine
+    function: Function, machine: VectorMachine, outside: bool = False
 ) -> tuple[Function, tuple[Vectorized, ...]]:
-    """The function, without those that it calls, with its superblock loops over vectors where that can be."""
+    """Vectorization of superblock loops (Allen, Kennedy 2001, chapter 5; exits by masks): the function, without those
+    that it calls, with its superblock loops over vectors where that can be; `outside` as for `Aliases`.
+    """
     function = dce(close_loops(function))
-    source, fresh, found = points_to.again(function), names(function), list[Vectorized]()
+    source, fresh, found = Aliases(function, outside), names(function), list[Vectorized]()
     for loop in superblocks(function):
-        dependences = tuple(memory_dependences(source.forms.function, loop.instructions, loop, source, {}))
+        dependences = tuple(memory_dependences(loop.instructions, loop, source, {}))
         expected = expected_iterations(function, loop, machine.expect)
         try:
+            # Again, of the function as it is now: loops before this one have changed it.
             current = superblock(function, loop.name)
             plan = analyse(function, current, dependences, machine.bytes, machine.reassociate, expected)
             made = in_whole_passes if is_counted(plan) else _in_masked_passes

@@ -48,6 +48,7 @@ class _Whole:
         passes.realize()
         last = Lanes(self.source, self.plan, self.fresh, self.head, passes.spread)
         total = materialize(count, self.head, self.fresh, self.source.address)
+        # Lanes are a power of two: the quotient's part of the count is a mask away.
         span = self._before("and", total, integer_constant(total.type, -lanes), type=total.type)
         left = self._before("and", total, integer_constant(total.type, lanes - 1), type=total.type)
         none = self._before("eq", span, integer_constant(total.type, 0), type=I1)
@@ -90,6 +91,7 @@ class _Whole:
         counters = [p for p in loop.parameters if p in self.plan.steps]
         if not counters:
             raise Refused("it has no counter")
+        # One counter's last value replaces the scalar loop's test.
         last = self._after(counters[0], span, self.head)
         grown = [advance(c, self.plan.steps[c] * lanes, passes.line, self.fresh, self.source) for c in counters]
         ended = Value(self.fresh("ended"), I1)

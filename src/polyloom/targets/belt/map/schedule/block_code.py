@@ -239,7 +239,7 @@ class Builder:
         # Without phases a constant drops at a bundle's end, which no branch taken in it may leave on its way.
         late = k > len(self.block.ops) and not self.plan.machine.phasing
         own = late or self.plan.has_own_fill(self.block.name, k, key)
-        known = self.own.get((k, key)) if own else self.needs_check.get(key)
+        known = self.own.get((k, key)) if own else self.leaves.get(key)
         if known is not None:
             return known
         node = external_node(key, self.plan.addresses, len(self.nodes))

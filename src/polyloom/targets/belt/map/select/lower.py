@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
-from polyloom.analysis.points_to import is_ordered
+from polyloom.analysis.effects import is_ordered
 from polyloom.ir import ssa
 from polyloom.ir.ssa import NOWHERE, Instruction, Place
 from polyloom.ir.ssa_types import I1, I8, I16, I32, I64

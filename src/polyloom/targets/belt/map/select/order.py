@@ -7,30 +7,23 @@ Volatile accesses stay in the order of the program, in loops that are not pipeli
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polyloom.analysis.aliases import Aliases
+from polyloom.analysis.effects import MemoryEffect, call_effects
 from polyloom.analysis.memory_dependences import memory_dependences
-from polyloom.analysis.points_to import Effect, PointsTo, call_effects
 from polyloom.analysis.superblocks import superblocks
-from polyloom.ir import ssa
 from polyloom.targets.belt.source.ir import Function, Loop, Module, Order
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """SSA function from which operations were made, and what its pointers point to."""
-
-    function: ssa.Function
-    points_to: PointsTo
-
-
-def order_memory(module: Module, origins: Mapping[str, Origin]) -> Module:
-    """Module with the memory order of all blocks and loops; `origins` by function where it comes from."""
+def order_memory(module: Module, origins: Mapping[str, Aliases]) -> Module:
+    """Module with the memory order of all blocks and loops; `origins`: by function, the aliases of the SSA form from
+    which it was made."""
     effects = call_effects(origins[module.functions[0].name].function)
     return replace(module, functions=tuple(_order_function(f, origins[f.name], effects) for f in module.functions))
 
 
-def _order_function(function: Function, origin: Origin, effects: Mapping[str, Effect]) -> Function:
+def _order_function(function: Function, origin: Aliases, effects: Mapping[str, MemoryEffect]) -> Function:
     """Function with the memory dependences of its blocks and loops (docs/targets/belt.md, Time)."""
     loops = {loop.name: loop for loop in superblocks(origin.function)}
     blocks = list(function.blocks)
@@ -41,7 +34,7 @@ def _order_function(function: Function, origin: Origin, effects: Mapping[str, Ef
         found = tuple(
             # Dependences count accesses; `order` counts all operations of the block.
             Order(accesses[d.source][0], accesses[d.sink][0], d.distance)
-            for d in memory_dependences(origin.function, line, loop, origin.points_to, effects)
+            for d in memory_dependences(line, loop, origin, effects)
         )
         blocks[k] = replace(block, order=found)
         # Pipelining overlaps iterations: volatile accesses of two would interleave.

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from polyloom.analysis.points_to import PointsTo
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.ssa import Function
 from polyloom.transform.ssa.vectorize.vectorize import Vectorized, VectorMachine, vectorize
@@ -13,14 +12,14 @@ from polyloom.transform.ssa.vectorize.vectorize import Vectorized, VectorMachine
 _EMULATED = "emulated."
 
 
-def make_vectorizer(machine: VectorMachine, found: list[Vectorized]) -> Callable[[Function, PointsTo], Function]:
+def make_vectorizer(machine: VectorMachine, found: list[Vectorized]) -> Callable[[Function, bool], Function]:
     """Change that vectorizes a function, unless it is a routine of ours; `found` gets what becomes of loops."""
 
-    def change(function: Function, points_to: PointsTo) -> Function:
+    def change(function: Function, outside: bool) -> Function:
         # Emulation routines have loops over bits, which are no loops of the user's.
         if function.name.startswith(_EMULATED):
             return function
-        made, loops = vectorize(function, points_to, machine)
+        made, loops = vectorize(function, machine, outside)
         found.extend(loops)
         return made
 
