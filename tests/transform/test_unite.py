@@ -13,7 +13,7 @@ from polyloom.ir.recurrence import System
 from polyloom.ir.recurrence_interpret import interpret
 from polyloom.ir.recurrence_verify import verify
 from polyloom.transform.dataflow import analyse
-from polyloom.transform.unite import united
+from polyloom.transform.unite import unite_statements
 
 HALVES = """
 for t in range(T):
@@ -54,14 +54,14 @@ def names(system: System) -> list[str]:
 def test_equal_updates_become_one(name: str, before: list[str], after: list[str]) -> None:
     system = analyse(kernel(name))
     assert names(system) == before
-    assert names(united(system)) == after
+    assert names(unite_statements(system)) == after
 
 
 @pytest.mark.parametrize("name", ["lu", "cholesky"])
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
 def test_every_value_stays_what_it_was(name: str, n: int) -> None:
     system = analyse(kernel(name))
-    made = united(system)
+    made = unite_statements(system)
     verify(made)
     given = arguments(kernel(name), {"N": n})
     assert_same(interpret(made, {"N": n}, given), interpret(system, {"N": n}, given))
@@ -70,9 +70,9 @@ def test_every_value_stays_what_it_was(name: str, n: int) -> None:
 def test_other_elements_are_other_statements() -> None:
     """y is no x, and x[i] - x[i - 1] * a[i] reads other elements than x[i] - y[i] * a[i]."""
     system = analyse(nest("x[N]; y[N]; a[N]", HALVES))
-    assert united(system) is system
+    assert unite_statements(system) is system
 
 
 def test_iterations_that_overlap_stay_apart() -> None:
     system = analyse(nest("A[N, N]", OVERLAPPING))
-    assert united(system) is system
+    assert unite_statements(system) is system

@@ -157,7 +157,7 @@ def _single_arguments(function: Function) -> dict[str, Operand]:
     }
 
 
-def first_values(function: Function, loop: Superblock) -> dict[Value, Operand]:
+def initial_values(function: Function, loop: Superblock) -> dict[Value, Operand]:
     """Initial values of a loop's parameters, by parameter: the arguments of the edge that enters it."""
     return dict(zip(loop.parameters, entry_edge(function, loop)[1].arguments, strict=True))
 
@@ -176,11 +176,11 @@ def induction_steps(loop: Superblock, forms: AffineForms) -> dict[Value, int]:
     return found
 
 
-def by_iteration(form: Affine, loop: Superblock, forms: AffineForms) -> Affine:
+def in_iteration_numbers(form: Affine, loop: Superblock, forms: AffineForms) -> Affine:
     """Normal form for dependence tests: basic induction variables become what they begin with plus a multiple of
     `ITERATION` (Goff, Kennedy, Tseng 1991).
     """
-    basic, first = induction_steps(loop, forms), first_values(forms.function, loop)
+    basic, first = induction_steps(loop, forms), initial_values(forms.function, loop)
     found = Affine(form.constant)
     for atom, coefficient in form.terms:
         if isinstance(atom, Value) and atom in basic:

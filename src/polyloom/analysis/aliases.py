@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.analysis.affine import Affine, AffineForms, Atom
-from polyloom.analysis.effects import effects, externals_of
+from polyloom.analysis.effects import effects, externals_by_name
 from polyloom.ir.ssa import Address, Function, Instruction, Operand, Undef, Value, successor_edges, terminator_operand
 from polyloom.ir.ssa_types import PTR, memory_size
 
@@ -60,7 +60,7 @@ class Aliases:
     of its data."""
 
     def __init__(self, function: Function, outside: bool = False) -> None:
-        self.function, self.outside, self.externals = function, outside, externals_of(function)
+        self.function, self.outside, self.externals = function, outside, externals_by_name(function)
         self.forms = AffineForms(function)
         self.passed = {p for p in function.parameters if p.type == PTR}
         self.restricted: set[Operand] = {p for k, p in enumerate(function.parameters) if k in function.restricted}
@@ -121,16 +121,16 @@ class Aliases:
 
     def distinct(self, a: Affine, b: Affine) -> bool:
         """Whether two addresses point into different objects, at whatever times."""
-        return all(self._are_separate(one, other) for one in self.objects(a) for other in self.objects(b))
+        return all(self.disjoint_objects(one, other) for one in self.objects(a) for other in self.objects(b))
 
     def objects(self, address: Affine) -> frozenset[Operand]:
         """Points-to set: variables, data and pointers that are passed into which the address may point."""
         if address not in self._objects:
-            found = frozenset(self._pointed_to(atom for atom, _ in address.terms))
+            found = frozenset(self._points_to_set(atom for atom, _ in address.terms))
             self._objects[address] = found or frozenset({_ANYTHING})
         return self._objects[address]
 
-    def _pointed_to(self, atoms: Iterable[Atom]) -> Iterator[Operand]:
+    def _points_to_set(self, atoms: Iterable[Atom]) -> Iterator[Operand]:
         """Points-to set of the atoms of an address: a worklist over parameters of blocks, selects and what these are
         made of (Andersen 1994, chapter 4; without stores, because loaded pointers may be anything).
         """
@@ -156,7 +156,7 @@ class Aliases:
     def _is_private(self, location: Location) -> bool:
         return self.objects(location.address) <= self.private
 
-    def _are_separate(self, one: Operand, other: Operand) -> bool:
+    def disjoint_objects(self, one: Operand, other: Operand) -> bool:
         """Disjointness of two objects: whether they share no byte (C17 6.7.3.1 for `restrict`, 6.2.4 for variables)."""
         pair = {one, other}
         # Nothing but its own addresses points to a private variable, so that it is disjoint even from the unknown.

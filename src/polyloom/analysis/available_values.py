@@ -58,13 +58,13 @@ class AvailableValues:
         while changed:
             changed = False
             for k in range(len(self.function.blocks)):
-                facts = self.entering(k)
+                facts = self.facts_at_entry(k)
                 for instruction in self.function.blocks[k].instructions:
                     self.apply(facts, instruction)
                 if self.leaving.get(k) != facts:
                     self.leaving[k], changed = facts, True
 
-    def entering(self, k: int) -> Facts:
+    def facts_at_entry(self, k: int) -> Facts:
         """Facts at the beginning of a block: the meet of those at the ends of its predecessors, as far as their values
         still are what they were (Muchnick 1997, section 8.3).
         """
@@ -76,10 +76,10 @@ class AvailableValues:
         return {
             key: value
             for key, value in first.items()
-            if all(other.get(key) == value for other in others) and self._holds(key[0], value, k)
+            if all(other.get(key) == value for other in others) and self._has_current_values(key[0], value, k)
         }
 
-    def _holds(self, location: Location, value: Operand, k: int) -> bool:
+    def _has_current_values(self, location: Location, value: Operand, k: int) -> bool:
         """Whether all values of a fact are as old as the block's dominators: a value that is defined in a loop is
         another one in the next iteration.
         """

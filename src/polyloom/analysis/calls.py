@@ -29,7 +29,7 @@ def with_calls(formulas: Formulas) -> Formulas:
     terms = {d.name: d.term for d in formulas.definitions}
     # A leaf that reads a definition at its own loops stands for the term: a pattern may span formulas.
     as_read = {Leaf(d.name, tuple(map(Affine.symbol, d.dims))): d.term for d in formulas.definitions}
-    called = {name: calls(term, lambda leaf: as_read.get(leaf, leaf)) for name, term in terms.items()}
+    called = {name: match_calls(term, lambda leaf: as_read.get(leaf, leaf)) for name, term in terms.items()}
     needed, left = set[str](), [output.definition for output in formulas.outputs]
     while left:
         name = left.pop()
@@ -40,28 +40,28 @@ def with_calls(formulas: Formulas) -> Formulas:
     return replace(formulas, definitions=tuple(kept))
 
 
-def calls(term: Term, defined: Callable[[Leaf], Term] = lambda leaf: leaf) -> Term:
+def match_calls(term: Term, defined: Callable[[Leaf], Term] = lambda leaf: leaf) -> Term:
     """The term with calls in it. `defined` gives what a leaf is, where another formula computes that. Parts that are
     one object stay one."""
     made = dict[int, Term]()
 
-    def change(part: Term) -> Term:
+    def rewrite_shared(part: Term) -> Term:
         # By identity: terms are graphs with shared parts, and equality would walk them as trees.
         if id(part) not in made:
-            made[id(part)] = changed(part)
+            made[id(part)] = rewrite(part)
         return made[id(part)]
 
-    def changed(part: Term) -> Term:
+    def rewrite(part: Term) -> Term:
         match part:
             case Apply():
                 name, operands = _call(part, defined) or (part.operation, part.operands)
-                return Apply(name, tuple(map(change, operands)), part.span)
+                return Apply(name, tuple(map(rewrite_shared, operands)), part.span)
             case Sum():
-                return replace(part, term=change(part.term))
+                return replace(part, term=rewrite_shared(part.term))
             case _:
                 return part
 
-    return change(term)
+    return rewrite_shared(term)
 
 
 def _call(term: Apply, defined: Callable[[Leaf], Term]) -> tuple[str, tuple[Term, ...]] | None:

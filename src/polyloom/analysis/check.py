@@ -110,16 +110,16 @@ def spaces_are_bounded(context: _Context) -> Iterator[Diagnostic]:
             yield Diagnostic("PL0215", f"the dimension `{dim}` is unbounded", span=unbounded[dim].span, help=help)
 
 
-def indices_are_inside(context: _Context) -> Iterator[Diagnostic]:
+def subscripts_in_bounds(context: _Context) -> Iterator[Diagnostic]:
     """Rule PL0221: array bounds; each access is inside the array's shape at every iteration of its equation."""
     arrays = {a.name: a for a in (*context.program.inputs, *context.program.outputs)}
     for equation, points in zip(context.program.equations, context.points, strict=True):
         for reference in _references(equation):
             if reference.name in arrays:
-                yield from _outside(context, equation, points, reference, arrays[reference.name])
+                yield from _bound_violations(context, equation, points, reference, arrays[reference.name])
 
 
-def _outside(
+def _bound_violations(
     context: _Context, equation: Equation, points: isl.Set, reference: Reference, array: Array
 ) -> Iterator[Diagnostic]:
     """Counterexample to the bounds of one access, the smallest point outside; nothing where there is none."""
@@ -167,7 +167,7 @@ def used_instances_are_defined(context: _Context) -> Iterator[Diagnostic]:
                 )
 
 
-def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
+def check_single_assignment(context: _Context) -> Iterator[Diagnostic]:
     """Rule PL0219: single assignment; conditions of two equations of one variable exclude each other (array paper,
     section 4).
     """
@@ -183,7 +183,7 @@ def instances_are_defined_once(context: _Context) -> Iterator[Diagnostic]:
                 yield Diagnostic("PL0219", message, span=second.span, help="make their conditions exclude each other")
 
 
-def output_elements_are_written_once(context: _Context) -> Iterator[Diagnostic]:
+def check_single_writes(context: _Context) -> Iterator[Diagnostic]:
     """Rule PL0220: each element of an output is written once, by one equation at one iteration."""
     for output in context.program.outputs:
         for a, b in combinations_with_replacement(context.definers(output.name), 2):
@@ -214,7 +214,7 @@ def _collisions(context: _Context, a: int, b: int) -> isl.Set:
     # For one equation "lexicographically first" is a union over the first dimension m in which I and I' differ: equal
     # before m, and I'[m] >= I[m] + 1. Without it every iteration would collide with itself.
     orders = (
-        [()] if a != b else [(*_equal(dims[:m], primed), primed[d] - Affine.symbol(d) + -1) for m, d in enumerate(dims)]
+        [()] if a != b else [(*_equality_constraints(dims[:m], primed), primed[d] - Affine.symbol(d) + -1) for m, d in enumerate(dims)]
     )
     pieces = [
         Polyhedron((*p.constraints, *(c.substitute(primed) for c in q.constraints), *same, *(-s for s in same), *order))
@@ -225,14 +225,14 @@ def _collisions(context: _Context, a: int, b: int) -> isl.Set:
     return to_set(Condition(tuple(pieces)), both, program.parameters).intersect_params(context.domain)
 
 
-def _equal(dims: Sequence[str], primed: Mapping[str, Affine]) -> Iterator[Affine]:
+def _equality_constraints(dims: Sequence[str], primed: Mapping[str, Affine]) -> Iterator[Affine]:
     """Equality of primed and plain dimensions as pairs of inequalities."""
     for dim in dims:
         yield primed[dim] - Affine.symbol(dim)
         yield Affine.symbol(dim) - primed[dim]
 
 
-def no_instance_depends_on_itself(context: _Context) -> Iterator[Diagnostic]:
+def check_acyclic(context: _Context) -> Iterator[Diagnostic]:
     """Rule PL0222: no dependence cycle of total distance zero, so a schedule exists (Karp, Miller, Winograd 1967)."""
     for edges in suspicious(dependences(context.program)):
         cycle = zero_cycle(edges, context.points)
@@ -256,11 +256,11 @@ RULES: tuple[Rule, ...] = (
     domain_is_not_empty,
     shapes_are_not_negative,
     spaces_are_bounded,
-    indices_are_inside,
+    subscripts_in_bounds,
     used_instances_are_defined,
-    instances_are_defined_once,
-    output_elements_are_written_once,
-    no_instance_depends_on_itself,
+    check_single_assignment,
+    check_single_writes,
+    check_acyclic,
 )
 
 

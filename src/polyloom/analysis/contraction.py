@@ -71,13 +71,13 @@ def contraction(program: Program, *, with_steps: bool = False) -> Contraction | 
         refuse("there are several results, of which one is a sum", equation.span)
     links = list[tuple[str, Leaf | None]]()
     while with_steps and isinstance(value, Apply):
-        value = peeled(value, links, equation)
-    made = contraction_of(_product(program, equation, value))
+        value = peel_operation(value, links, equation)
+    made = to_contraction(_product(program, equation, value))
     # The chain was read from the result inwards; steps are applied from the sum outwards.
     return replace(made, steps=_steps(program, equation, made, links[::-1])) if links else made
 
 
-def span_of(program: Program) -> Span | None:
+def source_span(program: Program) -> Span | None:
     """Where the products are written, else where the result is."""
     names = {array.name for array in program.outputs}
     made = [e for e in program.equations if e.span is not None]
@@ -85,7 +85,7 @@ def span_of(program: Program) -> Span | None:
     return next(iter([*sums, *(e.span for e in made if e.target.name in names)]), None)
 
 
-def peeled(value: Apply, links: list[tuple[str, Leaf | None]], equation: Equation) -> Term:
+def peel_operation(value: Apply, links: list[tuple[str, Leaf | None]], equation: Equation) -> Term:
     """The operand that has the sum; what the operation does goes into `links`. Raises `Unlike`."""
     inner = [operand for operand in value.operands if has_sum(operand)]
     others = [operand for operand in value.operands if not has_sum(operand)]
@@ -104,14 +104,14 @@ def _steps(
     program: Program, equation: Equation, made: Contraction, links: Sequence[tuple[str, Leaf | None]]
 ) -> tuple[Step, ...]:
     """With the dimension of each vector."""
-    out = dimensions_of(program, Leaf(equation.target.name, equation.target.index), equation)
+    out = index_dimensions(program, Leaf(equation.target.name, equation.target.index), equation)
     arrays = {a.name: a for a in (*program.inputs, *program.outputs)}
     found = list[Step]()
     for operation, leaf in links:
         if leaf is None:
             found.append(Step(operation))
             continue
-        at = dimensions_of(program, leaf, equation)
+        at = index_dimensions(program, leaf, equation)
         axes = tuple(out.index(d) for d in at if d in out)
         if len(at) != 1 or axes not in (made.result.rows, made.result.columns):
             refuse(f"`{leaf.array}` is no vector along the rows or columns of `{equation.target.name}`", equation.span)
@@ -151,7 +151,7 @@ def product(program: Program) -> Product | None:
     equation, value = found[0]
     if len(found) != 1:
         refuse("there are several results, of which one is a sum", equation.span)
-    return replace(_product(program, equation, value), span=span_of(program))
+    return replace(_product(program, equation, value), span=source_span(program))
 
 
 def _product(program: Program, equation: Equation, value: Term) -> Product:
@@ -162,8 +162,8 @@ def _product(program: Program, equation: Equation, value: Term) -> Product:
     if not isinstance(term, Apply) or term.operation != "mul" or not all(isinstance(o, Leaf) for o in term.operands):
         refuse(f"`{name}` is no sum of products of two inputs", equation.span)
     factors = [o for o in term.operands if isinstance(o, Leaf)]
-    left, right = (dimensions_of(program, factor, equation) for factor in factors)
-    out = dimensions_of(program, Leaf(name, equation.target.index), equation)
+    left, right = (index_dimensions(program, factor, equation) for factor in factors)
+    out = index_dimensions(program, Leaf(name, equation.target.index), equation)
     if value.dimension not in left or value.dimension not in right:
         refuse(f"the sum runs along {value.dimension}, which both factors must have", equation.span)
     if shared := sorted((set(left) & set(right)) - {value.dimension}):
@@ -171,13 +171,13 @@ def _product(program: Program, equation: Equation, value: Term) -> Product:
     if set(out) != (set(left) | set(right)) - {value.dimension}:
         refuse(f"`{name}` does not have the other dimensions of both factors", equation.span)
     # Factors are exchanged so that the first gives the rows: a product of elements commutes exactly.
-    if not _begins_with(out, left, value.dimension):
+    if not _gives_first_dimension(out, left, value.dimension):
         factors = factors[::-1]
     check_extents(program, equation, factors, value)
     return Product(name, out, factors[0], factors[1], value.dimension, name, widened)
 
 
-def contraction_of(product: Product) -> Contraction:
+def to_contraction(product: Product) -> Contraction:
     """A product by positions of dimensions."""
     left, right = (tuple(map(index_dimension, leaf.index)) for leaf in (product.left, product.right))
     out, over = product.dims, product.over
@@ -202,12 +202,12 @@ def narrow(term: Term) -> tuple[Term, str]:
     return term, ""
 
 
-def _begins_with(out: tuple[str, ...], left: tuple[str, ...], over: str) -> bool:
+def _gives_first_dimension(out: tuple[str, ...], left: tuple[str, ...], over: str) -> bool:
     """Whether the first factor gives the first dimension of the result, where it gives any."""
     return out[0] in left if out else len(left) >= 1 and over in left
 
 
-def dimensions_of(program: Program, leaf: Leaf, equation: Equation) -> tuple[str, ...]:
+def index_dimensions(program: Program, leaf: Leaf, equation: Equation) -> tuple[str, ...]:
     """The dimension that each place of an index is."""
     names = tuple(name for name in (index_dimension(index) for index in leaf.index) if name in program.dimensions)
     if len(names) != len(leaf.index) or len(set(names)) != len(names) or leaf.padded:
@@ -233,11 +233,11 @@ def check_extents(program: Program, equation: Equation, leaves: Sequence[Leaf], 
     if over is not None:
         last = extents[over.dimension] - 1
         whole.append(symbols[over.dimension] - last)
-        _check_first(program, equation, over)
-    _check_same(program, equation, whole, "" if over is None else f" the sum over all of {over.dimension}")
+        _check_starts_at_zero(program, equation, over)
+    _check_written_completely(program, equation, whole, "" if over is None else f" the sum over all of {over.dimension}")
 
 
-def _check_first(program: Program, equation: Equation, over: Sum) -> None:
+def _check_starts_at_zero(program: Program, equation: Equation, over: Sum) -> None:
     first = Affine.symbol(over.dimension)
     begins = to_set(over.first, program.dimensions, program.parameters)
     at_zero = to_set(Condition((Polyhedron((first, -first)),)), program.dimensions, program.parameters)
@@ -246,10 +246,10 @@ def _check_first(program: Program, equation: Equation, over: Sum) -> None:
 
 
 def _extents(program: Program, leaf: Leaf, arrays: Mapping[str, Array], equation: Equation) -> list[tuple[str, Affine]]:
-    return list(zip(dimensions_of(program, leaf, equation), arrays[leaf.array].shape, strict=True))
+    return list(zip(index_dimensions(program, leaf, equation), arrays[leaf.array].shape, strict=True))
 
 
-def _check_same(program: Program, equation: Equation, whole: list[Affine], what: str) -> None:
+def _check_written_completely(program: Program, equation: Equation, whole: list[Affine], what: str) -> None:
     """The result is written for all elements, where `whole` holds."""
     names, params = program.dimensions, program.parameters
     assumed = to_set(program.assumptions, names, params)

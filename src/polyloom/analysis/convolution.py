@@ -99,16 +99,16 @@ def convolutions(found: Summed) -> tuple[Convolution, ...]:
     vector.
     """
     first, second = found.factors
-    return tuple(made for pair in ((first, second), (second, first)) if (made := _of(found, *pair)))
+    return tuple(made for pair in ((first, second), (second, first)) if (made := _convolution(found, *pair)))
 
 
-def _of(found: Summed, image: Access, weight: Access) -> Convolution | None:
+def _convolution(found: Summed, image: Access, weight: Access) -> Convolution | None:
     """Convolution with the roles of image and weights fixed; None where the sum is none."""
-    weights = tuple(_same(index, found.result.index) for index in weight.index)
+    weights = tuple(_index_position(index, found.result.index) for index in weight.index)
     # Two dimensions shared by weights and result would be groups, which no target computes.
     if len([n for n in weights if n is not None]) > 1 or not image.index or not found.result.index:
         return None
-    met = _met(found, image, weight)
+    met = _image_relation(found, image, weight)
     if met is None:
         return None
     where, indices = met
@@ -129,7 +129,7 @@ def _of(found: Summed, image: Access, weight: Access) -> Convolution | None:
     if steps is None:
         return None
     made = replace(made, steps=steps)
-    return made if _has_roles(made, found, weight) and _is_whole(found, image, weight, made, where) else None
+    return made if _has_roles(made, found, weight) and _covers_all_terms(found, image, weight, made, where) else None
 
 
 def _steps(found: Summed, made: Convolution) -> tuple[Step, ...] | None:
@@ -145,7 +145,7 @@ def _steps(found: Summed, made: Convolution) -> tuple[Step, ...] | None:
     return tuple(steps)
 
 
-def _same(index: Affine, others: Sequence[Affine]) -> int | None:
+def _index_position(index: Affine, others: Sequence[Affine]) -> int | None:
     """Position of an index among others; None for a constant, which is no dimension."""
     return next((n for n, other in enumerate(others) if other == index and not index.is_constant), None)
 
@@ -154,7 +154,7 @@ def _names(side: str, access: Access) -> tuple[str, ...]:
     return tuple(f"{side}.{n}" for n in range(len(access.index)))
 
 
-def _met(found: Summed, image: Access, weight: Access) -> tuple[isl.Set, tuple[Affine, ...]] | None:
+def _image_relation(found: Summed, image: Access, weight: Access) -> tuple[isl.Set, tuple[Affine, ...]] | None:
     """Relation of elements, computed by isl: which elements of the result and the weights meet, by names, and the
     element of the image then; None where a pair meets twice, or no affine index tells.
     """
@@ -220,7 +220,7 @@ def _has_roles(made: Convolution, found: Summed, weight: Access) -> bool:
     return is_plain and whole and sorted(of_weight) == summed
 
 
-def _is_whole(found: Summed, image: Access, weight: Access, made: Convolution, where: isl.Set) -> bool:
+def _covers_all_terms(found: Summed, image: Access, weight: Access, made: Convolution, where: isl.Set) -> bool:
     """Completeness: the terms are all those whose element of the image there is; elsewhere the image is zero, as with
     padding.
     """
@@ -228,7 +228,7 @@ def _is_whole(found: Summed, image: Access, weight: Access, made: Convolution, w
     limits = list[Affine]()
     for names, access in ((y, found.result), (w, weight)):
         for name, extent in zip(names, access.shape, strict=True):
-            limits += _within(Affine.symbol(name), extent)
+            limits += _bounds(Affine.symbol(name), extent)
     for n, place in enumerate(made.weights):
         if place is not None:
             same = Affine.symbol(w[n]) - Affine.symbol(y[place])
@@ -237,7 +237,7 @@ def _is_whole(found: Summed, image: Access, weight: Access, made: Convolution, w
         at = place.offset
         at += Affine.from_terms({y[place.result]: place.stride}) if place.result is not None else 0
         at += Affine.from_terms({w[place.weight]: place.dilation}) if place.weight is not None else 0
-        limits += _within(at, extent)
+        limits += _bounds(at, extent)
     expected = to_set(Condition((Polyhedron(tuple(limits)),)), (*y, *w), found.params)
     extents = [extent - 1 for access in (image, weight, found.result) for extent in access.shape]
     some = to_set(found.assumptions, (), found.params).params()
@@ -248,7 +248,7 @@ def _is_whole(found: Summed, image: Access, weight: Access, made: Convolution, w
     return bool(expected.intersect_params(some).is_equal(where.intersect_params(some)))
 
 
-def _within(value: Affine, extent: Affine) -> Iterator[Affine]:
+def _bounds(value: Affine, extent: Affine) -> Iterator[Affine]:
     """Bounds of a subscript as constraints: 0 <= value < extent."""
     yield value
     yield extent - 1 - value

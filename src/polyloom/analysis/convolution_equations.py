@@ -8,16 +8,16 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polyloom.analysis.contraction import narrow, peeled, results
+from polyloom.analysis.contraction import narrow, peel_operation, results
 from polyloom.analysis.convolution import Access, Summed
-from polyloom.analysis.dataflow import Unlike, inside_of
+from polyloom.analysis.dataflow import Unlike, element_points
 from polyloom.ir.formula import Apply, Leaf, Sum
 from polyloom.ir.pla import Equation, Program
 from polyloom.sets import Condition
 from polyloom.sets.isl import to_set, translate
 
 
-def summed(program: Program) -> Summed | None:
+def sum_of_products(program: Program) -> Summed | None:
     """Sum of products that equations compute: nested sums along dimensions over two leaves, padded or not; None where
     the equations are anything else.
     """
@@ -32,12 +32,12 @@ def summed(program: Program) -> Summed | None:
     links = list[tuple[str, Leaf | None]]()
     try:
         while isinstance(value, Apply):
-            value = peeled(value, links, equation)
+            value = peel_operation(value, links, equation)
     except Unlike:
         return None
     if not isinstance(value, Sum):
         return None
-    sums = _nested(value)
+    sums = _nested_sums(value)
     term, widened = narrow(sums[-1].term)
     leaves = [o for o in term.operands if isinstance(o, Leaf)] if isinstance(term, Apply) else []
     if not isinstance(term, Apply) or term.operation != "mul" or len(leaves) != 2:
@@ -45,11 +45,11 @@ def summed(program: Program) -> Summed | None:
     along = [each.dimension for each in sums]
     # Each sum runs along a dimension of its own, which the result has not.
     is_apart = len(set(along)) == len(along) and not any(i.symbols & set(along) for i in equation.target.index)
-    if not is_apart or not all(leaf.index for leaf in leaves) or not _is_whole(program, equation, sums):
+    if not is_apart or not all(leaf.index for leaf in leaves) or not _sums_end_to_end(program, equation, sums):
         return None
     where = _points(program, sums[-1].where)
     for leaf in leaves:
-        where = where.intersect(inside_of(program, leaf)) if leaf.padded else where
+        where = where.intersect(element_points(program, leaf)) if leaf.padded else where
     shapes = {a.name: a.shape for a in (*program.inputs, *program.outputs)}
     first, second = (Access(leaf.array, shapes[leaf.array], leaf.index) for leaf in leaves)
     return Summed(
@@ -65,13 +65,13 @@ def summed(program: Program) -> Summed | None:
     )
 
 
-def _nested(value: Sum) -> list[Sum]:
+def _nested_sums(value: Sum) -> list[Sum]:
     """From the outermost sum inwards."""
     inner = value.term
-    return [value, *_nested(inner)] if isinstance(inner, Sum) else [value]
+    return [value, *_nested_sums(inner)] if isinstance(inner, Sum) else [value]
 
 
-def _is_whole(program: Program, equation: Equation, sums: Sequence[Sum]) -> bool:
+def _sums_end_to_end(program: Program, equation: Equation, sums: Sequence[Sum]) -> bool:
     """Whether each sum begins where its iterations do, and is taken exactly where they end."""
     taken = equation.condition
     for each in sums:

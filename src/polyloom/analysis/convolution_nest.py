@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from polyloom.analysis.convolution import Access, Summed
-from polyloom.analysis.convolution_stored import Stored, stored
+from polyloom.analysis.convolution_stored import Stored, accumulator_chain
 from polyloom.ir.nest import Apply, Expression, Nest, Statement, statements
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import hidden_name
@@ -19,15 +19,15 @@ from polyloom.sets.isl import affine_map, to_set
 _WIDER = ("to_i32", "to_f32")
 
 
-def summed(nest: Nest) -> Summed | None:
+def sum_of_products(nest: Nest) -> Summed | None:
     """Sum of products that a nest computes, in place or through a scalar; None where the nest is anything else."""
     found = statements(nest)
-    made = stored(nest, found) if len(found) > 2 else Stored(found, ())
+    made = accumulator_chain(nest, found) if len(found) > 2 else Stored(found, ())
     if made is None or len(made.sum) != 2:
         return None
     begin, add = made.sum
     parts = _parts(add)
-    if parts is None or not _begins(nest, begin, add):
+    if parts is None or not _initializes_elements(nest, begin, add):
         return None
     result = add.assign.target
     (a, b), widened = parts
@@ -60,17 +60,17 @@ def _parts(add: Statement) -> tuple[tuple[Reference, Reference], str] | None:
     if not isinstance(value, Apply):
         return None
     # Fused or not: the sum is the same form, and its rounding is the target's affair.
-    if value.operation == "madd" and _is(value.operands[2], target):
+    if value.operation == "madd" and _is_read_of_target(value.operands[2], target):
         return _factors(value.operands[:2])
     if value.operation != "add":
         return None
-    rest = [operand for operand in value.operands if not _is(operand, target)]
+    rest = [operand for operand in value.operands if not _is_read_of_target(operand, target)]
     if len(rest) != 1 or not isinstance(rest[0], Apply) or rest[0].operation != "mul":
         return None
     return _factors(rest[0].operands)
 
 
-def _is(value: Expression, target: Reference) -> bool:
+def _is_read_of_target(value: Expression, target: Reference) -> bool:
     return isinstance(value, Reference) and (value.name, value.index) == (target.name, target.index)
 
 
@@ -85,7 +85,7 @@ def _factors(operands: Sequence[Expression]) -> tuple[tuple[Reference, Reference
     return None
 
 
-def _begins(nest: Nest, begin: Statement, add: Statement) -> bool:
+def _initializes_elements(nest: Nest, begin: Statement, add: Statement) -> bool:
     """Whether every element becomes zero, each before anything is added to it."""
     target, value = begin.assign.target, begin.assign.value
     # Not -0.0: a sum of no terms would then differ in its sign.
@@ -95,19 +95,19 @@ def _begins(nest: Nest, begin: Statement, add: Statement) -> bool:
     shape = nest[target.name].shape
     points = to_set(begin.domain, begin.loops, params).intersect_params(to_set(nest.assumptions, (), params).params())
     written = points.apply(isl.Map.from_multi_aff(affine_map(target.index, begin.loops, params)))
-    box = [limit for n, extent in enumerate(shape) for limit in _within(hidden_name(n), extent)]
+    box = [limit for n, extent in enumerate(shape) for limit in _bounds(hidden_name(n), extent)]
     whole = to_set(Condition((Polyhedron(tuple(box)),)), [hidden_name(n) for n in range(len(shape))], params)
     if not whole.intersect_params(to_set(nest.assumptions, (), params).params()).is_subset(written):
         return False
-    return not any(_some(nest, begin, add, late) for late in _late(begin, add))
+    return not any(_collide(nest, begin, add, late) for late in _order_violations(begin, add))
 
 
-def _within(name: str, extent: Affine) -> Iterator[Affine]:
+def _bounds(name: str, extent: Affine) -> Iterator[Affine]:
     yield Affine.symbol(name)
     yield extent - 1 - Affine.symbol(name)
 
 
-def _late(begin: Statement, add: Statement) -> Iterator[list[Affine]]:
+def _order_violations(begin: Statement, add: Statement) -> Iterator[list[Affine]]:
     """Lexicographic order violated: conditions, of which one holds for two iterations of which the second does not come
     behind the first.
     """
@@ -118,18 +118,18 @@ def _late(begin: Statement, add: Statement) -> Iterator[list[Affine]]:
             if place >= other:
                 yield same
             return
-        apart = _second(loop) - Affine.symbol(loop)
+        apart = _primed_loop(loop) - Affine.symbol(loop)
         yield [*same, -apart * step - 1]
         same = [*same, apart, -apart]
 
 
-def _second(loop: str) -> Affine:
+def _primed_loop(loop: str) -> Affine:
     return Affine.symbol(hidden_name(loop))
 
 
-def _some(nest: Nest, begin: Statement, add: Statement, late: Sequence[Affine]) -> bool:
+def _collide(nest: Nest, begin: Statement, add: Statement, late: Sequence[Affine]) -> bool:
     """Collision test: whether there are two iterations that touch one element, for which this holds."""
-    renamed = {loop: _second(loop) for loop in add.loops}
+    renamed = {loop: _primed_loop(loop) for loop in add.loops}
     pairs = zip(begin.assign.target.index, add.assign.target.index, strict=True)
     same = [sign for a, b in pairs for sign in (a - b.substitute(renamed), b.substitute(renamed) - a)]
     pieces = [

@@ -26,7 +26,7 @@ class Stored:
     links: tuple[tuple[str, Reference | None], ...]
 
 
-def stored(nest: Nest, found: Sequence[Statement]) -> Stored | None:
+def accumulator_chain(nest: Nest, found: Sequence[Statement]) -> Stored | None:
     """Scalar accumulator and the chain of operations up to its store (the epilogue of a fused kernel; CUTLASS calls it
     so); None where the statements are anything else.
     """
@@ -38,20 +38,20 @@ def stored(nest: Nest, found: Sequence[Statement]) -> Stored | None:
     for store in stores[:-1]:
         if not _is_scalar(nest, store.assign.target.name):
             return None
-        values[store.assign.target.name] = _filled(store.assign.value, values)
+        values[store.assign.target.name] = _substitute_scalars(store.assign.value, values)
     target = stores[-1].assign.target
     # The last store is the result, and a result is an array.
     if _is_scalar(nest, target.name):
         return None
     links = list[tuple[str, Reference | None]]()
-    if not _is_chain(nest, _filled(stores[-1].assign.value, values), name, links):
+    if not _is_chain(nest, _substitute_scalars(stores[-1].assign.value, values), name, links):
         return None
     first = begin.assign.value
     if isinstance(first, Reference) and nest[name].dtype in _INTEGERS and nest[first.name].shape:
         # Integers may be added in any order.
         links.append(("add", first))
         begin = replace(begin, assign=replace(begin.assign, value=Constant(0, nest[name].dtype)))
-    return Stored([_renamed(each, name, target) for each in (begin, add)], tuple(links[::-1]))
+    return Stored([_with_element(each, name, target) for each in (begin, add)], tuple(links[::-1]))
 
 
 def _is_scalar(nest: Nest, name: str) -> bool:
@@ -69,10 +69,10 @@ def _in_order(begin: Statement, add: Statement, stores: Sequence[Statement]) -> 
     return places == sorted(set(places)) and len({statement.order[:level] for statement in all_}) == 1
 
 
-def _filled(value: Expression, values: Mapping[str, Expression]) -> Expression:
+def _substitute_scalars(value: Expression, values: Mapping[str, Expression]) -> Expression:
     """Forward substitution of scalars into an expression."""
     if isinstance(value, Apply):
-        return replace(value, operands=tuple(_filled(operand, values) for operand in value.operands))
+        return replace(value, operands=tuple(_substitute_scalars(operand, values) for operand in value.operands))
     return values.get(value.name, value) if isinstance(value, Reference) else value
 
 
@@ -105,11 +105,11 @@ def _names(value: Expression, name: str) -> bool:
     return isinstance(value, Reference) and value.name == name
 
 
-def _renamed(statement: Statement, name: str, target: Reference) -> Statement:
-    def moved(value: Expression) -> Expression:
+def _with_element(statement: Statement, name: str, target: Reference) -> Statement:
+    def replace_accumulator(value: Expression) -> Expression:
         if isinstance(value, Apply):
-            return replace(value, operands=tuple(map(moved, value.operands)))
+            return replace(value, operands=tuple(map(replace_accumulator, value.operands)))
         return target if isinstance(value, Reference) and value.name == name else value
 
-    assign = replace(statement.assign, target=target, value=moved(statement.assign.value))
+    assign = replace(statement.assign, target=target, value=replace_accumulator(statement.assign.value))
     return replace(statement, assign=assign)

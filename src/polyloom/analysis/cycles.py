@@ -58,7 +58,7 @@ def suspicious(edges: Sequence[Edge]) -> Iterator[list[Edge]]:
     for group in components({n: [e.writer for e in edges if e.reader == n] for n in nodes}):
         inside = [e for e in edges if e.reader in group and e.writer in group]
         rest = next(
-            filter(lambda r: len(r) < len(inside), map(lambda s, inside=inside: _still(inside, s), _signs(inside))),
+            filter(lambda r: len(r) < len(inside), map(lambda s, inside=inside: _edges_without_distance(inside, s), _signs(inside))),
             None,
         )
         # Karp, Miller and Winograd: in a zero cycle the distances of every dimension sum to 0. Where all have one sign,
@@ -75,7 +75,7 @@ def _signs(edges: Sequence[Edge]) -> list[int]:
     return [m for m in range(size) if all(e.distance[m] >= 0 for e in edges) or all(e.distance[m] <= 0 for e in edges)]
 
 
-def _still(edges: Sequence[Edge], dimension: int) -> list[Edge]:
+def _edges_without_distance(edges: Sequence[Edge], dimension: int) -> list[Edge]:
     return [e for e in edges if e.distance[dimension] == 0]
 
 

@@ -73,7 +73,7 @@ def _term(program: Program, name: str, found: dict[str, Term]) -> Term:
         if not copies:
             found[name] = _formula(program, others, found)
         elif all(e.operation == "move" for e in copies):
-            found[name] = _carried(program, copies, others)
+            found[name] = _propagated_input(program, copies, others)
         else:
             found[name] = _sum(program, copies, others, found)
     return found[name]
@@ -85,24 +85,24 @@ def _reads(equation: Equation, name: str) -> bool:
 
 def _formula(program: Program, equations: Sequence[Equation], found: dict[str, Term]) -> Term:
     """One equation wherever the variable is needed."""
-    if (leaf := _padded(program, equations)) is not None:
+    if (leaf := _zero_padded(program, equations)) is not None:
         return leaf
     first, *others = equations
-    made = _applied(program, first, found)
+    made = _operation_term(program, first, found)
     for other in others:
-        if _applied(program, other, found) != made:
+        if _operation_term(program, other, found) != made:
             refuse(f"`{first.target.name}` is not one formula in all iterations", other.span)
     return made
 
 
-def _applied(program: Program, equation: Equation, found: dict[str, Term]) -> Term:
+def _operation_term(program: Program, equation: Equation, found: dict[str, Term]) -> Term:
     operands = tuple(operand_term(program, equation, operand, found) for operand in equation.operands)
     return operands[0] if equation.operation == "move" else Apply(equation.operation, operands, equation.span)
 
 
-def _carried(program: Program, copies: Sequence[Equation], sources: Sequence[Equation]) -> Leaf:
+def _propagated_input(program: Program, copies: Sequence[Equation], sources: Sequence[Equation]) -> Leaf:
     """An input that travels: the index of its source is the same where it comes from."""
-    leaf = _padded(program, sources)
+    leaf = _zero_padded(program, sources)
     if leaf is None:
         leaves = {_source(program, equation) for equation in sources}
         if len(leaves) != 1:
@@ -119,7 +119,7 @@ def _carried(program: Program, copies: Sequence[Equation], sources: Sequence[Equ
     return leaf
 
 
-def _padded(program: Program, equations: Sequence[Equation]) -> Leaf | None:
+def _zero_padded(program: Program, equations: Sequence[Equation]) -> Leaf | None:
     """An element of an input where there is one, and 0 elsewhere; None where these equations do not say so."""
     zeros = [e for e in equations if e.operation == "move" and _is_zero(e.operands[0])]
     others = [e for e in equations if e not in zeros]
@@ -132,7 +132,7 @@ def _padded(program: Program, equations: Sequence[Equation]) -> Leaf | None:
     array = next((a for a in program.inputs if a.name == leaf.array), None)
     if array is None:
         return None
-    inside = inside_of(program, leaf)
+    inside = element_points(program, leaf)
     return leaf if all(_points(program, e.condition).intersect(inside).is_empty() for e in zeros) else None
 
 
@@ -140,7 +140,7 @@ def _is_zero(operand: Operand) -> bool:
     return isinstance(operand, Constant) and Number(operand.value) == Number(0)
 
 
-def inside_of(program: Program, leaf: Leaf) -> isl.Set:
+def element_points(program: Program, leaf: Leaf) -> isl.Set:
     """Where an input has the element."""
     shape = next(a.shape for a in program.inputs if a.name == leaf.array)
     limits = [limit for at, n in zip(leaf.index, shape, strict=True) for limit in (at, n - 1 - at)]
@@ -168,7 +168,7 @@ def _sum(program: Program, steps: Sequence[Equation], firsts: Sequence[Equation]
     ((dimension, term),) = parts
     first = firsts[0]
     # A first value other than the first term would be added to every sum.
-    if _without_zero(_applied(program, first, found)) != term:
+    if _drop_zero(_operation_term(program, first, found)) != term:
         refuse(f"the sum `{name}` does not begin with its first term alone", first.span)
     pieces = [piece for equation in (first, *steps) for piece in equation.condition.pieces]
     return Sum(term, dimension, first.condition, Condition(tuple(pieces)))
@@ -190,7 +190,7 @@ def _step(program: Program, step: Equation, found: dict[str, Term]) -> tuple[str
     return program.dimensions[distance.index(1)], term
 
 
-def _without_zero(term: Term) -> Term:
+def _drop_zero(term: Term) -> Term:
     """First term of a sum: `0 + t` is t, `madd(a, b, 0)` is a b. Exact in floats up to the sign of zero."""
     if not isinstance(term, Apply):
         return term

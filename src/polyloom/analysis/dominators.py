@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from polyloom._native.graph import DominatorTree
 from polyloom._native.graph import dominators as _dominators
-from polyloom.analysis.flow_graph import Edges, Integers, Nodes, checked, find_outside, integers
+from polyloom.analysis.flow_graph import Edges, Integers, Nodes, checked_graph, find_invalid_node, integers
 from polyloom.diagnostics import input_error, nearest
 
 __all__ = [
@@ -58,7 +58,7 @@ def dominators(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0, strategy
     Time is O(m n) for "scratch", O(m log n) for "cached", O(m alpha(m, n)) for "balanced". Errors: PL0962 to PL0964,
     PL0966.
     """
-    count, array, start = checked(n, edges, root)
+    count, array, start = checked_graph(n, edges, root)
     # Strategies differ in how paths are compressed, and so in time alone.
     return _dominators(count, array, start, _index(strategy, get_args(Strategy), "strategy"))
 
@@ -66,7 +66,7 @@ def dominators(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0, strategy
 def post_dominators(n: SupportsIndex, edges: Edges, strategy: Strategy = "balanced") -> Nodes:
     """Immediate post-dominators, int32 (n,): n, the virtual exit, after nodes that nothing else is sure to follow; -1
     for nodes that reach no exit."""
-    count, array, _ = checked(n, edges, 0)
+    count, array, _ = checked_graph(n, edges, 0)
     return dominators(count + 1, reversed_edges(count, array), count, strategy)[:count]
 
 
@@ -85,7 +85,7 @@ def dominator_tree(
     """Dominator tree in preorder, where a subtree is an interval, so that dominance is two comparisons (Muchnick 1997,
     section 7.3); errors as for `dominators`.
     """
-    count, array, start = checked(n, edges, root)
+    count, array, start = checked_graph(n, edges, root)
     return DominatorTree(count, array, start, _index(strategy, get_args(Strategy), "strategy"))
 
 
@@ -123,7 +123,7 @@ def iterated_frontier(tree: DominatorTree, nodes: Integers, within: npt.NDArray[
     (1995): O(n + m), without frontiers.
     """
     asked = integers("nodes", nodes).reshape(-1)
-    if (fault := find_outside("nodes", asked, len(tree.idom))) is not None:
+    if (fault := find_invalid_node("nodes", asked, len(tree.idom))) is not None:
         raise fault.error()
     # An empty mask stands for all nodes: the native side makes none of its own.
     mask = np.zeros(0, np.bool_) if within is None else np.ascontiguousarray(within, np.bool_)

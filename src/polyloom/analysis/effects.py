@@ -28,7 +28,7 @@ _PLAIN: Final[dict[str, frozenset[Effect]]] = {
 }
 
 
-def externals_of(function: Function) -> Externals:
+def externals_by_name(function: Function) -> Externals:
     """By name."""
     return {external.name: external for external in function.externals}
 
@@ -67,7 +67,7 @@ def call_effects(program: Function) -> dict[str, MemoryEffect]:
     1988, asks for more: which variables)."""
     found: dict[str, MemoryEffect] = {member.name: "" for member in program.program}
     while True:
-        new: dict[str, MemoryEffect] = {member.name: _effect_of(member, found) for member in program.program}
+        new: dict[str, MemoryEffect] = {member.name: _function_effect(member, found) for member in program.program}
         if new == found:
             return found
         found = new
@@ -81,11 +81,11 @@ def memory_effect(instruction: Instruction, known: Mapping[str, MemoryEffect]) -
     return "writes" if found - {"reads"} else "reads" if found else ""
 
 
-def _effect_of(function: Function, known: Mapping[str, MemoryEffect]) -> MemoryEffect:
+def _function_effect(function: Function, known: Mapping[str, MemoryEffect]) -> MemoryEffect:
     kinds = {memory_effect(i, known) for block in function.blocks for i in block.instructions}
     return "writes" if "writes" in kinds else "reads" if "reads" in kinds else ""
 
 
-def is_ordered(instruction: Instruction) -> bool:
+def is_ordered_access(instruction: Instruction) -> bool:
     """Whether the access is volatile or atomic."""
     return not instruction.called and "ordered" in effects(instruction, {})

@@ -41,7 +41,7 @@ class Fault:
         return input_error(self.code, self.message, span=span, help=self.help)
 
 
-def checked(n: SupportsIndex, edges: Edges, root: SupportsIndex) -> tuple[int, Nodes, int]:
+def checked_graph(n: SupportsIndex, edges: Edges, root: SupportsIndex) -> tuple[int, Nodes, int]:
     """The graph in native types; errors PL0962 to PL0964."""
     count, start, array = _integer("n", n), _integer("root", root), integers("edges", edges)
     # NumPy gives an empty list the type float64 and one dimension; an empty graph is no error.
@@ -75,19 +75,19 @@ def find_fault(n: int, edges: npt.NDArray[np.generic], root: int) -> Fault | Non
             f"{size_text(available_bytes())}"
         )
         return Fault(("n",), "PL0963", why, "number only the nodes that edges reach, from 0 on")
-    return find_outside("edges", edges, n) if 0 <= root < n else _outside(("root",), root, n)
+    return find_invalid_node("edges", edges, n) if 0 <= root < n else _node_fault(("root",), root, n)
 
 
-def find_outside(name: str, nodes: npt.NDArray[np.generic], n: int) -> Fault | None:
+def find_invalid_node(name: str, nodes: npt.NDArray[np.generic], n: int) -> Fault | None:
     """The first element that is none of 0 to n - 1; its place is `name` and its index in the array."""
     found = cast("npt.NDArray[np.int64]", nodes)
     if found.size == 0 or (found.min() >= 0 and found.max() < n):
         return None
     at = tuple(int(k) for k in np.argwhere((found < 0) | (found >= n))[0])
-    return _outside((name, *at), int(found[at]), n)
+    return _node_fault((name, *at), int(found[at]), n)
 
 
-def _outside(place: Path, node: int, n: int) -> Fault:
+def _node_fault(place: Path, node: int, n: int) -> Fault:
     title = "".join([str(place[0]), *(f"[{k}]" for k in place[1:])])
     return Fault(
         place,
@@ -102,14 +102,14 @@ def integers(name: str, values: Integers | Edges) -> npt.NDArray[np.integer]:
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths
-        raise _not_integers(name, "rows of different lengths") from None
+        raise _type_fault(name, "rows of different lengths") from None
     # The type of an empty array says nothing.
     if array.size and array.dtype.kind not in "iu":
-        raise _not_integers(name, f"elements of type {array.dtype}")
+        raise _type_fault(name, f"elements of type {array.dtype}")
     return array
 
 
-def _not_integers(name: str, what: str) -> PolyloomError:
+def _type_fault(name: str, what: str) -> PolyloomError:
     return input_error("PL0962", f"{name} has {what}", help="give an array of integers, for instance of type int32")
 
 

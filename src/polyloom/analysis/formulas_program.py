@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from polyloom.analysis.contraction import check_extents, dimensions_of, results
+from polyloom.analysis.contraction import check_extents, index_dimensions, results
 from polyloom.analysis.dataflow import refuse
 from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Output, Sum, Term, leaves
 from polyloom.ir.pla import Equation, Program
 from polyloom.names import fresh_name
 
 
-def of_program(program: Program) -> Formulas:
+def program_formulas(program: Program) -> Formulas:
     """Formulas of a program's results, by dataflow (Feautrier 1991 in spirit: each read has one source). Raises
     `Unlike`.
     """
@@ -41,9 +41,9 @@ def _definition(program: Program, equation: Equation, value: Term, name: str) ->
     extents = {
         dimension: extent
         for leaf in (target, *elements)
-        for dimension, extent in zip(dimensions_of(program, leaf, equation), arrays[leaf.array].shape, strict=True)
+        for dimension, extent in zip(index_dimensions(program, leaf, equation), arrays[leaf.array].shape, strict=True)
     }
-    out, dtype = dimensions_of(program, target, equation), arrays[equation.target.name].dtype
+    out, dtype = index_dimensions(program, target, equation), arrays[equation.target.name].dtype
     return Definition(name, equation.target.name, out, extents, value, dtype, equation.span)
 
 

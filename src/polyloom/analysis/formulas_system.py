@@ -24,7 +24,7 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, to_set
 
 
-def of_system(system: System) -> Formulas:
+def system_formulas(system: System) -> Formulas:
     """Formulas of the outputs of a nest, from its recurrences. Raises `Unlike`."""
     return _Reader(system).read()
 
@@ -68,7 +68,7 @@ class _Reader:
             shape = tuple(made.extents.get(loop) for loop in loops)
             last = {d: made.extents[d] - 1 for d in made.extents if d not in loops}
             # A sum is written at the last iteration of its loop, where it is complete.
-            fixed = _all_at(last, made.extents)
+            fixed = _box(last, made.extents)
             equation = self.equations[first.statement]
             whole = len(set(loops)) == len(loops) and shape == self.shapes[name]
             if not whole or not self.points(first.domain, equation.loops).is_equal(self.points(fixed, equation.loops)):
@@ -101,25 +101,25 @@ class _Reader:
         reads = [
             [piece for piece in read if not self._is_empty(piece.domain, equation.name)] for read in equation.reads
         ]
-        own = [n for n, read in enumerate(reads) if any(_is_of(piece.origin, equation.name) for piece in read)]
-        terms: list[Term] = [Number(0) if n in own else self._one(equation, read) for n, read in enumerate(reads)]
+        own = [n for n, read in enumerate(reads) if any(_is_value_of_statement(piece.origin, equation.name) for piece in read)]
+        terms: list[Term] = [Number(0) if n in own else self._single_origin(equation, read) for n, read in enumerate(reads)]
         if not own:
-            return self._made(equation, label, equation.loops, extents, _term(equation.value, iter(terms)))
+            return self._new_definition(equation, label, equation.loops, extents, _term(equation.value, iter(terms)))
         over = self._loop(equation, reads[own[0]] if len(own) == 1 else [], extents)
-        begin = [piece for piece in reads[own[0]] if not _is_of(piece.origin, equation.name)]
+        begin = [piece for piece in reads[own[0]] if not _is_value_of_statement(piece.origin, equation.name)]
         # The statement's own value is marked in the expression, so that what is added to it can be told.
         terms[own[0]] = _OWN
-        added, is_less = _added(_term(equation.value, iter(terms)), equation)
+        added, is_less = _increment(_term(equation.value, iter(terms)), equation)
         whole = Sum(added, over, equation.domain, equation.domain)
-        value = self._begun(self._one(equation, begin, over), whole, is_less, equation)
-        return self._made(equation, label, tuple(d for d in equation.loops if d != over), extents, value)
+        value = self._with_initial_value(self._single_origin(equation, begin, over), whole, is_less, equation)
+        return self._new_definition(equation, label, tuple(d for d in equation.loops if d != over), extents, value)
 
-    def _made(
+    def _new_definition(
         self, equation: Recurrence, label: str, dims: tuple[str, ...], extents: Mapping[str, Affine], term: Term
     ) -> Definition:
         return Definition(fresh_name(label, self.taken), label, dims, extents, term, equation.dtype, equation.span)
 
-    def _begun(self, first: Term, whole: Sum, is_less: bool, equation: Recurrence) -> Term:
+    def _with_initial_value(self, first: Term, whole: Sum, is_less: bool, equation: Recurrence) -> Term:
         """First value and sum: nothing is added to a sum that begins with 0."""
         if first == Number(0) and not is_less:
             return whole
@@ -145,12 +145,12 @@ class _Reader:
             if len(inside) == 1 and limit.coefficient(inside[0]) == -1:
                 found[inside[0]] = limit + Affine.symbol(inside[0]) + 1
         # Upper limits alone could leave out points: the box must be the whole domain.
-        box = _all_at({}, found)
+        box = _box({}, found)
         if set(found) != set(equation.loops) or not points.is_equal(self.points(box, equation.loops)):
             refuse(f"the loops around `{self._label(equation.name)}` do not all run from 0 to a size", equation.span)
         return found
 
-    def _one(self, equation: Recurrence, read: Sequence[Piece], over: str = "") -> Term:
+    def _single_origin(self, equation: Recurrence, read: Sequence[Piece], over: str = "") -> Term:
         """The origin of a read, which is one for all iterations (where a sum begins: at 0 of `over`)."""
         if len(read) != 1:
             refuse(f"`{self._label(equation.name)}` is not one formula in all iterations", equation.span)
@@ -176,7 +176,7 @@ class _Reader:
         Winograd 1967).
         """
         label = self._label(equation.name)
-        steps = [p for p in read if _is_of(p.origin, equation.name)]
+        steps = [p for p in read if _is_value_of_statement(p.origin, equation.name)]
         symbols = tuple(map(Affine.symbol, equation.loops))
         distances = {
             name: symbol - at
@@ -188,7 +188,7 @@ class _Reader:
             refuse(f"`{label}` depends on itself, and not along one loop", equation.span)
         over = next(iter(distances))
         # All iterations but the first read the one before.
-        later = Condition((Polyhedron((*_all_at({}, extents).pieces[0].constraints, Affine.symbol(over) - 1)),))
+        later = Condition((Polyhedron((*_box({}, extents).pieces[0].constraints, Affine.symbol(over) - 1)),))
         taken = self.points(steps[0].domain, equation.loops)
         if not taken.is_equal(self.points(later, equation.loops)):
             refuse(f"the sum `{label}` does not begin with the loop over {over}", equation.span)
@@ -199,11 +199,11 @@ _OWN = Leaf("", ())
 """A statement's own value."""
 
 
-def _is_of(origin: Origin, statement: str) -> bool:
+def _is_value_of_statement(origin: Origin, statement: str) -> bool:
     return isinstance(origin, Produced) and origin.statement == statement
 
 
-def _all_at(fixed: Mapping[str, Affine], extents: Mapping[str, Affine]) -> Condition:
+def _box(fixed: Mapping[str, Affine], extents: Mapping[str, Affine]) -> Condition:
     """A box of which some dimensions are fixed."""
     limits = list[Affine]()
     for name, extent in extents.items():
@@ -226,7 +226,7 @@ def _term(value: Expression, reads: Iterator[Term]) -> Term:
             return refuse(f"`{value.value}` is a number that loops determine", value.span)
 
 
-def _added(value: Term, equation: Recurrence) -> tuple[Term, bool]:
+def _increment(value: Term, equation: Recurrence) -> tuple[Term, bool]:
     """What is added to a statement's own value in each step, and whether it is taken away."""
     label = equation.statement.assign.target.name
     if isinstance(value, Apply):

@@ -37,11 +37,11 @@ def convolution_matrices(
     columns = list[Array]()
     for taps in product(*(range(weight.shape[n]) for n in windows)):
         steps = dict(zip(windows, taps, strict=True))
-        at = [_along(p, e, values, steps) for (_, p), e in zip(others, extents, strict=True)]
+        at = [_pixel_positions(p, e, values, steps) for (_, p), e in zip(others, extents, strict=True)]
         inside = [(a >= 0) & (a < turned.shape[n]) for n, a in enumerate(at)]
         # Places outside are clipped to some pixel first, and then masked: an index must be valid.
         block = turned[np.ix_(*(np.clip(a, 0, turned.shape[n] - 1) for n, a in enumerate(at)))]
-        whole = _all(inside)
+        whole = _outer_conjunction(inside)
         # +0 and not -0: a padded term adds nothing to any sum but -0.
         columns.append(np.where(whole[..., None], block, np.zeros((), image.dtype)).reshape(prod(extents), -1))
     wide = () if c.output is None else (c.weights.index(c.output),)
@@ -53,13 +53,13 @@ def convolution_matrices(
     return pixels, weights.transpose((1, 0, 2) if axes[1] == 2 else (0, 1, 2)).reshape(-1, weights.shape[2])
 
 
-def _along(place: Place, extent: int, values: Mapping[str, int], steps: Mapping[int, int]) -> Array:
+def _pixel_positions(place: Place, extent: int, values: Mapping[str, int], steps: Mapping[int, int]) -> Array:
     """Where the pixels are in the image at a tap."""
     tap = 0 if place.weight is None else place.dilation * steps[place.weight]
     return place.stride * np.arange(extent) + tap + place.offset.evaluate(values)
 
 
-def _all(inside: list[Array]) -> Array:
+def _outer_conjunction(inside: list[Array]) -> Array:
     """Where all hold, each along a dimension."""
     return reduce(np.logical_and.outer, inside)
 

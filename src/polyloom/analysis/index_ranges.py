@@ -60,7 +60,7 @@ class _Ranges:
         self.instructions = [i for block in function.blocks for i in block.instructions]
         self.comparisons = [i for i in self.instructions if i.operation in _SWAPPED]
         self.defined = {i.results[0].name: i for i in self.instructions if i.results}
-        self.incoming = dict(_incoming(function))
+        self.incoming = dict(_edge_arguments(function))
         self.parameters = {p.name for p in function.parameters}
         self.bounds: dict[str, Range] = dict.fromkeys(self.parameters, ANY)
         self.forms, self.variables = dict[str, Affine](), dict[str, _Variable | None]()
@@ -72,10 +72,10 @@ class _Ranges:
         if not isinstance(operand, Value):
             return None
         if operand.name not in self.forms:
-            self.forms[operand.name] = self._computed(operand.name)
+            self.forms[operand.name] = self._linear_form(operand.name)
         return self.forms[operand.name]
 
-    def _computed(self, name: str) -> Affine:
+    def _linear_form(self, name: str) -> Affine:
         # Scalars that the caller knows are constants.
         """Linear form of a value by its definition, over loaded values, scalars and variables of loops."""
         if name in self.values:
@@ -216,12 +216,12 @@ class _Ranges:
                 a, b, operation = b, a, _SWAPPED[operation]
             if a is None or b is None or a.terms != ((name, 1),) or name in b.symbols:
                 continue
-            last = _last(operation, a.constant, rises)
+            last = _overshoot(operation, a.constant, rises)
             if last is not None:
                 yield b, last
 
 
-def _last(operation: str, step: int, rises: bool) -> int | None:
+def _overshoot(operation: str, step: int, rises: bool) -> int | None:
     """How far beyond the other operand a variable goes, which with `step` is compared: of rotated loops the next
     value is."""
     ahead = step if rises else -step
@@ -251,7 +251,7 @@ def _subscripts(offset: Affine, size: int, shape: Sequence[int]) -> Iterator[tup
         rest = rest - subscript * stride
 
 
-def _incoming(function: Function) -> Iterator[tuple[str, list[Operand]]]:
+def _edge_arguments(function: Function) -> Iterator[tuple[str, list[Operand]]]:
     """What edges give each parameter of a block."""
     edges = [edge for block in function.blocks for edge in successor_edges(block.terminator)]
     for block in function.blocks[1:]:

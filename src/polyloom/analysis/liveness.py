@@ -31,8 +31,8 @@ def liveness(function: Function) -> Liveness:
     """
     names = [value.name for block in function.blocks for value in definitions(block)]
     number = {name: k for k, name in enumerate(names)}
-    successors = successors_of(function)
-    used, defined = zip(*(_exposed(block, number) for block in function.blocks), strict=True)
+    successors = block_successors(function)
+    used, defined = zip(*(_upward_exposed(block, number) for block in function.blocks), strict=True)
     live_in = live(successors, used, defined)
     live_out = [_union(live_in, follow) for follow in successors]
     return Liveness(
@@ -40,7 +40,7 @@ def liveness(function: Function) -> Liveness:
     )
 
 
-def successors_of(function: Function) -> list[list[int]]:
+def block_successors(function: Function) -> list[list[int]]:
     """By block the positions of those that it jumps to, in the order of its edges."""
     position = {block.name: k for k, block in enumerate(function.blocks)}
     return [[position[edge.block] for edge in successor_edges(block.terminator)] for block in function.blocks]
@@ -77,7 +77,7 @@ def _union(sets: Sequence[Bits], members: Sequence[int]) -> Bits:
     return union
 
 
-def _exposed(block: Block, number: dict[str, int]) -> tuple[Bits, Bits]:
+def _upward_exposed(block: Block, number: dict[str, int]) -> tuple[Bits, Bits]:
     """Upward exposed uses of a block, and what it defines, as bit sets."""
     defined = sum(1 << number[value.name] for value in definitions(block))
     used = 0

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import SupportsIndex
 
 from polyloom.analysis.dominators import dominator_tree
-from polyloom.analysis.flow_graph import Edges, checked
+from polyloom.analysis.flow_graph import Edges, checked_graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +60,15 @@ def loop_forest(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> Loop
     """Loop nesting forest of the nodes that the root reaches, edges followed in their order (Havlak 1997; Ramalingam
     1999). Errors: PL0962 to PL0964.
     """
-    count, array, start = checked(n, edges, root)
+    count, array, start = checked_graph(n, edges, root)
     search = _search(_lists(count, array.tolist()), start)
-    around = _around(search, count)
-    return _forest(search, around, _entered(search, around))
+    around = _innermost_headers(search, count)
+    return _forest(search, around, _irreducible_headers(search, around))
 
 
 def natural_loops(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> dict[int, tuple[int, ...]]:
     """By header its members, ascending: what reaches, not through the header, the source of an edge back to it."""
-    count, array, start = checked(n, edges, root)
+    count, array, start = checked_graph(n, edges, root)
     tree = dominator_tree(count, array, start)
     position: list[int] = tree.position.tolist()
     size: list[int] = tree.size.tolist()
@@ -79,10 +79,10 @@ def natural_loops(n: SupportsIndex, edges: Edges, root: SupportsIndex = 0) -> di
         # A back edge: its target dominates its source, which the preorder's intervals tell.
         if 0 <= position[to] <= position[of] < position[to] + size[to]:
             latches[to].append(of)
-    return {header: tuple(sorted(_reached({header}, latches[header], before))) for header in sorted(latches)}
+    return {header: tuple(sorted(_backward_reachable({header}, latches[header], before))) for header in sorted(latches)}
 
 
-def _reached(found: set[int], work: list[int], neighbours: Sequence[Sequence[int]]) -> set[int]:
+def _backward_reachable(found: set[int], work: list[int], neighbours: Sequence[Sequence[int]]) -> set[int]:
     while work:
         if (node := work.pop()) not in found:
             found.add(node)
@@ -145,7 +145,7 @@ def _find(above: list[int], node: int) -> int:
     return node
 
 
-def _around(search: _Search, n: int) -> list[int]:
+def _innermost_headers(search: _Search, n: int) -> list[int]:
     """By node the header of the innermost loop that it is in and does not head, or -1."""
     around, contracted = [-1] * n, list(range(n))
     sources: list[list[int]] = [[] for _ in range(n)]
@@ -165,7 +165,7 @@ def _around(search: _Search, n: int) -> list[int]:
     return around
 
 
-def _entered(search: _Search, around: list[int]) -> set[int]:
+def _irreducible_headers(search: _Search, around: list[int]) -> set[int]:
     """The headers of loops that are entered elsewhere.
 
     An edge enters every loop around its target whose header comes after the common ancestor of its ends; from a node,

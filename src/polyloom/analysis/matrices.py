@@ -47,17 +47,17 @@ class View:
     bytes: int
 
     @property
-    def is_plain(self) -> bool:
+    def has_unit_column_step(self) -> bool:
         """Whether columns are neighbours in memory."""
         return self.column_step == self.bytes or self.columns == 1
 
     @property
-    def is_transposed(self) -> bool:
+    def has_unit_row_step(self) -> bool:
         """Whether rows are."""
         return self.row_step == self.bytes or self.rows == 1
 
     @property
-    def flipped(self) -> View:
+    def transpose(self) -> View:
         """The transposed matrix, at the same place."""
         return View(self.address, self.columns, self.rows, self.column_step, self.row_step, self.bytes)
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.analysis.affine import ITERATION, Affine, by_iteration, signed_residue
+from polyloom.analysis.affine import ITERATION, Affine, in_iteration_numbers, signed_residue
 from polyloom.analysis.aliases import Aliases, access_size
-from polyloom.analysis.effects import MemoryEffect, is_ordered, memory_effect
+from polyloom.analysis.effects import MemoryEffect, is_ordered_access, memory_effect
 from polyloom.analysis.superblocks import Superblock
 from polyloom.ir.ssa import Instruction, Value
 
@@ -66,14 +66,14 @@ def _span(i: Instruction, loop: Superblock | None, aliases: Aliases) -> _Span:
     if i.callee:
         return _Span(i, Affine(), 0)
     address = aliases.forms.address(i)
-    moved = by_iteration(address, loop, aliases.forms) if loop is not None else address
+    moved = in_iteration_numbers(address, loop, aliases.forms) if loop is not None else address
     return _Span(i, moved, access_size(i, aliases.function.pointers))
 
 
 def _distance(forward: bool, first: _Span, second: _Span, aliases: Aliases, varying: frozenset[str]) -> int | None:
     """The least number of iterations after which the second access may meet what the first one did; None: never."""
     one, other = first.instruction, second.instruction
-    if one.callee or other.callee or (is_ordered(one) and is_ordered(other)):
+    if one.callee or other.callee or (is_ordered_access(one) and is_ordered_access(other)):
         return _UNKNOWN
     a, b = first.address, second.address
     if aliases.distinct(a, b):
@@ -92,10 +92,10 @@ def _distance(forward: bool, first: _Span, second: _Span, aliases: Aliases, vary
     if difference.terms:
         return _UNKNOWN
     stride = signed_residue(a.coefficient(ITERATION), bits)
-    return _first_meeting(forward, stride, signed_residue(difference.constant, bits), first, second, meets)
+    return _strong_siv_test(forward, stride, signed_residue(difference.constant, bits), first, second, meets)
 
 
-def _first_meeting(
+def _strong_siv_test(
     forward: bool, stride: int, difference: int, first: _Span, second: _Span, meets: Callable[[int], bool]
 ) -> int | None:
     """Strong SIV test with sizes: the least distance d >= 0, or 1, for which stride * d + difference lies between the

@@ -31,7 +31,7 @@ def check(nest: Nest) -> None:
     enforce(RULES, _context(nest))
 
 
-def checked(nest: Nest) -> Nest:
+def check_with_least_sizes(nest: Nest) -> Nest:
     """The nest, which passes `check`, perhaps with least sizes: where accesses leave their arrays for a few smallest
     values of one parameter only, as in `best = x[0]` for no elements, whoever wrote it meant larger ones."""
     try:
@@ -54,8 +54,8 @@ def _with_least_sizes(nest: Nest) -> Nest:
         points = context.points(statement)
         for reference in (*accesses(statement.assign.value), statement.assign.target):
             for index, extent in context.affine_subscripts(reference):
-                outside = points.intersect(_bad(index, extent, statement, nest))
-                found = None if outside.is_empty() else _least(context, outside)
+                outside = points.intersect(_bounds_violation(index, extent, statement, nest))
+                found = None if outside.is_empty() else _sufficient_size(context, outside)
                 if found is not None:
                     # Several accesses may ask for the same parameter: the largest least size holds for all.
                     least[found[0]] = max(found[1], least.get(found[0], 0))
@@ -63,9 +63,9 @@ def _with_least_sizes(nest: Nest) -> Nest:
     return replace(nest, assumptions=conjunction(nest.assumptions, known)) if least else nest
 
 
-def _bad(index: Affine, extent: Affine, statement: Statement, nest: Nest) -> isl.Set:
+def _bounds_violation(index: Affine, extent: Affine, statement: Statement, nest: Nest) -> isl.Set:
     """Where a subscript is outside."""
-    return to_set(_any([-index - 1, index - extent]), statement.loops, nest.parameters)
+    return to_set(_disjunction([-index - 1, index - extent]), statement.loops, nest.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,12 @@ def _context(nest: Nest) -> _Context:
     unknown = set(scalars)
     for statement in found:
         for piece in statement.domain.pieces:
-            unknown.update(_bounded_by(unknown, piece, statement.loops))
-    known = tuple(replace(s, domain=_without(s.domain, scalars)) for s in found) if scalars else found
+            unknown.update(_data_bounded_loops(unknown, piece, statement.loops))
+    known = tuple(replace(s, domain=_drop_data_constraints(s.domain, scalars)) for s in found) if scalars else found
     return _Context(nest, parameter_set(nest.assumptions, nest.parameters), known, frozenset(unknown))
 
 
-def _bounded_by(unknown: Set[str], piece: Polyhedron, loops: tuple[str, ...]) -> frozenset[str]:
+def _data_bounded_loops(unknown: Set[str], piece: Polyhedron, loops: tuple[str, ...]) -> frozenset[str]:
     """The loops that these symbols bound: each constraint is one on its innermost loop."""
     found = set[str]()
     for depth, loop in enumerate(loops):
@@ -113,7 +113,7 @@ def _bounded_by(unknown: Set[str], piece: Polyhedron, loops: tuple[str, ...]) ->
     return frozenset(found)
 
 
-def _without(domain: Condition, scalars: frozenset[str]) -> Condition:
+def _drop_data_constraints(domain: Condition, scalars: frozenset[str]) -> Condition:
     """Without the constraints on data, as if they held."""
     return Condition(
         # Fewer constraints, more points: the check errs towards refusing.
@@ -137,7 +137,7 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
     nest = context.nest
     for storage in nest.storage:
         for extent in storage.shape:
-            point = sample(parameter_set(_any([-extent - 1]), nest.parameters).intersect(context.domain))
+            point = sample(parameter_set(_disjunction([-extent - 1]), nest.parameters).intersect(context.domain))
             if point is not None:
                 size = f"{extent} = {extent.evaluate(point)}"
                 message = f"`{storage.name}` has the extent {size}{context.parameter_words(point)}"
@@ -149,7 +149,7 @@ def shapes_are_not_negative(context: _Context) -> Iterator[Diagnostic]:
                 )
 
 
-def something_is_computed(context: _Context) -> Iterator[Diagnostic]:
+def check_has_effect(context: _Context) -> Iterator[Diagnostic]:
     """Rule PL0242: some argument is assigned to, for some parameter values."""
     arguments = [s.name for s in context.nest.storage if s.role == "argument"]
     writers = [s for s in context.statements if s.assign.target.name in arguments]
@@ -168,20 +168,20 @@ def something_is_computed(context: _Context) -> Iterator[Diagnostic]:
         )
 
 
-def subscripts_are_inside(context: _Context) -> Iterator[Diagnostic]:
+def check_bounds(context: _Context) -> Iterator[Diagnostic]:
     """Rule PL0240: array bounds of every access, at all iterations that execute it."""
     for statement in context.statements:
         points = context.points(statement)
         # An element that a statement reads twice is reported once.
         distinct = {(r.name, r.index): r for r in (*accesses(statement.assign.value), statement.assign.target)}
         for reference in distinct.values():
-            yield from _outside(context, statement, reference, points)
+            yield from _bound_violations(context, statement, reference, points)
 
 
-def _outside(context: _Context, statement: Statement, reference: Reference, points: isl.Set) -> Iterator[Diagnostic]:
+def _bound_violations(context: _Context, statement: Statement, reference: Reference, points: isl.Set) -> Iterator[Diagnostic]:
     shape = context.nest[reference.name].shape
     for index, extent in context.affine_subscripts(reference):
-        outside = points.intersect(_bad(index, extent, statement, context.nest))
+        outside = points.intersect(_bounds_violation(index, extent, statement, context.nest))
         point = sample(outside)
         if point is not None:
             size = " x ".join(str(e.evaluate(point)) for e in shape)
@@ -201,7 +201,7 @@ def _outside(context: _Context, statement: Statement, reference: Reference, poin
 
 def _assumption(context: _Context, points: isl.Set) -> str | None:
     """What to say where accesses are outside for few sizes of one parameter only."""
-    found = _least(context, points)
+    found = _sufficient_size(context, points)
     if found is None:
         return None
     known = f"{found[0]} >= {found[1]}"
@@ -211,20 +211,20 @@ def _assumption(context: _Context, points: isl.Set) -> str | None:
     )
 
 
-def _least(context: _Context, points: isl.Set) -> tuple[str, int] | None:
+def _sufficient_size(context: _Context, points: isl.Set) -> tuple[str, int] | None:
     """A parameter from whose least value on no point is left."""
     values = points.params()
     # Least assumption first: the one that excludes the fewest sizes is the one to suggest.
     for name, least in ((name, least) for least in range(1, FEW) for name in context.nest.parameters):
-        larger = parameter_set(_any([Affine.symbol(name) - least]), context.nest.parameters)
+        larger = parameter_set(_disjunction([Affine.symbol(name) - least]), context.nest.parameters)
         if values.intersect(larger).is_empty():
             return name, least
     return None
 
 
-def _any(constraints: list[Affine]) -> Condition:
+def _disjunction(constraints: list[Affine]) -> Condition:
     return Condition(tuple(Polyhedron((c,)) for c in constraints))
 
 
 Rule = Callable[[_Context], Iterator[Diagnostic]]
-RULES: tuple[Rule, ...] = (domain_is_not_empty, shapes_are_not_negative, something_is_computed, subscripts_are_inside)
+RULES: tuple[Rule, ...] = (domain_is_not_empty, shapes_are_not_negative, check_has_effect, check_bounds)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from polyloom.analysis.effects import Externals, effects, externals_of
+from polyloom.analysis.effects import Externals, effects, externals_by_name
 from polyloom.ir.ssa import ATOMICS, EFFECTS, INDIRECT, Function, Instruction, Operand, Value, successor_edges
 from polyloom.ir.ssa_layout import address_taken
 
@@ -19,7 +19,7 @@ _Known = Mapping[str, frozenset[int] | None]
 """By function the positions of the parameters that it stores through; None where that may be any memory."""
 
 
-def stored(function: Function) -> frozenset[str]:
+def written_parameters(function: Function) -> frozenset[str]:
     """Mod analysis of parameters, interprocedural (Banning 1979; Cooper, Kennedy 1988): the names of the pointers among
     the parameters that may be written through.
     """
@@ -27,7 +27,7 @@ def stored(function: Function) -> frozenset[str]:
     known: dict[str, frozenset[int] | None] = {member.name: frozenset() for member in function.program}
     pointed = address_taken(function)
     while True:
-        found = {member.name: _stored(member, known, pointed) for member in function.members}
+        found = {member.name: _written_positions(member, known, pointed) for member in function.members}
         if found == known:
             break
         known = found
@@ -37,13 +37,13 @@ def stored(function: Function) -> frozenset[str]:
     )
 
 
-def _stored(function: Function, known: _Known, pointed: Sequence[Function]) -> frozenset[int] | None:
+def _written_positions(function: Function, known: _Known, pointed: Sequence[Function]) -> frozenset[int] | None:
     pointers = {p.name: k for k, p in enumerate(function.parameters) if p.type.element == "ptr"}
-    sources, externals = _sources(function), externals_of(function)
+    sources, externals = _sources(function), externals_by_name(function)
     found: set[str] = set()
     work: list[Operand] = []
     for instruction in (i for block in function.blocks for i in block.instructions):
-        places = _places(instruction, known, externals, pointed)
+        places = _target_operands(instruction, known, externals, pointed)
         if places is None:
             return None
         work += [instruction.operands[k] for k in places]
@@ -60,7 +60,7 @@ def _stored(function: Function, known: _Known, pointed: Sequence[Function]) -> f
     return frozenset(pointers[name] for name in pointers.keys() & found)
 
 
-def _pointed(instruction: Instruction, known: _Known, pointed: Sequence[Function]) -> frozenset[int] | None:
+def _indirect_positions(instruction: Instruction, known: _Known, pointed: Sequence[Function]) -> frozenset[int] | None:
     """Of a call through a pointer: any function of these types whose address is taken."""
     found: set[int] = set()
     types = [operand.type for operand in instruction.operands[1:]]
@@ -72,7 +72,7 @@ def _pointed(instruction: Instruction, known: _Known, pointed: Sequence[Function
     return frozenset(found)
 
 
-def _places(
+def _target_operands(
     instruction: Instruction, known: _Known, externals: Externals, pointed: Sequence[Function]
 ) -> frozenset[int] | None:
     """The positions of the operands that it stores through."""
@@ -82,7 +82,7 @@ def _places(
         pointers = frozenset(k for k, operand in enumerate(instruction.operands) if operand.type.element == "ptr")
         return pointers if "writes" in effects(instruction, externals) else frozenset()
     if instruction.callee == INDIRECT:
-        return _pointed(instruction, known, pointed)
+        return _indirect_positions(instruction, known, pointed)
     is_target = instruction.operation in ATOMICS or instruction.callee in EFFECTS
     return frozenset({1} if instruction.operation == "store" else {0} if is_target else ())
 

@@ -8,7 +8,7 @@ from polyloom.analysis.affine import (
     Affine,
     AffineForms,
     atom_form,
-    first_values,
+    initial_values,
     induction_steps,
     signed_residue,
 )
@@ -57,7 +57,7 @@ def trip_count(function: Function, loop: Superblock) -> tuple[SideExit, Affine] 
     step = signed_residue(basic[variable] * coefficient, function.pointers)
     if abs(step) != 1:
         return None
-    first = first_values(function, loop)[variable]
+    first = initial_values(function, loop)[variable]
     begin = AffineForms(function).form(first) if isinstance(first, Constant) else forms.form(first)
     begun = difference + (begin - atom_form(variable)) * coefficient
     return last, begun * -step + Affine(1)  # where begun + t * step == 0 the last iteration is t

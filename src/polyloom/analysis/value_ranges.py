@@ -35,7 +35,7 @@ class Condition:
     b: Operand
 
 
-def whole_range(type: Type) -> Interval:
+def type_range(type: Type) -> Interval:
     """All values of a type, read as signed."""
     return -(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1
 
@@ -62,16 +62,16 @@ class ValueRanges:
         for _ in range(_FAR):
             if k <= 0:
                 return
-            yield from self._entering(k)
+            yield from self._edge_conditions(k)
             k = self.above[k]
 
-    def _entering(self, k: int) -> tuple[Condition, ...]:
+    def _edge_conditions(self, k: int) -> tuple[Condition, ...]:
         """What holds because control came to the block by its only edge."""
         if k not in self._held:
-            self._held[k] = tuple(self._branched(k))
+            self._held[k] = tuple(self._branch_condition(k))
         return self._held[k]
 
-    def _branched(self, k: int) -> Iterator[Condition]:
+    def _branch_condition(self, k: int) -> Iterator[Condition]:
         """Condition of the only edge to a block (Harrison 1977; Patterson, "Accurate static branch prediction by value
         range propagation", 1995).
         """
@@ -130,15 +130,15 @@ class ValueRanges:
             # An i1 that is 1 is -1 when it is read as signed.
             value = -operand.value if operand.type.bits == 1 else operand.value
             return value, value
-        low, high = whole_range(operand.type)
+        low, high = type_range(operand.type)
         if not isinstance(operand, Value) or depth == 0:
             return low, high
-        for found in (self._computed(operand, depth), *self._asserted(operand, k, depth)):
+        for found in (self._operation_interval(operand, depth), *self._condition_intervals(operand, k, depth)):
             low, high = max(low, found[0]), min(high, found[1])
         # Contradictions hold where control never comes.
-        return (low, high) if low <= high else whole_range(operand.type)
+        return (low, high) if low <= high else type_range(operand.type)
 
-    def _asserted(self, operand: Value, k: int, depth: int) -> Iterator[Interval]:
+    def _condition_intervals(self, operand: Value, k: int, depth: int) -> Iterator[Interval]:
         for condition in self.conditions(k):
             for relation, a, b in (
                 (condition.relation, condition.a, condition.b),
@@ -147,7 +147,7 @@ class ValueRanges:
                 if a == operand and b != operand:
                     # Halved: conditions multiply, and each would be followed to the full depth.
                     low, high = self.interval(b, k, depth // 2) if not isinstance(b, Constant) else (b.value, b.value)
-                    least, most = whole_range(operand.type)
+                    least, most = type_range(operand.type)
                     match relation:
                         case "slt":
                             yield least, high - 1
@@ -162,14 +162,14 @@ class ValueRanges:
                         case _:
                             pass
 
-    def _computed(self, value: Value, depth: int) -> Interval:
+    def _operation_interval(self, value: Value, depth: int) -> Interval:
         """Transfer functions of operations on intervals (Cousot, Cousot 1977); what may wrap around is the
         whole range.
         """
         made, home = self.makers.get(value.name), self.home[value.name]
-        whole = whole_range(value.type)
+        whole = type_range(value.type)
         if made is None:
-            return self._counted(value, depth)
+            return self._counter_interval(value, depth)
         match made.operation:
             case "sext" | "copy" | "trunc":
                 found = self.interval(made.operands[0], home, depth - 1)
@@ -185,8 +185,8 @@ class ValueRanges:
             case _:
                 return whole
 
-    def _counted(self, parameter: Value, depth: int) -> Interval:
-        least, most = whole_range(parameter.type)
+    def _counter_interval(self, parameter: Value, depth: int) -> Interval:
+        least, most = type_range(parameter.type)
         if parameter.name not in self.counters:
             return least, most
         begins, step = self.counters[parameter.name]
@@ -200,13 +200,13 @@ class ValueRanges:
         """Whether a counter's next value never wraps around as signed: it is computed only where a condition holds the
         counter away from the end of the range."""
         step = self.counters[parameter.name][1]
-        least, most = whole_range(parameter.type)
+        least, most = type_range(parameter.type)
         return all(
             "nsw" in made.flags or self._has_room(parameter, step, k, least, most)
-            for k, made in self.next_values(parameter)
+            for k, made in self.counter_increments(parameter)
         )
 
-    def next_values(self, parameter: Value) -> Iterator[tuple[int, Instruction]]:
+    def counter_increments(self, parameter: Value) -> Iterator[tuple[int, Instruction]]:
         """The additions that make the next value of a counter, with their blocks."""
         home = self.function.blocks[self.home[parameter.name]]
         n = home.parameters.index(parameter)
@@ -246,7 +246,7 @@ class ValueRanges:
             return False
         a, b = (self.interval(o, k) for o in instruction.operands)
         low, high = _sum(instruction, a, b)
-        least, most = whole_range(instruction.results[0].type)
+        least, most = type_range(instruction.results[0].type)
         return least <= low and high <= most
 
 

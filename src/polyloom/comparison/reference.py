@@ -103,7 +103,7 @@ def _hidden_arguments(nest: Nest, values: Mapping[str, int]) -> frozenset[str]:
     """Arguments whose elements at entry show nowhere; none where that is not known."""
     del values
     try:
-        return transform.only_written(nest)
+        return transform.write_only_arguments(nest)
     except PolyloomError:
         return frozenset()
 

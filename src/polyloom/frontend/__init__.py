@@ -141,7 +141,7 @@ def python_nest(path: str, options: Options, *, indirect: bool = False) -> tuple
     _check_options(file, chosen)
     kernel = load_kernel(file, chosen.function)
     nest, reference = kernel.indirect if indirect else kernel.nest, kernel.reference
-    return with_deep_stack(nest_check.checked)(nest), reference
+    return with_deep_stack(nest_check.check_with_least_sizes)(nest), reference
 
 
 def c_nest(path: str, options: Options) -> Nest:
@@ -156,7 +156,7 @@ def c_function(path: str, options: Options) -> tuple[Nest, Reference]:
 
     file, chosen = split_function_name(path, options)
     nest, reference = read(file, chosen)
-    return nest_check.checked(nest), reference
+    return nest_check.check_with_least_sizes(nest), reference
 
 
 def is_source(path: str) -> bool:
@@ -202,7 +202,7 @@ def _make_plan(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[Nest
     from polyloom.transform.limits import check_size
 
     check_size(nest)
-    nest = nest_check.checked(nest)
+    nest = nest_check.check_with_least_sizes(nest)
     return nest, *transform.plan(nest, reassociate, watch)
 
 

@@ -24,9 +24,9 @@ from polyloom.ir.plan_text import print_plan
 from polyloom.ir.recurrence import System
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
-from polyloom.transform.entry import shown
-from polyloom.transform.indirect import is_indirect, touched
-from polyloom.transform.phases import held, make_plan
+from polyloom.transform.entry import observable_arguments
+from polyloom.transform.indirect import is_indirect, affine_approximation
+from polyloom.transform.phases import observable_arguments, make_plan
 from polyloom.transform.residues import unroll_by_residues
 from polyloom.transform.reverse import reversal
 from polyloom.transform.steps import SEQUENTIAL, STRIDED, in_steps, is_large
@@ -39,40 +39,40 @@ def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> t
     system: System | None = None
     try:
         system = analyse(nest, reassociate, watch)
-        return system, _shown(make_plan(nest, system), watch)
+        return system, _show_plan(make_plan(nest, system), watch)
     # Kept for the end: what stands in the way of the nest as written tells the user most.
     except PolyloomError as error:
         refused = error
     with suppress(PolyloomError):
         turned = None if system is None else reversal(nest, system, reassociate)
         if turned is not None:
-            return _planned(turned, reassociate, watch)
+            return _analyse_and_plan(turned, reassociate, watch)
     # Other faults are the user's own, and no rewriting of loops would mend them.
     if refused.diagnostics[0].code not in SEQUENTIAL | STRIDED:
         raise refused
     with suppress(PolyloomError):
         unrolled = unroll_by_residues(nest)
-        found = None if unrolled is None else _planned(unrolled, reassociate, watch)
+        found = None if unrolled is None else _analyse_and_plan(unrolled, reassociate, watch)
         # Copies of bodies multiply units: a plan of steps is smaller.
         if found is not None and not is_large(found[1]):
             return found
     stepped = in_steps(nest, system, reassociate)
     if stepped is None:
         raise refused
-    return system, _shown(stepped, watch)
+    return system, _show_plan(stepped, watch)
 
 
-def _planned(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[System, Plan]:
+def _analyse_and_plan(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[System, Plan]:
     system = analyse(nest, reassociate, watch)
-    return system, _shown(make_plan(nest, system), watch)
+    return system, _show_plan(make_plan(nest, system), watch)
 
 
-def _shown(plan: Plan, watch: Watch | None) -> Plan:
+def _show_plan(plan: Plan, watch: Watch | None) -> Plan:
     made: Plan = run_passes(plan, (Pass("plan", lambda plan: plan, _PLAN),), watch)
     return made
 
 
-def only_written(nest: Nest) -> frozenset[str]:
+def write_only_arguments(nest: Nest) -> frozenset[str]:
     """Write-only arguments of a checked nest: those whose elements at entry show nowhere. Raises what `analyse` does,
     but for what meets at a stride.
     """
@@ -81,14 +81,14 @@ def only_written(nest: Nest) -> frozenset[str]:
 
 def _read(nest: Nest) -> frozenset[str]:
     if is_indirect(nest):
-        return shown(touched(nest))
+        return observable_arguments(affine_approximation(nest))
     try:
-        return held(analyse(nest))
+        return observable_arguments(analyse(nest))
     except PolyloomError as error:
         # At a stride origins are not affine; the question about sets of instances still has an answer.
         if error.diagnostics[0].code not in STRIDED:
             raise
-        return shown(nest)
+        return observable_arguments(nest)
 
 
 def _verify(plan: Plan) -> None:

@@ -62,7 +62,7 @@ def recognise(equation: Recurrence) -> Accumulation | None:
     )
 
 
-def identity_of(operation: str, dtype: ElementType) -> Constant:
+def identity_element(operation: str, dtype: ElementType) -> Constant:
     """Identity element e of an operation, with e op x = x for all x of the type."""
     bounds = type_limits(dtype)
     if bounds is None:

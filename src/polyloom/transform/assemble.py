@@ -31,7 +31,7 @@ from polyloom.transform.order import Order, Vector, find_order
 from polyloom.transform.program import Raw, phase
 from polyloom.transform.share import Element, share
 from polyloom.transform.space import Space, union
-from polyloom.transform.wiring import Wiring, fill, merged, relay, settle, unite
+from polyloom.transform.wiring import Wiring, fill, merge_uses, relay, unify_distances, unite
 
 VARIANTS = 4
 """Equations that one operation may become because its operands come from different places."""
@@ -112,7 +112,7 @@ class _Assembler:
         found = iter(shared)
         uses = [
             [
-                merged(
+                merge_uses(
                     [
                         next(found) if isinstance(s, Element) else (p, s)
                         for p, s in need
@@ -131,8 +131,8 @@ class _Assembler:
         # Uniting before filling (what was united may fill a box), settling after both (distances are final), relaying
         # last (it counts them).
         wiring = fill(wiring, {n: a.shape for n, a in self.ports.arrays.items()})
-        wiring = settle(wiring)
-        wiring = relay(wiring, self._order(wiring.vectors()), self.names.handed)
+        wiring = unify_distances(wiring)
+        wiring = relay(wiring, self._order(wiring.vectors()), self.names.relay_name)
         counters = self._counters(
             [d for needs in others for need in needs for d in need], self._order(wiring.vectors())
         )
@@ -241,7 +241,7 @@ class _Assembler:
                 operation, operands = (
                     ("add", (step.before, constant)) if step.value != Affine() else ("move", (step.before,))
                 )
-            self._made(name, name, operation, index.dtype, operands, step.points)
+            self._add_generated(name, name, operation, index.dtype, operands, step.points)
         return name
 
     # equations
@@ -271,7 +271,7 @@ class _Assembler:
         if isinstance(value, Apply):
             why = Why(value.span or why.span, value.reason or why.reason)
         operands = [self._operand(name, label, part, points, reads, why) for part in parts]
-        operands = self._few(name, label, operands, points)
+        operands = self._limit_variants(name, label, operands, points)
         # An equation for each combination of places that operands come from, as far as some point has it.
         for chosen in product(*operands):
             where = points
@@ -292,15 +292,15 @@ class _Assembler:
                 self._define(inner, label, value, value.dtype, points, reads, why)
                 return [(points, self.space.reference(inner))]
 
-    def _few(self, name: str, label: str, operands: list[list[Way]], points: isl.Set) -> list[list[Way]]:
+    def _limit_variants(self, name: str, label: str, operands: list[list[Way]], points: isl.Set) -> list[list[Way]]:
         """The operands, those from most places selected by copies until `VARIANTS` equations suffice."""
         while prod(map(len, operands)) > VARIANTS:
             # The product of the ways falls most where the largest factor becomes 1.
             widest = max(range(len(operands)), key=lambda n: len(operands[n]))
             ways = operands[widest]
-            chosen = self.names.selected(name, label, self.names.dtype(ways[0][1]), len(ways))
+            chosen = self.names.selection_name(name, label, self.names.dtype(ways[0][1]), len(ways))
             for part, operand in ways:
-                self._made(chosen, label, "move", self.names.types[chosen], (operand,), part.intersect(points))
+                self._add_generated(chosen, label, "move", self.names.types[chosen], (operand,), part.intersect(points))
             operands = [*operands[:widest], [(points, self.space.reference(chosen))], *operands[widest + 1 :]]
         return operands
 
@@ -318,7 +318,7 @@ class _Assembler:
             target, label = self.space.reference(name), self.names.label(label)
             self.raw.append(Raw(label, target, operation, dtype, operands, points.coalesce(), why.span, why.reason))
 
-    def _made(
+    def _add_generated(
         self,
         name: str,
         label: str,

@@ -90,7 +90,7 @@ class Carrier:
         if sign is None:
             ahead = points.intersect(self.space.solutions(gaps[axis]))
             return [*self.need(ahead, value), *self.need(points.subtract(ahead), value)]
-        return [(points, self.space.reference(self._moved(points, value, axis, sign).name))]
+        return [(points, self.space.reference(self._propagation_variable(points, value, axis, sign).name))]
 
     def transfers(self) -> list[Transfer]:
         """The equations of all variables; those that pass a value along more axes come first, as they need others."""
@@ -112,7 +112,7 @@ class Carrier:
             free = self._free(value, axis, equalities)
             if free is not None:
                 there = self.space.image(
-                    points, self._with(self.space.point_symbols, axis, free.at[axis]), self.space.dims
+                    points, self._replace_coordinate(self.space.point_symbols, axis, free.at[axis]), self.space.dims
                 )
                 # Backtracking over the order of the legs. Axes are at most as many as loops, so that the search is
                 # short.
@@ -128,12 +128,12 @@ class Carrier:
         return None if any(a.coefficient(dim) for a in at) else Value(value.statement, at)
 
     def _aligned(self, value: Value, axis: int) -> Value:
-        return Value(value.statement, self._with(value.at, axis, self.space.point_symbols[axis]))
+        return Value(value.statement, self._replace_coordinate(value.at, axis, self.space.point_symbols[axis]))
 
-    def _with(self, point: Point, axis: int, coordinate: Affine) -> Point:
+    def _replace_coordinate(self, point: Point, axis: int, coordinate: Affine) -> Point:
         return (*point[:axis], coordinate, *point[axis + 1 :])
 
-    def _moved(self, points: isl.Set, value: Value, axis: int, sign: int) -> _Moved:
+    def _propagation_variable(self, points: isl.Set, value: Value, axis: int, sign: int) -> _Moved:
         """The variable that carries `value` along `axis`, now also to `points`."""
         free = self._free(value, axis, self.space.equalities(points))
         if free is None:
@@ -142,7 +142,7 @@ class Carrier:
             (
                 m
                 for m in self.moved
-                if not m.done and (m.axis, m.sign) == (axis, sign) and self._same(points, m.value, free)
+                if not m.done and (m.axis, m.sign) == (axis, sign) and self._agree(points, m.value, free)
             ),
             None,
         )
@@ -156,7 +156,7 @@ class Carrier:
             found.base = 0
         return found
 
-    def _same(self, points: isl.Set, a: Value, b: Value) -> bool:
+    def _agree(self, points: isl.Set, a: Value, b: Value) -> bool:
         return a.statement == b.statement and all(
             self.space.constant(points, m - n) == 0 for m, n in zip(a.at, b.at, strict=True)
         )
@@ -179,11 +179,11 @@ class Carrier:
         back = tuple(moved.base * s for s in step)
         before = self.space.shift(path.subtract(inner).coalesce(), tuple(-b for b in back))
         for points, reference in self.need(before, self._aligned(moved.value, moved.axis)):
-            made.append(Transfer(moved.name, self.space.shift(points, back), shifted(reference, back)))
+            made.append(Transfer(moved.name, self.space.shift(points, back), shift_reference(reference, back)))
         return [t for t in made if not t.points.is_empty()]
 
 
-def shifted(reference: Reference, distance: Vector) -> Reference:
+def shift_reference(reference: Reference, distance: Vector) -> Reference:
     """The reference at the point minus `distance`."""
     return Reference(
         reference.name, tuple(index - d for index, d in zip(reference.index, distance, strict=True)), reference.span

@@ -19,8 +19,8 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.recurrence import Origin, Piece, Produced, Recurrence, System
 from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition
-from polyloom.transform.forward import composed
-from polyloom.transform.pieces import Pieces, source
+from polyloom.transform.forward import compose_origins
+from polyloom.transform.pieces import Pieces, origin_name
 
 Read = tuple[Piece, ...]
 MOST_PIECES = 16
@@ -36,7 +36,7 @@ class _Fact:
     holds: bool
 
 
-def through_choices(system: System) -> System:
+def forward_choices(system: System) -> System:
     """Forwarding through selects whose outcome the reader knows (path-sensitive copy propagation): the same outputs, in
     which reads under a condition see through choices by the same condition.
     """
@@ -46,7 +46,7 @@ def through_choices(system: System) -> System:
         before = dict(found.equations)
         for name in [n for n in before if n not in many]:
             reader = found.equations[name]
-            made = found.seen_through(reader)
+            made = found.forward_reads(reader)
             # Pieces that double each round come from a recurrence of choices, which has no end to see through to.
             if any(len(new) > max(MOST_PIECES, len(old)) for old, new in zip(reader.reads, made.reads, strict=True)):
                 many.add(name)
@@ -69,7 +69,7 @@ class _Equations:
             [e.statement for e in system.equations], system.parameters, system.assumptions
         )
 
-    def seen_through(self, reader: Recurrence) -> Recurrence:
+    def forward_reads(self, reader: Recurrence) -> Recurrence:
         reads = list(reader.reads)
         for n, facts in enumerate(_facts(reader.value, iter(reader.reads), ())):
             chosen = {
@@ -77,7 +77,7 @@ class _Equations:
             }
             if chosen:
                 parts = [part for piece in reads[n] for part in chosen.get(piece, [(piece.domain, piece.origin)])]
-                reads[n] = self.pieces.of_parts(
+                reads[n] = self.pieces.join_parts(
                     [(self.pieces.set(domain, reader.name), origin) for domain, origin in parts], reader.name
                 )
         return replace(reader, reads=tuple(reads)) if tuple(reads) != reader.reads else reader
@@ -92,7 +92,7 @@ class _Equations:
         # The first fact decides: facts of nested selects agree where both hold.
         for fact in facts:
             if self.is_same_condition(fact, piece, writer, writer.value.operands[0], reader):
-                return list(composed(piece, self.operand(writer.name, 1 if fact.holds else 2), writer.loops))
+                return list(compose_origins(piece, self.operand(writer.name, 1 if fact.holds else 2), writer.loops))
         return None
 
     def is_same_condition(
@@ -108,14 +108,14 @@ class _Equations:
             self.agree_on_reads(here, part, reader)
             for mine, theirs in pairs
             for here in mine
-            for part in composed(piece, theirs, writer.loops)
+            for part in compose_origins(piece, theirs, writer.loops)
         )
 
     def agree_on_reads(self, here: Piece, there: tuple[Condition, Origin], reader: Recurrence) -> bool:
         domain, origin = there
         points = self.pieces.set(domain, reader.name).intersect(self.pieces.set(here.domain, reader.name))
         # Names of arrays and of statements may be equal.
-        if type(here.origin) is type(origin) and source(here.origin) == source(origin):
+        if type(here.origin) is type(origin) and origin_name(here.origin) == origin_name(origin):
             return self.pieces.agree(points, here.origin.index, origin.index, reader.name)
         # Different origins agree where there is no point to differ at.
         return points.is_empty()

@@ -35,14 +35,14 @@ def count(space: Space, name: str, points: isl.Set, value: Affine, order: Order)
     """
     # In the bounding box second: counting where nobody looks does no harm, and boxes have corners where other sets have
     # none.
-    return _steps(space, name, points, value, order) or _steps(space, name, space.bounding(points), value, order)
+    return _steps(space, name, points, value, order) or _steps(space, name, space.bounding_box(points), value, order)
 
 
 def _steps(space: Space, name: str, points: isl.Set, value: Affine, order: Order) -> list[Step] | None:
     found: list[Step] = []
     for transfer in spread(space, name, points, Reference(""), directions(space, space.equalities(points), order)):
         if transfer.reference.name:
-            found.append(Step(transfer.points, transfer.reference, value - _before(space, transfer.reference, value)))
+            found.append(Step(transfer.points, transfer.reference, value - _at_predecessor(space, transfer.reference, value)))
             continue
         corners: list[isl.Set] = []
         transfer.points.make_disjoint().foreach_basic_set(
@@ -57,7 +57,7 @@ def _steps(space: Space, name: str, points: isl.Set, value: Affine, order: Order
     return found
 
 
-def _before(space: Space, reference: Reference, value: Affine) -> Affine:
+def _at_predecessor(space: Space, reference: Reference, value: Affine) -> Affine:
     """`value` at the point where a variable is read."""
     return value.substitute(dict(zip(space.dims, reference.index, strict=True)))
 

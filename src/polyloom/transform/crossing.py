@@ -22,7 +22,7 @@ from polyloom.names import fresh_name, hidden_dims
 from polyloom.sets import Affine
 from polyloom.sets.isl import from_set
 from polyloom.transform.embed import dimensions
-from polyloom.transform.space import Point, Space, own_space, union
+from polyloom.transform.space import Point, Space, iteration_space, union
 
 MARGIN = 16
 """Elements that an array may have beyond its last one, so that its extent is never negative."""
@@ -51,7 +51,7 @@ def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossi
     statements of each phase. Raises PL0264 for values that no array holds side by side.
     """
     phase_of = {name: n for n, names in enumerate(groups) for name in names}
-    found = [crossing for names in groups for crossing in needed(system, [system[n] for n in names]).items()]
+    found = [crossing for names in groups for crossing in imported_instances(system, [system[n] for n in names]).items()]
     where: dict[str, tuple[str, Point]] = {}
     exports: list[Final] = []
     made: dict[str, _Made] = {}
@@ -68,13 +68,13 @@ def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossi
     return Crossing(where, tuple(exports), tuple(m.array for m in made.values()))
 
 
-def needed(system: System, readers: Sequence[Recurrence]) -> dict[str, isl.Set]:
+def imported_instances(system: System, readers: Sequence[Recurrence]) -> dict[str, isl.Set]:
     """The instances of other statements whose values `readers` use."""
     names, found = {e.name for e in readers}, dict[str, isl.Set]()
     for reader in readers:
         for origin, domain in ((p.origin, p.domain) for read in reader.reads for p in read):
             if isinstance(origin, Produced) and origin.statement not in names:
-                own = own_space(system, reader)
+                own = iteration_space(system, reader)
                 points = own.image(own.set(domain), origin.index, system[origin.statement].loops)
                 found[origin.statement] = found[origin.statement].union(points) if origin.statement in found else points
     return found
@@ -86,7 +86,7 @@ def cell(system: System, equation: Recurrence, points: isl.Set) -> tuple[Point, 
     are assigned to (and its array's shape, None) unless it gets several of them; then the fewest loops that tell them
     apart.
     """
-    own, target = own_space(system, equation), equation.statement.assign.target
+    own, target = iteration_space(system, equation), equation.statement.assign.target
     if own.injective(points, target.index):
         return target.index, None
     # Fewest loops first: the array is as small as its values can be told apart.
@@ -121,7 +121,7 @@ def _final(system: System, name: str, points: isl.Set, phase_of: Mapping[str, in
     """The output that holds all those values at the end anyway, unless a later phase reads what it held at entry."""
     later = [e for e in system.equations if phase_of[e.name] > phase_of[name]]
     read = {o.name for o in origins(later) if isinstance(o, Stored)}
-    own = own_space(system, system[name])
+    own = iteration_space(system, system[name])
     return next(
         (
             f
@@ -139,7 +139,7 @@ def _intermediate(
     gets two values. It is called like a local, or by a name that is not `taken`."""
     index, shape = cell(system, equation, points)
     storage = nest[equation.statement.assign.target.name]
-    elements = own_space(system, equation).image(points, index, hidden_dims(len(index)))
+    elements = iteration_space(system, equation).image(points, index, hidden_dims(len(index)))
     for name, known in made.items() if shape is None else ():
         if (
             known.storage == storage.name

@@ -28,12 +28,12 @@ from polyloom.ir.recurrence_text import print_system
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.sets import Affine
 from polyloom.sets.isl import affines, sample
-from polyloom.transform.choices import through_choices
+from polyloom.transform.choices import forward_choices
 from polyloom.transform.forward import forward
-from polyloom.transform.pieces import Part, affine_pieces, by_level, named, shared_loops
+from polyloom.transform.pieces import Part, affine_pieces, split_by_level, with_loop_names, shared_loops
 from polyloom.transform.prune import prune
-from polyloom.transform.reduction import nested
-from polyloom.transform.undefined import without_undefined
+from polyloom.transform.reduction import nest_reductions
+from polyloom.transform.undefined import remove_undefined_choices
 from polyloom.transform.writers import Writers
 
 
@@ -50,14 +50,14 @@ def passes(reassociate: bool = False) -> tuple[Pass[Any, Any], ...]:
         Pass("nest", lambda nest: nest, NEST),
         # Before the dataflow: a local that is read on a path where its value does not matter would be refused
         # otherwise.
-        Pass("defined", without_undefined, NEST),
+        Pass("defined", remove_undefined_choices, NEST),
         Pass("flow", flow, SYSTEM),
         Pass("forward", forward, SYSTEM),
-        Pass("choices", through_choices, SYSTEM),
+        Pass("choices", forward_choices, SYSTEM),
         # Seeing through choices makes copies of what was a select; they are forwarded like any other.
         Pass("forward-choices", forward, SYSTEM),
         # After forwarding: an accumulation is recognised by its own value in its reads, which copies would hide.
-        Pass("accumulate", partial(nested, reassociate=reassociate), SYSTEM),
+        Pass("accumulate", partial(nest_reductions, reassociate=reassociate), SYSTEM),
         Pass("prune", prune, SYSTEM),
     )
 
@@ -98,21 +98,21 @@ def flow(nest: Nest) -> System:
 
 def _reads(statement: Statement, writers: Writers) -> Iterator[tuple[Piece, ...]]:
     for read in accesses(statement.assign.value):
-        parts = list(_produced(statement, read, writers))
+        parts = list(_produced_parts(statement, read, writers))
         rest = writers.pieces.set(statement.domain, statement.assign.name)
         # Instances without a writer find the element as it was at entry.
         for points, _ in parts:
             rest = rest.subtract(points)
         _check_defined(statement, read, rest, writers.nest)
         with _refusal(statement, read):
-            yield writers.pieces.of_parts([*parts, (rest, Stored(read.name, read.index))], statement.assign.name)
+            yield writers.pieces.join_parts([*parts, (rest, Stored(read.name, read.index))], statement.assign.name)
 
 
-def _produced(statement: Statement, read: Reference, writers: Writers) -> Iterator[Part]:
+def _produced_parts(statement: Statement, read: Reference, writers: Writers) -> Iterator[Part]:
     """The instances of `statement` whose element some instance wrote before, with the last one."""
     # The common case first: a scalar that the line above assigned. The search of isl grows quickly with the length of a
     # block.
-    just_before = writers.just_before(statement, read)
+    just_before = writers.textual_predecessor(statement, read)
     if just_before is not None:
         yield (
             writers.pieces.set(statement.domain, statement.assign.name),
@@ -122,15 +122,15 @@ def _produced(statement: Statement, read: Reference, writers: Writers) -> Iterat
     for writer, relation in writers.reaching_writers(statement, read):
         # Feautrier's sources by depth: at level n the first n loops of reader and writer agree, and that part has one
         # affine function.
-        for level, part in enumerate(by_level(relation, len(shared_loops(statement, writer)))):
+        for level, part in enumerate(split_by_level(relation, len(shared_loops(statement, writer)))):
             for points, values in affine_pieces(part):
                 index = affines(values, statement.loops)
                 if index is None:
-                    raise _not_affine(statement, read, f"its value comes from {_origin_text(values)}")
+                    raise _stride_error(statement, read, f"its value comes from {_origin_text(values)}")
                 # Written as the loops themselves: isl may have used an equality to write them otherwise, which would
                 # look non-uniform.
                 same = tuple(map(Affine.symbol, statement.loops[:level]))
-                yield named(points, statement.loops), Produced(writer.assign.name, (*same, *index[level:]))
+                yield with_loop_names(points, statement.loops), Produced(writer.assign.name, (*same, *index[level:]))
 
 
 def _check_defined(statement: Statement, read: Reference, unwritten: isl.Set, nest: Nest) -> None:
@@ -171,10 +171,10 @@ def _refusal(statement: Statement, reference: Reference) -> Generator[None]:
     try:
         yield
     except PolyloomError as error:
-        raise _not_affine(statement, reference, error.diagnostics[0].message) from None
+        raise _stride_error(statement, reference, error.diagnostics[0].message) from None
 
 
-def _not_affine(statement: Statement, read: Reference, reason: str) -> PolyloomError:
+def _stride_error(statement: Statement, read: Reference, reason: str) -> PolyloomError:
     message = f"the origin of `{read.name}` in {statement.assign.name} is not affine in the loops around it: {reason}"
     return input_error(
         "PL0251",

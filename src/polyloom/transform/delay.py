@@ -14,10 +14,10 @@ from polyloom.ir.nest import Statement
 from polyloom.ir.recurrence import Final, Piece, Produced, Recurrence, Stored, System
 from polyloom.names import fresh_name, hidden_dims
 from polyloom.sets import Affine
-from polyloom.transform.space import own_space
+from polyloom.transform.space import iteration_space
 
 
-def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[System, list[Recurrence]]:
+def delay_writes(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[System, list[Recurrence]]:
     """Anti-dependences between phases removed by renaming (Kuck et al. 1981): `system` with a copy for each result that
     comes too early for groups that follow one another, and the copies.
     """
@@ -42,7 +42,7 @@ def delayed(system: System, groups: Sequence[Sequence[Recurrence]]) -> tuple[Sys
 def _reads(system: System, equation: Recurrence, final: Final) -> bool:
     """Whether `equation` reads, as given, an element that `final` writes."""
     cells = hidden_dims(len(final.index))
-    own, writer = (own_space(system, e) for e in (equation, system[final.statement]))
+    own, writer = (iteration_space(system, e) for e in (equation, system[final.statement]))
     written = writer.image(writer.set(final.domain), final.index, cells)
     pieces = [(p.domain, p.origin) for read in equation.reads for p in read]
     return any(

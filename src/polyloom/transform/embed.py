@@ -135,15 +135,15 @@ class _Search:
                 self.of[name].append(d)
 
     def run(self) -> list[tuple[float, Placements]]:
-        return self._one_by_one() if len(self.equations) > MANY else self._beam()
+        return self._greedy() if len(self.equations) > MANY else self._beam()
 
-    def _one_by_one(self) -> list[tuple[float, Placements]]:
+    def _greedy(self) -> list[tuple[float, Placements]]:
         """Greedy placement, for many statements: each is placed once, where it costs least beside those before it."""
         placed, vectors, total = Placements(), frozenset[Vector](), 0.0
         boxes: list[tuple[Vector, Vector]] = []
         for name in self._sequence():
             found = [
-                self._beside(name, p, placed, vectors, boxes) for p in dict.fromkeys(self._candidates(name, placed))
+                self._extended_cost(name, p, placed, vectors, boxes) for p in dict.fromkeys(self._candidates(name, placed))
             ]
             cost, n = min(((f[0], n) for n, f in enumerate(found)), default=(IMPOSSIBLE, 0))
             # Without backtracking: one statement that fits nowhere ends the attempt, and the caller cuts the system
@@ -154,7 +154,7 @@ class _Search:
             total += cost
         return [(total, placed)]
 
-    def _beside(
+    def _extended_cost(
         self,
         name: str,
         placement: Placement,
@@ -167,14 +167,14 @@ class _Search:
         low, high = self._box(name, placement)
         first, around = (boxes[0], boxes[-1]) if boxes else ((low, high), (low, high))
         around = tuple(map(min, around[0], low)), tuple(map(max, around[1], high))
-        cost = self._price_of(first, around)
+        cost = self._box_cost(first, around)
         for d in self.of[name]:
             ends = {**({n: placed[n] for n in (d.reader, d.writer) if n in placed}), name: placement}
             if len(ends) == len({d.reader, d.writer}):
                 more, found = self._measure(d, ends[d.reader], ends[d.writer])
                 # Only dependences to what is placed already are measured, so that each is measured once in all.
                 cost, vectors = cost + more, vectors.union(found)
-        return cost + self._price_of_order(vectors), placement, vectors, [first, around]
+        return cost + self._order_cost(vectors), placement, vectors, [first, around]
 
     def _beam(self) -> list[tuple[float, Placements]]:
         beam: list[tuple[float, Placements]] = [(0.0, {})]
@@ -234,16 +234,16 @@ class _Search:
     def _suggestions(self, name: str, placed: Placements, n: int, loop: Affine | None) -> Iterator[Affine]:
         for d in self.of[name]:
             if d.reader == name and d.writer in placed:
-                at = self._written(d, placed[d.writer])[n]
+                at = self._source_point(d, placed[d.writer])[n]
                 if loop is None:
                     # Where the value is produced, or one step later: the two distances that cost least.
                     yield from (at, at + 1)
                 elif (gap := self._constant(d, loop - at)) is not None:
                     yield from (loop - gap, loop - gap + 1)
             elif d.writer == name and d.reader in placed:
-                yield from self._before(d, placed[d.reader].at[n], loop)
+                yield from self._writer_coordinates(d, placed[d.reader].at[n], loop)
 
-    def _before(self, d: Dependence, here: Affine, loop: Affine | None) -> Iterator[Affine]:
+    def _writer_coordinates(self, d: Dependence, here: Affine, loop: Affine | None) -> Iterator[Affine]:
         """Coordinates of a writer that put it where, or one before where, it is read."""
         index = dict(zip(self.equations[d.writer].loops, d.index, strict=True))
         symbols = [loop] if loop is not None else [Affine.symbol(n) for n in (*index, *self.space.params)] + [Affine()]
@@ -252,7 +252,7 @@ class _Search:
             if gap is not None:
                 yield from (symbol + gap, symbol + gap - 1)
 
-    def _written(self, d: Dependence, writer: Placement) -> Point:
+    def _source_point(self, d: Dependence, writer: Placement) -> Point:
         """Where the value was written, in the reader's loops."""
         index = dict(zip(writer.loops, d.index, strict=True))
         return tuple(a.substitute(index) for a in writer.at)
@@ -270,9 +270,9 @@ class _Search:
                 # Nothing makes up for it: the rest need not be measured.
                 if total >= IMPOSSIBLE:
                     return total
-        return total + self._price_of_order(vectors)
+        return total + self._order_cost(vectors)
 
-    def _price_of_order(self, vectors: Iterable[Vector]) -> float:
+    def _order_cost(self, vectors: Iterable[Vector]) -> float:
         order = find_order(vectors, len(self.space.dims))
         return (
             # Natural order and ascending loops are only a matter of taste: small prices, so that they decide between
@@ -287,7 +287,7 @@ class _Search:
         return self.known[key]
 
     def _measure(self, d: Dependence, reader: Placement, writer: Placement) -> tuple[float, tuple[Vector, ...]]:
-        written = self._written(d, writer)
+        written = self._source_point(d, writer)
         gaps = [self._constant(d, a - b) for a, b in zip(reader.at, written, strict=True)]
         if None not in gaps:
             vector = tuple(g or 0 for g in gaps)
@@ -313,9 +313,9 @@ class _Search:
         low, high = (
             tuple(f(column) for column in zip(*(b[n] for b in boxes), strict=True)) for n, f in ((0, min), (1, max))
         )
-        return self._price_of(boxes[0], (low, high))
+        return self._box_cost(boxes[0], (low, high))
 
-    def _price_of(self, first: tuple[Vector, Vector], around: tuple[Vector, Vector]) -> float:
+    def _box_cost(self, first: tuple[Vector, Vector], around: tuple[Vector, Vector]) -> float:
         volume = prod(h - lo + 1 for lo, h in zip(*around, strict=True))
         below = sum(max(0, base - b) for b, base in zip(around[0], first[0], strict=True))
         return BELOW * below + GROWTH * (volume / prod(h - lo + 1 for lo, h in zip(*first, strict=True)) - 1)
@@ -325,10 +325,10 @@ class _Search:
         the deepest statement alone, the iterations with most operations can start.
         """
         deepest = next(iter(placed))
-        intervals = [self._interval(self._together(name, placed)) for name in placed]
+        intervals = [self._interval(self._concurrent_statements(name, placed)) for name in placed]
         return CROWD * (max(intervals) / self._interval([deepest]) - 1)
 
-    def _together(self, name: str, placed: Placements) -> list[str]:
+    def _concurrent_statements(self, name: str, placed: Placements) -> list[str]:
         """Statements that some iteration executes together with `name`, those with most operations first."""
         found, points = [name], self._instances(name, placed[name])
         for other in sorted((n for n in placed if n != name), key=lambda n: -self.work[n].total()):

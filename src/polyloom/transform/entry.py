@@ -13,7 +13,7 @@ from polyloom.transform.space import Space
 from polyloom.transform.writers import Writers
 
 
-def shown(nest: Nest) -> frozenset[str]:
+def observable_arguments(nest: Nest) -> frozenset[str]:
     """Upward exposed arguments: those whose elements at entry show, for some values of the parameters, because they are
     read, or not all of them overwritten.
     """

@@ -22,7 +22,7 @@ from polyloom.ir.recurrence import Final, Immediate, Origin, Piece, Produced, Re
 from polyloom.sets import Condition
 from polyloom.sets.isl import affine_map, affines
 from polyloom.sets.normal_form import conjunction
-from polyloom.transform.pieces import Part, Pieces, affine_pieces, named
+from polyloom.transform.pieces import Part, Pieces, affine_pieces, with_loop_names
 
 Copies = Mapping[str, tuple[Piece, ...]]
 """What each copy's one read finds, itself read through earlier copies."""
@@ -36,15 +36,15 @@ def forward(system: System) -> System:
     copies: dict[str, tuple[Piece, ...]] = {}
     for equation in _in_order(system):
         # Each copy after those that it reads, so that one look-up leads to the origin of a chain.
-        copies[equation.name] = _through(_copied(equation) or (), equation, copies, pieces)
+        copies[equation.name] = _forwarded_read(_copy_source(equation) or (), equation, copies, pieces)
     equations = tuple(
-        replace(e, reads=tuple(_through(read, e, copies, pieces) for read in e.reads)) for e in system.equations
+        replace(e, reads=tuple(_forwarded_read(read, e, copies, pieces) for read in e.reads)) for e in system.equations
     )
     finals = tuple(made for final in system.finals for made in _final(final, system[final.statement], copies, pieces))
     return replace(system, equations=equations, finals=finals)
 
 
-def _copied(equation: Recurrence) -> tuple[Piece, ...] | None:
+def _copy_source(equation: Recurrence) -> tuple[Piece, ...] | None:
     """What a copy finds, None for what is no copy."""
     match equation.value:
         case Reference() | Apply(operation="move", operands=(Reference(),)):
@@ -57,7 +57,7 @@ def _copied(equation: Recurrence) -> tuple[Piece, ...] | None:
 
 def _in_order(system: System) -> Iterator[Recurrence]:
     """The copies that no chain of copies leads back to, each after those that it reads."""
-    copies = [e for e in system.equations if _copied(e) is not None]
+    copies = [e for e in system.equations if _copy_source(e) is not None]
     number = {e.name: n for n, e in enumerate(copies)}
     reads = {
         n: [
@@ -74,10 +74,10 @@ def _in_order(system: System) -> Iterator[Recurrence]:
             yield copies[component[0]]
 
 
-def _through(read: tuple[Piece, ...], reader: Recurrence, copies: Copies, pieces: Pieces) -> tuple[Piece, ...]:
+def _forwarded_read(read: tuple[Piece, ...], reader: Recurrence, copies: Copies, pieces: Pieces) -> tuple[Piece, ...]:
     if not any(isinstance(p.origin, Produced) and p.origin.statement in copies for p in read):
         return read
-    return pieces.of_parts([part for piece in read for part in _parts(piece, reader, copies, pieces)], reader.name)
+    return pieces.join_parts([part for piece in read for part in _parts(piece, reader, copies, pieces)], reader.name)
 
 
 def _parts(piece: Piece, reader: Recurrence, copies: Copies, pieces: Pieces) -> Iterator[Part]:
@@ -91,12 +91,12 @@ def _parts(piece: Piece, reader: Recurrence, copies: Copies, pieces: Pieces) -> 
 def _origins(piece: Piece, copies: Copies, pieces: Pieces) -> Iterator[tuple[Condition, Origin]]:
     """`piece` itself, or the pieces of the copy that it names, at the reader's points."""
     if isinstance(piece.origin, Produced) and piece.origin.statement in copies:
-        yield from composed(piece, copies[piece.origin.statement], pieces.loops[piece.origin.statement])
+        yield from compose_origins(piece, copies[piece.origin.statement], pieces.loops[piece.origin.statement])
     else:
         yield piece.domain, piece.origin
 
 
-def composed(piece: Piece, inner: tuple[Piece, ...], loops: tuple[str, ...]) -> Iterator[tuple[Condition, Origin]]:
+def compose_origins(piece: Piece, inner: tuple[Piece, ...], loops: tuple[str, ...]) -> Iterator[tuple[Condition, Origin]]:
     """Composition of origins: those that `inner`, a read of a statement with `loops`, has at the instances that `piece`
     names.
     """
@@ -137,6 +137,6 @@ def _source(final: Final, piece: Piece, points: isl.Set, writer: Recurrence, pie
         if index is None:
             return None
         at = dict(zip(writer.loops, index, strict=True))
-        domain = pieces.condition(named(where, pieces.loops[source]))
+        domain = pieces.condition(with_loop_names(where, pieces.loops[source]))
         found.append(Final(final.name, tuple(a.substitute(at) for a in final.index), source, domain))
     return found or None

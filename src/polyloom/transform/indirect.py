@@ -24,7 +24,7 @@ def is_indirect(nest: Nest) -> bool:
     return depends_on_symbols(nest.body, data_symbols(nest))
 
 
-def touched(nest: Nest) -> Nest:
+def affine_approximation(nest: Nest) -> Nest:
     """Affine over-approximation of accesses (may-access regions; Creusillet, Irigoin, "Interprocedural array region
     analyses", 1996): a nest that touches no less; its values mean nothing.
     """
@@ -57,12 +57,12 @@ class _Approximation:
                         yield replace(node, body=tuple(self.nodes(body, unknown, after)))
                 case If(condition=condition, body=body, orelse=orelse):
                     if condition.symbols & unknown:
-                        yield from self.either(node, unknown, after)
+                        yield from self.data_branch(node, unknown, after)
                     else:
                         inner, other = (tuple(self.nodes(part, unknown, after)) for part in (body, orelse))
                         yield replace(node, body=inner, orelse=other)
 
-    def either(self, node: If, unknown: frozenset[str], after: frozenset[Reference] | None) -> Iterator[Node]:
+    def data_branch(self, node: If, unknown: frozenset[str], after: frozenset[Reference] | None) -> Iterator[Node]:
         """A branch on data."""
         both = _targets(node.body) & _targets(node.orelse)
         yield from self.nodes((*node.body, *node.orelse), unknown, both | (after or frozenset()))
@@ -73,7 +73,7 @@ class _Approximation:
     def assign(self, node: Assign, unknown: frozenset[str], after: frozenset[Reference] | None) -> Iterator[Node]:
         is_kept = after is None and not _is_unknown(node.target, unknown)
         # What may stay as it was is read, unless it is assigned afterwards in any case.
-        shows = not is_kept and _unplaced(node.target) not in (after or ())
+        shows = not is_kept and _drop_span(node.target) not in (after or ())
         for reference in (*accesses(node.value), *((node.target,) if shows else ())):
             yield self.read(reference, unknown)
         if is_kept:
@@ -106,8 +106,8 @@ def _is_unknown(reference: Reference, unknown: frozenset[str]) -> bool:
 
 def _targets(nodes: tuple[Node, ...]) -> frozenset[Reference]:
     """What these nodes assign themselves."""
-    return frozenset(_unplaced(node.target) for node in nodes if isinstance(node, Assign))
+    return frozenset(_drop_span(node.target) for node in nodes if isinstance(node, Assign))
 
 
-def _unplaced(reference: Reference) -> Reference:
+def _drop_span(reference: Reference) -> Reference:
     return replace(reference, span=None)

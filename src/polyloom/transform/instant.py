@@ -15,7 +15,7 @@ from polyloom.ir.pla import Program, Reference
 from polyloom.sets.isl import parameter_set, to_set
 
 
-def waits_for_itself(program: Program) -> bool:
+def has_zero_circuit(program: Program) -> bool:
     """Zero-distance circuit of variables within one iteration: without a schedule (Rau 1994: recurrence with distance
     0).
     """

@@ -17,7 +17,7 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh_name
 
 
-def written_out(nest: Nest) -> Nest:
+def expand_calls(nest: Nest) -> Nest:
     """Intrinsic expansion: the nest without calls of C's library functions, by their programs (`ir.library`)."""
     if not any(_calls(found.value) for found in assignments(nest.body)):
         return nest
@@ -45,7 +45,7 @@ class _Writer(Rewriter):
         def keep(value: Expression, dtype: ElementType, name: str) -> Reference:
             return self.keep(value, dtype, name, node, before)
 
-        value = _written(node.value, keep)
+        value = _expand_expression(node.value, keep)
         return (*before, replace(node, value=value))
 
     def keep(self, value: Expression, dtype: ElementType, name: str, node: Assign, before: list[Node]) -> Reference:
@@ -59,16 +59,16 @@ class _Writer(Rewriter):
 Keep = Callable[[Expression, ElementType, str], Reference]
 
 
-def _written(value: Expression, keep: Keep) -> Expression:
+def _expand_expression(value: Expression, keep: Keep) -> Expression:
     if not isinstance(value, Apply) or not _calls(value):
         return value
-    operands = tuple([_written(operand, keep) for operand in value.operands])
+    operands = tuple([_expand_expression(operand, keep) for operand in value.operands])
     if value.operation not in _WRITTEN_OUT:
         return replace(value, operands=operands)
     x = operands[0]
     if not isinstance(x, Reference | Constant):
         x = keep(x, value.dtype, f"{value.operation}_x")
-    return _placed(_program(value), x, value.operation, value.span, keep)
+    return _instantiate_program(_program(value), x, value.operation, value.span, keep)
 
 
 def _program(call: Apply) -> Program:
@@ -80,7 +80,7 @@ def _program(call: Apply) -> Program:
     return power_program(int(exponent.value), call.dtype)
 
 
-def _placed(found: Program, x: Expression, name: str, span: Span | None, keep: Keep) -> Expression:
+def _instantiate_program(found: Program, x: Expression, name: str, span: Span | None, keep: Keep) -> Expression:
     """Result of a program as an expression, with a scalar for each value that several steps use."""
     uses = Counter(o for step in found.steps for o in step.operands if isinstance(o, int))
     values = list[Expression]()

@@ -35,7 +35,7 @@ class Names:
         self.spans: dict[str, Span | None] = {}
         self.parametric: dict[str, Parametric] = {}
         self.variable_of = {
-            e.name: self._added(f"{e.statement.assign.target.name}_{e.name}", e.dtype, "", e.span) for e in equations
+            e.name: self._new_variable(f"{e.statement.assign.target.name}_{e.name}", e.dtype, "", e.span) for e in equations
         }
         self.reasons |= {self.variable_of[n]: why for n, why in system.reasons if n in self.variable_of}
 
@@ -54,20 +54,20 @@ class Names:
         reason = (
             f"passes the value of {array} that {statement} computed along {dim}, where iterations far from it read it"
         )
-        return self._added(f"{array}_{dim}", equation.dtype, reason, equation.span)
+        return self._new_variable(f"{array}_{dim}", equation.dtype, reason, equation.span)
 
     def input_name(self, array: str) -> str:
         known = self.parametric.get(array)
         reason = f"takes each element of {array} in once and passes it on to the other iterations that read it"
-        return self._added(
+        return self._new_variable(
             f"{array}_at",
             self.arrays[array].dtype,
             f"passes {known.value} to the iterations that use it as data" if known else reason,
             self.spans.get(array),
         )
 
-    def handed(self, variable: str) -> str:
-        return self._added(
+    def relay_name(self, variable: str) -> str:
+        return self._new_variable(
             variable,
             self.types[variable],
             f"hands the values of {variable} on by unit steps, because it is read at many distances",
@@ -76,14 +76,14 @@ class Names:
 
     def operand(self, name: str, label: str, dtype: ElementType) -> str:
         # The name of the outermost part, so that chains of operands do not grow with their depth.
-        return self._added(name.split(".")[0], dtype, f"an operand of {label}", self.spans.get(name))
+        return self._new_variable(name.split(".")[0], dtype, f"an operand of {label}", self.spans.get(name))
 
-    def selected(self, name: str, label: str, dtype: ElementType, places: int) -> str:
+    def selection_name(self, name: str, label: str, dtype: ElementType, places: int) -> str:
         reason = f"selects an operand of {label}, which comes from {places} places"
-        return self._added(name.split(".")[0], dtype, reason, self.spans.get(name))
+        return self._new_variable(name.split(".")[0], dtype, reason, self.spans.get(name))
 
     def counter_name(self, value: Affine, dtype: ElementType, span: Span | None) -> str:
-        return self._added(
+        return self._new_variable(
             "_".join(("index", *value.symbols & {*self.dims})),
             dtype,
             f"counts {value}, which is used as data, from iteration to iteration",
@@ -107,7 +107,7 @@ class Names:
         self.reasons[name] = f"is {value}: parameters have no values in an iteration"
         return name
 
-    def _added(self, base: str, dtype: ElementType, reason: str, span: Span | None) -> str:
+    def _new_variable(self, base: str, dtype: ElementType, reason: str, span: Span | None) -> str:
         name = fresh_name(base, self.taken, dotted_name)
         self.types[name], self.spans[name] = dtype, span
         self.reasons |= {name: reason} if reason else {}

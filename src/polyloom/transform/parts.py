@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from polyloom.ir.nest import Nest, Statement, Storage, accesses, assignments
 from polyloom.ir.pla import Reference
-from polyloom.transform.pieces import by_level, shared_loops
+from polyloom.transform.pieces import split_by_level, shared_loops
 from polyloom.transform.writers import Writers
 
 
@@ -29,7 +29,7 @@ class Parts:
             for statement in writers.statements
             for access in accesses(statement.assign.value)
             if nest[access.name].role == "local"
-            for writer, common in _written(writers, statement, access)
+            for writer, common in _sources(writers, statement, access)
         ]
         """(reader, storage, writer, how many outer loops have the value in common)."""
 
@@ -37,34 +37,34 @@ class Parts:
         """What the part uses; locals whose values cross are arguments."""
         written = {a.target.name for a in assignments(part.body)}
         used = written | {r.name for a in assignments(part.body) for r in accesses(a.value)}
-        crossing = {*self._entering(part, counters), *self._leaving(part, counters)}
+        crossing = {*self._imported_locals(part, counters), *self._exported_locals(part, counters)}
         return tuple(replace(s, role="argument") if s.name in crossing else s for s in part.storage if s.name in used)
 
     def unread(self, part: Nest, counters: tuple[str, ...]) -> frozenset[str]:
         """Locals of the whole nest that come into the part, and whose values there no other part or step reads."""
-        return frozenset(self._entering(part, counters)).difference(self._leaving(part, counters))
+        return frozenset(self._imported_locals(part, counters)).difference(self._exported_locals(part, counters))
 
-    def _entering(self, part: Nest, counters: tuple[str, ...]) -> Iterator[str]:
+    def _imported_locals(self, part: Nest, counters: tuple[str, ...]) -> Iterator[str]:
         own = {a.name for a in assignments(part.body)}
         for reader, storage, writer, common in self._reads:
             # Fewer common loops than counters: the writer was an earlier step.
             if reader in own and (writer not in own or common < len(counters)):
                 yield storage
 
-    def _leaving(self, part: Nest, counters: tuple[str, ...]) -> Iterator[str]:
+    def _exported_locals(self, part: Nest, counters: tuple[str, ...]) -> Iterator[str]:
         own = {a.name for a in assignments(part.body)}
         for reader, storage, writer, common in self._reads:
             if writer in own and (reader not in own or common < len(counters)):
                 yield storage
 
 
-def _written(writers: Writers, reader: Statement, read: Reference) -> Iterator[tuple[str, int]]:
+def _sources(writers: Writers, reader: Statement, read: Reference) -> Iterator[tuple[str, int]]:
     """Sources of a read: who wrote what is read, and in how many outer loops that was the same iteration."""
-    just_before = writers.just_before(reader, read)
+    just_before = writers.textual_predecessor(reader, read)
     if just_before is not None:
         yield just_before.assign.name, len(reader.loops)
         return
     for writer, relation in writers.reaching_writers(reader, read):
-        for common, pairs in enumerate(by_level(relation, len(shared_loops(reader, writer)))):
+        for common, pairs in enumerate(split_by_level(relation, len(shared_loops(reader, writer)))):
             if not pairs.is_empty():
                 yield writer.assign.name, common

@@ -23,13 +23,13 @@ from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, 
 from polyloom.names import hidden_dims
 from polyloom.transform.assemble import NoCorner, NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
-from polyloom.transform.crossing import cell, cross, needed, unkept
-from polyloom.transform.delay import delayed
+from polyloom.transform.crossing import cell, cross, imported_instances, unkept
+from polyloom.transform.delay import delay_writes
 from polyloom.transform.embed import Placements, dependences, dimensions, embed
-from polyloom.transform.instant import waits_for_itself
+from polyloom.transform.instant import has_zero_circuit
 from polyloom.transform.refusal import refusal
-from polyloom.transform.space import Point, Space, own_space
-from polyloom.transform.unite import united
+from polyloom.transform.space import Point, Space, iteration_space
+from polyloom.transform.unite import unite_statements
 
 Group = list[Recurrence]
 SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
@@ -40,21 +40,21 @@ def make_plan(nest: Nest, system: System) -> Plan:
     """Plan of `system`, the dataflow of `nest`: one space, or phases by loop distribution and fusion (Kennedy, McKinley
     1990). Raises PL0261 to PL0264 for what cannot be made uniform.
     """
-    fewer = united(system)
+    fewer = unite_statements(system)
     if fewer is not system:
         with suppress(PolyloomError):
-            made = _made(nest, fewer)
+            made = _distribute(nest, fewer)
             if len(made.phases) == 1:
                 return made
-    return _made(nest, system)
+    return _distribute(nest, system)
 
 
-def _made(nest: Nest, system: System) -> Plan:
+def _distribute(nest: Nest, system: System) -> Plan:
     groups = _groups(system)
     # Values of an earlier phase are read from arrays. An array that is overwritten in between needs a copy, which is a
     # phase.
-    system, copies = delayed(system, [g for g, _ in groups])
-    groups += [([copy], _placed_alone(system, copy)) for copy in copies]
+    system, copies = delay_writes(system, [g for g, _ in groups])
+    groups += [([copy], _single_placement(system, copy)) for copy in copies]
     crossing = cross(nest, system, [[e.name for e in g] for g, _ in groups])
     arrays = {s.name: _array(s) for s in system.storage} | {a.name: a for a in crossing.intermediates}
     phases: list[Phase] = []
@@ -68,9 +68,9 @@ def _made(nest: Nest, system: System) -> Plan:
         # A group was found feasible with every outer value in an array of its own; where the crossing keeps it
         # elsewhere, that may not hold.
         except (NotUniform, NoOrder):  # other readers have changed where a value is kept
-            raise unkept(system[next(iter(needed(system, group)))]) from None
+            raise unkept(system[next(iter(imported_instances(system, group)))]) from None
     written = {f.name for f in system.finals}
-    at_entry = held(system)
+    at_entry = observable_arguments(system)
     inputs = tuple(_array(s) for s in system.storage if s.name in at_entry)
     outputs = tuple(_array(s) for s in system.storage if s.name in written)
     return Plan(
@@ -78,7 +78,7 @@ def _made(nest: Nest, system: System) -> Plan:
     )
 
 
-def held(system: System) -> frozenset[str]:
+def observable_arguments(system: System) -> frozenset[str]:
     """The arguments whose elements at entry show, for some values of the parameters: they are read, or not all of them
     overwritten."""
     read = {o.name for o in origins(system.equations) if isinstance(o, Stored)}
@@ -100,7 +100,7 @@ def _is_overwritten(system: System, storage: Storage) -> bool:
         )
     )
     for final in (f for f in system.finals if f.name == storage.name):
-        own = own_space(system, system[final.statement])
+        own = iteration_space(system, system[final.statement])
         rest = rest.subtract(own.image(own.set(final.domain), final.index, cells))
     return rest.is_empty()
 
@@ -146,7 +146,7 @@ class _Groups:
         own = next(g for g in self.groups if self.position[unit[0].name] in g)
         # Nearest in the text first: values then live for the fewest phases.
         near = sorted(
-            (g for g in self.groups if g != own and _related(self._members(g), self._members(own))),
+            (g for g in self.groups if g != own and _share_data(self._members(g), self._members(own))),
             key=lambda g: self._gap(own, g),
         )
         for other in near:
@@ -163,7 +163,7 @@ class _Groups:
             # the plan.
             with suppress(NoCorner, PolyloomError):
                 self.found[group] = None
-                found = None if self._slowed(group) else _placed(self.system, self._members(group))
+                found = None if self._bounded_by_slow_operation(group) else _cheapest_placements(self.system, self._members(group))
                 self.found[group] = None if found and self._contend(group, found) else found
         return self.found[group]
 
@@ -174,21 +174,21 @@ class _Groups:
         along = {
             unit: dims
             for unit in self.strong
-            if set(unit) <= set(group) and (dims := _accumulated(self._members(unit), placements))
+            if set(unit) <= set(group) and (dims := _reduction_dimensions(self._members(unit), placements))
         }
         # Each alone leaves some dimension free of its sum, in which iterations can overlap; all of them leave none.
         contend = set[int]().union(*along.values()) == every and every not in along.values()
         # Where one feeds the other they wait for each other anyway.
-        return contend and not any(set(b) & self._fed(a) for a, b in permutations(along, 2))
+        return contend and not any(set(b) & self._transitive_readers(a) for a, b in permutations(along, 2))
 
-    def _fed(self, unit: tuple[int, ...]) -> set[int]:
+    def _transitive_readers(self, unit: tuple[int, ...]) -> set[int]:
         """The statements that need what `unit` computes, be it through others."""
         fed = set(unit)
         while more := {r for w, r in self.flow if w in fed} - fed:
             fed |= more
         return fed
 
-    def _slowed(self, group: tuple[int, ...]) -> bool:
+    def _bounded_by_slow_operation(self, group: tuple[int, ...]) -> bool:
         """Whether a shallow statement's slow operation would bound deeper ones' initiation interval, without need."""
         depth = max(len(self.system.equations[n].loops) for n in group)
         inside = [unit for unit in self.strong if set(unit) <= set(group)]
@@ -230,7 +230,7 @@ class _Groups:
         return sorted(tuple(sorted(c)) for c in components(feeds))
 
 
-def _accumulated(unit: Group, placements: Placements) -> set[int]:
+def _reduction_dimensions(unit: Group, placements: Placements) -> set[int]:
     """The dimensions along which floats of `unit` are computed from those of the iteration before."""
     found: set[int] = set()
     for d in dependences([e for e in unit if e.dtype in FLOATS]):
@@ -249,25 +249,25 @@ def _is_slow(value: Expression) -> bool:
     return isinstance(value, Apply) and (value.operation in SLOW or any(map(_is_slow, value.operands)))
 
 
-def _related(group: Group, unit: Group) -> bool:
+def _share_data(group: Group, unit: Group) -> bool:
     """Whether `unit` reads what `group` computes, or both read one array, or both write one."""
     names = {e.name for e in group}
     return any(isinstance(o, Produced) and o.statement in names for o in origins(unit)) or any(
-        f(group) & f(unit) for f in (_stored, _written)
+        f(group) & f(unit) for f in (_read_arrays, _written_arrays)
     )
 
 
-def _stored(group: Group) -> set[str]:
+def _read_arrays(group: Group) -> set[str]:
     return {o.name for o in origins(group) if isinstance(o, Stored) and o.index}
 
 
-def _written(group: Group) -> set[str]:
+def _written_arrays(group: Group) -> set[str]:
     return {e.statement.assign.target.name for e in group}
 
 
 def _refusal(system: System, group: Group) -> PolyloomError:
     try:
-        _placed(system, group)
+        _cheapest_placements(system, group)
     except NoCorner as error:
         message = (
             f"`{error.index.value}` is used as data, but in the first iteration that needs it, it is not affine "
@@ -278,7 +278,7 @@ def _refusal(system: System, group: Group) -> PolyloomError:
     return refusal(system, group)
 
 
-def _placed(system: System, group: Group) -> Placements | None:
+def _cheapest_placements(system: System, group: Group) -> Placements | None:
     """The cheapest placements that give a whole phase; every other value is taken to be in an array. Raises NoCorner if
     only that fails, and PL0264."""
     uncounted: list[NoCorner] = []
@@ -286,8 +286,8 @@ def _placed(system: System, group: Group) -> Placements | None:
         s.name: _array(s) for s in system.storage
     }
     outside: dict[str, tuple[str, Point]] = {}
-    for name, points in needed(system, group).items():
-        array, index = _kept(system[name], *cell(system, system[name], points))
+    for name, points in imported_instances(system, group).items():
+        array, index = _external_array(system[name], *cell(system, system[name], points))
         outside[name] = array.name, index
         arrays.setdefault(array.name, array)
     exports = tuple(Final(e.statement.assign.target.name, (), e.name, e.domain) for e in group)
@@ -299,14 +299,14 @@ def _placed(system: System, group: Group) -> Placements | None:
             continue
         except (NotUniform, NoOrder, PolyloomError):
             continue
-        if _is_bounded(system, phase) and not waits_for_itself(phase.program):
+        if _has_bounded_space(system, phase) and not has_zero_circuit(phase.program):
             return placements
     if uncounted:
         raise uncounted[0]
     return None
 
 
-def _kept(equation: Recurrence, index: Point, shape: Point | None) -> tuple[Array, Point]:
+def _external_array(equation: Recurrence, index: Point, shape: Point | None) -> tuple[Array, Point]:
     """An array for another phase's values: the one they are assigned to, or one with an element for each of them."""
     name = equation.statement.assign.target.name
     return (
@@ -314,14 +314,14 @@ def _kept(equation: Recurrence, index: Point, shape: Point | None) -> tuple[Arra
     ), index
 
 
-def _placed_alone(system: System, equation: Recurrence) -> Placements:
-    placements = _placed(system, [equation])
+def _single_placement(system: System, equation: Recurrence) -> Placements:
+    placements = _cheapest_placements(system, [equation])
     if placements is None:
         raise _refusal(system, [equation])
     return placements
 
 
-def _is_bounded(system: System, phase: Phase) -> bool:
+def _has_bounded_space(system: System, phase: Phase) -> bool:
     space = Space(phase.program.dimensions, system.parameters, system.assumptions)
     points = space.set(phase.program.space)
     return len(phase.program.space.pieces) == 1 and all(

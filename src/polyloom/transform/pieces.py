@@ -51,22 +51,22 @@ class Pieces:
         """`points` in few polyhedra; raises PL0201 when they have a stride."""
         return from_set(points.coalesce().gist_params(self.domain))
 
-    def of_parts(self, parts: Sequence[Part], reader: str) -> tuple[Piece, ...]:
+    def join_parts(self, parts: Sequence[Part], reader: str) -> tuple[Piece, ...]:
         """The parts joined; they are disjoint, and so are the pieces. Raises PL0201 when a domain has a stride."""
         joined: list[Part] = []
         # Full-dimensional parts first: their function is the one to keep, and boundaries, on which more equations hold,
         # join it.
-        for points, origin in sorted((p for p in parts if not p[0].is_empty()), key=lambda part: _equations(part[0])):
+        for points, origin in sorted((p for p in parts if not p[0].is_empty()), key=lambda part: _equation_count(part[0])):
             self._join(joined, points.coalesce(), origin, reader)
         pieces = [Piece(self.condition(points), self._uniform(points, origin, reader)) for points, origin in joined]
         return tuple(
-            sorted(pieces, key=lambda p: (isinstance(p.origin, Stored), source(p.origin), str(p.origin), str(p.domain)))
+            sorted(pieces, key=lambda p: (isinstance(p.origin, Stored), origin_name(p.origin), str(p.origin), str(p.domain)))
         )
 
     def _join(self, joined: list[Part], points: isl.Set, origin: Origin, reader: str) -> None:
         for n, (others, other) in enumerate(joined):
             if (
-                source(other) == source(origin)
+                origin_name(other) == origin_name(origin)
                 and type(other) is type(origin)
                 and self.agree(points, other.index, origin.index, reader)
             ):
@@ -80,7 +80,7 @@ class Pieces:
         return points.intersect(self.set(Condition(tuple(Polyhedron((d,)) for d in apart)), reader)).is_empty()
 
     def _uniform(self, points: isl.Set, origin: Origin, reader: str) -> Origin:
-        if not isinstance(origin, Produced) or not _equations(points):
+        if not isinstance(origin, Produced) or not _equation_count(points):
             return origin
         point = sample(points) or {}
         index = list(origin.index)
@@ -111,7 +111,7 @@ def shared_loops(a: Statement, b: Statement) -> tuple[str, ...]:
     return tuple(loop for (_, loop, _), _ in steps if loop)
 
 
-def by_level(relation: isl.Map, shared: int) -> Iterator[isl.Map]:
+def split_by_level(relation: isl.Map, shared: int) -> Iterator[isl.Map]:
     """Parts of `relation`: the pairs of part n agree in the first n of the `shared` dimensions and differ in the next
     one.
 
@@ -127,7 +127,7 @@ def by_level(relation: isl.Map, shared: int) -> Iterator[isl.Map]:
     yield rest
 
 
-def named(points: isl.Set, loops: tuple[str, ...]) -> isl.Set:
+def with_loop_names(points: isl.Set, loops: tuple[str, ...]) -> isl.Set:
     """`points` without the name of a statement, its dimensions named `loops`."""
     plain = points.reset_tuple_id()
     for n, loop in enumerate(loops):
@@ -135,7 +135,7 @@ def named(points: isl.Set, loops: tuple[str, ...]) -> isl.Set:
     return plain
 
 
-def source(origin: Origin) -> str:
+def origin_name(origin: Origin) -> str:
     """The statement, the array or the constant."""
     match origin:
         case Produced(statement=statement):
@@ -146,6 +146,6 @@ def source(origin: Origin) -> str:
             return str(constant.value)
 
 
-def _equations(points: isl.Set) -> int:
+def _equation_count(points: isl.Set) -> int:
     """How many independent equations hold on all points, hence how many dimensions they lack."""
     return sum(c.is_equality() for c in points.affine_hull().get_constraints())

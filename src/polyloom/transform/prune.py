@@ -19,7 +19,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.recurrence import Piece, Produced, Recurrence, System
 from polyloom.sets import Condition
 from polyloom.sets.isl import affine_map
-from polyloom.transform.pieces import Pieces, named
+from polyloom.transform.pieces import Pieces, with_loop_names
 
 ROUNDS = 3
 
@@ -31,13 +31,13 @@ def prune(system: System) -> System:
     pieces = Pieces.from_statements([e.statement for e in system.equations], system.parameters, system.assumptions)
     kept: dict[str, Recurrence] = {}
     # Once a component's readers are cut, what it has to compute is known, but for its own recurrences.
-    for component in _consumers_first(system):
+    for component in _components_by_readers(system):
         demand = {e.name: _finals(system, e, pieces).union(_read(e, kept.values(), pieces)) for e in component}
-        kept |= _settled({e.name: e for e in component}, demand, pieces)
+        kept |= _needed_component({e.name: e for e in component}, demand, pieces)
     return replace(system, equations=tuple(kept[e.name] for e in system.equations if e.name in kept))
 
 
-def _consumers_first(system: System) -> list[list[Recurrence]]:
+def _components_by_readers(system: System) -> list[list[Recurrence]]:
     """The equations that need each other, together."""
     number = {e.name: n for n, e in enumerate(system.equations)}
     readers: dict[int, list[int]] = {n: [] for n in number.values()}
@@ -49,7 +49,7 @@ def _consumers_first(system: System) -> list[list[Recurrence]]:
     return [[system.equations[n] for n in component] for component in components(readers)]
 
 
-def _settled(component: dict[str, Recurrence], demand: dict[str, isl.Set], pieces: Pieces) -> dict[str, Recurrence]:
+def _needed_component(component: dict[str, Recurrence], demand: dict[str, isl.Set], pieces: Pieces) -> dict[str, Recurrence]:
     """What others demand of a component, and what that needs of the component itself."""
     if all(points.is_empty() for points in demand.values()):
         return {}
@@ -81,7 +81,7 @@ def _read(equation: Recurrence, readers: Iterable[Recurrence], pieces: Pieces) -
         ):
             # The image of the readers' points: which instances they name.
             there = isl.Map.from_multi_aff(affine_map(piece.origin.index, reader.loops, pieces.params))
-            found.append(named(pieces.set(piece.domain, reader.name).apply(there), equation.loops))
+            found.append(with_loop_names(pieces.set(piece.domain, reader.name).apply(there), equation.loops))
     return _union(found, equation, pieces)
 
 
@@ -99,7 +99,7 @@ def _cut(equation: Recurrence, needed: isl.Set, pieces: Pieces) -> Recurrence:
         return equation
     try:
         condition = pieces.condition(domain.intersect(needed))
-        reads = tuple(_within(read, needed, equation, pieces) for read in equation.reads)
+        reads = tuple(_restricted_read(read, needed, equation, pieces) for read in equation.reads)
     # A stride cannot be written as a condition: the equation stays whole.
     except PolyloomError:
         return equation
@@ -109,7 +109,7 @@ def _cut(equation: Recurrence, needed: isl.Set, pieces: Pieces) -> Recurrence:
     return replace(equation, statement=replace(equation.statement, domain=condition), reads=reads)
 
 
-def _within(read: tuple[Piece, ...], needed: isl.Set, equation: Recurrence, pieces: Pieces) -> tuple[Piece, ...]:
-    return pieces.of_parts(
+def _restricted_read(read: tuple[Piece, ...], needed: isl.Set, equation: Recurrence, pieces: Pieces) -> tuple[Piece, ...]:
+    return pieces.join_parts(
         [(pieces.set(p.domain, equation.name).intersect(needed), p.origin) for p in read], equation.name
     )

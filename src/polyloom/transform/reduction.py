@@ -26,11 +26,11 @@ from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition
 from polyloom.sets.isl import affine_map, affines, stride_error, to_set, translate
 from polyloom.sets.normal_form import conjunction
-from polyloom.transform.accumulation import Accumulation, identity_of, recognise
-from polyloom.transform.pieces import Part, Pieces, affine_pieces, named
+from polyloom.transform.accumulation import Accumulation, identity_element, recognise
+from polyloom.transform.pieces import Part, Pieces, affine_pieces, with_loop_names
 
 
-def nested(system: System, reassociate: bool) -> System:
+def nest_reductions(system: System, reassociate: bool) -> System:
     """Reductions of several loops as nested reductions (Redon, Feautrier 1994: "Scheduling reductions"): `system` with
     nested accumulations where distances would not be constant; each added equation has its reason.
     """
@@ -75,13 +75,13 @@ class _Chain:
     def reorder(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
         return tuple(index[n] for n in self.order)
 
-    def loops_of(self, level: int) -> tuple[str, ...]:
+    def level_loops(self, level: int) -> tuple[str, ...]:
         return self.loops[: self.outer + level + 1]
 
     def extended_pieces(self) -> Pieces:
         """`pieces` with the loops of the new equations."""
         return replace(
-            self.pieces, loops={**self.pieces.loops, **{name: self.loops_of(m) for m, name in enumerate(self.names)}}
+            self.pieces, loops={**self.pieces.loops, **{name: self.level_loops(m) for m, name in enumerate(self.names)}}
         )
 
 
@@ -111,7 +111,7 @@ def _chain(system: System, equation: Recurrence, accumulation: Accumulation) -> 
     )  # the outermost rows keep the name
     chain = _Chain(equation, accumulation, pieces, order, outer, levels, names, start)
     # From each instance to the one that it continues.
-    back = [_moved(p, equation.name, chain) for p in own]
+    back = [_successor_relation(p, equation.name, chain) for p in own]
     # Every instance but the last of its chain is continued by another one.
     inner = _union([b.range() for b in back], points)
     # Partial sums have other values in the nested form: nobody else may look at them.
@@ -128,7 +128,7 @@ def _level(points: isl.Set, equation: Recurrence, loops: tuple[str, ...], k: int
     )
 
 
-def _moved(piece: Piece, reader: str, chain: _Chain) -> isl.Map:
+def _successor_relation(piece: Piece, reader: str, chain: _Chain) -> isl.Map:
     """From the points of `piece` to the instances of the chain that they read."""
     index = chain.reorder(piece.origin.index)
     there = isl.Map.from_multi_aff(affine_map(index, chain.pieces.loops[reader], chain.pieces.params))
@@ -152,12 +152,12 @@ def _is_chain(chain: _Chain, back: Sequence[isl.Map]) -> bool:
     for relation in back[1:]:
         together = together.union(relation)
     rows = all(
-        _one_each(end, k) for k, level in enumerate(chain.levels, chain.outer) for end in (level.first, level.last)
+        _determined_by_prefix(end, k) for k, level in enumerate(chain.levels, chain.outer) for end in (level.first, level.last)
     )
-    return together.is_injective() and _one_each(chain.start, chain.outer) and rows
+    return together.is_injective() and _determined_by_prefix(chain.start, chain.outer) and rows
 
 
-def _one_each(points: isl.Set, k: int) -> bool:
+def _determined_by_prefix(points: isl.Set, k: int) -> bool:
     """Whether the first k coordinates determine the point."""
     return _prefix(points, k).is_injective()
 
@@ -177,7 +177,7 @@ def _used(system: System, chain: _Chain) -> isl.Set:
         for piece in (
             p for read in other.reads for p in read if isinstance(p.origin, Produced) and p.origin.statement == name
         ):
-            found.append(named(_moved(piece, other.name, chain).range(), chain.loops))
+            found.append(with_loop_names(_successor_relation(piece, other.name, chain).range(), chain.loops))
     return _union(found, chain.levels[-1].points)
 
 
@@ -188,7 +188,7 @@ def _rewritten(system: System, chain: _Chain) -> System:
     # The source's order stays: it may still be uniform in some space, and if not, that error tells more.
     except PolyloomError:  # a row's end or a piece is not affine
         return system
-    replaced = [made for e in system.equations for made in (equations if e is chain.equation else [_reading(e, chain)])]
+    replaced = [made for e in system.equations for made in (equations if e is chain.equation else [_with_row_results(e, chain)])]
     return replace(system, equations=tuple(replaced), finals=tuple(finals), reasons=(*system.reasons, *reasons))
 
 
@@ -200,8 +200,8 @@ def _nested_equations(chain: _Chain) -> tuple[list[Recurrence], list[tuple[str, 
     for m in reversed(range(len(chain.levels))):
         innermost = m == len(chain.levels) - 1
         term = accumulation.term if innermost else accumulation.accumulator
-        reads = accumulation.reads if innermost else (pieces.of_parts(_row_ends(chain, m + 1), chain.names[m]),)
-        before = pieces.of_parts(_before(chain, m), chain.names[m])
+        reads = accumulation.reads if innermost else (pieces.join_parts(_row_ends(chain, m + 1), chain.names[m]),)
+        before = pieces.join_parts(_predecessors(chain, m), chain.names[m])
         reasons += [_reason(chain, m)] if m else []
         joined = Apply(
             accumulation.combine if m else accumulation.join,
@@ -224,7 +224,7 @@ def _reason(chain: _Chain, m: int) -> tuple[str, str]:
 
 
 def _equation(chain: _Chain, m: int, name: str, value: Expression, reads: tuple[tuple[Piece, ...], ...]) -> Recurrence:
-    statement, loops = chain.equation.statement, chain.loops_of(m)
+    statement, loops = chain.equation.statement, chain.level_loops(m)
     order = tuple(step for step in statement.order if step[1] in ("", *loops))
     assign = replace(statement.assign, name=name, value=value)
     made = replace(
@@ -233,18 +233,18 @@ def _equation(chain: _Chain, m: int, name: str, value: Expression, reads: tuple[
     return Recurrence(made, chain.equation.dtype, reads)
 
 
-def _before(chain: _Chain, m: int) -> list[Part]:
+def _predecessors(chain: _Chain, m: int) -> list[Part]:
     """What row m has accumulated so far: the row's own result, and at its first point the identity, or what was there
     before."""
-    level, here = chain.levels[m], tuple(map(Affine.symbol, chain.loops_of(m)))
+    level, here = chain.levels[m], tuple(map(Affine.symbol, chain.level_loops(m)))
     own = (level.points.subtract(level.first), Produced(chain.names[m], (*here[:-1], here[-1] - level.step)))
-    identity = Immediate(identity_of(chain.accumulation.combine, chain.accumulation.dtype))
+    identity = Immediate(identity_element(chain.accumulation.combine, chain.accumulation.dtype))
     return [own, (level.first, identity)] if m else [own, *_entry(chain)]
 
 
 def _entry(chain: _Chain) -> Iterator[Part]:
     """The origins of the start instances, at the first point of the outermost row."""
-    first, loops, params = chain.levels[0].first, chain.loops_of(0), chain.pieces.params
+    first, loops, params = chain.levels[0].first, chain.level_loops(0), chain.pieces.params
     for where, start in _functions(_prefix(chain.start, chain.outer).reverse(), chain.loops[: chain.outer], chain):
         at = dict(zip(chain.loops, start, strict=True))
         for piece in chain.accumulation.before:
@@ -258,7 +258,7 @@ def _entry(chain: _Chain) -> Iterator[Part]:
 
 def _row_ends(chain: _Chain, m: int) -> list[Part]:
     """Last points of rows: the result of each row of level m, for the loops around it."""
-    loops = chain.loops_of(m - 1)
+    loops = chain.level_loops(m - 1)
     found = _functions(_prefix(chain.levels[m].last, len(loops)).reverse(), loops, chain)
     return [(to_set(where, loops, chain.pieces.params), Produced(chain.names[m], end)) for where, end in found]
 
@@ -267,7 +267,7 @@ def _finals(final: Final, chain: _Chain) -> Iterator[Final]:
     if final.statement != chain.equation.name:
         yield final
         return
-    loops = chain.loops_of(0)
+    loops = chain.level_loops(0)
     for where, point in _functions(
         _prefix(chain.pieces.set(final.domain, final.statement), len(loops)).reverse(), loops, chain
     ):
@@ -275,16 +275,16 @@ def _finals(final: Final, chain: _Chain) -> Iterator[Final]:
         yield Final(final.name, tuple(a.substitute(at) for a in final.index), final.statement, where)
 
 
-def _reading(equation: Recurrence, chain: _Chain) -> Recurrence:
+def _with_row_results(equation: Recurrence, chain: _Chain) -> Recurrence:
     """Who read the last instance of a chain reads the last result of its outermost rows."""
-    count = len(chain.loops_of(0))
+    count = len(chain.level_loops(0))
 
-    def moved(piece: Piece) -> Piece:
+    def redirect(piece: Piece) -> Piece:
         if isinstance(piece.origin, Produced) and piece.origin.statement == chain.equation.name:
             return replace(piece, origin=replace(piece.origin, index=chain.reorder(piece.origin.index)[:count]))
         return piece
 
-    return replace(equation, reads=tuple(tuple(map(moved, read)) for read in equation.reads))
+    return replace(equation, reads=tuple(tuple(map(redirect, read)) for read in equation.reads))
 
 
 def _functions(relation: isl.Map, loops: tuple[str, ...], chain: _Chain) -> list[tuple[Condition, tuple[Affine, ...]]]:
@@ -295,5 +295,5 @@ def _functions(relation: isl.Map, loops: tuple[str, ...], chain: _Chain) -> list
         if index is None:
             # A row whose end needs a quotient has no place at a constant distance.
             raise stride_error(str(values))
-        found.append((chain.pieces.condition(named(where, loops)), index))
+        found.append((chain.pieces.condition(with_loop_names(where, loops)), index))
     return found

@@ -13,7 +13,7 @@ from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Produced, Recurrence, System
 from polyloom.sets import Affine
 from polyloom.transform.embed import dimensions, embed
-from polyloom.transform.reduction import nested
+from polyloom.transform.reduction import nest_reductions
 
 
 def refusal(system: System, unit: Sequence[Recurrence]) -> PolyloomError:
@@ -21,10 +21,10 @@ def refusal(system: System, unit: Sequence[Recurrence]) -> PolyloomError:
     for reader, access, origin in _reads(unit):
         writer = system[origin.statement]
         # The pair alone: if even two statements find no common space, this read is what stands in the way.
-        if not _is_constant(reader, writer.loops, origin) and not embed(
+        if not _has_constant_distance(reader, writer.loops, origin) and not embed(
             system, [reader] if reader is writer else [writer, reader]
         ):
-            return _too_far(system, unit, reader, access, origin)
+            return _distance_error(system, unit, reader, access, origin)
     names = ", ".join(e.name for e in unit)
     help = "separate the statements into loop nests of their own, or reverse a loop"
     return input_error(
@@ -44,7 +44,7 @@ def _reads(unit: Sequence[Recurrence]) -> Iterator[tuple[Recurrence, Reference, 
             )
 
 
-def _is_constant(reader: Recurrence, loops: tuple[str, ...], origin: Produced) -> bool:
+def _has_constant_distance(reader: Recurrence, loops: tuple[str, ...], origin: Produced) -> bool:
     """Whether a statement reads what was written in its own loops, a constant number of iterations before."""
     return loops == reader.loops and _is_aligned(reader, origin)
 
@@ -55,7 +55,7 @@ def _is_aligned(reader: Recurrence, origin: Produced) -> bool:
     return len(reader.loops) == len(origin.index) and all((Affine.symbol(loop) - at).is_constant for loop, at in pairs)
 
 
-def _too_far(
+def _distance_error(
     system: System, unit: Sequence[Recurrence], reader: Recurrence, access: Reference, origin: Produced
 ) -> PolyloomError:
     writer, dims = system[origin.statement], ", ".join(dimensions(system, unit))
@@ -79,7 +79,7 @@ def _too_far(
             "allow another order of this f32 reduction, hence other roundings: --reassociate, in Python "
             "`Options(reassociate=True)`"
         )
-    elif (step := _carrying(reader, writer, origin)) is not None:
+    elif (step := _carrying_loop(reader, writer, origin)) is not None:
         help = (
             f"take the loop `{step}` out: make `{step}` an integer argument, and run the function once for each of "
             "its values"
@@ -91,7 +91,7 @@ def _too_far(
     return input_error("PL0261", message, span=access.span or reader.span, notes=(note,), help=help)
 
 
-def _carrying(reader: Recurrence, writer: Recurrence, origin: Produced) -> str | None:
+def _carrying_loop(reader: Recurrence, writer: Recurrence, origin: Produced) -> str | None:
     """The outermost loop, where an earlier iteration of it wrote what is read: without it the value comes from memory.
     A transposition of two loops is no such step."""
     if reader.loops[:1] != writer.loops[:1] or not reader.loops:
@@ -105,6 +105,6 @@ def _is_one_sum(system: System, reader: Recurrence) -> bool:
     """Whether only the order of a reduction of floats stands in the way."""
     if reader.dtype not in FLOATS:
         return False
-    added = {e.name for e in nested(system, reassociate=True).equations} - {e.name for e in system.equations}
+    added = {e.name for e in nest_reductions(system, reassociate=True).equations} - {e.name for e in system.equations}
     # Nested accumulations are named after the statement that they replace.
     return any(name.startswith(f"{reader.name}.") for name in added)

@@ -26,12 +26,12 @@ def reversal(nest: Nest, system: System, reassociate: bool) -> Nest | None:
     """Loop reversal of reductions (Allen, Kennedy 2001): the nest with its accumulations in the order in
     which what they read is computed; None if they are already. `system` is its dataflow.
     """
-    against = {loop for e in system.equations for loop in _against(system, e)}
-    chosen = against.intersection(loop.name for loop in _accumulating(nest.body, nest, reassociate))
-    return replace(nest, body=_reversed(nest.body, frozenset(chosen))) if chosen else None
+    against = {loop for e in system.equations for loop in _opposed_loops(system, e)}
+    chosen = against.intersection(loop.name for loop in _reduction_loops(nest.body, nest, reassociate))
+    return replace(nest, body=_with_reversed_loops(nest.body, frozenset(chosen))) if chosen else None
 
 
-def _against(system: System, equation: Recurrence) -> Iterator[str]:
+def _opposed_loops(system: System, equation: Recurrence) -> Iterator[str]:
     """The loops of an equation along which it reads what is computed in the other order."""
     directions = _directions(equation)
     for origin in (piece.origin for read in equation.reads for piece in read):
@@ -52,14 +52,14 @@ def _directions(equation: Recurrence) -> dict[str, int]:
     return {loop: direction for _, loop, direction in equation.statement.order if loop}
 
 
-def _accumulating(nodes: tuple[Node, ...], nest: Nest, reassociate: bool) -> Iterator[Loop]:
+def _reduction_loops(nodes: tuple[Node, ...], nest: Nest, reassociate: bool) -> Iterator[Loop]:
     for node in nodes:
         if isinstance(node, Loop):
             if _accumulates(node.body, node.name, nest, reassociate):
                 yield node
-            yield from _accumulating(node.body, nest, reassociate)
+            yield from _reduction_loops(node.body, nest, reassociate)
         elif isinstance(node, If):
-            yield from _accumulating((*node.body, *node.orelse), nest, reassociate)
+            yield from _reduction_loops((*node.body, *node.orelse), nest, reassociate)
 
 
 def _accumulates(body: tuple[Node, ...], loop: str, nest: Nest, reassociate: bool) -> bool:
@@ -90,15 +90,15 @@ def _terms(value: Expression, family: str, target: Reference, subtracted: bool =
     return 2 * any(read.name == target.name for read in accesses(value))
 
 
-def _reversed(nodes: tuple[Node, ...], chosen: frozenset[str]) -> tuple[Node, ...]:
-    return tuple([_turned(node, chosen) for node in nodes])
+def _with_reversed_loops(nodes: tuple[Node, ...], chosen: frozenset[str]) -> tuple[Node, ...]:
+    return tuple([_with_reversed_loop(node, chosen) for node in nodes])
 
 
-def _turned(node: Node, chosen: frozenset[str]) -> Node:
+def _with_reversed_loop(node: Node, chosen: frozenset[str]) -> Node:
     match node:
         case Loop(name=name, body=body, step=step):
-            return replace(node, body=_reversed(body, chosen), step=-step if name in chosen else step)
+            return replace(node, body=_with_reversed_loops(body, chosen), step=-step if name in chosen else step)
         case If(body=body, orelse=orelse):
-            return replace(node, body=_reversed(body, chosen), orelse=_reversed(orelse, chosen))
+            return replace(node, body=_with_reversed_loops(body, chosen), orelse=_with_reversed_loops(orelse, chosen))
         case _:
             return node

@@ -38,7 +38,7 @@ class Arrays:
         """The phases of a part; what its arrays are called outside is new in the nest."""
         renamed = {a.name: self._name(a) for a in part.intermediates}
         return tuple(
-            replace(phase, inputs=_outside(phase.inputs, renamed), outputs=_outside(phase.outputs, renamed))
+            replace(phase, inputs=_renamed_pairs(phase.inputs, renamed), outputs=_renamed_pairs(phase.outputs, renamed))
             for phase in part.phases
         )
 
@@ -53,16 +53,16 @@ class Arrays:
         return name
 
 
-def _outside(pairs: tuple[tuple[str, str], ...], renamed: dict[str, str]) -> tuple[tuple[str, str], ...]:
+def _renamed_pairs(pairs: tuple[tuple[str, str], ...], renamed: dict[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((inner, renamed.get(outer, outer)) for inner, outer in pairs)
 
 
-def settled(nest: Nest, at_entry: frozenset[str], tree: Tree[Phase], arrays: Arrays) -> Plan:
+def stepped_plan(nest: Nest, at_entry: frozenset[str], tree: Tree[Phase], arrays: Arrays) -> Plan:
     """The plan of `nest`; `at_entry` are arguments whose elements at entry show."""
     found = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in nest.storage} | arrays.made
-    shapes = {name: _fixed(array.shape, nest, tree) for name, array in found.items()}
+    shapes = {name: _constant_shape(array.shape, nest, tree) for name, array in found.items()}
     found = {name: replace(array, shape=shapes[name]) for name, array in found.items()}
-    bodies = _numbered(nest, _mapped(tree, nest, shapes))
+    bodies = _with_program_names(nest, _with_parameters(tree, nest, shapes))
     written = {a.target.name for a in assignments(nest.body)}
     arguments = [s.name for s in nest.storage if s.role == "argument"]
     inputs = tuple(found[name] for name in arguments if name in at_entry)
@@ -73,7 +73,7 @@ def settled(nest: Nest, at_entry: frozenset[str], tree: Tree[Phase], arrays: Arr
     return Plan(nest.name, nest.parameters, nest.assumptions, inputs, outputs, between, bodies)
 
 
-def _numbered(nest: Nest, tree: Tree[Phase]) -> Tree[Phase]:
+def _with_program_names(nest: Nest, tree: Tree[Phase]) -> Tree[Phase]:
     """Programs that are called like the nest, with their number where there are several."""
     count = sum(1 for _ in leaves(tree))
     numbers = iter(range(1, count + 1))
@@ -82,21 +82,21 @@ def _numbered(nest: Nest, tree: Tree[Phase]) -> Tree[Phase]:
         name = nest.name if count == 1 else f"{nest.name}.{next(numbers)}"
         return replace(phase, program=replace(phase.program, name=name))
 
-    return _each(tree, lambda phase, _: call(phase))
+    return _map_phases(tree, lambda phase, _: call(phase))
 
 
-def _mapped(tree: Tree[Phase], nest: Nest, shapes: dict[str, tuple[Affine, ...]]) -> Tree[Phase]:
-    return _each(tree, lambda phase, around: _with_needed(_with_shapes(phase, shapes), around, nest))
+def _with_parameters(tree: Tree[Phase], nest: Nest, shapes: dict[str, tuple[Affine, ...]]) -> Tree[Phase]:
+    return _map_phases(tree, lambda phase, around: _with_used_counters(_with_shapes(phase, shapes), around, nest))
 
 
-def _each(
+def _map_phases(
     tree: Tree[Phase], to: Callable[[Phase, tuple[Steps[Phase], ...]], Phase], around: tuple[Steps[Phase], ...] = ()
 ) -> Tree[Phase]:
     made: list[Phase | Steps[Phase]] = []
     for node in tree:
         loop = as_loop(node)
         if loop is not None:
-            made.append(replace(loop, body=_each(loop.body, to, (*around, loop))))
+            made.append(replace(loop, body=_map_phases(loop.body, to, (*around, loop))))
         elif isinstance(node, Phase):
             made.append(to(node, around))
     return tuple(made)
@@ -106,22 +106,22 @@ def _with_shapes(phase: Phase, shapes: dict[str, tuple[Affine, ...]]) -> Phase:
     """With the extents that arrays have outside."""
     outer = dict((*phase.inputs, *phase.outputs))
 
-    def sized(array: Array) -> Array:
+    def with_shape(array: Array) -> Array:
         return replace(array, shape=shapes.get(outer[array.name], array.shape))
 
     program = phase.program
     return replace(
         phase,
-        program=replace(program, inputs=tuple(map(sized, program.inputs)), outputs=tuple(map(sized, program.outputs))),
+        program=replace(program, inputs=tuple(map(with_shape, program.inputs)), outputs=tuple(map(with_shape, program.outputs))),
     )
 
 
-def _with_needed(phase: Phase, around: tuple[Steps[Phase], ...], nest: Nest) -> Phase:
+def _with_used_counters(phase: Phase, around: tuple[Steps[Phase], ...], nest: Nest) -> Phase:
     """Projection of a phase's domain onto the counters that it needs (Fourier-Motzkin by isl): with those counters for
     parameters.
     """
     counters = [loop.counter for loop in around]
-    program = _without_implied(phase.program, counters)
+    program = _drop_redundant(phase.program, counters)
     used = _symbols(program)
     kept = (*nest.parameters, *(c for c in counters if c in used))
     dropped = [n for n, name in enumerate(program.parameters) if name not in kept]
@@ -133,12 +133,12 @@ def _with_needed(phase: Phase, around: tuple[Steps[Phase], ...], nest: Nest) -> 
     return replace(phase, program=replace(program, parameters=kept, assumptions=assumptions))
 
 
-def _without_implied(program: Program, counters: Iterable[str]) -> Program:
+def _drop_redundant(program: Program, counters: Iterable[str]) -> Program:
     """Redundant constraints on counters removed: those that the counters' ranges imply."""
     hidden, space = frozenset(counters), Space((), program.parameters, program.assumptions)
     known: dict[Affine, bool] = {}
 
-    def implied(constraint: Affine) -> bool:
+    def is_redundant(constraint: Affine) -> bool:
         if not (constraint.symbols & hidden and constraint.symbols <= {*program.parameters}):
             return False
         # Many equations share a constraint; each is decided once.
@@ -147,7 +147,7 @@ def _without_implied(program: Program, counters: Iterable[str]) -> Program:
         return known[constraint]
 
     def rest(condition: Condition) -> Condition:
-        pieces = [Polyhedron(tuple(c for c in p.constraints if not implied(c))) for p in condition.pieces]
+        pieces = [Polyhedron(tuple(c for c in p.constraints if not is_redundant(c))) for p in condition.pieces]
         return Condition(tuple(pieces))
 
     equations = tuple(replace(e, condition=rest(e.condition)) for e in program.equations)
@@ -164,7 +164,7 @@ def _symbols(program: Program) -> frozenset[str]:
     return frozenset[str]().union(*(a.symbols for a in affines))
 
 
-def _fixed(shape: tuple[Affine, ...], nest: Nest, tree: Tree[Phase]) -> tuple[Affine, ...]:
+def _constant_shape(shape: tuple[Affine, ...], nest: Nest, tree: Tree[Phase]) -> tuple[Affine, ...]:
     """Extents that suffice in every step: affine in the parameters alone, and never negative."""
     ranges = {loop.counter: loop for _, around in leaves(tree) for loop in around}
     return tuple(_largest(extent, nest, ranges) for extent in shape)

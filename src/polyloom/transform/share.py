@@ -65,7 +65,7 @@ def share(
     """
     uses: dict[int, Use] = {}
     transfers: list[Transfer] = []
-    groups = [_shared(space, group, demands, order) for group in _groups(space, demands)]
+    groups = [_shared_element(space, group, demands, order) for group in _groups(space, demands)]
     others = [u for g in groups for u in (*g.distances.values(), *(() if _is_scalar(space, g) else g.ways))]
     # Along these dimensions elements have links already, which a scalar can use as well.
     busy = {n for vector in (*moving, *others) for n, step in enumerate(vector) if step}
@@ -73,7 +73,7 @@ def share(
         element, distances, points = group.element, group.distances, group.points
         ways = _free(space, group, busy) if _is_scalar(space, group) else group.ways
         # Nothing is shared: a variable would only add a move between the array and its reader.
-        if not ways and _apart([demands[n][0] for n in distances], distances.values()):
+        if not ways and _has_single_reads([demands[n][0] for n in distances], distances.values()):
             uses |= {n: (demands[n][0], Reference(element.name, element.index)) for n in distances}
             continue
         name = fresh(element.name)
@@ -83,8 +83,8 @@ def share(
     return [uses[n] for n in range(len(demands))], transfers
 
 
-def _shared(space: Space, group: _Group, demands: Sequence[tuple[isl.Set, Element]], order: Order) -> _Shared:
-    element, distances = _based(space, group, order)
+def _shared_element(space: Space, group: _Group, demands: Sequence[tuple[isl.Set, Element]], order: Order) -> _Shared:
+    element, distances = _seen_from_corner(space, group, order)
     points = union([space.shift(demands[n][0], tuple(-d for d in distance)) for n, distance in distances.items()])
     return _Shared(element, distances, points, directions(space, (*element.index, *space.equalities(points)), order))
 
@@ -112,7 +112,7 @@ def _leaves_face(space: Space, points: isl.Set, way: Vector) -> bool:
     return any(e.symbols.intersection(space.dims) == frozenset({space.dims[axis]}) for e in equalities)
 
 
-def _apart(sets: Sequence[isl.Set], distances: Iterable[Vector]) -> bool:
+def _has_single_reads(sets: Sequence[isl.Set], distances: Iterable[Vector]) -> bool:
     """Whether each point reads once, at no distance."""
     return not any(map(any, distances)) and all(a.is_disjoint(b) for a, b in combinations(sets, 2))
 
@@ -149,7 +149,7 @@ def _distance(space: Space, points: isl.Set, base: Element, element: Element) ->
     return min(fits, key=lambda d: (sum(map(abs, d)), d), default=None)
 
 
-def _based(space: Space, group: _Group, order: Order) -> tuple[Element, dict[int, Vector]]:
+def _seen_from_corner(space: Space, group: _Group, order: Order) -> tuple[Element, dict[int, Vector]]:
     """The group seen from the point whence every distance is >= 0 (<= 0 in a dimension that runs downwards)."""
     sign = dict(order)
     # Seen from the corner all distances agree with the order: the variable is defined before each of its reads.

@@ -101,12 +101,12 @@ class Space:
             # Sizes that depend on each other must be chosen together, one after another.
             coupled = any(len(c.terms) > 1 for piece in self.assumptions.pieces for c in piece.constraints)
             found = {} if coupled else sample(self.set(Condition())) or {}
-            values = self._allowed(values) if coupled else {name: found.get(name, 0) for name in self.params}
+            values = self._allowed_values(values) if coupled else {name: found.get(name, 0) for name in self.params}
         return self.solutions(
             *(c for name, v in values.items() for c in (Affine.symbol(name) - v, -Affine.symbol(name) + v))
         )
 
-    def _allowed(self, wished: dict[str, int]) -> dict[str, int]:
+    def _allowed_values(self, wished: dict[str, int]) -> dict[str, int]:
         """Values that the assumptions allow: one after another the one that is wished for, or where it is not allowed
         one halfway, as of a counter below the size of its loop."""
         known = Space((), self.params, self.assumptions).set(Condition())
@@ -125,7 +125,7 @@ class Space:
 
     def image(self, points: isl.Set, coordinates: Point, names: tuple[str, ...]) -> isl.Set:
         """The points (over `names`) that the affine `coordinates` of `points` are."""
-        return _named(points.apply(self._map(coordinates)), names)
+        return _with_names(points.apply(self._map(coordinates)), names)
 
     def ray(self, points: isl.Set, axis: int, sign: int) -> isl.Set:
         """The points from which some point of `points` is reached by 0 or more steps of `sign` along dimension
@@ -134,7 +134,7 @@ class Space:
         line = (
             self._map(self.point_symbols).project_out(isl.dim_type.out, axis, 1).insert_dims(isl.dim_type.out, axis, 1)
         )
-        return _named(points.apply(_behind(line, axis, sign)), self.dims)
+        return _with_names(points.apply(_inequality_pairs(line, axis, sign)), self.dims)
 
     def box(self, points: isl.Set) -> isl.Set | None:
         """The bounding box, for the parameters that leave any point, if each face is one affine expression."""
@@ -146,11 +146,11 @@ class Space:
             bounds += [here - low, high - here]
         return self.solutions(*bounds).intersect_params(points.params())
 
-    def bounding(self, points: isl.Set) -> isl.Set:
+    def bounding_box(self, points: isl.Set) -> isl.Set:
         """The bounding box, whatever its faces are for which parameters."""
         anywhere = isl.Map.universe(self._map(self.point_symbols).get_space())
         found = [
-            _named(points.apply(_behind(anywhere, n, sign)), self.dims)
+            _with_names(points.apply(_inequality_pairs(anywhere, n, sign)), self.dims)
             for n in range(len(self.dims))
             for sign in (-1, 1)
         ]
@@ -193,7 +193,7 @@ class Space:
         return isl.Map.from_multi_aff(affine_map(coordinates, self.dims, self.params))
 
 
-def _behind(relation: isl.Map, axis: int, sign: int) -> isl.Map:
+def _inequality_pairs(relation: isl.Map, axis: int, sign: int) -> isl.Map:
     """The pairs of a relation with `sign` * (first - second) >= 0 in one dimension."""
     constraint = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(relation.get_space()))
     # sign * (first - second) >= 0 as one linear constraint.
@@ -201,7 +201,7 @@ def _behind(relation: isl.Map, axis: int, sign: int) -> isl.Map:
     return relation.add_constraint(constraint.set_coefficient_val(isl.dim_type.out, axis, isl.Val(-sign)))
 
 
-def own_space(system: System, equation: Recurrence) -> Space:
+def iteration_space(system: System, equation: Recurrence) -> Space:
     """The space of a statement's own loops."""
     return Space(equation.loops, system.parameters, system.assumptions)
 
@@ -229,7 +229,7 @@ def _integer(value: isl.Val) -> int:
     return int(str(value)) if value.is_int() else 0
 
 
-def _named(points: isl.Set, names: tuple[str, ...]) -> isl.Set:
+def _with_names(points: isl.Set, names: tuple[str, ...]) -> isl.Set:
     for position, name in enumerate(names):
         points = points.set_dim_name(isl.dim_type.set, position, name)
     return points
@@ -254,18 +254,18 @@ def kernel(rows: Sequence[Vector], size: int) -> list[Vector]:
     for row in rows:
         current = list(row)
         for pivot, other in reduced:
-            current = _without(current, other, pivot)
+            current = _eliminate_pivot(current, other, pivot)
         pivot = next((n for n, value in enumerate(current) if value), None)
         if pivot is not None:
             # Gauss and Jordan: rows that are reduced already lose the new pivot as well, so that each free column gives
             # a basis vector.
-            reduced = [(p, _without(other, current, pivot)) for p, other in reduced]
+            reduced = [(p, _eliminate_pivot(other, current, pivot)) for p, other in reduced]
             reduced.append((pivot, current))
     pivots = {p for p, _ in reduced}
     return [_direction(free, reduced, size) for free in range(size) if free not in pivots]
 
 
-def _without(row: list[int], other: Sequence[int], pivot: int) -> list[int]:
+def _eliminate_pivot(row: list[int], other: Sequence[int], pivot: int) -> list[int]:
     made = [value * other[pivot] - row[pivot] * o for value, o in zip(row, other, strict=True)] if row[pivot] else row
     return _primitive(made)
 

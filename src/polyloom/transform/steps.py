@@ -22,15 +22,15 @@ from polyloom.ir.recurrence import System
 from polyloom.ir.steps import Steps, Tree
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.transform.dataflow import analyse, check_defined
-from polyloom.transform.entry import shown
+from polyloom.transform.entry import observable_arguments
 from polyloom.transform.parts import Parts
-from polyloom.transform.phases import held, make_plan
+from polyloom.transform.phases import observable_arguments, make_plan
 from polyloom.transform.prune import prune
 from polyloom.transform.residues import unroll_by_residues
 from polyloom.transform.reverse import reversal
-from polyloom.transform.settled import Arrays, settled
+from polyloom.transform.settled import Arrays, stepped_plan
 from polyloom.transform.shift import shift_to_zero
-from polyloom.transform.undefined import without_undefined
+from polyloom.transform.undefined import remove_undefined_choices
 
 SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
 """Refusals of a nest that may have a plan in steps."""
@@ -45,13 +45,13 @@ def in_steps(nest: Nest, system: System | None, reassociate: bool) -> Plan | Non
     carry dependences stay sequential), of a checked nest of which `system` is the dataflow, if it has one; None where
     it has no plan in steps either. Raises PL0250.
     """
-    nest = without_undefined(nest)
+    nest = remove_undefined_choices(nest)
     if system is None:
         check_defined(nest)
     cutting = _Cutting(nest, reassociate, Parts(nest), Arrays(nest))
     with suppress(PolyloomError):
         tree = cutting.level(nest.body, ())
-        return settled(nest, shown(nest) if system is None else held(system), tree, cutting.arrays)
+        return stepped_plan(nest, observable_arguments(nest) if system is None else observable_arguments(system), tree, cutting.arrays)
     return None
 
 
@@ -71,13 +71,13 @@ class _Cutting:
 
     def level(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Tree[Phase]:
         """The plan of nodes within these loops of steps; raises what stands in the way of one of them."""
-        whole = self.planned(nodes, around)
+        whole = self.try_plan(nodes, around)
         if isinstance(whole, Plan):
             return self.map_separately(nodes, around, whole)
         if len(nodes) == 1:
             return self.single(nodes[0], around, whole)
         # Each node alone: which of them stand in the way, and which were only in bad company.
-        stuck = [isinstance(self.planned((node,), around), PolyloomError) for node in nodes]
+        stuck = [isinstance(self.try_plan((node,), around), PolyloomError) for node in nodes]
         return tuple(leaf for run in _runs(nodes, stuck) for leaf in self.level(run, around))
 
     def map_separately(self, nodes: tuple[Node, ...], around: tuple[Loop, ...], whole: Plan) -> Tree[Phase]:
@@ -85,7 +85,7 @@ class _Cutting:
         mapped alone."""
         # Within a loop of steps a phase more would cost transfers in every step.
         apart = len(nodes) > 1 and not around and is_large(whole)
-        alone = [self.planned((node,), around) for node in nodes] if apart else []
+        alone = [self.try_plan((node,), around) for node in nodes] if apart else []
         plans = [plan for plan in alone if isinstance(plan, Plan)]
         several = plans if plans and len(plans) == len(nodes) else [whole]
         return tuple(phase for plan in several for phase in self.arrays.bind_phases(plan))
@@ -104,7 +104,7 @@ class _Cutting:
                 others = [replace(node, condition=negate(condition), body=(n,), orelse=()) for n in orelse]
                 return self.level((*parts, *others), around)
             case If(body=(If(condition=inner_condition) as inner,), condition=condition) if not inner.orelse:
-                return self.single(replace(inner, condition=_both(condition, inner_condition)), around, error)
+                return self.single(replace(inner, condition=_intersection(condition, inner_condition)), around, error)
             case _:
                 raise error
 
@@ -113,7 +113,7 @@ class _Cutting:
         body = self.level(loop.body, (*around, loop))
         return Steps(loop.name, loop.lower, loop.upper, body, loop.step, loop.span, _slow(loop, error.diagnostics[0]))
 
-    def planned(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Plan | PolyloomError:
+    def try_plan(self, nodes: tuple[Node, ...], around: tuple[Loop, ...]) -> Plan | PolyloomError:
         """The plan of nodes as a whole, without a loop of steps, or what stands in the way."""
         if nodes not in self.found:
             try:
@@ -153,7 +153,7 @@ class _Cutting:
         made = replace(
             self.nest,
             parameters=(*self.nest.parameters, *counters),
-            assumptions=_within(self.nest.assumptions, around),
+            assumptions=_with_counter_bounds(self.nest.assumptions, around),
             body=nodes,
         )
         return replace(made, storage=self.parts.storage(made, counters))
@@ -171,7 +171,7 @@ def _slow(loop: Loop, refused: Diagnostic) -> Diagnostic | None:
     return replace(refused, message=f"the loop `{loop.name}` runs in steps: {refused.message}", exit_code=0)
 
 
-def _within(assumptions: Condition, around: Sequence[Loop]) -> Condition:
+def _with_counter_bounds(assumptions: Condition, around: Sequence[Loop]) -> Condition:
     """The domain of the parameters and of the counters of these loops."""
     bounds = tuple(
         constraint
@@ -179,10 +179,10 @@ def _within(assumptions: Condition, around: Sequence[Loop]) -> Condition:
         for counter in (Affine.symbol(loop.name),)
         for constraint in (*(counter - low for low in loop.lower), *(high - counter - 1 for high in loop.upper))
     )
-    return _both(assumptions, Condition((Polyhedron(bounds),)))
+    return _intersection(assumptions, Condition((Polyhedron(bounds),)))
 
 
-def _both(a: Condition, b: Condition) -> Condition:
+def _intersection(a: Condition, b: Condition) -> Condition:
     return Condition(tuple(Polyhedron((*p.constraints, *q.constraints)) for p in a.pieces for q in b.pieces))
 
 

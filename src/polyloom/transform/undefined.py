@@ -22,18 +22,18 @@ from polyloom.sets import Condition
 from polyloom.transform.writers import Writers
 
 
-def without_undefined(nest: Nest) -> Nest:
+def remove_undefined_choices(nest: Nest) -> Nest:
     """The same nest, except that a local's first assignment does not choose the value that it does not have."""
     writers = Writers.from_nest(nest)
-    first = {s.assign.name: found for s in writers.statements if (found := _first(writers, s)) is not None}
+    first = {s.assign.name: found for s in writers.statements if (found := _initial_assignment(writers, s)) is not None}
     taken = {s.assign.name for s in writers.statements}
     return replace(nest, body=_Replacement(first, taken).nodes(nest.body)) if first else nest
 
 
-def _first(writers: Writers, statement: Statement) -> tuple[Assign, Condition | None] | None:
+def _initial_assignment(writers: Writers, statement: Statement) -> tuple[Assign, Condition | None] | None:
     """The assignment without the choice, and where it holds, if not everywhere."""
     assign = statement.assign
-    chosen = _chosen(assign.value, assign.target)
+    chosen = _defined_branch(assign.value, assign.target)
     if writers.nest[assign.target.name].role != "local" or chosen is None or chosen is assign.value:
         return None
     points, unwritten = writers.pieces.set(statement.domain, assign.name), writers.unwritten(statement, assign.target)
@@ -47,7 +47,7 @@ def _first(writers: Writers, statement: Statement) -> tuple[Assign, Condition | 
     return None
 
 
-def _chosen(value: Expression, target: Reference) -> Expression | None:
+def _defined_branch(value: Expression, target: Reference) -> Expression | None:
     """`value` without the branches that are `target` itself; None if nothing is left."""
     if isinstance(value, Reference):
         # `t = c ? x : t` with t never written before: where c does not hold t has no value, so that whoever reads it
@@ -56,7 +56,7 @@ def _chosen(value: Expression, target: Reference) -> Expression | None:
     if not isinstance(value, Apply) or value.operation != "select":
         return value
     condition, *branches = value.operands
-    left, right = (_chosen(b, target) for b in branches)
+    left, right = (_defined_branch(b, target) for b in branches)
     if left is None or right is None:
         return right if left is None else left
     return value if (left, right) == tuple(branches) else replace(value, operands=(condition, left, right))

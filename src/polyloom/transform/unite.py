@@ -39,7 +39,7 @@ class _Move:
         on = tuple(
             c
             for loop in self.target.loops
-            for c in _equal(Affine.symbol(loop), self.there[loop].substitute(self.back))
+            for c in _equality(Affine.symbol(loop), self.there[loop].substitute(self.back))
             if not (c.is_constant and not c.constant)
         )
         return Condition(tuple(Polyhedron((*p.substitute(self.back).constraints, *on)) for p in condition.pieces))
@@ -57,7 +57,7 @@ class _Move:
         return replace(origin, index=tuple(a.substitute(self.back) for a in origin.index))
 
 
-def united(system: System) -> System:
+def unite_statements(system: System) -> System:
     """Union of equal statements on disjoint domains (statement merging; the inverse of index set splitting, Griebl,
     Feautrier, Lengauer 2000): the same values from fewer statements; the system itself where none are alike.
     """
@@ -73,7 +73,7 @@ def _unions(system: System) -> Iterator[System]:
         for n, target in enumerate(deepest):
             for source in deepest[n + 1 :]:
                 move = _move(source, target)
-                made = _together(system, move) if move else None
+                made = _merge(system, move) if move else None
                 if made is not None:
                     yield made
 
@@ -93,10 +93,10 @@ def _move(source: Recurrence, target: Recurrence) -> _Move | None:
     if source.dtype != target.dtype:
         return None
     pairs = [(source.statement.assign.target, target.statement.assign.target)]
-    if not _alike(source.value, target.value, pairs) or any(a.name != b.name for a, b in pairs):
+    if not _match_expressions(source.value, target.value, pairs) or any(a.name != b.name for a, b in pairs):
         return None
     indices = [pair for a, b in pairs for pair in zip(a.index, b.index, strict=True)]
-    there = _solved(indices, target.loops)
+    there = _solve_loops(indices, target.loops)
     if there is None or any(theirs.substitute(there) != own for own, theirs in indices):
         return None
     back = {
@@ -108,7 +108,7 @@ def _move(source: Recurrence, target: Recurrence) -> _Move | None:
     return _Move(source, target, there, back) if len(back) == len(source.loops) else None
 
 
-def _alike(a: Expression, b: Expression, pairs: list[tuple[Reference, Reference]]) -> bool:
+def _match_expressions(a: Expression, b: Expression, pairs: list[tuple[Reference, Reference]]) -> bool:
     """Whether both have the same operations; what they read goes to `pairs`."""
     match a, b:
         case Reference(), Reference():
@@ -118,13 +118,13 @@ def _alike(a: Expression, b: Expression, pairs: list[tuple[Reference, Reference]
             return replace(a, span=None) == replace(b, span=None)
         case Apply(), Apply():
             same = (a.operation, a.dtype, len(a.operands)) == (b.operation, b.dtype, len(b.operands))
-            return same and all(_alike(x, y, pairs) for x, y in zip(a.operands, b.operands, strict=True))
+            return same and all(_match_expressions(x, y, pairs) for x, y in zip(a.operands, b.operands, strict=True))
         case _:
             # Loop variables as data count differently.
             return False
 
 
-def _solved(indices: Sequence[tuple[Affine, Affine]], loops: Sequence[str]) -> dict[str, Affine] | None:
+def _solve_loops(indices: Sequence[tuple[Affine, Affine]], loops: Sequence[str]) -> dict[str, Affine] | None:
     """The loops of the target such that its indices, the second ones, are the first ones; None where indices do not
     say."""
     found: dict[str, Affine] = {}
@@ -136,11 +136,11 @@ def _solved(indices: Sequence[tuple[Affine, Affine]], loops: Sequence[str]) -> d
     return found if len(found) == len(loops) else None
 
 
-def _equal(a: Affine, b: Affine) -> tuple[Affine, Affine]:
+def _equality(a: Affine, b: Affine) -> tuple[Affine, Affine]:
     return a - b, b - a
 
 
-def _together(system: System, move: _Move) -> System | None:
+def _merge(system: System, move: _Move) -> System | None:
     """With both statements as one; None where they share iterations, or where no conditions describe the union."""
     pieces = Pieces.from_statements([e.statement for e in system.equations], system.parameters, system.assumptions)
     source, target = move.source, move.target
@@ -152,29 +152,29 @@ def _together(system: System, move: _Move) -> System | None:
     try:
         domain = pieces.condition(own.union(other))
         reads = tuple(
-            pieces.of_parts([*_own(read, move, pieces), *_moved(more, move, pieces)], target.name)
+            pieces.join_parts([*_target_parts(read, move, pieces), *_source_parts(more, move, pieces)], target.name)
             for read, more in zip(target.reads, source.reads, strict=True)
         )
     except PolyloomError:  # a stride is no condition
         return None
     made = replace(target, statement=replace(target.statement, domain=domain), reads=reads)
-    equations = (made if e is target else _renamed(e, move) for e in system.equations if e is not source)
+    equations = (made if e is target else _redirect_reads(e, move) for e in system.equations if e is not source)
     finals = tuple(_final(f, move) for f in system.finals)
     reasons = tuple(r for r in system.reasons if r[0] != source.name)
     return replace(system, equations=tuple(equations), finals=finals, reasons=reasons)
 
 
-def _own(read: tuple[Piece, ...], move: _Move, pieces: Pieces) -> Iterator[Part]:
+def _target_parts(read: tuple[Piece, ...], move: _Move, pieces: Pieces) -> Iterator[Part]:
     for p in read:
         yield pieces.set(p.domain, move.target.name), move.origin(p.origin)
 
 
-def _moved(read: tuple[Piece, ...], move: _Move, pieces: Pieces) -> Iterator[Part]:
+def _source_parts(read: tuple[Piece, ...], move: _Move, pieces: Pieces) -> Iterator[Part]:
     for p in read:
         yield pieces.set(move.condition(p.domain), move.target.name), move.read_origin(move.origin(p.origin))
 
 
-def _renamed(equation: Recurrence, move: _Move) -> Recurrence:
+def _redirect_reads(equation: Recurrence, move: _Move) -> Recurrence:
     reads = tuple(tuple(Piece(p.domain, move.origin(p.origin)) for p in read) for read in equation.reads)
     return replace(equation, reads=reads)
 

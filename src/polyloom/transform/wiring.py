@@ -64,7 +64,7 @@ def unite(wiring: Wiring, types: Mapping[str, str]) -> Wiring:
     """
     for name in dict.fromkeys(t.variable for t in wiring.transfers):
         for (other, shift), _ in _partners(wiring, name).most_common():
-            united = _united(wiring, name, other, shift) if types[name] == types[other] else None
+            united = _coalesce_variables(wiring, name, other, shift) if types[name] == types[other] else None
             if united is not None:
                 wiring = united
                 break
@@ -84,7 +84,7 @@ def _partners(wiring: Wiring, name: str) -> Counter[tuple[str, Vector]]:
     return found
 
 
-def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | None:
+def _coalesce_variables(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | None:
     """`name` at P becomes `other` at P + shift; None if a point would have both or the loops no order."""
     space = wiring.space
     own = [t for t in wiring.transfers if t.variable == name]
@@ -94,16 +94,16 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
         return None
     back = {dim: here - s for dim, here, s in zip(space.dims, space.point_symbols, shift, strict=True)}
 
-    def renamed(reference: Reference) -> Reference:
+    def translate_reference(reference: Reference) -> Reference:
         if reference.name != name:
             return reference
         return wiring.space.reference(
             other, tuple(d - s for d, s in zip(wiring.space.distance(reference), shift, strict=True))
         )
 
-    def moved(transfer: Transfer) -> Transfer:
+    def translate_transfer(transfer: Transfer) -> Transfer:
         if transfer.variable != name:
-            return replace(transfer, reference=renamed(transfer.reference))
+            return replace(transfer, reference=translate_reference(transfer.reference))
         if wiring.is_variable(transfer.reference):  # a distance stays; only `name` itself changes its name
             reference = wiring.space.reference(
                 other if transfer.reference.name == name else transfer.reference.name,
@@ -118,9 +118,9 @@ def _united(wiring: Wiring, name: str, other: str, shift: Vector) -> Wiring | No
             reference = replace(transfer.reference, index=tuple(i.substitute(back) for i in transfer.reference.index))
         return Transfer(other, space.shift(transfer.points, shift), reference)
 
-    reads = [[merged([(p, renamed(r)) for p, r in uses]) for uses in reads] for reads in wiring.reads]
+    reads = [[merge_uses([(p, translate_reference(r)) for p, r in uses]) for uses in reads] for reads in wiring.reads]
     defined = {**wiring.defined, other: wiring.defined[other].union(points).coalesce()}
-    made = Wiring(space, reads, [moved(t) for t in wiring.transfers], defined)
+    made = Wiring(space, reads, [translate_transfer(t) for t in wiring.transfers], defined)
     # A larger box costs iterations on every element; a further input costs a channel at the border.
     if _volume(made) > GROWTH * _volume(wiring):
         return None
@@ -144,13 +144,13 @@ def fill(wiring: Wiring, shapes: Mapping[str, Point]) -> Wiring:
         own = [t for t in transfers if t.variable == name]
         box = wiring.space.box(points) if own else None
         computed = points.subtract(union([t.points for t in own])) if own else points
-        filled = _filled(wiring, own, box, box.subtract(computed), shapes) if box is not None else None
+        filled = _fill_box(wiring, own, box, box.subtract(computed), shapes) if box is not None else None
         if filled is not None:
             transfers = [t for t in transfers if t.variable != name] + filled
     return replace(wiring, transfers=transfers)
 
 
-def _filled(
+def _fill_box(
     wiring: Wiring, own: list[Transfer], box: isl.Set, rest: isl.Set, shapes: Mapping[str, Point]
 ) -> list[Transfer] | None:
     """Definitions of the `rest` of the box by the equations that there are; None if those do not do."""
@@ -171,18 +171,18 @@ def _filled(
     return made if rest.is_empty() else None
 
 
-def settle(wiring: Wiring) -> Wiring:
+def unify_distances(wiring: Wiring) -> Wiring:
     """A read of a variable at several distances takes it at one, where the value passed on is the same there."""
     passed = {
         n: union([t.points for t in wiring.transfers if t.variable == n])
         for n in {t.variable for t in wiring.transfers}
     }
     steps = {t.variable: wiring.space.distance(t.reference) for t in wiring.transfers if t.variable == t.reference.name}
-    return replace(wiring, reads=[[_settled(wiring, uses, passed, steps) for uses in reads] for reads in wiring.reads])
+    return replace(wiring, reads=[[_unified_uses(wiring, uses, passed, steps) for uses in reads] for reads in wiring.reads])
 
 
-def _settled(wiring: Wiring, uses: list[Use], passed: Mapping[str, isl.Set], steps: Mapping[str, Vector]) -> list[Use]:
-    def moved(use: Use) -> Use:
+def _unified_uses(wiring: Wiring, uses: list[Use], passed: Mapping[str, isl.Set], steps: Mapping[str, Vector]) -> list[Use]:
+    def at_common_distance(use: Use) -> Use:
         points, reference = use
         for _, other in uses:
             if other != reference and other.name == reference.name and reference.name in steps:
@@ -195,7 +195,7 @@ def _settled(wiring: Wiring, uses: list[Use], passed: Mapping[str, isl.Set], ste
                     return points, other
         return use
 
-    return merged([moved(use) for use in uses])
+    return merge_uses([at_common_distance(use) for use in uses])
 
 
 def relay(wiring: Wiring, order: Order, fresh: Callable[[str], str]) -> Wiring:
@@ -208,7 +208,7 @@ def relay(wiring: Wiring, order: Order, fresh: Callable[[str], str]) -> Wiring:
             break
         parents = _parents(distances[name], order)
         if parents:
-            wiring = _relayed(wiring, name, distances[name], parents, fresh)
+            wiring = _with_relays(wiring, name, distances[name], parents, fresh)
             crossings[name] = len(distances[name])
     return wiring
 
@@ -242,7 +242,7 @@ def _parents(distances: set[Vector], order: Order) -> dict[Vector, tuple[Vector,
     return parents
 
 
-def _relayed(
+def _with_relays(
     wiring: Wiring,
     name: str,
     distances: set[Vector],
@@ -301,7 +301,7 @@ def _depth(distance: Vector, parents: dict[Vector, tuple[Vector, Vector]]) -> in
     return 1 + _depth(parents[distance][0], parents) if distance in parents else 0
 
 
-def merged(uses: list[Use]) -> list[Use]:
+def merge_uses(uses: list[Use]) -> list[Use]:
     """One use for each reference."""
     found: dict[Reference, Use] = {}
     for points, reference in uses:

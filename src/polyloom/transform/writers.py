@@ -18,7 +18,7 @@ from polyloom.ir.pla import Reference
 from polyloom.names import hidden_dims, hidden_name
 from polyloom.sets import Affine
 from polyloom.sets.isl import affine_map
-from polyloom.transform.pieces import Pieces, named
+from polyloom.transform.pieces import Pieces, with_loop_names
 
 LAST = hidden_name("last")
 """Reads the outputs after everything else; no front end can give a statement this name."""
@@ -58,9 +58,9 @@ class Writers:
     def reaching_writers(self, reader: Statement, read: Reference) -> Iterator[tuple[Statement, isl.Map]]:
         """`reader[I] -> writer[J]` where J wrote, before I and last, what I reads as `read`."""
         sink = _relation(self.pieces, reader, read.index, read.name)
-        return ((writer, relation.reverse()) for writer, relation in self._last(read.name, sink, self.schedule))
+        return ((writer, relation.reverse()) for writer, relation in self._flow_sources(read.name, sink, self.schedule))
 
-    def just_before(self, reader: Statement, read: Reference) -> Statement | None:
+    def textual_predecessor(self, reader: Statement, read: Reference) -> Statement | None:
         """The statement that wrote what every instance of `reader` reads as `read` just before, in the same iteration:
         the nearest one in the text that writes the array, if it stands in the same block and writes the same element
         under the same condition. That it is the last writer needs no search, which would take long in long blocks."""
@@ -78,7 +78,7 @@ class Writers:
         """The instances of `reader` whose element nobody wrote before."""
         rest = self.pieces.set(reader.domain, reader.assign.name)
         for _, relation in self.reaching_writers(reader, read):
-            rest = rest.subtract(named(relation.domain(), reader.loops))
+            rest = rest.subtract(with_loop_names(relation.domain(), reader.loops))
         return rest
 
     def finally_(self, array: Storage) -> Iterator[tuple[Statement, isl.Set]]:
@@ -91,11 +91,11 @@ class Writers:
         last = isl.Map.from_multi_aff(affine_map([moment, *[Affine()] * (self.width - 1)], cells, self.nest.parameters))
         schedule = self.schedule.union(isl.UnionMap.from_map(last.set_tuple_name(isl.dim_type.in_, LAST)))
         return (
-            (writer, named(relation.domain(), writer.loops))
-            for writer, relation in self._last(array.name, sink, schedule)
+            (writer, with_loop_names(relation.domain(), writer.loops))
+            for writer, relation in self._flow_sources(array.name, sink, schedule)
         )
 
-    def _last(self, name: str, sink: isl.Map, schedule: isl.UnionMap) -> Iterator[tuple[Statement, isl.Map]]:
+    def _flow_sources(self, name: str, sink: isl.Map, schedule: isl.UnionMap) -> Iterator[tuple[Statement, isl.Map]]:
         """`writer[J] -> sink[I]`, in the order of the statements."""
         # All writes are must-writes: nests have no data-dependent conditions left, they have become selects.
         access = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(sink))

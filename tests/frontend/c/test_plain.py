@@ -9,7 +9,7 @@ import pytest
 from tests.frontend.c.helpers import HERE
 from tests.frontend.python.helpers import arguments, assert_same, meaning
 
-from polyloom.analysis.nest_check import checked
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.frontend import c
 from polyloom.frontend.source import Options
 
@@ -22,7 +22,7 @@ FUNCTIONS = re.findall(r"^(?:void|int) (\w+)\(", PROGRAMS.read_text(encoding="ut
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_function_equals_nest(name: str) -> None:
     nest, reference = c.load(str(PROGRAMS), Options(function=name))
-    nest = checked(nest)
+    nest = check_with_least_sizes(nest)
     for sizes in ((4, 3, 5), (5, 2, 1)):
         parameters = dict(zip(nest.parameters, sizes, strict=False))
         inputs = {n: values - 2 for n, values in arguments(nest, parameters, sizes[0]).items()}

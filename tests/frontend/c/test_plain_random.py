@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from tests.frontend.python.helpers import arguments, assert_same, meaning
 
-from polyloom.analysis.nest_check import checked
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.diagnostics import INPUT, PolyloomError
 from polyloom.frontend import c
 from polyloom.frontend.source import Options
@@ -102,7 +102,7 @@ def test_functions_equal_their_nests(tmp_path: Path) -> None:
     for seed in range(FUNCTIONS):
         try:
             nest, reference = c.load(str(path), Options(function=f"f{seed}"))
-            nest = checked(nest)
+            nest = check_with_least_sizes(nest)
         except PolyloomError as error:
             assert error.exit_code == INPUT and all(d.span is not None for d in error.diagnostics)
             continue

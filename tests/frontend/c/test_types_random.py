@@ -16,7 +16,7 @@ import pytest
 from tests.frontend.python.helpers import assert_same, meaning
 
 from polyloom import api
-from polyloom.analysis.nest_check import checked
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.frontend import c
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest
@@ -133,7 +133,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("seed", range(FUNCTIONS))
 def test_a_function_equals_its_nest(path: Path, seed: int) -> None:
     nest, reference = c.load(str(path), Options(function=f"f{seed}"))
-    nest, inputs = checked(nest), _inputs(nest, seed)
+    nest, inputs = check_with_least_sizes(nest), _inputs(nest, seed)
     parameters = dict.fromkeys(nest.parameters, SIZE)
     assert_same(meaning(nest, parameters, inputs), reference(parameters, inputs))
 

@@ -140,7 +140,7 @@ def test_the_array_refuses_them(name: str) -> None:
 
 def test_what_shows_at_entry() -> None:
     """Arrays that a run must be given: an assignment at an index of data may keep any element."""
-    hidden = {name: transform.only_written(getattr(indirect, name).indirect) for name in NAMES}
+    hidden = {name: transform.write_only_arguments(getattr(indirect, name).indirect) for name in NAMES}
     assert all(is_indirect(getattr(indirect, name).indirect) for name in NAMES)
     assert {name for name, found in hidden.items() if found} == {
         "gather",
@@ -215,7 +215,7 @@ def test_random_kernels(seed: int, tmp_path: Path) -> None:
     for name, found in interpret(kernel.indirect, {"N": n}, arrays).items():
         assert np.array_equal(found, expected[name]), path.read_text(encoding="utf-8")
     # An array that is said to show nowhere may begin with anything.
-    for name in transform.only_written(kernel.indirect):
+    for name in transform.write_only_arguments(kernel.indirect):
         other = {key: np.full(n, 77, np.int32) if key == name else array.copy() for key, array in arrays.items()}
         kernel(**other)
         written = {each.assign.target.name for each in statements(kernel.indirect)}

@@ -26,7 +26,7 @@ from polyloom.riscv.backend.legalize import legalize
 from polyloom.riscv.backend.returns import duplicate_returns
 from polyloom.riscv.backend.sink import sink_steps
 from polyloom.transform.ssa.destruct import split_critical_edges
-from polyloom.transform.ssa.select_identities import with_identities_inside
+from polyloom.transform.ssa.select_identities import sink_into_selects
 
 TEXT = "function f(%x: i64, %y: i64, %a: i64) -> i64 {\nentry:\nLINES\n    return %r\n}\n"
 SETS = ("rv64gc", "rv64gc_zicond", "rv64gc_zbb", "rv64gc+sfb")
@@ -87,14 +87,14 @@ def test_a_thousand_selects_are_no_deep_recursion() -> None:
 def test_an_identity_goes_into_the_select() -> None:
     """x & (c ? y : -1) needs a sequence for the mask; c ? x & y : x does not."""
     masked = _function("%c: i1 = slt %x, %y", "%m: i64 = select %c, %y, -1:i64", "%r: i64 = and %a, %m")
-    block = with_identities_inside(masked).blocks[0]
+    block = sink_into_selects(masked).blocks[0]
     assert [i.operation for i in block.instructions] == ["slt", "and", "select"]
     other = _function("%c: i1 = slt %x, %y", "%m: i64 = select %c, %y, 1:i64", "%r: i64 = and %a, %m")
-    assert with_identities_inside(other) == other
+    assert sink_into_selects(other) == other
     twice = _function(
         "%c: i1 = slt %x, %y", "%m: i64 = select %c, %y, -1:i64", "%s: i64 = and %a, %m", "%r: i64 = add %s, %m"
     )
-    assert with_identities_inside(twice) == twice
+    assert sink_into_selects(twice) == twice
 
 
 @given(functions(), st.sampled_from(("rv64gc", "rv32gc", "rv64gc_zicond", "rv32imafd_zbb")), st.integers(0, 9))
@@ -111,7 +111,7 @@ def test_functions_mean_the_same(function: Function, isa: str, seed: int) -> Non
         return
     step = legalize(function, machine)
     for change in (
-        with_identities_inside,
+        sink_into_selects,
         partial(convert_selects, isa=machine),
         split_critical_edges,
         duplicate_returns,

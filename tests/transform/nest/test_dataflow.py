@@ -22,10 +22,10 @@ from polyloom.ir.nest import Nest
 from polyloom.ir.nest_interpret import nest_signature
 from polyloom.ir.recurrence import Piece, Produced, System
 from polyloom.ir.recurrence_text import print_system
-from polyloom.transform import only_written
+from polyloom.transform import write_only_arguments
 from polyloom.transform.dataflow import analyse, flow
-from polyloom.transform.pieces import source
-from polyloom.transform.undefined import without_undefined
+from polyloom.transform.pieces import origin_name
+from polyloom.transform.undefined import remove_undefined_choices
 
 CASES = [
     pytest.param(name, sizes, id=f"{name}-{'-'.join(map(str, sizes.values()))}")
@@ -37,7 +37,7 @@ CASES = [
 def origins(read: tuple[Piece, ...], at: Mapping[str, int]) -> list[Instance]:
     found = [p.origin for p in read if p.domain.contains(at)]
     return [
-        (source(o) if isinstance(o, Produced) else f"@{source(o)}", tuple(a.evaluate(at) for a in o.index))
+        (origin_name(o) if isinstance(o, Produced) else f"@{origin_name(o)}", tuple(a.evaluate(at) for a in o.index))
         for o in found
     ]
 
@@ -73,7 +73,7 @@ def inputs_of(source: Nest, sizes: dict[str, int], seed: int = 1) -> dict[str, n
 def check_only_written(source: Nest, system: System, sizes: dict[str, int]) -> None:
     """Whatever such an array holds at entry, the results are the same."""
     one, other = inputs_of(source, sizes, 1), inputs_of(source, sizes, 2)
-    free = only_written(source)
+    free = write_only_arguments(source)
     expected = nest_interpret.interpret(source, sizes, one)
     found = nest_interpret.interpret(source, sizes, {n: (other if n in free else one)[n] for n in one})
     for name in {f.name for f in system.finals}:
@@ -90,7 +90,7 @@ def check_meaning(source: Nest, system: System, sizes: dict[str, int]) -> None:
 
 @pytest.mark.parametrize(("name", "sizes"), CASES)
 def test_origins_are_those_of_an_enumeration(name: str, sizes: dict[str, int]) -> None:
-    source = without_undefined(KERNELS[name].nest(name))
+    source = remove_undefined_choices(KERNELS[name].nest(name))
     check_flow(source, flow(source), sizes)
 
 

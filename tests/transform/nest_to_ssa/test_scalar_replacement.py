@@ -21,7 +21,7 @@ from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.nest_interpret import interpret
 from polyloom.ir.nest_verify import verify
-from polyloom.transform.library import written_out
+from polyloom.transform.library import expand_calls
 from polyloom.transform.nest_to_ssa.scalar_replacement import replace_scalars
 
 HEADER = "import polyloom as pl\nN, M = pl.sizes('N M')\n\n\n@pl.kernel\n"
@@ -42,7 +42,7 @@ def kernel_of(folder: Path, text: str) -> Nest:
 
 @pytest.mark.parametrize("name", PRIMES)
 def test_kernels_compute_the_same(name: str) -> None:
-    nest = written_out(load_kernel(str(KERNELS / f"{name}.py")).indirect)
+    nest = expand_calls(load_kernel(str(KERNELS / f"{name}.py")).indirect)
     for size in (1, 2, 6):
         check(nest, {p: max(size, 1) for p in nest.parameters})
 

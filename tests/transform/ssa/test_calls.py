@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.conftest import Golden
 
-from polyloom.analysis.stores import stored
+from polyloom.analysis.stores import written_parameters
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import interpret
@@ -146,10 +146,10 @@ def test_stores_are_found_through_calls() -> None:
     head = "function f(%a: ptr, %b: ptr, %c: ptr) {\nentry:\n    call @g %b, %a\n    return\n}\n"
     swapping = "function g(%x: ptr, %y: ptr) {{\nentry:\n    {}    call @g %y, %x\n    return\n}}\n"
     one = "function g(%x: ptr, %y: ptr) {\nentry:\n    store 1:i8, %x align 1\n    return\n}\n"
-    assert stored(read(head + one)) == {"b"}
-    assert stored(read(head + swapping.format("store 1:i8, %x align 1\n"))) == {"a", "b"}
-    assert stored(read(head + swapping.format("%l: i8 = load %x align 1\n"))) == frozenset()
-    assert stored(read(head + swapping.format("%p: ptr = load %x align 8\n    store 1:i8, %p align 1\n"))) == {
+    assert written_parameters(read(head + one)) == {"b"}
+    assert written_parameters(read(head + swapping.format("store 1:i8, %x align 1\n"))) == {"a", "b"}
+    assert written_parameters(read(head + swapping.format("%l: i8 = load %x align 1\n"))) == frozenset()
+    assert written_parameters(read(head + swapping.format("%p: ptr = load %x align 8\n    store 1:i8, %p align 1\n"))) == {
         "a",
         "b",
         "c",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.conftest import Golden
 
-from polyloom.analysis.stores import stored
+from polyloom.analysis.stores import written_parameters
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import ssa
 from polyloom.frontend.source import Options
@@ -205,8 +205,8 @@ end(%r: i32):
 
 
 def test_stores_are_known() -> None:
-    assert stored(load("effects")) == {"out"}
-    assert stored(load("looked")) == frozenset()
+    assert written_parameters(load("effects")) == {"out"}
+    assert written_parameters(load("looked")) == frozenset()
 
 
 def test_what_is_wrong_is_named(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,7 +115,7 @@ def test_a_predicate_that_is_forgotten_is_noticed(monkeypatch: pytest.MonkeyPatc
         del predicate
         return i
 
-    monkeypatch.setattr(hyperblocks, "_predicated", unpredicated)
+    monkeypatch.setattr(hyperblocks, "_predicate_instruction", unpredicated)
     made = form_hyperblocks(ssa.verify(read(GUARDED)), ALL)
     with pytest.raises(PolyloomError, match="PL0972"):
         interpret(made, [6, np.array([0, 3, 0, 7, 0, 9], np.int32)])

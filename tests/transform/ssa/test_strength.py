@@ -15,7 +15,7 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.preheaders import with_preheaders
-from polyloom.transform.ssa.strength import strength
+from polyloom.transform.ssa.strength import reduce_strength
 
 STENCIL = """\
 function f(%a: ptr, %b: ptr, %n: i64, %m: i64) -> i64 {
@@ -58,7 +58,7 @@ def _results(function: Function) -> tuple[object, list[int], list[int]]:
 
 def test_addresses_become_two_pointers_and_the_counter_goes() -> None:
     before = verify(read(STENCIL))
-    after = verify(strength(before))
+    after = verify(reduce_strength(before))
     assert _results(after) == _results(before)
     operations = [i.operation for i in _in_loop(after)]
     assert not {"shl", "mul"} & set(operations)
@@ -71,7 +71,7 @@ def test_addresses_become_two_pointers_and_the_counter_goes() -> None:
 
 def test_a_counter_that_is_read_elsewhere_stays() -> None:
     before = verify(read(READ_BEHIND))
-    after = verify(strength(before))
+    after = verify(reduce_strength(before))
     assert _results(after) == _results(before)
     assert [i.operation for i in _in_loop(after)].count("add") == 3
 
@@ -99,7 +99,7 @@ end:
     return %next
 }
 """
-    assert verify(strength(read(text))) == read(text)
+    assert verify(reduce_strength(read(text))) == read(text)
 
 
 @given(programs.functions(), st.integers(-50, 50))
@@ -113,7 +113,7 @@ def test_any_jumps(function: Function, n: int) -> None:
             assume(False)
             return
         assert interpret(verify(with_preheaders(each)), [n], 100_000) == expected
-        assert interpret(verify(strength(each)), [n], 200_000) == expected
+        assert interpret(verify(reduce_strength(each)), [n], 200_000) == expected
 
 
 @given(st.integers(1, 12), st.integers(1, 5), st.integers(-3, 3), st.integers(0, 3))
@@ -129,4 +129,4 @@ def test_steps_and_distances(trips: int, step: int, distance: int, more: int) ->
         a = np.zeros(n + 16, "i8")
         return interpret(function, [a, b, n, more + 2]), a.tolist()
 
-    assert results(verify(strength(before))) == results(before)
+    assert results(verify(reduce_strength(before))) == results(before)

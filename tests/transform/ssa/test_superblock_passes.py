@@ -15,7 +15,7 @@ from tests.transform.ssa.test_ifconvert import NUMBERS, check
 from tests.transform.ssa.test_vectorize import differs
 from tests.transform.ssa.vector_loops import draw
 
-from polyloom.analysis.affine import ITERATION, Affine, by_iteration
+from polyloom.analysis.affine import ITERATION, Affine, in_iteration_numbers
 from polyloom.analysis.aliases import Aliases
 from polyloom.analysis.memory_dependences import memory_dependences
 from polyloom.analysis.superblocks import superblocks
@@ -27,7 +27,7 @@ from polyloom.ir.ssa_types import Type
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa import materialize
 from polyloom.transform.ssa.address_modes import AddressMode, select_addresses
-from polyloom.transform.ssa.count_down import count_down
+from polyloom.transform.ssa.count_down import replace_loop_tests
 from polyloom.transform.ssa.expand_operations import Makers, expand_operations
 from polyloom.transform.ssa.hoist import HoistCosts, hoist
 from polyloom.transform.ssa.hyperblocks import form_hyperblocks
@@ -50,9 +50,9 @@ PASSES: dict[str, Callable[[Function], Function]] = {
     "hoist": _hoisted,
     "reassociate": reassociate_recurrences,
     "loads": lambda f: forward_loads(f, True),
-    "count": count_down,
+    "count": replace_loop_tests,
     "addresses": lambda f: select_addresses(f, MODE),
-    "count, addresses": lambda f: select_addresses(simplify(count_down(f)), MODE),
+    "count, addresses": lambda f: select_addresses(simplify(replace_loop_tests(f)), MODE),
     "sink": lambda f: sink(close_loops(f)),
 }
 
@@ -83,7 +83,7 @@ def test_a_wrong_base_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def is_noticed(seed: int, function: Function) -> bool:
         try:
-            return differs(function, select_addresses(count_down(function), MODE), seed)
+            return differs(function, select_addresses(replace_loop_tests(function), MODE), seed)
         except Exception:
             return True
 
@@ -117,7 +117,7 @@ out:
 def test_what_each_pass_does() -> None:
     function = verify(read(COUNTED))
     assert "add %s" not in print_ssa(reassociate_recurrences(function))
-    counted = print_ssa(simplify(select_addresses(simplify(count_down(function)), MODE)))
+    counted = print_ssa(simplify(select_addresses(simplify(replace_loop_tests(function)), MODE)))
     assert "eq %i.2, 0:i32" in counted
     closed = close_loops(function)
     assert "branch %e, exit" in print_ssa(closed)
@@ -158,7 +158,7 @@ def test_dependences_are_those_of_a_run() -> None:
         aliases = Aliases(function, True)
         memory = [i for i in loop.instructions if i.operation in ("load", "store")]
         found = {(d.source, d.sink): d.distance for d in memory_dependences(memory, loop, aliases, {})}
-        form = by_iteration(aliases.forms.address(memory[0]), loop, aliases.forms)
+        form = in_iteration_numbers(aliases.forms.address(memory[0]), loop, aliases.forms)
         assert form.coefficient(ITERATION) == 4 * accesses[0][1]
         assert found == _brute(accesses)
 

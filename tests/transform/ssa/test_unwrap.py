@@ -18,8 +18,8 @@ from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
-from polyloom.transform.ssa.strength import strength
-from polyloom.transform.ssa.unwrap import unwrap
+from polyloom.transform.ssa.strength import reduce_strength
+from polyloom.transform.ssa.unwrap import widen_indices
 
 TEXT = """\
 function f(%p: ptr, %row: i32, %m: i32, %s: i64, %n: i64) -> i32 {
@@ -89,9 +89,9 @@ def _extends(function: Function) -> bool:
 def test_the_loop_extends_nothing(name: str, step: int) -> None:
     before = _function(name, step)
     assert _extends(before)
-    after = verify(unwrap(before))
+    after = verify(widen_indices(before))
     assert not _extends(after)
-    (loop,) = (b for b in verify(strength(after)).blocks if any(i.operation == "load" for i in b.instructions))
+    (loop,) = (b for b in verify(reduce_strength(after)).blocks if any(i.operation == "load" for i in b.instructions))
     assert [i.operation for i in loop.instructions if i.operation in ("shl", "mul", "trunc", "offset")] == [
         *["mul"],
         *["offset"],
@@ -119,9 +119,9 @@ def test_whatever_wraps_around_before(name: str, m: int, start: int, index: int,
     except PolyloomError:
         assume(False)
         return
-    after = verify(unwrap(before))
+    after = verify(widen_indices(before))
     assert interpret(after, values) == expected
-    assert interpret(verify(strength(after)), values) == expected
+    assert interpret(verify(reduce_strength(after)), values) == expected
 
 
 LOAD = "    %v: i32 = load %at align 4\n"
@@ -149,7 +149,7 @@ def test_what_no_access_vouches_for_stays(name: str) -> None:
         assert old in text
         text = text.replace(old, new)
     before = _function("row", text=text)
-    assert unwrap(before) == before
+    assert widen_indices(before) == before
 
 
 PAIR = """\
@@ -189,7 +189,7 @@ def test_what_some_iterations_access_is_beside_what_all_do() -> None:
     it does not wrap around."""
     for base, left in (("%middle", 0), ("%p", 1)):
         before = verify(read(PAIR.replace("DISTANCE", "2").replace("BASE", base)))
-        after = verify(unwrap(before))
+        after = verify(widen_indices(before))
         loops = [b for b in after.blocks if b.name in ("loop", "some")]
         assert sum(i.operation == "sext" for b in loops for i in b.instructions) == left
         for row in (3, -40, 2**31 - 1):
@@ -203,7 +203,7 @@ def test_what_some_iterations_access_is_beside_what_all_do() -> None:
 
 def test_nothing_is_done_to_pointers_of_32_bits() -> None:
     narrow = "pointers 32\nfunction f(%p: ptr) {\nentry:\n    return\n}\n"
-    assert unwrap(read(narrow)) == read(narrow)
+    assert widen_indices(read(narrow)) == read(narrow)
 
 
 @given(programs.functions(), st.integers(-50, 50))
@@ -215,4 +215,4 @@ def test_any_jumps(function: Function, n: int) -> None:
         except PolyloomError:
             assume(False)
             return
-        assert interpret(verify(unwrap(each)), [n], 200_000) == expected
+        assert interpret(verify(widen_indices(each)), [n], 200_000) == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from polyloom import frontend
-from polyloom.analysis.formulas_system import of_system
+from polyloom.analysis.formulas_system import system_formulas
 from polyloom.frontend.source import Source
 from polyloom.ir.formula import Formulas
 
@@ -20,7 +20,7 @@ def formulas(path: Path) -> Formulas:
 
 def formulas_of(source: Source) -> Formulas:
     assert source.system is not None
-    return of_system(source.system)
+    return system_formulas(source.system)
 
 
 def random_kernel(seed: int) -> str:

@@ -28,7 +28,7 @@ from polyloom.ir.nest import Nest, Storage
 from polyloom.ir.nest_c import default_assumptions
 from polyloom.sets import Affine
 from polyloom.sets.normal_form import conjunction
-from polyloom.transform.library import written_out
+from polyloom.transform.library import expand_calls
 
 
 def build_nest(function: Node, declared: Sequence[str], outside: Scope, options: Options, file: File) -> Nest:
@@ -66,7 +66,7 @@ def build_nest(function: Node, declared: Sequence[str], outside: Scope, options:
     )
     nodes, assumptions, stored = lower_body(tuple(_scop_statements(function, parameters)), parameters, found, scope)
     made = Nest(function.name, names, conjunction(domain, assumptions), stored, nodes, function.span)
-    return written_out(replace(made, assumptions=extent_assumptions(made)))
+    return expand_calls(replace(made, assumptions=extent_assumptions(made)))
 
 
 def _parameter_shapes(

@@ -28,7 +28,7 @@ from polyloom.frontend.source import Arrays
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.recursion import nesting_error, with_deep_stack
-from polyloom.transform.library import written_out
+from polyloom.transform.library import expand_calls
 
 
 class Kernel:
@@ -64,7 +64,7 @@ class Kernel:
     def nest(self) -> Nest:
         try:
             # On a stack of its own size: expressions may be nested deeper than Python's limit.
-            return with_deep_stack(lambda: written_out(lower_kernel(self._resolved_function, self._types)))()
+            return with_deep_stack(lambda: expand_calls(lower_kernel(self._resolved_function, self._types)))()
         except RecursionError:
             raise nesting_error(
                 self.path, self._resolved_function.text.line(self._resolved_function.node.lineno)
@@ -75,7 +75,7 @@ class Kernel:
         """`nest`, in which indices, bounds of loops and branches may be data (`ir.nest.data`)."""
         try:
             return with_deep_stack(
-                lambda: written_out(lower_kernel(self._resolved_function, self._types, indirect=True))
+                lambda: expand_calls(lower_kernel(self._resolved_function, self._types, indirect=True))
             )()
         except RecursionError:
             raise nesting_error(

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from polyloom.analysis.effects import externals_of
+from polyloom.analysis.effects import externals_by_name
 from polyloom.ir.ssa import COMPARISONS, Block, Branch, Constant, Edge, Function, Instruction, Jump, Operand, Value
 from polyloom.ir.ssa_types import FLOATS, I1, I64
 from polyloom.ir.ssa_verify import uses
@@ -26,7 +26,7 @@ from polyloom.riscv.names import Isa
 from polyloom.riscv.selects.expression import FUNCTIONS as MEANINGS
 from polyloom.riscv.selects.expression import RELATIONS, Expression, binary, choose, comparison, unary
 from polyloom.riscv.selects.select import select_expression
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 from polyloom.transform.ssa.speculation import speculable
 
 BRANCH: Final = 3
@@ -35,7 +35,7 @@ _EXTREMES: Final = {"smin": "slt", "smax": "sgt", "umin": "ult", "umax": "ugt"}
 _BINARY: Final = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<"}
 
 
-@throughout
+@on_each_function
 def convert_selects(function: Function, isa: Isa) -> Function:
     """The function without selects of floats, and without those that are longer than a branch."""
     work = _Work(function, isa)
@@ -47,7 +47,7 @@ class _Work:
 
     def __init__(self, function: Function, isa: Isa) -> None:
         self.isa, self.fresh = isa, names(function)
-        self.externals = externals_of(function)
+        self.externals = externals_by_name(function)
         self.used = Counter(
             o.name for block in function.blocks for _, read in uses(block) for o in read if isinstance(o, Value)
         )

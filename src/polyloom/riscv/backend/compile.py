@@ -52,13 +52,13 @@ from polyloom.transform.ssa.hoist import hoist
 from polyloom.transform.ssa.ifconvert import Cost, if_convert
 from polyloom.transform.ssa.redundant_loads import forward_loads
 from polyloom.transform.ssa.rotate import rotate
-from polyloom.transform.ssa.select_identities import with_identities_inside
+from polyloom.transform.ssa.select_identities import sink_into_selects
 from polyloom.transform.ssa.simplify import simplify
 from polyloom.transform.ssa.split_variables import split_variables
 from polyloom.transform.ssa.stores import remove_dead_stores, sink_stores
-from polyloom.transform.ssa.strength import strength
+from polyloom.transform.ssa.strength import reduce_strength
 from polyloom.transform.ssa.unroll import unroll
-from polyloom.transform.ssa.unwrap import unwrap
+from polyloom.transform.ssa.unwrap import widen_indices
 from polyloom.transform.ssa.widen_counters import widen_counters
 
 
@@ -178,9 +178,9 @@ def _passes(isa: Isa, layout: Layout) -> tuple[Pass[Any, Any], ...]:
         Pass("dce", dce, _SSA),
         # First it shows that indices of 32 bits do not wrap, then their addresses can become pointers that step: each
         # array access then costs one instruction.
-        Pass("unwrap", unwrap, _SSA),
-        Pass("strength", strength, _SSA),
-        Pass("identities", with_identities_inside, _SSA),
+        Pass("unwrap", widen_indices, _SSA),
+        Pass("strength", reduce_strength, _SSA),
+        Pass("identities", sink_into_selects, _SSA),
         # Behind what rewrites loops: a loop of one block is easier to rewrite.
         Pass("branch", partial(convert_selects, isa=isa), _SSA),
         # Before "order": that pass names edges by blocks, and before "destruct", whose copies stand on edges.

@@ -32,7 +32,7 @@ from polyloom.riscv.backend import legal_atomics, legal_division, legal_floats, 
 from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.backend.push import WORD
 from polyloom.riscv.names import Isa
-from polyloom.transform.ssa.editing import throughout
+from polyloom.transform.ssa.editing import on_each_function
 
 Rule = Callable[[Editor, Instruction, Isa], bool]
 _RULES: Final[dict[str, Rule]] = {
@@ -79,7 +79,7 @@ def legalize(function: Function, isa: Isa) -> Function:
     return replace(done, others=(*done.others, _legalize_function(divides, isa, name)))
 
 
-@throughout
+@on_each_function
 def _legalize_function(function: Function, isa: Isa, division: str) -> Function:
     def rule(editor: Editor, instruction: Instruction) -> None:
         _check_instruction(function, instruction, isa)

@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import Function, flow_edges
-from polyloom.transform.ssa.editing import reached, throughout
+from polyloom.transform.ssa.editing import remove_unreachable, on_each_function
 
 
-@throughout
+@on_each_function
 def order_blocks(function: Function) -> Function:
     """The function with its blocks in placement order; unreachable blocks are left out."""
-    function = reached(function)
+    function = remove_unreachable(function)
     edges = flow_edges(function)
     forest = loop_forest(len(function.blocks), edges)
     following: list[list[int]] = [[] for _ in function.blocks]

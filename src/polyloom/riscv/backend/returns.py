@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.ir.ssa import Block, Function, Jump, Operand, Return, Value
-from polyloom.transform.ssa.editing import reached, throughout
+from polyloom.transform.ssa.editing import remove_unreachable, on_each_function
 
 
-@throughout
+@on_each_function
 def duplicate_returns(function: Function) -> Function:
     """The function with a return in each block that jumped to one."""
     ends = {block.name: block for block in function.blocks if _is_return_block(block)}
-    return reached(replace(function, blocks=tuple(_inline_return(block, ends) for block in function.blocks)))
+    return remove_unreachable(replace(function, blocks=tuple(_inline_return(block, ends) for block in function.blocks)))
 
 
 def _is_return_block(block: Block) -> bool:

@@ -14,10 +14,10 @@ from dataclasses import replace
 from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Jump, Operand, Value, successor_edges
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 
 
-@throughout
+@on_each_function
 def sink_steps(function: Function) -> Function:
     """The function with such steps in the blocks on its back edges. Its critical edges are split and its blocks are in
     order.

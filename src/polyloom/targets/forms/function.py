@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from polyloom import frontend, transform
-from polyloom.analysis.stores import stored
+from polyloom.analysis.stores import written_parameters
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError
 from polyloom.frontend.c.clang import cached_trees
 from polyloom.frontend.c.native import call_native
@@ -122,7 +122,7 @@ class _Oracles:
             found = frontend.c_nest(self.path, replace(self.options, function=self.declared.name))
             # Outside of the assumptions the analysis of the nest says nothing.
             is_meant = values.keys() >= set(found.parameters) and found.assumptions.contains(values)
-            return transform.only_written(found) | unused if is_meant else unused
+            return transform.write_only_arguments(found) | unused if is_meant else unused
         except PolyloomError:
             return unused
 
@@ -236,7 +236,7 @@ def _stores_pointers(function: Function) -> bool:
 
 def _output_names(declared: Prototype, function: Function) -> list[str]:
     """Outputs: the result, and arrays into which the function stores."""
-    written = stored(function)
+    written = written_parameters(function)
     return [
         *([RESULT] if declared.result is not None else []),
         *(p.name for p in declared.parameters if p.name in written),

@@ -111,6 +111,6 @@ class _Oracles:
         unused = unused_parameters(self.signature, self.function)
         is_meant = values.keys() >= set(self.nest.parameters) and self.nest.assumptions.contains(values)
         try:
-            return transform.only_written(self.nest) | unused if is_meant else unused
+            return transform.write_only_arguments(self.nest) | unused if is_meant else unused
         except PolyloomError:
             return unused

@@ -16,7 +16,7 @@ from math import prod
 from polyloom.ir.nest import Nest, Storage
 from polyloom.ir.ssa import Access, Function, Operand, Return, Value, integer_constant
 from polyloom.ir.ssa_types import ADDRESSES, I32, PTR, SIZE
-from polyloom.transform.library import written_out
+from polyloom.transform.library import expand_calls
 from polyloom.transform.nest_to_ssa.control import Control, span_place
 from polyloom.transform.nest_to_ssa.domains import Domain
 from polyloom.transform.nest_to_ssa.forms import Forms, Level
@@ -47,7 +47,7 @@ def promote_locals(function: Function) -> Function:
 def lower_in_memory(nest: Nest, pointers: int) -> Function:
     """Function with local scalars in memory, before they are promoted."""
     # Elements in local scalars are values after the promotion, so that inner loops keep them in registers.
-    nest = replace_scalars(written_out(nest))
+    nest = replace_scalars(expand_calls(nest))
     address = ADDRESSES[pointers]
     arguments = [storage for storage in nest.storage if storage.role == "argument"]
     sizes = {name: Value(name, I32) for name in nest.parameters}

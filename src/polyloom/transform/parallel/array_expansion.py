@@ -28,7 +28,7 @@ from polyloom.ir.pla import Reference
 from polyloom.names import dotted_name, fresh_name, hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
-from polyloom.transform.pieces import named
+from polyloom.transform.pieces import with_loop_names
 from polyloom.transform.writers import Writers
 
 _FEWEST: Final = 4
@@ -108,7 +108,7 @@ class _Expansion(Rewriter):
             for n in range(depth):
                 # Only pairs of writer and reader with equal counters of these loops count.
                 relation = relation.equate(isl.dim_type.in_, n, isl.dim_type.out, n)
-            rest = rest.subtract(named(relation.domain(), reader.loops))
+            rest = rest.subtract(with_loop_names(relation.domain(), reader.loops))
         return bool(rest.is_empty())
 
     def is_live(self, name: str, loop: Loop) -> bool:

@@ -16,7 +16,7 @@ from polyloom.analysis.affine import (
     Affine,
     AffineForms,
     affine,
-    first_values,
+    initial_values,
     induction_steps,
     signed_residue,
 )
@@ -31,7 +31,7 @@ from polyloom.analysis.superblocks import (
 )
 from polyloom.ir.ssa import Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.preheaders import with_preheaders
 
@@ -51,7 +51,7 @@ class AddressMode:
         return number - ((number + half) & ~(2 * half - 1))
 
 
-@throughout
+@on_each_function
 def select_addresses(function: Function, mode: AddressMode) -> Function:
     """Addressing mode selection with strength reduction (Cooke, Kennedy 1977): the function whose superblock loops
     access memory in the mode.
@@ -112,18 +112,18 @@ class _Selection:
         low = self.mode.offset(address.constant)
         base = affine(address.constant - low, outside)
         if not inside:
-            return self._access(self._before(base), None, 1, low)
+            return self._access(self._loop_invariant(base), None, 1, low)
         if not others:
             scale = next(s for s in self.mode.scales if all(c % s == 0 for c in counted.values()))
             index = self._index(affine(0, {atom: c // scale for atom, c in counted.items()}), basic)
-            return self._access(self._before(base), index, scale, low)
+            return self._access(self._loop_invariant(base), index, scale, low)
         # Two gathered values need an addition in any case; the mode saves nothing.
         if len(others) != 1 or (coefficient := next(iter(others.values()))) not in self.mode.scales:
             return None
         gathered = next(iter(others))
         if counted:
             return self._access(self._moving_pointer(base, counted, basic), gathered, coefficient, low)
-        return self._access(self._before(base), gathered, coefficient, low)
+        return self._access(self._loop_invariant(base), gathered, coefficient, low)
 
     def _access(self, base: Operand, index: Operand | None, scale: int, low: int) -> Operand | None:
         address = self.source.address
@@ -149,7 +149,7 @@ class _Selection:
             self.computed[operation, a, b] = result
         return self.computed[operation, a, b]
 
-    def _before(self, wanted: Affine) -> Operand:
+    def _loop_invariant(self, wanted: Affine) -> Operand:
         """A value made before the loop."""
         if wanted not in self.made:
             self.made[wanted] = materialize(wanted, self.head, self.fresh, self.source.address)
@@ -157,7 +157,7 @@ class _Selection:
 
     def _begin(self, wanted: Affine) -> Affine:
         """What a form over induction variables is as the loop begins."""
-        first = first_values(self.source, self.loop)
+        first = initial_values(self.source, self.loop)
         forms = AffineForms(self.source, entry_edge(self.source, self.loop)[0])
         found = Affine(wanted.constant)
         for atom, coefficient in wanted.terms:
@@ -170,13 +170,13 @@ class _Selection:
         if len(wanted.terms) == 1 and wanted.terms[0][1] == 1:
             return wanted.terms[0][0]
         if wanted not in self.variables:
-            self._add(wanted, "k", self._before(self._begin(wanted)), wanted, basic)
+            self._add(wanted, "k", self._loop_invariant(self._begin(wanted)), wanted, basic)
         return self.variables[wanted]
 
     def _moving_pointer(self, base: Affine, counted: Mapping[Value, int], basic: Mapping[Value, int]) -> Operand:
         varying = affine(0, counted.items())
         if base + varying not in self.variables:
-            self._add(base + varying, "p", self._before(base + self._begin(varying)), varying, basic)
+            self._add(base + varying, "p", self._loop_invariant(base + self._begin(varying)), varying, basic)
         return self.variables[base + varying]
 
     def _add(self, key: Affine, name: str, first: Operand, varying: Affine, basic: Mapping[Value, int]) -> None:

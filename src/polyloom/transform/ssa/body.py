@@ -133,13 +133,13 @@ class Body:
 
 
 def _with_argument(block: Block, target: str, argument: Operand) -> Block:
-    def through(edge: Edge) -> Edge:
+    def append_argument(edge: Edge) -> Edge:
         return replace(edge, arguments=(*edge.arguments, argument)) if edge.block == target else edge
 
-    return replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))
+    return replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, append_argument))
 
 
-def entry_of(body: Body, loop: Loop, members: Sequence[int]) -> int:
+def entering_block(body: Body, loop: Loop, members: Sequence[int]) -> int:
     """The block that enters a loop which has a preheader."""
     header = body.blocks[loop.header].name
     entering = (
@@ -148,7 +148,7 @@ def entry_of(body: Body, loop: Loop, members: Sequence[int]) -> int:
     return next(k for k in entering if k not in members)
 
 
-def place_of(body: Body, forest: LoopForest, number: int, above: Sequence[int]) -> Place | None:
+def loop_place(body: Body, forest: LoopForest, number: int, above: Sequence[int]) -> Place | None:
     """A loop that has a preheader; None where it is irreducible, or is repeated by several jumps. `above` has by block
     the one that dominates it immediately."""
     loop, members = forest.loops[number], forest.members(number)
@@ -159,11 +159,11 @@ def place_of(body: Body, forest: LoopForest, number: int, above: Sequence[int]) 
     if sum(edge.block == header for edge in successor_edges(body.blocks[latch].terminator)) != 1:
         return None
     own = tuple(sorted(loop.own))
-    each = tuple(sorted(_dominating(latch, loop.header, above) & set(own)))
-    return Place(loop.header, entry_of(body, loop, members), latch, members, each, own)
+    each = tuple(sorted(_dominators_in_loop(latch, loop.header, above) & set(own)))
+    return Place(loop.header, entering_block(body, loop, members), latch, members, each, own)
 
 
-def _dominating(node: int, header: int, above: Sequence[int]) -> set[int]:
+def _dominators_in_loop(node: int, header: int, above: Sequence[int]) -> set[int]:
     """The blocks of a loop that every iteration runs through."""
     found = {node}
     while node != header:

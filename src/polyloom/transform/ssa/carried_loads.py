@@ -18,9 +18,9 @@ from polyloom.analysis.available_values import AvailableValues, Facts
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Constant, Edge, Function, Instruction, Jump, Operand, Value, flow_edges, successor_edges
-from polyloom.transform.ssa.body import Body, Place, place_of
-from polyloom.transform.ssa.editing import throughout, with_operands
-from polyloom.transform.ssa.hoist import always_entered
+from polyloom.transform.ssa.body import Body, Place, loop_place
+from polyloom.transform.ssa.editing import on_each_function, with_operands
+from polyloom.transform.ssa.hoist import unconditional_blocks
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.preheaders import with_preheaders
 
@@ -32,7 +32,7 @@ class CarryCosts:
     loads: bool = False
 
 
-@throughout
+@on_each_function
 def carry_loads(function: Function, costs: CarryCosts | None = None) -> Function:
     """Scalar replacement of loop-carried loads (Callahan, Carr, Kennedy 1990): the function with such loads as
     variables of their loops.
@@ -46,7 +46,7 @@ def carry_loads(function: Function, costs: CarryCosts | None = None) -> Function
     body, available = Body(function), AvailableValues(function, Aliases(function))
     known: dict[str, Operand] = {}
     for number in range(len(forest.loops)):
-        place = place_of(body, forest, number, above)
+        place = loop_place(body, forest, number, above)
         if place is not None:
             known |= _Carrying(body, place, available, costs or CarryCosts()).rewrite()
     if not known:
@@ -85,33 +85,33 @@ class _Carrying:
     def rewrite(self) -> dict[str, Operand]:
         """Gives the loop its variables; by the results of the loads what they are now."""
         found: dict[str, Operand] = {}
-        for carried in list(self._carried()):
+        for carried in list(self._carried_loads()):
             result = carried.load.results[0]
             begin = Value(self.body.fresh(result.name), result.type)
-            first = replace(carried.load, operands=(self._addressed(carried.load),), results=(begin,))
+            first = replace(carried.load, operands=(self._initial_address(carried.load),), results=(begin,))
             self.body.append(self.place.entry, first)
             variable = Value(self.body.fresh(result.name), result.type)
             self.body.add_variable(self.place, variable, begin, carried.following)
             found[result.name] = variable
         return found
 
-    def _carried(self) -> Iterator[_Carried]:
+    def _carried_loads(self) -> Iterator[_Carried]:
         before: list[Instruction] = []
         facts = self.available.leaving.get(self.place.latch, {})
-        for k in always_entered(self.body.blocks, self.place.header, self.place.members):
+        for k in unconditional_blocks(self.body.blocks, self.place.header, self.place.members):
             for instruction in self.body.blocks[k].instructions:
                 location = self.aliases.location(instruction)
                 if location is not None and instruction.results:
-                    following = self._following(instruction, location, facts)
+                    following = self._carried_value(instruction, location, facts)
                     # What the iteration itself writes before the load would be missed by the variable.
                     if following is not None and not any(self.aliases.may_meet(instruction, i) for i in before):
                         yield _Carried(instruction, following)
                 if self.aliases.may_write(instruction):
                     before.append(instruction)
 
-    def _following(self, load: Instruction, location: Location, facts: Facts) -> Operand | None:
+    def _carried_value(self, load: Instruction, location: Location, facts: Facts) -> Operand | None:
         """What is known, at the end of the loop, to be where the load reads in the next iteration."""
-        moved = self._translated(location.address)
+        moved = self._translate_address(location.address)
         if moved is None:
             return None
         found = facts.get((Location(moved, location.size), load.results[0].type))
@@ -119,7 +119,7 @@ class _Carrying:
             return None
         return found
 
-    def _translated(self, address: Affine) -> Affine | None:
+    def _translate_address(self, address: Affine) -> Affine | None:
         """The address one iteration later."""
         form = Affine(address.constant)
         for atom, factor in address.terms:
@@ -131,7 +131,7 @@ class _Carrying:
                 form += atom_form(atom) * factor
         return form
 
-    def _addressed(self, load: Instruction) -> Operand:
+    def _initial_address(self, load: Instruction) -> Operand:
         """The address of the first iteration, computed in front of the loop."""
         location = self.aliases.location(load)
         assert location is not None

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.analysis.dominators import dominators
-from polyloom.analysis.effects import effects, externals_of
+from polyloom.analysis.effects import effects, externals_by_name
 from polyloom.ir.ssa import (
     ARITHMETIC,
     CASTS,
@@ -30,19 +30,19 @@ from polyloom.ir.ssa import (
     Value,
     flow_edges,
 )
-from polyloom.transform.ssa.editing import reached, throughout, with_operands
+from polyloom.transform.ssa.editing import remove_unreachable, on_each_function, with_operands
 
 _PURE: Final = frozenset(
     (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, "fneg", "select", "offset", *LANES)
 )
 
 
-@throughout
+@on_each_function
 def common(function: Function) -> Function:
     """Global common subexpression elimination by dominance, hash-based value numbering (Briggs, Cooper, Simpson, "Value
     numbering", 1997): the function, with blocks that nothing reaches left out, computing each value once on every path.
     """
-    function = reached(function)
+    function = remove_unreachable(function)
     above: list[int] = dominators(len(function.blocks), flow_edges(function)).tolist()
     below: list[list[int]] = [[] for _ in above]
     for node, parent in enumerate(above):
@@ -67,7 +67,7 @@ class _Walk:
     def __init__(self, function: Function) -> None:
         self.blocks: list[Block] = list(function.blocks)
         self.table: dict[Instruction, tuple[Value, ...]] = {}
-        self.externals = externals_of(function)
+        self.externals = externals_by_name(function)
         self.added: list[list[Instruction]] = []
         self.known: dict[str, Value] = {}
 
@@ -79,7 +79,7 @@ class _Walk:
         self.added.append([])
         for instruction in self.blocks[k].instructions:
             found = replace(instruction, operands=tuple(map(self.operand, instruction.operands)))
-            if not self._is_known(found):
+            if not self._number(found):
                 kept.append(found)
         self.blocks[k] = replace(self.blocks[k], instructions=tuple(kept))
 
@@ -88,7 +88,7 @@ class _Walk:
         for key in self.added.pop():
             del self.table[key]
 
-    def _is_known(self, instruction: Instruction) -> bool:
+    def _number(self, instruction: Instruction) -> bool:
         results = instruction.results
         if not results or not self._computes(instruction):
             return False

@@ -38,16 +38,16 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_types import I8, PTR, Type, memory_size
 from polyloom.ir.ssa_verify import definitions
-from polyloom.transform.ssa.editing import throughout
+from polyloom.transform.ssa.editing import on_each_function
 
 
-@throughout
+@on_each_function
 def construct(function: Function) -> Function:
     """Pruned SSA construction (Cytron et al. 1991; Choi, Cytron, Ferrante 1991): the function with its promotable
     variables as values.
     """
     blocks = function.blocks
-    with uncollected():
+    with suspend_garbage_collection():
         tree = dominator_tree(len(blocks), flow_edges(function))
         touches = _touches(function, _promotable(function))
         skeleton = tree.construct(*touches.arrays(), len(touches.variables))
@@ -66,7 +66,7 @@ def construct(function: Function) -> Function:
 
 
 @contextmanager
-def uncollected() -> Generator[None, None, None]:
+def suspend_garbage_collection() -> Generator[None, None, None]:
     """No search for cycles of garbage: millions of small objects are made, none is in a cycle, and looking takes half
     of the time."""
     enabled = gc.isenabled()
@@ -90,7 +90,7 @@ def _promotable(function: Function) -> list[_Variable]:
     types: dict[str, Type | None] = dict.fromkeys(sizes)
     for block in function.blocks:
         for instruction in block.instructions:
-            accessed = _accessed(instruction)
+            accessed = _scalar_access(instruction)
             if accessed is None:
                 _escape(types, instruction.operands)
             else:
@@ -129,7 +129,7 @@ def _escape(types: dict[str, Type | None], operands: Iterable[Operand]) -> None:
             types.pop(operand.name, None)
 
 
-def _accessed(instruction: Instruction) -> tuple[str, Type] | None:
+def _scalar_access(instruction: Instruction) -> tuple[str, Type] | None:
     """The address and the type of a plain access."""
     access = instruction.access
     if access is None or access.volatile or access.order or instruction.operation not in ("load", "store"):
@@ -166,7 +166,7 @@ def _touches(function: Function, variables: list[_Variable]) -> _Touches:
     for k, block in enumerate(function.blocks):
         found.others.append(others := [])
         for instruction in block.instructions:
-            if (variable := _touched(instruction, index)) is None:
+            if (variable := _touched_variable(instruction, index)) is None:
                 others.append(instruction)
             else:
                 found.block.append(k)
@@ -182,7 +182,7 @@ def _touches(function: Function, variables: list[_Variable]) -> _Touches:
     return found
 
 
-def _touched(instruction: Instruction, index: dict[str, int]) -> int | None:
+def _touched_variable(instruction: Instruction, index: dict[str, int]) -> int | None:
     if instruction.access is None or instruction.operation == "fence":
         return None  # of what has a mask, no variable is an operand
     address = instruction.result if instruction.operation == "alloca" else instruction.operands[-1]
@@ -250,7 +250,7 @@ class _Rebuilding:
         self.others, self.values, self.added, self.arguments = touches.others, values, added, arguments
 
     def block(self, k: int, block: Block) -> Block:
-        kept = [i if (o := self.values.operands(i.operands)) is i.operands else _with(i, o) for i in self.others[k]]
+        kept = [i if (o := self.values.operands(i.operands)) is i.operands else _replace_operands(i, o) for i in self.others[k]]
         # Edges take their new arguments in the order in which the native side wrote them.
         end = replace_edges(block.terminator, self.values.operand, self._edge)
         return Block(block.name, block.parameters + self.added[block.name], tuple(kept), end)
@@ -261,6 +261,6 @@ class _Rebuilding:
         )
 
 
-def _with(i: Instruction, operands: tuple[Operand, ...]) -> Instruction:
+def _replace_operands(i: Instruction, operands: tuple[Operand, ...]) -> Instruction:
     """`dataclasses.replace`, which takes three times as long."""
     return Instruction(i.operation, operands, i.results, i.flags, i.access, i.callee, i.place)

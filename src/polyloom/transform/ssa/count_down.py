@@ -25,7 +25,7 @@ from polyloom.analysis.superblocks import (
 from polyloom.analysis.trip_counts import equality_test, tested_variable
 from polyloom.ir.ssa import Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.preheaders import with_preheaders
 
@@ -33,17 +33,17 @@ Fresh = Callable[[str], str]
 _ADDRESSING: Final = ("add", "sub", "shl", "mul", "or", "offset", "copy", "ptrtoint", "inttoptr")
 
 
-@throughout
-def count_down(function: Function) -> Function:
+@on_each_function
+def replace_loop_tests(function: Function) -> Function:
     """The function whose superblock loops count so where it pays."""
     function = with_preheaders(function)
     fresh = names(function)
     for loop in superblocks(function):
-        function = _counted(function, loop, fresh)
+        function = _with_replaced_test(function, loop, fresh)
     return function
 
 
-def _counted(function: Function, loop: Superblock, fresh: Fresh) -> Function:
+def _with_replaced_test(function: Function, loop: Superblock, fresh: Fresh) -> Function:
     forms = AffineForms(function, loop)
     basic = induction_steps(loop, forms)
     for e in loop.exits:
@@ -53,12 +53,12 @@ def _counted(function: Function, loop: Superblock, fresh: Fresh) -> Function:
             continue
         counter, sign, difference = found
         end = (difference - atom_form(counter) * sign) * -sign  # where counter == end the two are equal
-        if end.terms and _only_addresses(loop, counter, forms, basic, test):
-            return _moved(function, loop, counter, end, test, basic[counter], fresh)
+        if end.terms and _is_address_part(loop, counter, forms, basic, test):
+            return _with_shifted_counter(function, loop, counter, end, test, basic[counter], fresh)
     return function
 
 
-def _only_addresses(
+def _is_address_part(
     loop: Superblock, counter: Value, forms: AffineForms, basic: Mapping[Value, int], test: Instruction
 ) -> bool:
     """Whether the counter, and what is a constant more, is part of addresses that are affine over counters, in the
@@ -92,7 +92,7 @@ def _only_addresses(
     return not family & others
 
 
-def _moved(
+def _with_shifted_counter(
     function: Function, loop: Superblock, counter: Value, end: Affine, test: Instruction, step: int, fresh: Fresh
 ) -> Function:
     """With a counter that is less by what of `end` is no constant, which lies outside of the loop."""

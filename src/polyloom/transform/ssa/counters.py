@@ -32,7 +32,7 @@ def counts(body: Body, place: Place, scope: Scope, types: Collection[Type] = ())
 def _counts(body: Body, place: Place, scope: Scope, types: Collection[Type]) -> Iterator[Count]:
     header, enters = body.blocks[place.header], body.blocks[place.entry].terminator
     assert isinstance(enters, Jump)
-    back = _back(body, place)
+    back = _latch_edge(body, place)
     for p, first, following in zip(header.parameters, enters.target.arguments, back.arguments, strict=True):
         made = scope.forms.makers.get(following.name) if isinstance(following, Value) else None
         if made is None or p.type not in types or made.operation != "add" or p not in made.operands:
@@ -43,7 +43,7 @@ def _counts(body: Body, place: Place, scope: Scope, types: Collection[Type]) -> 
             yield Count(p, first, step, made.results[0].name)
 
 
-def _back(body: Body, place: Place) -> Edge:
+def _latch_edge(body: Body, place: Place) -> Edge:
     name = body.blocks[place.header].name
     return next(edge for edge in successor_edges(body.blocks[place.latch].terminator) if edge.block == name)
 

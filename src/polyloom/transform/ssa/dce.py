@@ -13,28 +13,28 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from polyloom.analysis.effects import Externals, externals_of, stays
+from polyloom.analysis.effects import Externals, externals_by_name, stays
 from polyloom.ir.ssa import Block, Edge, Function, Operand, Value, replace_edges, successor_edges, terminator_operand
-from polyloom.transform.ssa.editing import reached, throughout
+from polyloom.transform.ssa.editing import remove_unreachable, on_each_function
 
 
-@throughout
+@on_each_function
 def dce(function: Function) -> Function:
     """Aggressive dead code elimination without control dependences (Cytron et al. 1991, section 7.1): the function
     without dead code; the parameters of its entry stay.
     """
-    live = reached(function)
-    externals = externals_of(function)
-    needed = _needed(live, externals)
+    live = remove_unreachable(function)
+    externals = externals_by_name(function)
+    needed = _live_values(live, externals)
     # The entry keeps its parameters: they are the function's signature.
     kept = {block.name: [k for k, p in enumerate(block.parameters) if p.name in needed] for block in live.blocks[1:]}
     first, *rest = live.blocks
     blocks = (first, *(replace(b, parameters=tuple(b.parameters[k] for k in kept[b.name])) for b in rest))
-    used = tuple(_without(block, needed, kept, externals) for block in blocks)
+    used = tuple(_drop_dead(block, needed, kept, externals) for block in blocks)
     return replace(live, blocks=used)
 
 
-def _needed(function: Function, externals: Externals) -> set[str]:
+def _live_values(function: Function, externals: Externals) -> set[str]:
     """The names of the values that something needs, found from what has an effect backwards."""
     sources = _sources(function)
     found: set[str] = set()
@@ -70,7 +70,7 @@ def _roots(block: Block, externals: Externals) -> Iterator[Operand]:
         yield decided
 
 
-def _without(block: Block, needed: set[str], kept: dict[str, list[int]], externals: Externals) -> Block:
+def _drop_dead(block: Block, needed: set[str], kept: dict[str, list[int]], externals: Externals) -> Block:
     left = tuple(
         i for i in block.instructions if stays(i, externals) or any(result.name in needed for result in i.results)
     )

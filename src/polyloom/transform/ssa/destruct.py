@@ -26,12 +26,12 @@ from polyloom.ir.ssa import (
     replace_edges,
     successor_edges,
 )
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 
 Copy = tuple[Value, Operand]
 
 
-@throughout
+@on_each_function
 def destruct(function: Function) -> Function:
     """SSA destruction by copies on edges (Boissinot et al. 2009): the function with copies; only its entry has
     parameters. `ir.ssa_interpret` runs, `ir.ssa_verify` refuses it.
@@ -69,7 +69,7 @@ def sequential(copies: Sequence[Copy], fresh: Callable[[str], str]) -> list[Copy
     return done
 
 
-@throughout
+@on_each_function
 def split_critical_edges(function: Function) -> Function:
     """The function with a block on every edge from a block with several edges to one that several reach."""
     arrivals = Counter(edge.block for block in function.blocks for edge in successor_edges(block.terminator))
@@ -81,7 +81,7 @@ def split_critical_edges(function: Function) -> Function:
 def _split(block: Block, several: set[str], fresh: Callable[[str], str]) -> Iterator[Block]:
     added: list[Block] = []
 
-    def through(edge: Edge) -> Edge:
+    def split(edge: Edge) -> Edge:
         if edge.block not in several:
             return edge
         added.append(Block(fresh(edge.block), (), (), Jump(edge, block.terminator.place)))
@@ -89,7 +89,7 @@ def _split(block: Block, several: set[str], fresh: Callable[[str], str]) -> Iter
 
     many = len(successor_edges(block.terminator)) > 1
     yield (
-        replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through)) if many else block
+        replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, split)) if many else block
     )
     yield from added
 
@@ -99,22 +99,22 @@ def _block(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Callab
     # The copies of an edge must happen on no other edge: at the end of the block only where it has no other successor.
     edges = successor_edges(block.terminator)
     if len(edges) == 1:
-        yield _copying(block, edges[0], parameters, fresh)
+        yield _with_copies(block, edges[0], parameters, fresh)
         return
     added: list[Block] = []
 
-    def through(edge: Edge) -> Edge:
+    def with_copies(edge: Edge) -> Edge:
         if not edge.arguments:
             return edge
         name = fresh(edge.block)
-        added.append(_copying(Block(name, (), (), Jump(edge, block.terminator.place)), edge, parameters, fresh))
+        added.append(_with_copies(Block(name, (), (), Jump(edge, block.terminator.place)), edge, parameters, fresh))
         return Edge(name)
 
-    yield replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))
+    yield replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, with_copies))
     yield from added
 
 
-def _copying(block: Block, edge: Edge, parameters: dict[str, tuple[Value, ...]], fresh: Callable[[str], str]) -> Block:
+def _with_copies(block: Block, edge: Edge, parameters: dict[str, tuple[Value, ...]], fresh: Callable[[str], str]) -> Block:
     """A block with one successor, which ends in the copies of the edge to it."""
     place = block.terminator.place
     copies = sequential(tuple(zip(parameters[edge.block], edge.arguments, strict=True)), fresh)

@@ -67,19 +67,19 @@ def repair(function: Function, copies: Mapping[str, Sequence[Value]]) -> Functio
     variables = {name: fresh("kept") for name in copies}
     stored = {**{c.name: variables[name] for name, group in copies.items() for c in group}, **variables}
     types = {v.name: v.type for block in function.blocks for v in definitions(block)}
-    blocks = [_through_memory(block, stored, variables, fresh) for block in function.blocks]
-    reserved = tuple(_reserved(function, variables[name], types[name]) for name in copies)
+    blocks = [_with_memory_accesses(block, stored, variables, fresh) for block in function.blocks]
+    reserved = tuple(_stack_slot(function, variables[name], types[name]) for name in copies)
     # At the entry, where the allocas dominate all uses.
     blocks[0] = replace(blocks[0], instructions=(*reserved, *blocks[0].instructions))
     return construct(replace(function, blocks=tuple(blocks)))
 
 
-def _reserved(function: Function, name: str, type: Type) -> Instruction:
+def _stack_slot(function: Function, name: str, type: Type) -> Instruction:
     size = integer_constant(function.address, memory_size(type, function.pointers))
     return Instruction("alloca", (size,), (Value(name, PTR),), access=Access())
 
 
-def _through_memory(
+def _with_memory_accesses(
     block: Block, stored: Mapping[str, str], loaded: Mapping[str, str], fresh: Callable[[str], str]
 ) -> Block:
     own = {v.name for v in definitions(block)}

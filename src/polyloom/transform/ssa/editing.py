@@ -22,16 +22,16 @@ from polyloom.ir.ssa_verify import definitions
 P = ParamSpec("P")
 
 
-def throughout(change: Callable[Concatenate[Function, P], Function]) -> Callable[Concatenate[Function, P], Function]:
+def on_each_function(change: Callable[Concatenate[Function, P], Function]) -> Callable[Concatenate[Function, P], Function]:
     """The change of a function, made to those that it calls, too. Each sees the external functions."""
 
     @wraps(change)
-    def changed(function: Function, *args: P.args, **options: P.kwargs) -> Function:
+    def apply(function: Function, *args: P.args, **options: P.kwargs) -> Function:
         seen = [replace(other, externals=function.externals) for other in function.others]
         others = tuple([replace(change(other, *args, **options), externals=()) for other in seen])
         return replace(change(function, *args, **options), others=others)
 
-    return changed
+    return apply
 
 
 def names(function: Function) -> Callable[[str], str]:
@@ -79,7 +79,7 @@ def postorder(function: Function) -> list[str]:
     return found
 
 
-def reached(function: Function) -> Function:
+def remove_unreachable(function: Function) -> Function:
     """Unreachable code elimination: the function without the blocks to which no path leads."""
     kept = set(postorder(function))
     return replace(function, blocks=tuple(block for block in function.blocks if block.name in kept))
@@ -126,12 +126,12 @@ class Editing:
         return replace(self.source, blocks=tuple(with_operands(block, self.operand) for block in left))
 
 
-@throughout
+@on_each_function
 def merge_blocks(function: Function) -> Function:
     """Block merging (straightening; Muchnick 1997, section 18.2): the function without jumps from one block to another
     that have only each other; unreached blocks are left out.
     """
-    editing = Editing(reached(function))
+    editing = Editing(remove_unreachable(function))
     for name in postorder(editing.source):
         while name in editing.blocks and editing.merge(name):
             pass

@@ -11,10 +11,10 @@ from dataclasses import replace
 from polyloom.ir.ssa import Branch, Constant, Instruction, Operand, Value
 from polyloom.transform.ssa.body import Body, Place
 from polyloom.transform.ssa.counters import Count
-from polyloom.transform.ssa.pointers import Pointer, value_at
+from polyloom.transform.ssa.pointers import Pointer, address_of_count
 
 
-def by_next_value(body: Body, place: Place, known: Sequence[Count]) -> None:
+def test_next_value(body: Body, place: Place, known: Sequence[Count]) -> None:
     """A test of a counter against a number becomes one of its next value."""
     test = _test(body, place)
     if test is None:
@@ -27,7 +27,7 @@ def by_next_value(body: Body, place: Place, known: Sequence[Count]) -> None:
             return
 
 
-def by_pointer(body: Body, place: Place, advanced: Sequence[tuple[Pointer, Value]]) -> None:
+def test_pointer(body: Body, place: Place, advanced: Sequence[tuple[Pointer, Value]]) -> None:
     """Linear function test replacement by a pointer (Cocke, Kennedy 1977). A pointer that is accessed in each iteration
     comes back to the same address only after it has run through all of the memory: it is where it ends exactly when the
     counter is.
@@ -35,7 +35,7 @@ def by_pointer(body: Body, place: Place, advanced: Sequence[tuple[Pointer, Value
     test = _test(body, place)
     if test is None:
         return
-    readers, scope, accessed = body.readers(), body.scope(place.members), _accessed(body, place)
+    readers, scope, accessed = body.readers(), body.scope(place.members), _accessed_pointers(body, place)
     for pointer, following in advanced:
         count = pointer.family.count
         a, b = test.operands
@@ -48,7 +48,7 @@ def by_pointer(body: Body, place: Place, advanced: Sequence[tuple[Pointer, Value
         # Read by its step, and the next value by the test and by the way back: nothing else keeps the counter.
         alone = readers[count.variable.name] == 1 and readers[count.following] == 2
         if ends and alone and following.name in accessed:
-            end = value_at(body, place.entry, pointer.family, pointer.distance, limit)
+            end = address_of_count(body, place.entry, pointer.family, pointer.distance, limit)
             # Behind the pointer's step, which stands at the end of the block.
             _replace(body, place, test, (following, end))
             return
@@ -70,7 +70,7 @@ def _replace(body: Body, place: Place, test: Instruction, operands: tuple[Operan
     body.blocks[place.latch] = replace(latch, instructions=(*kept, replace(test, operands=operands)))
 
 
-def _accessed(body: Body, place: Place) -> set[str]:
+def _accessed_pointers(body: Body, place: Place) -> set[str]:
     """The next values of the pointers through which the header or the latch loads or stores."""
     steps = {i.operands[0]: i.results[0].name for i in body.blocks[place.latch].instructions if i.operation == "offset"}
     found: set[str] = set()

@@ -13,24 +13,24 @@ from typing import Final
 
 from polyloom.analysis.value_ranges import ValueRanges
 from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Operand, Value, successor_edges
-from polyloom.transform.ssa.editing import reached, throughout
+from polyloom.transform.ssa.editing import remove_unreachable, on_each_function
 
 _AGAIN: Final = {1: "slt", -1: "sgt"}
 """By the step the comparison of the next value with the bound for which the loop is repeated."""
 _OPPOSITE: Final = {"slt": "sge", "sgt": "sle"}
 
 
-@throughout
+@on_each_function
 def equality_tests(function: Function) -> Function:
     """Linear function test replacement (Cooper, Simpson, Vick 2001, section 4.3): the function whose loops end by tests
     of equality, as far as that is the same.
     """
-    function = reached(function)
+    function = remove_unreachable(function)
     ranges = ValueRanges(function)
-    return replace(function, blocks=tuple(_tested(function, ranges, k) for k in range(len(function.blocks))))
+    return replace(function, blocks=tuple(_with_equality_test(function, ranges, k) for k in range(len(function.blocks))))
 
 
-def _tested(function: Function, ranges: ValueRanges, k: int) -> Block:
+def _with_equality_test(function: Function, ranges: ValueRanges, k: int) -> Block:
     block = function.blocks[k]
     end = block.terminator
     test = next((i for i in block.instructions if isinstance(end, Branch) and end.condition in i.results), None)

@@ -20,12 +20,12 @@ from polyloom.ir.ssa import (
     integer_constant,
 )
 from polyloom.ir.ssa_types import I1, I8, I32, PTR, Type
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 
 Fresh = Callable[[str], str]
 
 
-@throughout
+@on_each_function
 def expand_moves(function: Function) -> Function:
     """Expansion of memory intrinsics (LLVM's LowerMemIntrinsics): memcpy, memmove and memset as loops over bytes, or
     over words where all is a multiple of four.
@@ -40,7 +40,7 @@ def expand_moves(function: Function) -> Function:
             done.append(block)
             continue
         call, after = block.instructions[at], fresh("moved")
-        made = _moving(call, after, fresh)
+        made = _expansion(call, after, fresh)
         rest = Block(after, (), block.instructions[at + 1 :], block.terminator)
         head = replace(
             block, instructions=(*block.instructions[:at], *made[0].instructions), terminator=made[0].terminator
@@ -50,7 +50,7 @@ def expand_moves(function: Function) -> Function:
     return replace(function, blocks=tuple(done))
 
 
-def _moving(call: Instruction, after: str, fresh: Fresh) -> list[Block]:
+def _expansion(call: Instruction, after: str, fresh: Fresh) -> list[Block]:
     """What stands for the call: the end of the block before it first, then loops."""
     target, source, size = call.operands
     body, place = fresh("move"), call.place

@@ -10,7 +10,7 @@ from typing import Final
 
 from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, wrap_to_type
 from polyloom.ir.ssa_types import I1, I32, I64, Type
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 
 Makers = Mapping[str, Instruction]
 Lacks = Callable[[Instruction, Makers], bool]
@@ -24,7 +24,7 @@ _MASKS: Final = (
 """By distance, every other group of as many bits."""
 
 
-@throughout
+@on_each_function
 def expand_operations(function: Function, lacks: Lacks, refusal: Refusal) -> Function:
     """Legalization by expansion (Hacker's Delight; LLVM's TargetLowering::expand family): the function without what the
     machine lacks. Errors: `refusal` for what has no expansion.
@@ -32,7 +32,7 @@ def expand_operations(function: Function, lacks: Lacks, refusal: Refusal) -> Fun
     fresh = names(function)
     makers = {r.name: i for block in function.blocks for i in block.instructions for r in i.results}
 
-    def expanded(i: Instruction) -> list[Instruction]:
+    def expand(i: Instruction) -> list[Instruction]:
         if not lacks(i, makers):
             return [i]
         expansion = _Expansion(i, fresh)
@@ -40,12 +40,12 @@ def expand_operations(function: Function, lacks: Lacks, refusal: Refusal) -> Fun
             raise refusal(i)
         makers.update((each.results[0].name, each) for each in expansion.made)
         # An expansion may use what the machine lacks as well.
-        return [made for each in expansion.made for made in expanded(each)]
+        return [made for each in expansion.made for made in expand(each)]
 
     return replace(
         function,
         blocks=tuple(
-            replace(block, instructions=tuple(made for i in block.instructions for made in expanded(i)))
+            replace(block, instructions=tuple(made for i in block.instructions for made in expand(i)))
             for block in function.blocks
         ),
     )

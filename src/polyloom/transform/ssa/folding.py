@@ -83,7 +83,7 @@ def _canonical(instruction: Instruction) -> Instruction:
     return instruction
 
 
-def _changed(old: Instruction, new: Instruction) -> Instruction | None:
+def _difference(old: Instruction, new: Instruction) -> Instruction | None:
     return new if new != old else None
 
 
@@ -93,7 +93,7 @@ def _ring(instruction: Instruction, type: Type, makers: Makers) -> Operand | Ins
     if found.operation == "sub" and a == b and not isinstance(a, Undef):
         return integer_constant(type, 0)
     if not isinstance(b, Constant):
-        return _changed(instruction, found)
+        return _difference(instruction, found)
     number = b.value
     match found.operation:
         case "add" | "sub" if number == 0:
@@ -110,10 +110,10 @@ def _ring(instruction: Instruction, type: Type, makers: Makers) -> Operand | Ins
             shift = integer_constant(type, bits.bit_length() - 1)
             return replace(found, operation="shl", operands=(a, shift), flags=())
         case _:
-            return _merged(found, type, makers) or _changed(instruction, found)
+            return _reassociate_constants(found, type, makers) or _difference(instruction, found)
 
 
-def _merged(instruction: Instruction, type: Type, makers: Makers) -> Instruction | None:
+def _reassociate_constants(instruction: Instruction, type: Type, makers: Makers) -> Instruction | None:
     """(x + a) + b is x + (a + b), exact modulo the width; so are products, masks and complements."""
     a, b = instruction.operands
     inner = makers.get(a.name) if isinstance(a, Value) else None
@@ -135,7 +135,7 @@ def _bitwise(instruction: Instruction, type: Type, makers: Makers) -> Operand | 
     if a == b and not isinstance(a, Undef):
         return integer_constant(type, 0) if found.operation == "xor" else a
     if not isinstance(b, Constant):
-        return _changed(instruction, found)
+        return _difference(instruction, found)
     every = integer_constant(type, -1)
     if (found.operation in ("or", "xor") and b.value == 0) or (found.operation == "and" and b == every):
         return a
@@ -146,7 +146,7 @@ def _bitwise(instruction: Instruction, type: Type, makers: Makers) -> Operand | 
         test = makers.get(a.name)
         if test is not None and test.operation in NEGATED:
             return replace(test, operation=NEGATED[test.operation], results=found.results, place=found.place)
-    return _merged(found, type, makers) or _changed(instruction, found)
+    return _reassociate_constants(found, type, makers) or _difference(instruction, found)
 
 
 def _shift(instruction: Instruction, type: Type, makers: Makers) -> Operand | Instruction | None:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.ir.ssa import Constant, Function, Operand, Undef, replace_edges
-from polyloom.transform.ssa.editing import throughout, with_operands
+from polyloom.transform.ssa.editing import on_each_function, with_operands
 
 
-@throughout
+@on_each_function
 def freeze_undefined(function: Function) -> Function:
     """Freezing of undefined values (LLVM language reference, instruction freeze): values that are not set are 0, as
     anything else would do.

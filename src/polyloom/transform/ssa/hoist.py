@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.analysis.aliases import Aliases, is_plain_load
-from polyloom.analysis.effects import externals_of
+from polyloom.analysis.effects import externals_by_name
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import (
     COMPARISONS,
@@ -27,10 +27,10 @@ from polyloom.ir.ssa import (
     flow_edges,
     successor_edges,
 )
-from polyloom.transform.ssa.body import Body, entry_of
-from polyloom.transform.ssa.editing import throughout
+from polyloom.transform.ssa.body import Body, entering_block
+from polyloom.transform.ssa.editing import on_each_function
 from polyloom.transform.ssa.preheaders import with_preheaders
-from polyloom.transform.ssa.speculation import NOTHING, Speculation, speculated
+from polyloom.transform.ssa.speculation import NOTHING, Speculation, as_speculative
 
 NEAR: Final = 1024
 """Distances that loads and stores hold, with room for what is added to them."""
@@ -49,7 +49,7 @@ class HoistCosts:
     outside: bool = False
 
 
-@throughout
+@on_each_function
 def hoist(function: Function, costs: HoistCosts | None = None) -> Function:
     """Loop-invariant code motion (Muchnick 1997, section 13.2): the function with what stays the same in front of its
     loops, the innermost first.
@@ -71,15 +71,15 @@ class Hoisting:
 
     def __init__(self, function: Function, costs: HoistCosts, forest: LoopForest) -> None:
         self.costs, self.forest = costs, forest
-        self.aliases, self.externals = Aliases(function, costs.outside), externals_of(function)
+        self.aliases, self.externals = Aliases(function, costs.outside), externals_by_name(function)
 
     def move(self, body: Body, number: int) -> None:
         """From one loop to the end of the block that enters it."""
         members = self.forest.members(number)
-        entry = entry_of(body, self.forest.loops[number], members)
+        entry = entering_block(body, self.forest.loops[number], members)
         defined = set(body.scope(members).defined)
         writers = [i for k in members for i in body.blocks[k].instructions if self.aliases.may_write(i)]
-        always = set(always_entered(body.blocks, self.forest.loops[number].header, members))
+        always = set(unconditional_blocks(body.blocks, self.forest.loops[number].header, members))
         left = self.costs.loads
         changed = True
         while changed:
@@ -91,7 +91,7 @@ class Hoisting:
                     gone = {i.results[0].name for i in moved}
                     kept = tuple(i for i in body.blocks[k].instructions if i not in moved)
                     body.blocks[k] = replace(body.blocks[k], instructions=kept)
-                    body.append(entry, *(self._ahead(i, k in always) for i in moved))
+                    body.append(entry, *(self._speculate(i, k in always) for i in moved))
                     # What moved is now from outside: more may have become invariant.
                     defined -= gone
 
@@ -105,7 +105,7 @@ class Hoisting:
             stays = all(not isinstance(o, Value) or o.name not in defined for o in instruction.operands)
             runs = self.costs.speculation.runs(instruction, self.externals)
             if is_plain_load(instruction):
-                near = None if stays else self._near(body, k, instruction, defined)
+                near = None if stays else self._invariant_offset(body, k, instruction, defined)
                 executed = k in always or runs
                 if (stays or near) and executed and not any(self.aliases.may_meet(instruction, w) for w in writers):
                     # The distance first: alone it would stay, as a part of the load.
@@ -113,17 +113,17 @@ class Hoisting:
             elif instruction.operation != "load" and stays and runs and not self._is_free(instruction):
                 yield instruction
 
-    def _near(self, body: Body, k: int, load: Instruction, defined: set[str]) -> Instruction | None:
+    def _invariant_offset(self, body: Body, k: int, load: Instruction, defined: set[str]) -> Instruction | None:
         """What makes the address of a load in its block, at a constant distance from what stays."""
         made = next((i for i in body.blocks[k].instructions if load.operands[0] in i.results), None)
         if made is None or made.operation != "offset":
             return None
         return None if any(isinstance(o, Value) and o.name in defined for o in made.operands) else made
 
-    def _ahead(self, i: Instruction, always: bool) -> Instruction:
+    def _speculate(self, i: Instruction, always: bool) -> Instruction:
         """In front of the loop: flags exclude values where the instruction stood; here it is executed more often."""
         asked = always and SPECULATIVE not in i.flags and is_plain_load(i)
-        return replace(i, flags=()) if asked else speculated(i, self.externals)
+        return replace(i, flags=()) if asked else as_speculative(i, self.externals)
 
     def _is_free(self, instruction: Instruction) -> bool:
         if instruction.operation == "offset" and isinstance(distance := instruction.operands[1], Constant):
@@ -132,7 +132,7 @@ class Hoisting:
         return self.costs.is_part(instruction)
 
 
-def always_entered(blocks: Sequence[Block], header: int, members: Sequence[int]) -> list[int]:
+def unconditional_blocks(blocks: Sequence[Block], header: int, members: Sequence[int]) -> list[int]:
     """The blocks of a loop that control comes through whenever it is entered: the header, and what follows it alone."""
     position = {block.name: k for k, block in enumerate(blocks)}
     inside, found, k = set(members), list[int](), header

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.analysis.effects import Externals, externals_of
+from polyloom.analysis.effects import Externals, externals_by_name
 from polyloom.analysis.loops import loop_forest
 from polyloom.analysis.superblocks import SideExit, Superblock, innermost, with_superblock
 from polyloom.ir.ssa import (
@@ -40,8 +40,8 @@ from polyloom.ir.ssa import (
     successor_edges,
 )
 from polyloom.ir.ssa_types import I1
-from polyloom.transform.ssa.editing import names, throughout, with_operands
-from polyloom.transform.ssa.speculation import Speculation, speculated
+from polyloom.transform.ssa.editing import names, on_each_function, with_operands
+from polyloom.transform.ssa.speculation import Speculation, as_speculative
 
 END: Final = ""
 """Where all ways from the header lead that do not leave the loop; no block has this name."""
@@ -64,13 +64,13 @@ _OPPOSITE: Final = {
 _TRUE, _FALSE = Constant(I1, 1), Constant(I1, 0)
 
 
-@throughout
+@on_each_function
 def form_hyperblocks(function: Function, speculation: Speculation) -> Function:
     """Hyperblock formation (Mahlke et al. 1992): the function whose innermost reducible loops are superblocks, as far
     as the machine allows.
     """
     forest = loop_forest(len(function.blocks), flow_edges(function))
-    fresh, externals = names(function), externals_of(function)
+    fresh, externals = names(function), externals_by_name(function)
     members = [
         {function.blocks[n].name for n in forest.members(k)} for k, loop in innermost(forest) if not loop.irreducible
     ]
@@ -153,10 +153,10 @@ class _Conversion:
                 self.place = instruction.place
                 given = tuple(map(self.operand, instruction.operands))
                 moved = replace(instruction, operands=given)
-                self.made.append(moved if predicate is None else _predicated(moved, predicate))
+                self.made.append(moved if predicate is None else _predicate_instruction(moved, predicate))
             self._mark(predicate is not None)
             self._leave(block, predicate)
-        following = self._merged(header.parameters, self.ways.get(END, []), self.above.get(END, header.name))
+        following = self._merged_arguments(header.parameters, self.ways.get(END, []), self.above.get(END, header.name))
         place = header.terminator.place
         return Superblock(self.order, header.parameters, tuple(self.made), tuple(self.exits), following, place)
 
@@ -196,7 +196,7 @@ class _Conversion:
         whole = self._predicate(nearest) if nearest != self.order[0] else None
         relation = self._relation(name, nearest)
         # The conjunction of how control comes to the dominator, and from there to the block.
-        return whole if relation is None else self._both(whole, relation, True)
+        return whole if relation is None else self._conjunction(whole, relation, True)
 
     def _relation(self, name: str, origin: str) -> Operand | None:
         """Whether control that is at the origin, which dominates the block, comes to the block; None: always."""
@@ -205,7 +205,7 @@ class _Conversion:
         if (name, origin) not in self.related:
             found: Operand | None = None
             for k, way in enumerate(self.ways[name]):
-                one = self._taken(way, origin)
+                one = self._edge_condition(way, origin)
                 # One way is always taken: the disjunction is true.
                 if one is None:  # control always passes this way
                     found = None
@@ -214,11 +214,11 @@ class _Conversion:
             self.related[name, origin] = found
         return self.related[name, origin]
 
-    def _taken(self, way: _Way, origin: str) -> Operand | None:
+    def _edge_condition(self, way: _Way, origin: str) -> Operand | None:
         before = self._relation(way.source, origin)
-        return before if way.condition is None else self._both(before, way.condition, way.sense)
+        return before if way.condition is None else self._conjunction(before, way.condition, way.sense)
 
-    def _both(self, first: Operand | None, condition: Operand, sense: bool) -> Operand:
+    def _conjunction(self, first: Operand | None, condition: Operand, sense: bool) -> Operand:
         """The conjunction; it has a value where the first has one."""
         if first is None:
             return condition if sense else self._opposite(condition)
@@ -264,7 +264,7 @@ class _Conversion:
         end = block.terminator
         self.place = end.place
         if isinstance(end, Jump):
-            self._add_way(block.name, None, True, end.target)
+            self._note_edge(block.name, None, True, end.target)
             return
         assert isinstance(end, Branch)
         decided = self.operand(end.condition)
@@ -275,9 +275,9 @@ class _Conversion:
         out = any(edge.block not in self.blocks for edge, _ in edges)
         for edge, sense in edges:
             if edge.block in self.blocks:
-                self._add_way(block.name, None if out else decided, sense, edge)
+                self._note_edge(block.name, None if out else decided, sense, edge)
 
-    def _add_way(self, source: str, condition: Operand | None, sense: bool, edge: Edge) -> None:
+    def _note_edge(self, source: str, condition: Operand | None, sense: bool, edge: Edge) -> None:
         target = END if edge.block == self.order[0] else edge.block
         self.ways.setdefault(target, []).append(_Way(source, condition, sense, edge.arguments))
 
@@ -293,12 +293,12 @@ class _Conversion:
 
     def _merge(self, parameters: tuple[Value, ...], ways: list[_Way], origin: str, always: bool) -> None:
         own = {p.name for p in self.blocks[self.order[0]].parameters}
-        for parameter, operand in zip(parameters, self._merged(parameters, ways, origin), strict=True):
+        for parameter, operand in zip(parameters, self._merged_arguments(parameters, ways, origin), strict=True):
             self.known[parameter.name] = operand
             if always and isinstance(operand, Value) and operand.name not in own:
                 self.unsafe.discard(operand.name)
 
-    def _merged(self, parameters: tuple[Value, ...], ways: list[_Way], origin: str) -> tuple[Operand, ...]:
+    def _merged_arguments(self, parameters: tuple[Value, ...], ways: list[_Way], origin: str) -> tuple[Operand, ...]:
         """What the parameters are: of the ways' arguments the one whose way was taken."""
         found: list[Operand] = []
         for k in range(len(parameters)):
@@ -306,16 +306,16 @@ class _Conversion:
             value = arguments[-1]
             for way, argument in reversed(list(zip(ways[:-1], arguments[:-1], strict=True))):
                 if argument != value and not isinstance(argument, Undef):
-                    value = argument if isinstance(value, Undef) else self._selected(way, origin, argument, value)
+                    value = argument if isinstance(value, Undef) else self._choice(way, origin, argument, value)
             found.append(value)
         self._mark(False)
         return tuple(found)
 
-    def _selected(self, way: _Way, origin: str, then: Operand, orelse: Operand) -> Operand:
+    def _choice(self, way: _Way, origin: str, then: Operand, orelse: Operand) -> Operand:
         """`then` where the way was taken."""
         if self._relation(way.source, origin) is None and way.condition is not None:
             return self._select(way.condition, *((then, orelse) if way.sense else (orelse, then)))
-        condition = self._taken(way, origin)
+        condition = self._edge_condition(way, origin)
         return then if condition is None else self._select(condition, then, orelse)
 
     def _select(self, condition: Operand, then: Operand, orelse: Operand) -> Value:
@@ -324,7 +324,7 @@ class _Conversion:
         return result
 
 
-def _predicated(i: Instruction, predicate: Operand) -> Instruction:
+def _predicate_instruction(i: Instruction, predicate: Operand) -> Instruction:
     """The instruction where its block may not be reached: flags exclude values where it stood, not here."""
     access = i.access
     ordered = access is not None and (access.volatile or bool(access.order))
@@ -334,4 +334,4 @@ def _predicated(i: Instruction, predicate: Operand) -> Instruction:
         return replace(i, operands=(*i.operands, predicate, Undef(i.results[0].type)))
     if i.called:
         return replace(i, operands=(*i.operands, predicate), flags=(GUARDED,))
-    return speculated(i, {})
+    return as_speculative(i, {})

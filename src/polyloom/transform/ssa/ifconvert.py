@@ -14,10 +14,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.analysis.effects import Externals, externals_of
+from polyloom.analysis.effects import Externals, externals_by_name
 from polyloom.ir.ssa import Block, Branch, Edge, Function, Instruction, Jump, Operand, Undef, Value
-from polyloom.transform.ssa.editing import Editing, postorder, reached, throughout
-from polyloom.transform.ssa.speculation import NOTHING, Speculation, speculable, speculated
+from polyloom.transform.ssa.editing import Editing, postorder, remove_unreachable, on_each_function
+from polyloom.transform.ssa.speculation import NOTHING, Speculation, speculable, as_speculative
 
 _LONG: Final = {
     **dict.fromkeys(("sdiv", "srem", "udiv", "urem", "fdiv", "sqrt"), 16),
@@ -43,15 +43,15 @@ class Cost:
         return self.operations.get(instruction.callee or instruction.operation, 1)
 
 
-@throughout
+@on_each_function
 def if_convert(
     function: Function, cost: Cost | None = None, keep: Collection[str] = (), speculation: Speculation = NOTHING
 ) -> Function:
     """If-conversion (Allen, Kennedy, Porterfield, Warren 1983) of hammocks: the function with selects; branches that
     end blocks of `keep` stay: other passes may order memory by them.
     """
-    editing = Editing(reached(function))
-    converter = _Converter(editing, cost or Cost(), frozenset(keep), externals_of(function), speculation)
+    editing = Editing(remove_unreachable(function))
+    converter = _Converter(editing, cost or Cost(), frozenset(keep), externals_by_name(function), speculation)
     # Inner branches before those around them: an arm must be one block when its branch is looked at.
     for name in postorder(converter.editing.source):
         while name in converter.editing.blocks and (converter.convert(name) or converter.merge(name)):
@@ -90,7 +90,7 @@ class _Converter:
             or not self._pays(shape)
         ):
             return False
-        moved = [self._moved(i) for arm in shape.arms for i in self.editing.bind(arm).instructions]
+        moved = [self._with_speculation(i) for arm in shape.arms for i in self.editing.bind(arm).instructions]
         selects, arguments = self._selects(branch, shape)
         self.editing.blocks[name] = replace(
             block,
@@ -101,9 +101,9 @@ class _Converter:
         self.joined.add(shape.then.block)
         return True
 
-    def _moved(self, i: Instruction) -> Instruction:
+    def _with_speculation(self, i: Instruction) -> Instruction:
         # Flags stay on what cannot fault: a select does not use what is undefined because of them.
-        return i if speculable(i, self.externals) else speculated(i, self.externals)
+        return i if speculable(i, self.externals) else as_speculative(i, self.externals)
 
     def merge(self, name: str) -> bool:
         """Appends what a conversion has left to the block alone: a hammock's inside becomes an arm."""

@@ -37,7 +37,7 @@ def inline(function: Function, costs: InlineCosts | None = None) -> Function:
     """
     costs = costs or InlineCosts()
     members = {member.name: member for member in function.program}
-    calls = {name: [called for called in _called(member) if called in members] for name, member in members.items()}
+    calls = {name: [called for called in _called_names(member) if called in members] for name, member in members.items()}
     counts = [called for group in calls.values() for called in group]
     order = list(members)
     position = {name: k for k, name in enumerate(order)}
@@ -49,28 +49,28 @@ def inline(function: Function, costs: InlineCosts | None = None) -> Function:
     # A component comes behind those that it calls, so that what is copied has its own calls replaced.
     for group in groups:
         for name in (order[k] for k in group):
-            done[name] = _inlined(members[name], ready)
+            done[name] = _with_inlined_calls(members[name], ready)
         name = order[group[0]]
         is_recursive = len(group) > 1 or name in calls[name]
         is_single = costs.once and counts.count(name) == 1 and name not in addressed
         if not is_recursive and not costs.keeps(name) and (is_single or _pays(done[name], costs)):
             ready[name] = done[name]
     first = done[function.name]
-    kept = _referred(first, done, function)
+    kept = _references(first, done, function)
     return replace(first, others=tuple(done[other.name] for other in function.others if other.name in kept))
 
 
-def _called(function: Function) -> Iterator[str]:
+def _called_names(function: Function) -> Iterator[str]:
     return (i.called for block in function.blocks for i in block.instructions if i.called)
 
 
-def _referred(first: Function, done: Mapping[str, Function], program: Function) -> set[str]:
+def _references(first: Function, done: Mapping[str, Function], program: Function) -> set[str]:
     """What the first function calls or mentions, and what that does."""
     data = {datum.name: datum for datum in program.data}
     found, work = set[str](), [first]
     while work:
         function = work.pop()
-        names = [*_called(function), *(address.name for address in mentioned_addresses(function))]
+        names = [*_called_names(function), *(address.name for address in mentioned_addresses(function))]
         while names:
             name = names.pop()
             if name in found:
@@ -90,7 +90,7 @@ def _pays(function: Function, costs: InlineCosts) -> bool:
     )
 
 
-def _inlined(function: Function, callees: Mapping[str, Function]) -> Function:
+def _with_inlined_calls(function: Function, callees: Mapping[str, Function]) -> Function:
     fresh = names(function)
     done: list[Block] = []
     work = list(reversed(function.blocks))

@@ -122,7 +122,7 @@ class _Maker:
         if result is None:
             return False
         if i.operation in FLOATING:
-            self._to(result, self.call(f"{_name(result.type)}_{i.operation[1:]}", result.type, i.operands))
+            self._write_result(result, self.call(f"{_name(result.type)}_{i.operation[1:]}", result.type, i.operands))
         elif i.operation in FLOAT_COMPARISONS:
             self._comparison(i, result)
         elif i.operation in ("fneg", "fpext", "fptrunc", "sitofp", "uitofp", "fptosi", "fptoui"):
@@ -143,10 +143,10 @@ class _Maker:
             given = [self.emit(extend, I32, o) for o in i.operands]
             self.emit("trunc", result.type, self.call(f"{i.operation}32", I32, given), to=result)
         else:
-            self._to(result, self.call(f"{i.operation}{result.type.bits}", result.type, i.operands))
+            self._write_result(result, self.call(f"{i.operation}{result.type.bits}", result.type, i.operands))
         return True
 
-    def _to(self, result: Value, bits: Operand) -> None:
+    def _write_result(self, result: Value, bits: Operand) -> None:
         self.emit("bitcast" if result.type in FLOATS else "copy", result.type, bits, to=result)
 
     def _comparison(self, i: Instruction, result: Value) -> None:
@@ -170,16 +170,16 @@ class _Maker:
             case "fneg":
                 bits = self.emit("bitcast", _bits(type), source)
                 # Negation is one bit, also of NaNs and zeros (IEEE 754, section 5.5.1).
-                self._to(
+                self._write_result(
                     result, self.emit("xor", _bits(type), bits, integer_constant(_bits(type), 1 << (type.bits - 1)))
                 )
             case "fpext" | "fptrunc":
-                self._to(result, self.call(f"{_name(source.type)}_{_name(type)}", type, [source]))
+                self._write_result(result, self.call(f"{_name(source.type)}_{_name(type)}", type, [source]))
             case "sitofp" | "uitofp":
                 signed = i.operation == "sitofp"
                 whole = I64 if source.type == I64 or type == F64 else I32
                 wide = source if source.type == whole else self.emit("sext" if signed else "zext", whole, source)
-                self._to(result, self.call(f"{'i' if signed else 'u'}{whole.bits}_{_name(type)}", type, [wide]))
+                self._write_result(result, self.call(f"{'i' if signed else 'u'}{whole.bits}_{_name(type)}", type, [wide]))
             case _:
                 whole = I64 if type == I64 or source.type == F64 else I32
                 wide = self.call(f"{_name(source.type)}_i{whole.bits}", whole, [source])
@@ -189,14 +189,14 @@ class _Maker:
         type = result.type
         integers, high = _bits(type), 1 << (type.bits - 1)
         if i.callee in ("minnum", "maxnum", "sqrt"):
-            self._to(result, self.call(f"{_name(type)}_{i.callee.removesuffix('num')}", type, i.operands))
+            self._write_result(result, self.call(f"{_name(type)}_{i.callee.removesuffix('num')}", type, i.operands))
         elif i.callee in ("fabs", "copysign"):
             bits = [self.emit("bitcast", integers, o) for o in i.operands]
             size = self.emit("and", integers, bits[0], integer_constant(integers, high - 1))
             if i.callee == "copysign":
                 sign = self.emit("and", integers, bits[1], integer_constant(integers, high))
                 size = self.emit("or", integers, size, sign)
-            self._to(result, size)
+            self._write_result(result, size)
         else:
             raise self.library.refusal(i)
 

@@ -26,13 +26,13 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa_types import I32, PTR
 from polyloom.ir.ssa_verify import definitions, uses
 from polyloom.transform.ssa.construct import construct
-from polyloom.transform.ssa.editing import names, throughout, with_operands
+from polyloom.transform.ssa.editing import names, on_each_function, with_operands
 from polyloom.transform.ssa.preheaders import with_preheaders
 
 Fresh = Callable[[str], str]
 
 
-@throughout
+@on_each_function
 def close_loops(function: Function) -> Function:
     """Loop-closed SSA form (GCC internals manual, section on loop-closed SSA): the function in that form, with one
     block before each loop that alone jumps into it.
@@ -40,11 +40,11 @@ def close_loops(function: Function) -> Function:
     function = with_preheaders(function)
     fresh = names(function)
     for name in [loop.name for loop in superblocks(function)]:
-        function = _closed(function, superblock(function, name), fresh)
+        function = _with_exit_blocks(function, superblock(function, name), fresh)
     return construct(function)
 
 
-def _closed(function: Function, loop: Superblock, fresh: Fresh) -> Function:
+def _with_exit_blocks(function: Function, loop: Superblock, fresh: Fresh) -> Function:
     own = {v.name: v for b in function.blocks if b.name in loop.blocks for v in definitions(b)}
     used = [name for name in _outer(function, loop) if name in own]
     slots = {name: Value(fresh(f"{name}.out"), PTR) for name in dict.fromkeys(used)}
@@ -62,7 +62,7 @@ def _closed(function: Function, loop: Superblock, fresh: Fresh) -> Function:
         landings.append(landing)
         exits.append(replace(e, edge=Edge(landing.name, tuple(own[name] for name in given))))
     function = with_superblock(function, replace(loop, exits=tuple(exits)), fresh)
-    blocks = [b if b.name in loop.blocks else _loaded(b, slots, own, fresh) for b in function.blocks]
+    blocks = [b if b.name in loop.blocks else _with_loads(b, slots, own, fresh) for b in function.blocks]
     allocas = tuple(
         Instruction("alloca", (integer_constant(I32, 8),), (slot,), access=Access(8)) for slot in slots.values()
     )
@@ -76,7 +76,7 @@ def _outer(function: Function, loop: Superblock) -> list[str]:
     return [o.name for block in outer for _, group in uses(block) for o in group if isinstance(o, Value)]
 
 
-def _loaded(block: Block, slots: dict[str, Value], own: dict[str, Value], fresh: Fresh) -> Block:
+def _with_loads(block: Block, slots: dict[str, Value], own: dict[str, Value], fresh: Fresh) -> Block:
     """What is used of the loop is loaded at the block's head."""
     used = {o.name for _, group in uses(block) for o in group if isinstance(o, Value) and o.name in slots}
     copies = {name: Value(fresh(name), own[name].type) for name in sorted(used)}

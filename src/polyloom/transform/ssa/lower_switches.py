@@ -20,19 +20,19 @@ from polyloom.ir.ssa import (
     successor_edges,
 )
 from polyloom.ir.ssa_types import I1
-from polyloom.transform.ssa.editing import names, reached, throughout
+from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function
 
 Fresh = Callable[[str], str]
 
 
-@throughout
+@on_each_function
 def lower_switches(function: Function) -> Function:
     """Switch lowering to a chain of comparisons (Sayle, "A superoptimizer analysis of multiway branch code generation",
     2008, has the alternatives): one branch per case; branches to what is never reached as jumps.
     """
     fresh = names(function)
     done = [made for block in function.blocks for made in _chain(block, fresh)]
-    return _never(reached(replace(function, blocks=tuple(done))))
+    return _remove_unreachable_edges(remove_unreachable(replace(function, blocks=tuple(done))))
 
 
 def _chain(block: Block, fresh: Fresh) -> list[Block]:
@@ -54,7 +54,7 @@ def _chain(block: Block, fresh: Fresh) -> list[Block]:
     return made
 
 
-def _never(function: Function) -> Function:
+def _remove_unreachable_edges(function: Function) -> Function:
     """Where a block that is never reached is one way, the other is taken."""
     never = {b.name for b in function.blocks if isinstance(b.terminator, Unreachable) and not b.instructions}
 
@@ -65,4 +65,4 @@ def _never(function: Function) -> Function:
         # Reaching it is undefined behaviour, so that the other way may be taken for granted.
         return replace(block, terminator=Jump(ways[0], branch.place)) if len(ways) == 1 else block
 
-    return reached(replace(function, blocks=tuple(map(end, function.blocks))))
+    return remove_unreachable(replace(function, blocks=tuple(map(end, function.blocks))))

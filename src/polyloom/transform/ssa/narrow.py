@@ -31,7 +31,7 @@ class Extended:
     shift: int = 0
 
 
-def extended(instruction: Instruction, scope: Scope, products: Products) -> Extended | None:
+def match_extension(instruction: Instruction, scope: Scope, products: Products) -> Extended | None:
     """What the instruction's result is, where it is such an integer; products that are new are added."""
     result = instruction.result
     if result is None or result.type != I64:
@@ -60,7 +60,7 @@ def _low(operand: Operand, scope: Scope, products: Products, depth: int) -> Affi
     if scope.counts(operand):
         return atom_form(operand)
     if operand.name not in scope.defined:
-        return _apart(operand, scope)
+        return _outer_sum(operand, scope)
     made = scope.forms.makers.get(operand.name)
     if made is None or made.operation not in ("add", "sub", "shl", "mul", "or", "trunc", "sext", "zext"):
         return None
@@ -73,7 +73,7 @@ def _low(operand: Operand, scope: Scope, products: Products, depth: int) -> Affi
         return a
     if made.operation == "mul" and a.terms and rest[0].terms:
         return _product(a, rest[0], scope, products) or _product(rest[0], a, scope, products)
-    return _combined(made.operation, a, rest[0])
+    return _combine(made.operation, a, rest[0])
 
 
 def _product(a: Affine, b: Affine, scope: Scope, products: Products) -> Affine | None:
@@ -90,14 +90,14 @@ def _product(a: Affine, b: Affine, scope: Scope, products: Products) -> Affine |
     return atom_form(product) * factor + atom_form(stays) * a.constant
 
 
-def _apart(value: Value, scope: Scope) -> Affine:
+def _outer_sum(value: Value, scope: Scope) -> Affine:
     """What stays, as a value and a constant where it is made so: rows next to each other share the value."""
     made = scope.around.get(value.name)
     of, by = made.operands if made is not None and made.operation == "add" else (None, None)
     return Affine(by.value, ((of, 1),)) if isinstance(of, Value) and isinstance(by, Constant) else atom_form(value)
 
 
-def _combined(operation: str, a: Affine, b: Affine) -> Affine | None:
+def _combine(operation: str, a: Affine, b: Affine) -> Affine | None:
     match operation:
         case "add":
             return a + b

@@ -50,7 +50,7 @@ def pointers(body: Body, place: Place, known: Mapping[Operand, Count], scope: Sc
     seldom: list[Pointer] = []
     others = [k for k in place.own if k not in place.each]
     for family, distance, name in _users(body, others, known, scope):
-        near = _near(found, family, distance)
+        near = _nearby(found, family, distance)
         if near is not None:
             near.users.append((name, distance - near.distance))
         else:
@@ -73,12 +73,12 @@ def _users(
             yield Family(linear[0], known[variable], factor, rest), linear[1].constant, result.name
 
 
-def _near(found: list[Pointer], family: Family, distance: int) -> Pointer | None:
+def _nearby(found: list[Pointer], family: Family, distance: int) -> Pointer | None:
     return next((p for p in found if p.family == family and abs(p.distance - distance) < NEAR), None)
 
 
 def _add(found: list[Pointer], family: Family, distance: int, name: str) -> None:
-    near = _near(found, family, distance)
+    near = _nearby(found, family, distance)
     if near is None and len(found) < MOST:
         near = Pointer(family, distance, [])
         found.append(near)
@@ -94,7 +94,7 @@ def rewrite(body: Body, place: Place, found: list[Pointer]) -> list[tuple[Pointe
     advanced: list[tuple[Pointer, Value]] = []
     for pointer in found:
         family = pointer.family
-        start = value_at(body, place.entry, family, pointer.distance, family.count.first)
+        start = address_of_count(body, place.entry, family, pointer.distance, family.count.first)
         variable, following = Value(body.fresh("at"), PTR), Value(body.fresh("at"), PTR)
         step = body.times(place.entry, family.count.step, family.factor)
         body.add_variable(place, variable, start, following)
@@ -104,7 +104,7 @@ def rewrite(body: Body, place: Place, found: list[Pointer]) -> list[tuple[Pointe
         known |= {name: (variable, distance) for name, distance in pointer.users}
     for k in place.members:
         block = body.blocks[k]
-        made = tuple(_moved(body, i, known) for i in block.instructions)
+        made = tuple(_at_pointer(body, i, known) for i in block.instructions)
         body.blocks[k] = replace(block, instructions=made)
     replaced = {name: variable for name, (variable, distance) in known.items() if distance == 0}
 
@@ -117,14 +117,14 @@ def rewrite(body: Body, place: Place, found: list[Pointer]) -> list[tuple[Pointe
     return advanced
 
 
-def _moved(body: Body, instruction: Instruction, known: Mapping[str, tuple[Value, int]]) -> Instruction:
+def _at_pointer(body: Body, instruction: Instruction, known: Mapping[str, tuple[Value, int]]) -> Instruction:
     variable = known.get(instruction.results[0].name) if instruction.operation == "offset" else None
     if variable is None:
         return instruction
     return replace(instruction, operands=(variable[0], body.number(variable[1])), flags=())
 
 
-def value_at(body: Body, k: int, family: Family, distance: int, count: Operand) -> Operand:
+def address_of_count(body: Body, k: int, family: Family, distance: int, count: Operand) -> Operand:
     """The family's pointer where the counter has a value, computed at the end of a block."""
     more, pointer = family.rest, family.base
     if isinstance(count, Constant):

@@ -11,24 +11,24 @@ from dataclasses import replace
 
 from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Block, Edge, Function, Jump, Value, flow_edges, replace_edges, successor_edges
-from polyloom.transform.ssa.editing import names, reached
+from polyloom.transform.ssa.editing import names, remove_unreachable
 
 
 def with_preheaders(function: Function) -> Function:
     """Preheaders (Muchnick 1997, section 7.4): the function, with blocks that nothing reaches left
     out, entering every reducible loop through such a block.
     """
-    function = reached(function)
+    function = remove_unreachable(function)
     forest = loop_forest(len(function.blocks), flow_edges(function))
     for number, loop in enumerate(forest.loops):
         if not loop.irreducible:
             inside = {function.blocks[k].name for k in forest.members(number)}
-            function = replace(function, blocks=_entered(function, function.blocks[loop.header], inside))
+            function = replace(function, blocks=_with_preheader(function, function.blocks[loop.header], inside))
             # Positions of the blocks stay: the new one is the last.
     return function
 
 
-def _entered(function: Function, header: Block, inside: set[str]) -> tuple[Block, ...]:
+def _with_preheader(function: Function, header: Block, inside: set[str]) -> tuple[Block, ...]:
     entering = [
         block
         for block in function.blocks
@@ -43,13 +43,13 @@ def _entered(function: Function, header: Block, inside: set[str]) -> tuple[Block
     alone = len(edges) == 1
     passed = () if alone else tuple(Value(fresh(p.name), p.type) for p in header.parameters)
 
-    def through(edge: Edge) -> Edge:
+    def to_preheader(edge: Edge) -> Edge:
         return Edge(before, () if alone else edge.arguments) if edge.block == header.name else edge
 
     blocks = tuple(
         block
         if block.name in inside
-        else replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))
+        else replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, to_preheader))
         for block in function.blocks
     )
     return (*blocks, Block(before, passed, (), Jump(Edge(header.name, edges[0].arguments if alone else passed))))

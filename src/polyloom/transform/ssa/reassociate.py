@@ -14,25 +14,25 @@ from typing import Final
 
 from polyloom.analysis.superblocks import SideExit, Superblock, superblocks, with_line, with_superblock
 from polyloom.ir.ssa import Function, Instruction, Operand, Value
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 
 _FREE: Final = ("add", "mul", "and", "or", "xor")
 Fresh = Callable[[str], str]
 
 
-@throughout
+@on_each_function
 def reassociate_recurrences(function: Function) -> Function:
     """Tree height reduction of recurrences (Kuck 1978): the function with the sums of its superblock loops in the order
     of least circuits.
     """
     fresh = names(function)
     for loop in superblocks(function):
-        changed = _reassociated(loop, fresh)
+        changed = _with_short_circuits(loop, fresh)
         function = function if changed is loop else with_superblock(function, changed, fresh)
     return function
 
 
-def _reassociated(loop: Superblock, fresh: Fresh) -> Superblock:
+def _with_short_circuits(loop: Superblock, fresh: Fresh) -> Superblock:
     for parameter, following in zip(loop.parameters, loop.following, strict=True):
         makers = {r: i for i in loop.instructions for r in i.results}
         last = makers.get(following) if isinstance(following, Value) else None

@@ -9,19 +9,19 @@ from dataclasses import replace
 from polyloom.analysis.aliases import Aliases
 from polyloom.analysis.available_values import AvailableValues
 from polyloom.ir.ssa import Function, Operand, Value
-from polyloom.transform.ssa.editing import reached, throughout, with_operands
+from polyloom.transform.ssa.editing import remove_unreachable, on_each_function, with_operands
 
 
-@throughout
+@on_each_function
 def forward_loads(function: Function, outside: bool = False) -> Function:
     """Redundant load elimination and store-to-load forwarding (Muchnick 1997, section 13.1 for expressions, here of
     memory): the function without loads whose values are known; `outside` as for `Aliases`.
     """
-    function = reached(function)
+    function = remove_unreachable(function)
     available = AvailableValues(function, Aliases(function, outside))
     known: dict[str, Operand] = {}
     for k, block in enumerate(function.blocks):
-        facts = available.entering(k)
+        facts = available.facts_at_entry(k)
         for instruction in block.instructions:
             value = available.known_value(facts, instruction)
             # A load makes its own value available, which is no news.

@@ -11,21 +11,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from polyloom.analysis.effects import externals_of, is_copyable
+from polyloom.analysis.effects import externals_by_name, is_copyable
 from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Block, Branch, Edge, Function, Jump, Value, flow_edges, replace_edges, successor_edges
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.duplication import copy_blocks, read_elsewhere, repair
-from polyloom.transform.ssa.editing import names, reached, throughout
+from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function
 
 LONGEST: Final = 12
 """Instructions of a test that is copied."""
 
 
-@throughout
+@on_each_function
 def rotate(function: Function) -> Function:
     """Loop inversion (Muchnick 1997, section 18.5): the function with loops tested at their ends."""
-    function = reached(function)
+    function = remove_unreachable(function)
     forest = loop_forest(len(function.blocks), flow_edges(function))
     work = _Rotation(function)
     members = [{function.blocks[k].name for k in forest.members(n)} for n in range(len(forest.loops))]
@@ -42,7 +42,7 @@ class _Rotation:
     """Mutable: the blocks, and by value the copies of its definition."""
 
     def __init__(self, function: Function) -> None:
-        self.source, self.fresh, self.externals = function, names(function), externals_of(function)
+        self.source, self.fresh, self.externals = function, names(function), externals_by_name(function)
         self.blocks = {block.name: block for block in function.blocks}
         self.copies: dict[str, list[Value]] = {}
 
@@ -70,7 +70,7 @@ class _Rotation:
             if value.name in shown:
                 self.copies.setdefault(value.name, []).append(values[value.name])
         for name in [name for name in self.blocks if name not in members]:
-            self.blocks[name] = _redirected(self.blocks[name], header, guard.name)
+            self.blocks[name] = _redirect(self.blocks[name], header, guard.name)
         self.blocks[guard.name] = guard
         return list(self.blocks)[before:]
 
@@ -103,10 +103,10 @@ class _Rotation:
         return Edge(name)
 
 
-def _redirected(block: Block, old: str, new: str) -> Block:
-    def through(edge: Edge) -> Edge:
+def _redirect(block: Block, old: str, new: str) -> Block:
+    def to_guard(edge: Edge) -> Edge:
         return replace(edge, block=new) if edge.block == old else edge
 
     if all(edge.block != old for edge in successor_edges(block.terminator)):
         return block
-    return replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))
+    return replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, to_guard))

@@ -16,22 +16,22 @@ from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Val
 from polyloom.ir.ssa_types import I1
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 
 _IDENTITIES: Final = {"and": -1, "mul": 1}
 
 
-@throughout
-def with_identities_inside(function: Function) -> Function:
+@on_each_function
+def sink_into_selects(function: Function) -> Function:
     """The function with these operations under their selects, where nothing else uses those."""
     read = Counter(o.name for b in function.blocks for _, group in uses(b) for o in group if isinstance(o, Value))
     fresh = names(function)
 
-    def changed(block: Block) -> Block:
+    def rewrite(block: Block) -> Block:
         made: dict[str, Instruction] = {}
         written: list[Instruction] = []
         for instruction in block.instructions:
-            found = _inside(instruction, made, read)
+            found = _select_of_identity(instruction, made, read)
             if found is None:
                 written.append(instruction)
             else:
@@ -44,10 +44,10 @@ def with_identities_inside(function: Function) -> Function:
             made |= {result.name: instruction for result in instruction.results}
         return replace(block, instructions=tuple(written))
 
-    return dce(replace(function, blocks=tuple(map(changed, function.blocks))))
+    return dce(replace(function, blocks=tuple(map(rewrite, function.blocks))))
 
 
-def _inside(
+def _select_of_identity(
     instruction: Instruction, made: dict[str, Instruction], read: Counter[str]
 ) -> tuple[Operand, Operand, Operand, bool] | None:
     """The condition, what is chosen beside the identity, the other operand, and whether it is chosen by a true one."""

@@ -30,20 +30,20 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import merge_blocks, postorder, reached, throughout, with_operands
+from polyloom.transform.ssa.editing import merge_blocks, postorder, remove_unreachable, on_each_function, with_operands
 from polyloom.transform.ssa.folding import simplify_instruction
 
 ROUNDS: Final = 12
 """Each finds what the one before uncovered; programs need three or four."""
 
 
-@throughout
+@on_each_function
 def simplify(function: Function) -> Function:
     """Simplification to a fixed point: folding, copy propagation of parameters, branch folding, jump threading and dead
     code (Muchnick 1997, chapters 12 and 18): the function in simpler form, without dead code.
     """
     for _ in range(ROUNDS):
-        changed = dce(merge_blocks(skip_empty_blocks(_Walk(reached(function)).function())))
+        changed = dce(merge_blocks(skip_empty_blocks(_Walk(remove_unreachable(function)).function())))
         if changed == function:
             break
         function = changed
@@ -64,7 +64,7 @@ class _Walk:
         for name in reversed(postorder(self.source)):
             blocks[name] = self._block(blocks[name])
         made = tuple(with_operands(block, self.operand) for block in blocks.values())
-        return replace(self.source, blocks=tuple(map(_decided, made)))
+        return replace(self.source, blocks=tuple(map(_with_folded_branch, made)))
 
     def operand(self, operand: Operand) -> Operand:
         while isinstance(operand, Value) and operand.name in self.known:
@@ -100,12 +100,12 @@ class _Walk:
         return replace(block, instructions=tuple(kept))
 
 
-def _decided(block: Block) -> Block:
+def _with_folded_branch(block: Block) -> Block:
     """The block with a jump in place of a branch that always goes the same way."""
-    return replace(block, terminator=_taken(block.terminator))
+    return replace(block, terminator=_folded_branch(block.terminator))
 
 
-def _taken(end: Terminator) -> Terminator:
+def _folded_branch(end: Terminator) -> Terminator:
     match end:
         case Branch(Constant(_, value), then, orelse):
             return Jump(then if value & 1 else orelse, end.place)
@@ -117,7 +117,7 @@ def _taken(end: Terminator) -> Terminator:
             return end
 
 
-@throughout
+@on_each_function
 def skip_empty_blocks(function: Function) -> Function:
     """Jump threading through empty blocks (Muchnick 1997, section 18.7): the function whose jumps go past blocks that
     only jump on, or branch on what the jump gives them as a constant.
@@ -136,7 +136,7 @@ def skip_empty_blocks(function: Function) -> Function:
         if not block.instructions and all(read[p.name] <= {block.name} for p in block.parameters)
     }
 
-    def through(edge: Edge) -> Edge:
+    def thread(edge: Edge) -> Edge:
         seen: set[str] = set()
         # Empty blocks may jump in a circle: an endless loop of the program's.
         while edge.block in empty and edge.block not in seen:
@@ -147,14 +147,14 @@ def skip_empty_blocks(function: Function) -> Function:
             def operand(old: Operand, given: dict[Value, Operand] = given) -> Operand:
                 return given.get(old, old) if isinstance(old, Value) else old
 
-            end = _taken(replace_edges(block.terminator, operand, lambda edge: edge))
+            end = _folded_branch(replace_edges(block.terminator, operand, lambda edge: edge))
             if not isinstance(end, Jump):
                 break
             edge = Edge(end.target.block, tuple(map(operand, end.target.arguments)))
         return edge
 
     blocks = tuple(
-        replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, through))
+        replace(block, terminator=replace_edges(block.terminator, lambda operand: operand, thread))
         for block in function.blocks
     )
-    return reached(replace(function, blocks=blocks))
+    return remove_unreachable(replace(function, blocks=blocks))

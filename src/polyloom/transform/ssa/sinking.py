@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from dataclasses import replace
 
-from polyloom.analysis.effects import effects, externals_of
+from polyloom.analysis.effects import effects, externals_by_name
 from polyloom.analysis.superblocks import SideExit, Superblock, superblock, superblocks, with_line, with_superblock
 from polyloom.ir.ssa import SMEARS, Block, Edge, Function, Instruction, Operand, Value
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 
 Fresh = Callable[[str], str]
 
 
-@throughout
+@on_each_function
 def sink(function: Function) -> Function:
     """Partial dead code elimination by sinking (Knoop, Rüthing, Steffen 1994) out of superblock loops in loop-closed
     form (`loop_closed`), which is kept.
@@ -33,7 +33,7 @@ def sink(function: Function) -> Function:
 
 def _sunk(function: Function, loop: Superblock, fresh: Fresh) -> Function | None:
     """With the last instruction that can move behind the loop, or nothing."""
-    externals, own = externals_of(function), loop.definitions
+    externals, own = externals_by_name(function), loop.definitions
     inside = (
         {o for i in loop.instructions for o in i.operands} | set(loop.following) | {e.condition for e in loop.exits}
     )
@@ -46,11 +46,11 @@ def _sunk(function: Function, loop: Superblock, fresh: Fresh) -> Function | None
             continue
         varying = {o for o in i.operands if isinstance(o, Value) and o.name in own}
         if len(varying) <= 1:
-            return _moved(function, loop, i, varying, fresh)
+            return _sink_instruction(function, loop, i, varying, fresh)
     return None
 
 
-def _moved(function: Function, loop: Superblock, i: Instruction, varying: Set[Value], fresh: Fresh) -> Function:
+def _sink_instruction(function: Function, loop: Superblock, i: Instruction, varying: Set[Value], fresh: Fresh) -> Function:
     blocks = {block.name: block for block in function.blocks}
     line: list[Instruction | SideExit] = []
     for item in loop.line:
@@ -58,14 +58,14 @@ def _moved(function: Function, loop: Superblock, i: Instruction, varying: Set[Va
             continue
         if isinstance(item, SideExit) and i.results[0] in item.edge.arguments:
             target = blocks[item.edge.block]
-            arguments, blocks[target.name] = _landed(target, item.edge.arguments, i, varying, fresh)
+            arguments, blocks[target.name] = _at_exit_block(target, item.edge.arguments, i, varying, fresh)
             item = replace(item, edge=Edge(target.name, arguments))
         line.append(item)
     changed = replace(function, blocks=tuple(blocks[block.name] for block in function.blocks))
     return with_superblock(changed, with_line(loop, line), fresh)
 
 
-def _landed(
+def _at_exit_block(
     landing: Block, arguments: tuple[Operand, ...], i: Instruction, varying: Set[Value], fresh: Fresh
 ) -> tuple[tuple[Operand, ...], Block]:
     """The block behind an exit that computes it; its parameters for it become results of the instruction there."""

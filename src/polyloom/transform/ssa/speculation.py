@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.analysis.effects import Externals, effects, is_ordered
+from polyloom.analysis.effects import Externals, effects, is_ordered_access
 from polyloom.ir.ssa import SPECULATED, SPECULATIVE, Constant, Instruction
 
 _STAYS: Final = ("load", "store", "fence", "alloca")
@@ -28,7 +28,7 @@ class Speculation:
 
     def runs(self, instruction: Instruction, externals: Externals) -> bool:
         """Whether the instruction may run where its results are not used."""
-        defers = instruction.operation in self.speculative and not is_ordered(instruction)
+        defers = instruction.operation in self.speculative and not is_ordered_access(instruction)
         return defers or speculable(instruction, externals)
 
     def allows(self, instruction: Instruction, externals: Externals) -> bool:
@@ -38,7 +38,7 @@ class Speculation:
             return True
         if name == "load":
             # A volatile one has an effect, as a store has; a plain one would have been speculated.
-            return is_ordered(instruction) and "store" in self.guarded
+            return is_ordered_access(instruction) and "store" in self.guarded
         return name in self.guarded and (name == "store" or bool(instruction.called))
 
 
@@ -57,7 +57,7 @@ def speculable(instruction: Instruction, externals: Externals) -> bool:
     return True
 
 
-def speculated(instruction: Instruction, externals: Externals) -> Instruction:
+def as_speculative(instruction: Instruction, externals: Externals) -> Instruction:
     """The instruction where it may not be asked for: its flags exclude values where it stood, not here."""
     faults = instruction.operation in SPECULATED and not speculable(instruction, externals)
     return replace(instruction, flags=(SPECULATIVE,) if faults else ())

@@ -17,10 +17,10 @@ from polyloom.analysis.aliases import Aliases
 from polyloom.ir.ssa import Access, Constant, Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR, Type
 from polyloom.transform.ssa.construct import construct
-from polyloom.transform.ssa.editing import names, throughout
+from polyloom.transform.ssa.editing import names, on_each_function
 
 
-@throughout
+@on_each_function
 def split_variables(function: Function) -> Function:
     """Scalar replacement of aggregates (Muchnick 1997, section 12.2): the function with such variables as values."""
     aliases = Aliases(function)
@@ -31,7 +31,7 @@ def split_variables(function: Function) -> Function:
         if i.operation == "alloca" and isinstance(i.operands[0], Constant) and i.results[0] in aliases.private
     }
     places = _places(function, aliases, sizes) if sizes else {}
-    chosen = {variable: found for variable, found in places.items() if found and _are_apart(found)}
+    chosen = {variable: found for variable, found in places.items() if found and _has_disjoint_places(found)}
     if not chosen:
         return function
     fresh = names(function)
@@ -78,7 +78,7 @@ def _type(access: Instruction) -> Type:
     return access.results[0].type if access.results else access.operands[0].type
 
 
-def _are_apart(places: Mapping[tuple[int, Type], int]) -> bool:
+def _has_disjoint_places(places: Mapping[tuple[int, Type], int]) -> bool:
     """Whether no two places share a byte: one that is accessed by two types would need a conversion of bits."""
     ordered = sorted((offset, size) for (offset, _), size in places.items())
     return all(a[0] + a[1] <= b[0] for a, b in pairwise(ordered))

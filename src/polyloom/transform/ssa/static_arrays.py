@@ -26,7 +26,7 @@ def static_arrays(function: Function) -> Function:
             name = _free(f"{member.name}.{i.results[0].name}", taken)
             data.append(Data(name, bytes(size.value), max(1, i.access.align if i.access else 1)))
             found[i.results[0].name] = Address(name)
-        members.append(_without(member, found))
+        members.append(_replace_allocas(member, found))
     return replace(members[0], data=tuple(data), others=tuple(members[1:]))
 
 
@@ -38,7 +38,7 @@ def _free(name: str, taken: set[str]) -> str:
     return found
 
 
-def _without(function: Function, known: dict[str, Operand]) -> Function:
+def _replace_allocas(function: Function, known: dict[str, Operand]) -> Function:
     if not known:
         return function
     kept = tuple(

@@ -13,19 +13,19 @@ from polyloom.analysis.aliases import Aliases, is_plain_store
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Value, flow_edges, replace_edges, successor_edges
 from polyloom.ir.ssa_verify import definitions
-from polyloom.transform.ssa.editing import names, reached, throughout
+from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function
 
 
-@throughout
+@on_each_function
 def remove_dead_stores(function: Function) -> Function:
     """Dead store elimination in blocks (backward, as liveness of locations; Muchnick 1997, section 18.10): the function
     without stores that another one of the same block covers before anything may read them.
     """
     aliases = Aliases(function)
-    return replace(function, blocks=tuple(_without_dead(block, aliases) for block in function.blocks))
+    return replace(function, blocks=tuple(_live_stores(block, aliases) for block in function.blocks))
 
 
-def _without_dead(block: Block, aliases: Aliases) -> Block:
+def _live_stores(block: Block, aliases: Aliases) -> Block:
     kept: list[Instruction] = []
     covering: list[Instruction] = []
     for instruction in reversed(block.instructions):
@@ -44,12 +44,12 @@ def _covers(aliases: Aliases, later: Instruction, earlier: Instruction) -> bool:
     return a is not None and a == b
 
 
-@throughout
+@on_each_function
 def sink_stores(function: Function) -> Function:
     """Register promotion of stores (Cooper, Lu 1997): the function with such stores behind its loops, the innermost
     first; loops that are left at several places keep them.
     """
-    function = reached(function)
+    function = remove_unreachable(function)
     forest = loop_forest(len(function.blocks), flow_edges(function))
     aliases, fresh = Aliases(function), names(function)
     blocks = list(function.blocks)

@@ -14,19 +14,19 @@ from dataclasses import replace
 from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import Function, flow_edges
-from polyloom.transform.ssa.body import Body, place_of
+from polyloom.transform.ssa.body import Body, loop_place
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.counters import counts, multiply
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import throughout
-from polyloom.transform.ssa.endings import by_next_value, by_pointer
+from polyloom.transform.ssa.editing import on_each_function
+from polyloom.transform.ssa.endings import test_next_value, test_pointer
 from polyloom.transform.ssa.hoist import HoistCosts, Hoisting
 from polyloom.transform.ssa.pointers import pointers, rewrite
 from polyloom.transform.ssa.preheaders import with_preheaders
 
 
-@throughout
-def strength(function: Function) -> Function:
+@on_each_function
+def reduce_strength(function: Function) -> Function:
     """The function with addresses reduced in all reducible loops that are left by one jump back."""
     function = with_preheaders(function)
     edges = flow_edges(function)
@@ -43,15 +43,15 @@ def strength(function: Function) -> Function:
 
 def _reduce(body: Body, number: int, forest: LoopForest, above: list[int]) -> None:
     members = forest.members(number)
-    place = place_of(body, forest, number, above)
+    place = loop_place(body, forest, number, above)
     if place is None:
         return
     multiply(body, place, body.scope(members))
     scope = body.scope(members)
     known = counts(body, place, scope)
     # Before pointers: the test must read the counter's next value for a pointer to take its place.
-    by_next_value(body, place, list(known.values()))
+    test_next_value(body, place, list(known.values()))
     scope = body.scope(members, frozenset(count.variable.name for count in known.values()))
     found = pointers(body, place, known, scope)
     if found:
-        by_pointer(body, place, rewrite(body, place, found))
+        test_pointer(body, place, rewrite(body, place, found))

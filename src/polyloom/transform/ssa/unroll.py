@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.analysis.effects import externals_of, is_copyable
+from polyloom.analysis.effects import externals_by_name, is_copyable
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import (
     Block,
@@ -31,7 +31,7 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.duplication import copy_blocks, read_elsewhere, repair
-from polyloom.transform.ssa.editing import names, reached, throughout
+from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function
 from polyloom.transform.ssa.folding import fold_constants
 from polyloom.transform.ssa.simplify import simplify
 
@@ -49,22 +49,22 @@ class UnrollCosts:
     nested: bool = False
 
 
-@throughout
+@on_each_function
 def unroll(function: Function, costs: UnrollCosts | None = None) -> Function:
     """Full unrolling of loops with constant trip counts (Muchnick 1997, section 17.4.1): the function with such loops
     unrolled, in simpler form where there were any.
     """
     for _ in range(_ROUNDS):
-        changed = _unrolled(function, costs or UnrollCosts())
+        changed = _unroll_innermost(function, costs or UnrollCosts())
         if changed is function:
             break
         function = simplify(common(changed))
     return function
 
 
-def _unrolled(function: Function, costs: UnrollCosts) -> Function:
+def _unroll_innermost(function: Function, costs: UnrollCosts) -> Function:
     """With the loops unrolled that have no loop in them."""
-    source = reached(function)
+    source = remove_unreachable(function)
     forest = loop_forest(len(source.blocks), flow_edges(source))
     fresh = names(source)
     blocks = {block.name: block for block in source.blocks}
@@ -89,7 +89,7 @@ def _trips(function: Function, forest: LoopForest, number: int, costs: UnrollCos
     loop = forest.loops[number]
     members = [function.blocks[k] for k in loop.own]
     instructions = [i for block in members for i in block.instructions]
-    externals = externals_of(function)
+    externals = externals_by_name(function)
     if len(loop.latches) != 1 or any(i.operation == "alloca" or not is_copyable(i, externals) for i in instructions):
         return None
     header, latch = function.blocks[loop.header], function.blocks[loop.latches[0]]

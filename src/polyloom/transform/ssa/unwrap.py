@@ -23,14 +23,14 @@ from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Block, Function, Instruction, Operand, Value, flow_edges, successor_edges, wrap_to_type
 from polyloom.ir.ssa_types import I32, I64
 from polyloom.ir.ssa_verify import uses
-from polyloom.transform.ssa.body import Body, Place, Scope, place_of
+from polyloom.transform.ssa.body import Body, Place, Scope, loop_place
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.counters import counts
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import throughout
-from polyloom.transform.ssa.narrow import Extended, Products, extended
+from polyloom.transform.ssa.editing import on_each_function
+from polyloom.transform.ssa.narrow import Extended, Products, match_extension
 from polyloom.transform.ssa.preheaders import with_preheaders
-from polyloom.transform.ssa.widen import Wide, rewritten, widened
+from polyloom.transform.ssa.widen import Wide, rewritten, widen_sum
 
 _FORWARDS: Final = ("add", "sub", "shl", "mul", "offset", "copy")
 """What makes an address of an index."""
@@ -38,8 +38,8 @@ Position = tuple[int, int]
 """A block, and an instruction in it; its end is one instruction further."""
 
 
-@throughout
-def unwrap(function: Function) -> Function:
+@on_each_function
+def widen_indices(function: Function) -> Function:
     """The function with such indices in 64 bits; only where pointers have as many."""
     if function.pointers != 64:
         return function
@@ -50,7 +50,7 @@ def unwrap(function: Function) -> Function:
     body = Body(function)
     changed = False
     for number in reversed(range(len(forest.loops))):
-        place = place_of(body, forest, number, above)
+        place = loop_place(body, forest, number, above)
         inner = {loop.header for loop in forest.loops if loop.parent == number and not loop.irreducible}
         if place is not None:
             changed |= _Loop(body, place, inner, above).rewrite()
@@ -93,24 +93,24 @@ class _Loop:
         anchors: dict[object, _Access] = {}
         for access in list(self._accesses()):
             index, sum = access.index, self.found[access.index]
-            if index in made or not self._serves_below(index, access.at):
+            if index in made or not self._serves_dominated_addresses(index, access.at):
                 continue
             key = (access.base, access.rest, access.factor, sum.sum.terms, sum.shift)
             # Another index of the same base and terms, whose first access shows the distance.
             anchor = anchors.get(key)
-            if anchor is not None and self._serves_below(index, anchor.at):
+            if anchor is not None and self._serves_dominated_addresses(index, anchor.at):
                 distance = wrap_to_type(I32, sum.sum.constant - self.found[anchor.index].sum.constant)
                 made[index] = made[anchor.index].plus(distance)
             elif access.at[0] in self.chain:
                 anchors.setdefault(key, access)
-                made[index] = widened(self.body, self.place, self.counts, sum, self.products)
+                made[index] = widen_sum(self.body, self.place, self.counts, sum, self.products)
         for k in self.place.own if made else ():
             self.body.blocks[k] = rewritten(self.body, self.body.blocks[k], made)
         return bool(made)
 
     def _indices(self) -> Iterator[tuple[Value, Extended]]:
         for instruction in (i for k in self.place.own for i in self.body.blocks[k].instructions):
-            sum = extended(instruction, self.scope, self.products)
+            sum = match_extension(instruction, self.scope, self.products)
             if sum is not None and any(self.scope.counts(v) or v in self.products for v, _ in sum.sum.terms):
                 yield instruction.results[0], sum
 
@@ -146,7 +146,7 @@ class _Loop:
             return None
         return _Access(indices[0][0], at, found[0], rest, indices[0][1])
 
-    def _serves_below(self, index: Value, at: Position) -> bool:
+    def _serves_dominated_addresses(self, index: Value, at: Position) -> bool:
         """Whether the index is part of nothing but addresses that are accessed in the loop, at a position or where each
         path has come through it."""
         seen, work = {index}, [index]
@@ -156,17 +156,17 @@ class _Loop:
                 if k not in self.place.members:
                     return False
                 if instruction is not None and instruction.operation in ("load", "store"):
-                    if value in instruction.operands[:-1] or not self._is_below((k, n), at):
+                    if value in instruction.operands[:-1] or not self._dominates_position((k, n), at):
                         return False
                     continue
-                more = self._given(k, value) if instruction is None else instruction.results
+                more = self._passed_parameters(k, value) if instruction is None else instruction.results
                 if not more or (instruction is not None and instruction.operation not in _FORWARDS):
                     return False
                 work += [other for other in more if other not in seen]
                 seen |= set(more)
         return True
 
-    def _given(self, k: int, value: Value) -> tuple[Value, ...]:
+    def _passed_parameters(self, k: int, value: Value) -> tuple[Value, ...]:
         """The parameters that get the value at the end of a block; none where the next iteration gets it, or where
         something else depends on it."""
         blocks = {block.name: block for block in self.body.blocks}
@@ -176,7 +176,7 @@ class _Loop:
         pairs = (zip(blocks[edge.block].parameters, edge.arguments, strict=True) for edge in edges)
         return tuple(p for each in pairs for p, argument in each if argument == value)
 
-    def _is_below(self, position: Position, at: Position) -> bool:
+    def _dominates_position(self, position: Position, at: Position) -> bool:
         k, n = position
         if k == at[0]:
             return n >= at[1]

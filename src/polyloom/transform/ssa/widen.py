@@ -29,7 +29,7 @@ class Wide:
         return replace(self, constant=self.constant + distance)
 
 
-def widened(body: Body, place: Place, counts: Mapping[Operand, Count], found: Extended, products: Products) -> Wide:
+def widen_sum(body: Body, place: Place, counts: Mapping[Operand, Count], found: Extended, products: Products) -> Wide:
     """The sum in 64 bits: what it needs is computed in front of the loop."""
     writer = _Writer(body, place.entry)
     first, step = integer_constant(I32, found.sum.constant), integer_constant(I32, 0)

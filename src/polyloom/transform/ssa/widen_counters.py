@@ -26,20 +26,20 @@ from polyloom.ir.ssa import (
     replace_edges,
 )
 from polyloom.ir.ssa_types import I32, I64
-from polyloom.transform.ssa.editing import names, reached, throughout, with_operands
+from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function, with_operands
 
 _COMPARED: Final = ("slt", "sle", "sgt", "sge", "eq", "ne")
 _DEPTH: Final = 4
 
 
-@throughout
+@on_each_function
 def widen_counters(function: Function) -> Function:
     """Induction variable widening (LLVM's IndVarSimplify): the function with such counters in 64 bits; only where
     pointers have as many.
     """
     if function.pointers != 64:
         return function
-    function = reached(function)
+    function = remove_unreachable(function)
     work = _Widening(function)
     return work.function() if work.choose() else function
 
@@ -56,14 +56,14 @@ class _Widening:
 
     def choose(self) -> bool:
         """Picks the counters that something reads extended."""
-        extended = self._extended()
+        extended = self._extended_values()
         for p in (p for block in self.source.blocks for p in block.parameters):
             if p.type == I32 and p.name in extended and self._pays(p):
                 step = self.ranges.counters[p.name][1]
                 self.counters[p.name] = Value(self.fresh(p.name), I64), step
                 self.wide[p.name] = self.counters[p.name][0]
                 # Proved for these additions: another one of the same counter may stand where it wraps around.
-                self.steps |= {i.results[0].name for _, i in self.ranges.next_values(p)}
+                self.steps |= {i.results[0].name for _, i in self.ranges.counter_increments(p)}
         return bool(self.counters)
 
     def _pays(self, parameter: Value) -> bool:
@@ -75,11 +75,11 @@ class _Widening:
         is_cut = any(made is not None and made.operation == "trunc" for made in makers)
         return step != 0 and not is_cut and self.ranges.counts_exactly(parameter)
 
-    def _extended(self) -> set[str]:
+    def _extended_values(self) -> set[str]:
         """Values of 32 bits that extensions read, or sums that extensions read."""
         found: set[str] = set()
         counters = [p for block in self.source.blocks for p in block.parameters if p.name in self.ranges.counters]
-        steps = {i.results[0].name for p in counters for _, i in self.ranges.next_values(p)}
+        steps = {i.results[0].name for p in counters for _, i in self.ranges.counter_increments(p)}
         # Indices that may wrap around gain by wide counters, too (`unwrap`). But where some are wide already, whoever
         # made the function has chosen which ones.
         is_fresh = all(p.type != I64 for p in counters)
@@ -152,13 +152,13 @@ class _Widening:
         if instruction.operation == "sext" and operands[0].type == I32 and instruction.results[0].type == I64:
             found = self._exactly(operands[0], k, made, instruction.place, _DEPTH)
             return instruction if found is None else replace(instruction, operation="copy", operands=(found,))
-        is_counter = any(isinstance(o, Value) and self._is_counted(o) for o in operands)
+        is_counter = any(isinstance(o, Value) and self._is_counter_value(o) for o in operands)
         if instruction.operation in _COMPARED and is_counter:
             wide = tuple(self._extension(o, k, made, instruction.place) for o in operands)
             return replace(instruction, operands=wide)
         return instruction
 
-    def _is_counted(self, value: Value) -> bool:
+    def _is_counter_value(self, value: Value) -> bool:
         """A counter, or its next value."""
         return value.name in self.counters or value.name in self.steps
 

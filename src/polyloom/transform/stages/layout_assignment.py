@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from polyloom.analysis.contraction import Contraction, Matrix, contraction_of
+from polyloom.analysis.contraction import Contraction, Matrix, to_contraction
 from polyloom.analysis.dataflow import refuse
 from polyloom.ir.formula import Apply, Leaf, Number, Term, index_dimension, leaves
 from polyloom.ir.stage import Formula, Product, Program, Stage
@@ -98,7 +98,7 @@ def _search_layouts(program: Program, number: int, known: Mapping[str, _Flat]) -
 
 def _product_layouts(stage: Product, known: Mapping[str, _Flat]) -> Iterator[Multiplied]:
     """Layouts of a product: C = A B, and C' = B' A'."""
-    c = contraction_of(stage)
+    c = to_contraction(stage)
     for each in (c, replace(c, left=_transpose(c.right), right=_transpose(c.left), result=_transpose(c.result))):
         left, right = each.left, each.right
         as_it_is, as_transpose = _matrix_layout(right), _matrix_layout(_transpose(right))
@@ -140,7 +140,7 @@ def _candidate_layouts(program: Program, rank: int) -> Sequence[_Flat]:
     else:
         found = {((*range(rank),), (), True): None, ((*range(rank),), (), False): None}
     for stage in program.stages:
-        c = contraction_of(stage) if isinstance(stage, Product) else None
+        c = to_contraction(stage) if isinstance(stage, Product) else None
         for m in (c.left, c.right) if c is not None else ():
             if len(m.rows) + len(m.columns) == rank:
                 found |= {_matrix_layout(m): None, _matrix_layout(_transpose(m)): None}

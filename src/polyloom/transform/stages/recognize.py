@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.analysis.calls import calls
-from polyloom.analysis.contraction import check_extents, dimensions_of, product, results
+from polyloom.analysis.calls import match_calls
+from polyloom.analysis.contraction import check_extents, index_dimensions, product, results
 from polyloom.analysis.dataflow import refuse
 from polyloom.ir import pla
 from polyloom.ir.formula import Leaf, Output, Term, leaves, rewrite_term
@@ -40,8 +40,8 @@ def _formula(program: pla.Program, can: Abilities) -> Formula:
         names = {e.target.name for e, _ in found}
         what = f"are {len(names)} results" if len(names) > 1 else f"are {len(found)} equations of `{name}`"
         refuse(f"there {what}, and a stage computes one", others[0][0].span)
-    dims = dimensions_of(program, Leaf(name, equation.target.index), equation)
-    term = calls(written) if can.fuses else written
+    dims = index_dimensions(program, Leaf(name, equation.target.index), equation)
+    term = match_calls(written) if can.fuses else written
     check_extents(program, equation, list(dict.fromkeys(leaf for leaf in leaves(term) if leaf.index)), None)
     if not fits(term, can):
         refuse(f"the formula of `{name}` reads more than {can.arrays} arrays or {can.scalars} scalars", equation.span)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tests.conftest import Golden
 
 import polyloom as pl
-from polyloom.analysis.calls import calls
+from polyloom.analysis.calls import match_calls
 from polyloom.analysis.contraction import results
 from polyloom.analysis.dataflow import Apply, Leaf, Number, Term
 from polyloom.diagnostics import PolyloomError
@@ -263,12 +263,12 @@ def term_of(kernel: Any) -> Term:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_call_is_found_and_what_is_nearly_one_is_not(name: str) -> None:
     term = term_of(KERNELS[name])
-    found = calls(term)
+    found = match_calls(term)
     assert isinstance(found, Apply) and found.operation == name
     assert isinstance(found.operands[0], Leaf) and found.operands[0].array == "x"
     numbers = list(dict.fromkeys(each for each in parts(term) if isinstance(each, Number)))
     for number in numbers[:: max(1, len(numbers) // 6)]:
-        nearly = calls(changed(term, number))
+        nearly = match_calls(changed(term, number))
         assert not isinstance(nearly, Apply) or nearly.operation != name
 
 

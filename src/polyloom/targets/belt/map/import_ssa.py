@@ -38,7 +38,7 @@ from polyloom.targets.belt.source.ir import Function, Module
 from polyloom.targets.belt.source.ir_verify import GENASM, verify
 from polyloom.transform.ssa.address_modes import AddressMode, select_addresses
 from polyloom.transform.ssa.common import common
-from polyloom.transform.ssa.count_down import count_down
+from polyloom.transform.ssa.count_down import replace_loop_tests
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import merge_blocks
 from polyloom.transform.ssa.expand_moves import expand_moves
@@ -144,7 +144,7 @@ def _ssa_passes(
         Pass("loads", lambda f: clean(_map_members(forward_loads)(f)), _SSA),
         # The vectorizer takes superblocks; a load that another one makes redundant would be one more stream to it.
         Pass("vectorize", vectorize_loops, _SSA),
-        Pass("count", lambda f: clean(count_down(f)), _SSA),
+        Pass("count", lambda f: clean(replace_loop_tests(f)), _SSA),
         # Late: vectorization needs plain address arithmetic to find strides.
         Pass("addresses", lambda f: clean(select_addresses(f, MODE)), _SSA),
         Pass("legalize", lambda f: clean(expand_operations(f, *_legalization_rules(machine))), _SSA),

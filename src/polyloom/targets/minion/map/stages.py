@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from polyloom.analysis.contraction import contraction_of
+from polyloom.analysis.contraction import to_contraction
 from polyloom.analysis.dataflow import refuse
-from polyloom.analysis.formulas_system import of_system
+from polyloom.analysis.formulas_system import system_formulas
 from polyloom.diagnostics import Span
 from polyloom.ir import pla
 from polyloom.ir.nest import Nest
@@ -43,7 +43,7 @@ def plan_stages(nest: Nest, system: System, fp: Fp, minions: int, *, exact: bool
         Pass("cut", partial(cut_stages, can=TENSOR_UNIT, exact=exact), STAGES),
         Pass("store-outputs", store_outputs, STAGES),
     )
-    made: Program = run_passes(align_dimensions(of_system(system)), passes)
+    made: Program = run_passes(align_dimensions(system_formulas(system)), passes)
     works = tuple(_stage_work(nest, stage, made, fp, minions, exact=exact) for stage in made.stages)
     plan = _stage_plan(nest, made)
     if not any(isinstance(stage, Product) for stage in made.stages):
@@ -71,7 +71,7 @@ def _stage_work(nest: Nest, stage: Stage, made: Program, fp: Fp, minions: int, *
         has = stage_errors.has_bounds(stage.term, made.types)
         bounds = partial(stage_errors.bounds, stage, made.types[stage.result]) if has else None
         return simd.stage_work(formula_nest(nest, stage, made), fp, minions, bounds)
-    c, place = contraction_of(stage), span_place(stage.span)
+    c, place = to_contraction(stage), span_place(stage.span)
     # A product of a matrix and a vector is no tile of 16 columns; convolutions take it.
     if c.result.rows and c.result.columns:
         found = product.contraction_work(c, made.types, fp, place, is_exact=stage.is_ordered)

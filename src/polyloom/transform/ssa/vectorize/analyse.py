@@ -67,12 +67,12 @@ def home(loop: Superblock) -> str:
     return next((i.place.file for i in loop.instructions if i.place.file), loop.place.file)
 
 
-def is_counted(plan: Plan) -> bool:
+def has_single_counted_exit(plan: Plan) -> bool:
     """Whether the number of iterations alone ends the loop."""
     return plan.counted is not None and len(plan.loop.exits) == 1
 
 
-def operation_of(i: Instruction) -> str:
+def operation_name(i: Instruction) -> str:
     """The operation, or the intrinsic that is called."""
     return i.callee or i.operation
 
@@ -158,7 +158,7 @@ def _reductions(loop: Superblock, basic: Mapping[Value, int], reassociate: bool)
 
 def _reduces(loop: Superblock, i: Instruction, parameter: Value) -> bool:
     """Whether the instruction alone reads the variable, and nothing but the next iteration its result."""
-    name = operation_of(i)
+    name = operation_name(i)
     if name not in (*IDENTITY, *EXTREMES, *SUMS) or (name in ("sub", "fsub") and i.operands[0] != parameter):
         return False
     read = [o for other in loop.instructions for o in other.operands] + [e.condition for e in loop.exits]
@@ -188,7 +188,7 @@ def _widest(loop: Superblock, affine: Mapping[Value, Affine]) -> int:
 
 def _widths(loop: Superblock, i: Instruction, affine: Mapping[Value, Affine]) -> Iterator[int]:
     if i.operation in ("load", "store"):
-        accessed = i.results[0] if i.operation == "load" else _stored(loop, i)
+        accessed = i.results[0] if i.operation == "load" else _stored_value(loop, i)
         yield _bytes(accessed.type)
         # A gather has addresses by lane.
         yield from () if i.operands[i.operation == "store"] in affine or not _varies(loop, i, affine) else (4,)
@@ -203,7 +203,7 @@ def _widths(loop: Superblock, i: Instruction, affine: Mapping[Value, Affine]) ->
             yield _bytes(value.type)
 
 
-def _stored(loop: Superblock, i: Instruction) -> Operand:
+def _stored_value(loop: Superblock, i: Instruction) -> Operand:
     """What a store takes the low bytes of."""
     value = i.operands[0]
     made = next((other for other in loop.instructions if value in other.results), None)
@@ -234,16 +234,16 @@ def _check_memory(loop: Superblock, dependences: Collection[MemoryDependence], l
 
 def _check_operations(loop: Superblock, affine: Mapping[Value, Affine]) -> None:
     for i in loop.instructions:
-        name = operation_of(i)
+        name = operation_name(i)
         if name in ("load", "store", "offset") or any(r in affine for r in i.results):
             continue
-        is_fine = widens_by_itself(loop, i) or stores_low_bytes(loop, i) if i.operation in CASTS else name in _LANE_WISE
+        is_fine = extending_load(loop, i) or stores_low_bytes(loop, i) if i.operation in CASTS else name in _LANE_WISE
         if not is_fine and not (i.operation in _KEEPS_WIDTH and i.operands[0].type.bits == i.results[0].type.bits):
             where = i.place.words(home(loop))
             raise Refused(f"`{name}`{f' ({where})' if where else ''} changes the width of lanes")
 
 
-def widens_by_itself(loop: Superblock, i: Instruction) -> Instruction | None:
+def extending_load(loop: Superblock, i: Instruction) -> Instruction | None:
     """Of an extension: the load to 32 bits that does it, or of a condition the extension itself, which selects."""
     if i.operation not in ("zext", "sext"):
         return None

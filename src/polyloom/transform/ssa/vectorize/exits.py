@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from polyloom.analysis.affine import Affine, atom_form, first_values
+from polyloom.analysis.affine import Affine, atom_form, initial_values
 from polyloom.ir.ssa import (
     REASSOCIATED,
     Block,
@@ -28,8 +28,8 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_types import I8, I32, Type
 from polyloom.transform.ssa.materialize import materialize
-from polyloom.transform.ssa.vectorize.analyse import SUMS, Plan, Refused, identity_element, operation_of
-from polyloom.transform.ssa.vectorize.lanes import LaneExit, adding
+from polyloom.transform.ssa.vectorize.analyse import SUMS, Plan, Refused, identity_element, operation_name
+from polyloom.transform.ssa.vectorize.lanes import LaneExit, with_addition
 
 Fresh = Callable[[str], str]
 
@@ -102,7 +102,7 @@ class Behind:
                 # An exit before the addition leaves with the sum of the iteration before, behind it with the new one.
                 if (argument != variable) != (loop.instructions.index(i) < e.scalar.position):
                     raise Refused(f"%{variable.name} leaves the loop as it was an iteration before")
-                return self._once(i.results[0], partial(self._result, variable, i, to))
+                return self._memoize(i.results[0], partial(self._result, variable, i, to))
         if not isinstance(argument, Value) or argument.name not in loop.definitions:
             return argument
         if argument in self.plan.affine:
@@ -110,28 +110,28 @@ class Behind:
             return materialize(form, to, self.fresh, self.function.address)
         if e.condition is None or argument not in self.vectors:
             raise Refused(f"%{argument.name} of the last iteration leaves the loop")
-        return self._once(argument, lambda: self._extract(self.vectors[argument]))
+        return self._memoize(argument, lambda: self._extract(self.vectors[argument]))
 
-    def _once(self, what: Operand, make: Callable[[], Operand]) -> Operand:
+    def _memoize(self, what: Operand, make: Callable[[], Operand]) -> Operand:
         """Where there are several exits, vectors become scalars before they part: those take less room."""
         if what not in self.scalars:
             self.scalars[what] = make()
         return self.scalars[what]
 
     def _result(self, variable: Value, i: Instruction, to: list[Instruction]) -> Operand:
-        type, name = i.results[0].type, operation_of(adding(i))
+        type, name = i.results[0].type, operation_name(with_addition(i))
         scalar = Value(self.fresh("u"), type)
         flags = (REASSOCIATED,) if i.operation in SUMS else ()
         vector = self.vectors[i.results[0]]
         to.append(Instruction("call", (vector,), (scalar,), flags, callee=f"reduce.{name}"))
-        begin = first_values(self.function, self.plan.loop)[variable]
-        if begin == Constant(type, identity_element(operation_of(i), type)) and i.operation not in ("sub", "fsub"):
+        begin = initial_values(self.function, self.plan.loop)[variable]
+        if begin == Constant(type, identity_element(operation_name(i), type)) and i.operation not in ("sub", "fsub"):
             return scalar
         return self._emit(i.operation, begin, scalar, type=type, to=to, callee=i.callee)
 
     def _counter(self, wanted: Affine, e: LaneExit) -> Affine:
         """A counter in the exiting lane; of a counted loop in the last iteration, which is the one before."""
-        first = first_values(self.function, self.plan.loop)
+        first = initial_values(self.function, self.plan.loop)
         found = Affine(wanted.constant)
         for atom, coefficient in wanted.terms:
             if not isinstance(atom, Value) or atom not in self.plan.steps:

@@ -23,9 +23,9 @@ from polyloom.transform.ssa.vectorize.analyse import (
     Refused,
     home,
     identity_element,
-    operation_of,
+    operation_name,
     stores_low_bytes,
-    widens_by_itself,
+    extending_load,
 )
 
 Fresh = Callable[[str], str]
@@ -75,7 +75,7 @@ class Lanes:
         for variable, i in self.plan.reductions.items():
             self._reduce(variable, i)
 
-    def mask_beyond(self, left: Operand) -> None:
+    def mask_excess_lanes(self, left: Operand) -> None:
         """Only so many lanes do anything."""
         numbers = self.emit("iota", type=I32)
         self.beyond = self.smeared = self.emit("sge", numbers, self.emit("splat", left, type=I32), type=I1)
@@ -88,7 +88,7 @@ class Lanes:
             if condition is not None and not e.sense:
                 condition = self.emit("xor", condition, self.number(1), type=I1)
             self.exits.append(LaneExit(e, condition))
-        whole = self._unite_all([e.condition for e in self.exits if e.condition is not None])
+        whole = self._disjunction([e.condition for e in self.exits if e.condition is not None])
         self.smeared = self.emit("smearx", whole, type=I1)
         last = integer_constant(I32, self.plan.lanes - 1)
         stop = Value(self.fresh("stop"), I1)
@@ -111,7 +111,7 @@ class Lanes:
         same = next((i for i in self.line if i.operation == "select" and i.operands == operands), None)
         return same.results[0] if same is not None else self.emit("select", *operands, type=I1)
 
-    def _unite_all(self, conditions: Sequence[Operand]) -> Operand:
+    def _disjunction(self, conditions: Sequence[Operand]) -> Operand:
         """Conditions may have no value in lanes beyond the end, which so come first."""
         whole, *others = conditions
         for other in others:
@@ -133,24 +133,24 @@ class Lanes:
         if isinstance(operand, Value) and operand.name in self.plan.loop.definitions:
             if operand not in self.plan.affine or operand.type == PTR:
                 raise Refused(f"%{operand.name} is no vector")
-            self.vectors[operand] = self._counting(self.plan.affine[operand])
+            self.vectors[operand] = self._counter_vector(self.plan.affine[operand])
             return self.vectors[operand]
         if operand not in self.spread:
-            self.spread[operand] = self._ahead("splat", operand, type=operand.type)
+            self.spread[operand] = self._emit_preheader("splat", operand, type=operand.type)
         return self.spread[operand]
 
     def identity(self, i: Instruction) -> Constant:
         """What changes nothing, in each lane of a reduction."""
         type = i.results[0].type
-        return self.number(identity_element(operation_of(i), type), type)
+        return self.number(identity_element(operation_name(i), type), type)
 
-    def _ahead(self, operation: str, *operands: Operand, type: Type) -> Value:
+    def _emit_preheader(self, operation: str, *operands: Operand, type: Type) -> Value:
         """A vector that is made before the loop."""
         result = Value(self.fresh("splat"), type.with_lanes(self.plan.lanes))
         self.head.append(Instruction(operation, operands, (result,)))
         return result
 
-    def _counting(self, form: Affine) -> Operand:
+    def _counter_vector(self, form: Affine) -> Operand:
         """A counter: what it is in lane 0, and its growth more in each lane."""
         if form not in self.counted:
             self.counted[form] = self._count_lanes(form, self.plan.growth(form))
@@ -164,8 +164,8 @@ class Lanes:
             return self.emit("add", whole, self.emit("iota", type=I32), type=I32)
         key = integer_constant(I32, growth)
         if key not in self.spread:
-            numbers = self._ahead("iota", type=I32)
-            self.spread[key] = self._ahead("mul", numbers, self.number(key.value, I32), type=I32)
+            numbers = self._emit_preheader("iota", type=I32)
+            self.spread[key] = self._emit_preheader("mul", numbers, self.number(key.value, I32), type=I32)
         return self.emit("add", whole, self.spread[key], type=I32)
 
     def _pointer(self, i: Instruction, type: Type) -> Operand:
@@ -183,7 +183,7 @@ class Lanes:
             stays = affine(rest.constant, [term for term in rest.terms if term not in counted])
             if counted and self.plan.growth(stays) == 0:
                 scale = next(s for s in (8, 4, 2, 1) if all(c % s == 0 for _, c in counted))
-                return self._gather(stays, self._counting(affine(0, [(a, c // scale) for a, c in counted])), scale)
+                return self._gather(stays, self._counter_vector(affine(0, [(a, c // scale) for a, c in counted])), scale)
         # Stores to scattered places have no operation.
         if len(others) != 1 or i.operation == "store" or growth != 0 or others[0][0].type == PTR:
             where = i.place.words(home(self.plan.loop))
@@ -195,7 +195,7 @@ class Lanes:
         """A pointer for each lane."""
         base = materialize(rest, self.head, self.fresh, self.source.address)
         if base not in self.spread:
-            self.spread[base] = self._ahead("splat", base, type=PTR)
+            self.spread[base] = self._emit_preheader("splat", base, type=PTR)
         if scale & (scale - 1) or scale < 0:
             index = self.emit("mul", index, self.number(scale, I32), type=I32)
         elif scale != 1:
@@ -207,19 +207,19 @@ class Lanes:
         result = Value(self.fresh(i.results[0].name), type.with_lanes(self.plan.lanes))
         # Lanes beyond an exit are not asked for.
         # Every lane is an iteration that happens, so that the load is as safe as it was.
-        flags = i.flags if self.smeared is None and self.beyond is None and not self._leaves_early else (SPECULATIVE,)
+        flags = i.flags if self.smeared is None and self.beyond is None and not self._has_early_exit else (SPECULATIVE,)
         pointer = self._pointer(i, type)
         self.line.append(replace(i, operands=(pointer,), results=(result,), flags=flags))
         self.vectors[i.results[0]] = result
         return result
 
     @property
-    def _leaves_early(self) -> bool:
+    def _has_early_exit(self) -> bool:
         return self.plan.counted is None or len(self.plan.loop.exits) > 1
 
     def _compute(self, i: Instruction) -> None:
         loop, (result,) = self.plan.loop, i.results
-        extended = widens_by_itself(loop, i)
+        extended = extending_load(loop, i)
         if stores_low_bytes(loop, i):
             return
         if extended is i:
@@ -237,11 +237,11 @@ class Lanes:
     def _varies(self, operand: Operand) -> bool:
         return isinstance(operand, Value) and operand.name in self.plan.loop.definitions
 
-    def _masked(self, position: int) -> Operand:
+    def _inactive_lanes(self, position: int) -> Operand:
         """True in the lanes that do not do what stands there."""
         assert self.smeared is not None
         earlier = (e.condition for e in self.exits if e.condition is not None and e.scalar.position <= position)
-        return self._unite_all([self.smeared, *earlier])
+        return self._disjunction([self.smeared, *earlier])
 
     def _store(self, i: Instruction, position: int) -> None:
         value, narrow = i.operands[0], i.operands[0].type
@@ -254,14 +254,14 @@ class Lanes:
         if len(i.operands) == 3:
             masks.append(self.vector(i.operands[2]))
         if self.smeared is not None:
-            does = self._once("xor", self._masked(position), self.number(1))
+            does = self._reuse_mask("xor", self._inactive_lanes(position), self.number(1))
             masks = [self.emit("select", does, masks[0], self.number(0), type=I1)] if masks else [does]
         pointer = self._pointer(i, narrow)
         self.line.append(
             replace(i, operands=(stored, pointer, *masks), access=Access(i.access.align if i.access else 1))
         )
 
-    def _once(self, operation: str, *operands: Operand) -> Operand:
+    def _reuse_mask(self, operation: str, *operands: Operand) -> Operand:
         same = next((i for i in self.line if i.operation == operation and i.operands == operands), None)
         return same.results[0] if same is not None else self.emit(operation, *operands, type=I1)
 
@@ -271,13 +271,13 @@ class Lanes:
         given = self.vector(next(o for o in i.operands if o != variable))
         if self.smeared is not None:
             # Lanes that do nothing add the identity element.
-            mask = self._masked(self.plan.loop.instructions.index(i))
+            mask = self._inactive_lanes(self.plan.loop.instructions.index(i))
             given = self.emit("select", mask, self.identity(i), given, type=type)
         self.vectors[variable] = self.carried[variable] = carried
-        made = adding(i)
+        made = with_addition(i)
         self.vectors[i.results[0]] = self.emit(made.operation, carried, given, type=type, callee=made.callee)
 
 
-def adding(i: Instruction) -> Instruction:
+def with_addition(i: Instruction) -> Instruction:
     """Lanes of what is subtracted are added, and subtracted behind the loop."""
     return replace(i, operation={"sub": "add", "fsub": "fadd"}.get(i.operation, i.operation))

@@ -25,7 +25,7 @@ from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.editing import names
 from polyloom.transform.ssa.loop_closed import close_loops
 from polyloom.transform.ssa.materialize import materialize
-from polyloom.transform.ssa.vectorize.analyse import Plan, Refused, analyse, is_counted
+from polyloom.transform.ssa.vectorize.analyse import Plan, Refused, analyse, has_single_counted_exit
 from polyloom.transform.ssa.vectorize.exits import Behind
 from polyloom.transform.ssa.vectorize.lanes import Lanes
 from polyloom.transform.ssa.vectorize.whole import advance, in_whole_passes
@@ -69,7 +69,7 @@ def vectorize(
             # Again, of the function as it is now: loops before this one have changed it.
             current = superblock(function, loop.name)
             plan = analyse(function, current, dependences, machine.bytes, machine.reassociate, expected)
-            made = in_whole_passes if is_counted(plan) else _in_masked_passes
+            made = in_whole_passes if has_single_counted_exit(plan) else _in_masked_passes
             function = made(function, plan, fresh)
             found.append(Vectorized(function.name, loop.name, plan.lanes, "", loop.place))
         except Refused as refused:
@@ -97,7 +97,7 @@ def _in_masked_passes(function: Function, plan: Plan, fresh: Fresh) -> Function:
     loop, lanes = plan.loop, Lanes(function, plan, fresh)
     left = Value(fresh("left"), function.address)
     if plan.counted is not None:
-        lanes.mask_beyond(left)
+        lanes.mask_excess_lanes(left)
         lanes.smeared = None
     lanes.compute()
     stop = lanes.decide_exits()

@@ -49,17 +49,17 @@ class _Whole:
         last = Lanes(self.source, self.plan, self.fresh, self.head, passes.spread)
         total = materialize(count, self.head, self.fresh, self.source.address)
         # Lanes are a power of two: the quotient's part of the count is a mask away.
-        span = self._before("and", total, integer_constant(total.type, -lanes), type=total.type)
-        left = self._before("and", total, integer_constant(total.type, lanes - 1), type=total.type)
-        none = self._before("eq", span, integer_constant(total.type, 0), type=I1)
-        last.mask_beyond(left)
+        span = self._emit_preheader("and", total, integer_constant(total.type, -lanes), type=total.type)
+        left = self._emit_preheader("and", total, integer_constant(total.type, lanes - 1), type=total.type)
+        none = self._emit_preheader("eq", span, integer_constant(total.type, 0), type=I1)
+        last.mask_excess_lanes(left)
         last.compute()
         last.realize()
         reducing = list(self.plan.reductions.values())
         first = tuple(passes.identity(i) for i in reducing)
         end = self._end(e, reducing)
         begin = Block(self.fresh("head"), (), (), Jump(Edge(loop.name, (*self._begin(), *first))))
-        behind = self._last(last, left, span, reducing, end)
+        behind = self._masked_pass(last, left, span, reducing, end)
         vectors = self._loop(passes, span, behind[0].name)
         entering = Branch(none, Edge(behind[0].name, first), Edge(begin.name))
         ahead = entry_edge(self.source, loop)[0]
@@ -71,7 +71,7 @@ class _Whole:
             blocks += [*behind, end] if block.name == loop.name else []
         return replace(function, blocks=tuple(blocks))
 
-    def _before(self, operation: str, *operands: Operand, type: Type) -> Value:
+    def _emit_preheader(self, operation: str, *operands: Operand, type: Type) -> Value:
         self.head.append(Instruction(operation, operands, (Value(self.fresh("n"), type),)))
         return self.head[-1].results[0]
 
@@ -80,7 +80,7 @@ class _Whole:
         given = entry_edge(self.source, self.plan.loop)[1].arguments
         return [a for p, a in zip(self.plan.loop.parameters, given, strict=True) if p in self.plan.steps]
 
-    def _after(self, counter: Value, span: Value, to: list[Instruction]) -> Operand:
+    def _final_counter(self, counter: Value, span: Value, to: list[Instruction]) -> Operand:
         """A counter behind all whole passes."""
         given = entry_edge(self.source, self.plan.loop)[1].arguments
         begin = begin_form(given[self.plan.loop.parameters.index(counter)])
@@ -92,7 +92,7 @@ class _Whole:
         if not counters:
             raise Refused("it has no counter")
         # One counter's last value replaces the scalar loop's test.
-        last = self._after(counters[0], span, self.head)
+        last = self._final_counter(counters[0], span, self.head)
         grown = [advance(c, self.plan.steps[c] * lanes, passes.line, self.fresh, self.source) for c in counters]
         ended = Value(self.fresh("ended"), I1)
         passes.line.append(Instruction("eq", (grown[0], last), (ended,)))
@@ -104,7 +104,7 @@ class _Whole:
             loop, parameters=parameters, instructions=tuple(passes.line), exits=(e,), following=(*grown, *sums)
         )
 
-    def _last(
+    def _masked_pass(
         self, last: Lanes, left: Value, span: Value, reducing: Sequence[Instruction], end: Block
     ) -> tuple[Block, Block]:
         """From the loop or past it: the masked pass, unless nothing is left."""
@@ -112,7 +112,7 @@ class _Whole:
         nothing = Value(self.fresh("n"), I1)
         test = Instruction("eq", (left, integer_constant(left.type, 0)), (nothing,))
         counters: list[Instruction] = []
-        known: dict[Operand, Operand] = {c: self._after(c, span, counters) for c in self.plan.steps}
+        known: dict[Operand, Operand] = {c: self._final_counter(c, span, counters) for c in self.plan.steps}
         known |= dict(zip((last.carried[variable] for variable in self.plan.reductions), parameters, strict=True))
         sums = tuple(last.vectors[i.results[0]] for i in reducing)
         masked = Block(self.fresh("masked"), (), tuple(last.line), Jump(Edge(end.name, sums)))

@@ -11,7 +11,7 @@ from tests.targets.tensix.loops.stages import kernels
 import polyloom as pl
 from polyloom import frontend
 from polyloom.analysis.contraction import Matrix
-from polyloom.analysis.formulas_system import of_system
+from polyloom.analysis.formulas_system import system_formulas
 from polyloom.frontend.source import Source
 from polyloom.ir.formula import Apply, Formulas, Leaf, Sum
 from polyloom.ir.stage import Formula, Product
@@ -26,7 +26,7 @@ KERNELS = Path(__file__).parents[5] / "examples" / "kernels"
 
 def formulas(source: Source) -> Formulas:
     assert source.system is not None
-    return of_system(source.system)
+    return system_formulas(source.system)
 
 
 def test_what_an_empty_loop_leaves_out_is_dropped() -> None:

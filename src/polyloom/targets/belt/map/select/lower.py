@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
-from polyloom.analysis.effects import is_ordered
+from polyloom.analysis.effects import is_ordered_access
 from polyloom.ir import ssa
 from polyloom.ir.ssa import NOWHERE, Instruction, Place
 from polyloom.ir.ssa_types import I1, I8, I16, I32, I64
@@ -469,7 +469,7 @@ def _lower_funnel_shift(emitter: Emitter, name: str, given: list[Operand], type:
 def _lower_access(emitter: Emitter, i: Instruction, given: list[Operand]) -> None:
     """Lower a load or a store. Under a predicate a load has None as its address, a store None as its value: so its
     address keeps its form."""
-    volatile = is_ordered(i)
+    volatile = is_ordered_access(i)
     if i.operation == "load":
         address, scale, offset = _address_mode(emitter, i.operands[0])
         if len(given) > 1:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from polyloom.analysis import convolution_equations as equations
 from polyloom.analysis.contraction import Contraction
 from polyloom.analysis.contraction_sums import contraction_sums
-from polyloom.analysis.convolution_nest import summed
+from polyloom.analysis.convolution_nest import sum_of_products
 from polyloom.ir.nest import Apply, Expression, Nest, statements
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
@@ -27,7 +27,7 @@ def nest_convolution(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work] | No
     found = [statement.assign for statement in statements(nest)]
     spans = [assign.span for assign in found if assign.span is not None]
     fuses = any(_has_madd(assign.value) for assign in found)
-    made = work(summed(nest), types, fp, span_place(spans[-1] if spans else None), fuses=fuses)
+    made = work(sum_of_products(nest), types, fp, span_place(spans[-1] if spans else None), fuses=fuses)
     # The plan is that of the nest in any form: inputs and outputs do not depend on who computes.
     return None if made is None else (simd.nest_plan(nest, fp, minions)[0], made)
 
@@ -64,4 +64,4 @@ def phase_convolution(program: Program, fp: Fp, *, is_only: bool = False) -> Wor
     types = {array.name: array.dtype for array in (*program.inputs, *program.outputs)}
     spans = [e.span for e in program.equations if e.span is not None and e.target.name in types]
     fuses = any(equation.operation == "madd" for equation in program.equations)
-    return work(equations.summed(program), types, fp, span_place(spans[-1] if spans else None), fuses=fuses)
+    return work(equations.sum_of_products(program), types, fp, span_place(spans[-1] if spans else None), fuses=fuses)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.analysis.contraction import Contraction, Matrix, contraction, span_of
+from polyloom.analysis.contraction import Contraction, Matrix, contraction, source_span
 from polyloom.analysis.dataflow import Unlike
 from polyloom.analysis.matrices import array_to_matrix, has_matrix_views, matrix_to_array
 from polyloom.ir.operations import ElementType
@@ -63,7 +63,7 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
     if found.steps and not is_only and _has_result_type(phase.program, found, ("i8", "u8")):
         return None
     is_discrete = kind is INT8 and not _has_result_type(phase.program, found, ("f32",))
-    return _work(found, kind, fp, span_place(span_of(phase.program)), is_discrete=is_discrete)
+    return _work(found, kind, fp, span_place(source_span(phase.program)), is_discrete=is_discrete)
 
 
 def contraction_work(

@@ -42,7 +42,7 @@ INT8: Final = Kind("int8", 1, 64, "interleave8")
 
 def lhs_tiles(left: View, kind: Kind) -> Tiles:
     """Tiles of the left factor, rows by depth; every layout loads into L1Scp (manual, chapter 9)."""
-    if left.is_plain and left.row_step % LINE == 0:
+    if left.has_unit_column_step and left.row_step % LINE == 0:
         return Tiles(left.address, ROWS * left.row_step, LINE, left.row_step)
     # A transposing load reads as many rows as a line has elements.
     depth = LINE // kind.bytes
@@ -54,7 +54,7 @@ def rhs_tiles(right: View, kind: Kind) -> Tiles:
     """Tiles of the right factor, depth by columns: plain ones stream, others are packed by the load of `transform`
     (manual, chapter 9).
     """
-    if right.is_plain and right.row_step % LINE == 0:
+    if right.has_unit_column_step and right.row_step % LINE == 0:
         depth = LINE // kind.bytes
         return Tiles(right.address, ROWS * kind.bytes, depth * right.row_step, right.row_step, kind.interleave)
     return Tiles(right.address, ROWS * right.column_step, LINE, right.column_step, "transpose32")

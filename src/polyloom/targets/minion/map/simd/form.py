@@ -130,7 +130,7 @@ def is_discrete(nest: Nest) -> bool:
 
 def _write_only_arrays(nest: Nest) -> frozenset[str]:
     try:
-        return transform.only_written(nest)
+        return transform.write_only_arguments(nest)
     except PolyloomError:
         return frozenset()
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.analysis.dataflow import Unlike
-from polyloom.analysis.formulas_program import of_program
-from polyloom.analysis.formulas_system import of_system
+from polyloom.analysis.formulas_program import program_formulas
+from polyloom.analysis.formulas_system import system_formulas
 from polyloom.diagnostics import input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir import signature, stage_interpret
@@ -88,10 +88,10 @@ def cut_source(source: Source) -> Program:
     except Unlike:
         # A system of equations has no order of statements; dependences cut it.
         if source.system is not None:
-            return cut_stages(of_system(source.system), TILE)
+            return cut_stages(system_formulas(source.system), TILE)
         if len(source.plan.phases) != 1 or source.plan.phases[0].parametric:
             raise
-        return cut_stages(of_program(source.plan.phases[0].program), TILE)
+        return cut_stages(program_formulas(source.plan.phases[0].program), TILE)
 
 
 def _select_arithmetic(program: Program, options: Any) -> Arithmetic:

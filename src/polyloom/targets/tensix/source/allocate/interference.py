@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.analysis.liveness import live, successors_of
+from polyloom.analysis.liveness import live, block_successors
 from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, Code, Item, Op, Register
 
 Bits = int
@@ -30,7 +30,7 @@ class Interference:
 
 def live_out_sets(code: Code) -> list[Bits]:
     """Live-out sets: by block what is live at its end, by backward data flow (Muchnick 1997, section 14.1)."""
-    follow = successors_of(code.function)
+    follow = block_successors(code.function)
     used, defined = zip(*(_upward_exposed_uses(items) for items in code.items), strict=True)
     entering = live(follow, used, defined)
     found: list[Bits] = []

@@ -42,7 +42,7 @@ from polyloom.targets.tensix.source.lower.shapes import (
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.isa import Member
-from polyloom.transform.ssa.editing import names, reached
+from polyloom.transform.ssa.editing import names, remove_unreachable
 
 _UNSTORED = 12
 """SFPSTORE of a register from here on stores nothing."""
@@ -52,7 +52,7 @@ _ZERO = 9
 
 def leave_ssa(function: Function, member: Member) -> Code:
     """Code over variables of a function after placement."""
-    return _Leaving(_split_critical_edges(reached(function)), member).code()
+    return _Leaving(_split_critical_edges(remove_unreachable(function)), member).code()
 
 
 def _split_critical_edges(function: Function) -> Function:

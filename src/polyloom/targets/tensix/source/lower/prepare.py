@@ -22,12 +22,12 @@ from polyloom.ir.ssa import (
     successor_edges,
 )
 from polyloom.targets.tensix.source.operations import MASK, PREFIX, VECTOR
-from polyloom.transform.ssa.editing import names, reached, with_operands
+from polyloom.transform.ssa.editing import names, remove_unreachable, with_operands
 
 
 def legalize(function: Function) -> Function:
     # In this order: a choice of masks becomes a parameter of a block, which the last step turns into an integer.
-    return _pass_integers(_branch_on_choices(_propagate_copies(reached(function))))
+    return _pass_integers(_branch_on_choices(_propagate_copies(remove_unreachable(function))))
 
 
 def _propagate_copies(function: Function) -> Function:
