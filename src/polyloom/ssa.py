@@ -32,8 +32,8 @@ from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, sequential, split_critical_edges
-from polyloom.transform.ssa.editing import merge_blocks
-from polyloom.transform.ssa.ifconvert import Cost, if_convert
+from polyloom.transform.ssa.function_editing import merge_blocks
+from polyloom.transform.ssa.if_convert import Cost, if_convert
 
 __all__ = [
     "MAX_FRONTIER",

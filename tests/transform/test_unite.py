@@ -13,7 +13,7 @@ from polyloom.ir.recurrence import System
 from polyloom.ir.recurrence_interpret import interpret
 from polyloom.ir.recurrence_verify import verify
 from polyloom.transform.dataflow import analyse
-from polyloom.transform.unite import unite_statements
+from polyloom.transform.statement_union import unite_statements
 
 HALVES = """
 for t in range(T):

@@ -214,7 +214,9 @@ def _collisions(context: _Context, a: int, b: int) -> isl.Set:
     # For one equation "lexicographically first" is a union over the first dimension m in which I and I' differ: equal
     # before m, and I'[m] >= I[m] + 1. Without it every iteration would collide with itself.
     orders = (
-        [()] if a != b else [(*_equality_constraints(dims[:m], primed), primed[d] - Affine.symbol(d) + -1) for m, d in enumerate(dims)]
+        [()]
+        if a != b
+        else [(*_equality_constraints(dims[:m], primed), primed[d] - Affine.symbol(d) + -1) for m, d in enumerate(dims)]
     )
     pieces = [
         Polyhedron((*p.constraints, *(c.substitute(primed) for c in q.constraints), *same, *(-s for s in same), *order))

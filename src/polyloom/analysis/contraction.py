@@ -234,7 +234,9 @@ def check_extents(program: Program, equation: Equation, leaves: Sequence[Leaf], 
         last = extents[over.dimension] - 1
         whole.append(symbols[over.dimension] - last)
         _check_starts_at_zero(program, equation, over)
-    _check_written_completely(program, equation, whole, "" if over is None else f" the sum over all of {over.dimension}")
+    _check_written_completely(
+        program, equation, whole, "" if over is None else f" the sum over all of {over.dimension}"
+    )
 
 
 def _check_starts_at_zero(program: Program, equation: Equation, over: Sum) -> None:

@@ -58,7 +58,10 @@ def suspicious(edges: Sequence[Edge]) -> Iterator[list[Edge]]:
     for group in components({n: [e.writer for e in edges if e.reader == n] for n in nodes}):
         inside = [e for e in edges if e.reader in group and e.writer in group]
         rest = next(
-            filter(lambda r: len(r) < len(inside), map(lambda s, inside=inside: _edges_without_distance(inside, s), _signs(inside))),
+            filter(
+                lambda r: len(r) < len(inside),
+                map(lambda s, inside=inside: _edges_without_distance(inside, s), _signs(inside)),
+            ),
             None,
         )
         # Karp, Miller and Winograd: in a zero cycle the distances of every dimension sum to 0. Where all have one sign,

@@ -101,8 +101,14 @@ class _Reader:
         reads = [
             [piece for piece in read if not self._is_empty(piece.domain, equation.name)] for read in equation.reads
         ]
-        own = [n for n, read in enumerate(reads) if any(_is_value_of_statement(piece.origin, equation.name) for piece in read)]
-        terms: list[Term] = [Number(0) if n in own else self._single_origin(equation, read) for n, read in enumerate(reads)]
+        own = [
+            n
+            for n, read in enumerate(reads)
+            if any(_is_value_of_statement(piece.origin, equation.name) for piece in read)
+        ]
+        terms: list[Term] = [
+            Number(0) if n in own else self._single_origin(equation, read) for n, read in enumerate(reads)
+        ]
         if not own:
             return self._new_definition(equation, label, equation.loops, extents, _term(equation.value, iter(terms)))
         over = self._loop(equation, reads[own[0]] if len(own) == 1 else [], extents)

@@ -178,7 +178,9 @@ def check_bounds(context: _Context) -> Iterator[Diagnostic]:
             yield from _bound_violations(context, statement, reference, points)
 
 
-def _bound_violations(context: _Context, statement: Statement, reference: Reference, points: isl.Set) -> Iterator[Diagnostic]:
+def _bound_violations(
+    context: _Context, statement: Statement, reference: Reference, points: isl.Set
+) -> Iterator[Diagnostic]:
     shape = context.nest[reference.name].shape
     for index, extent in context.affine_subscripts(reference):
         outside = points.intersect(_bounds_violation(index, extent, statement, context.nest))

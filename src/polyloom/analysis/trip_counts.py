@@ -8,8 +8,8 @@ from polyloom.analysis.affine import (
     Affine,
     AffineForms,
     atom_form,
-    initial_values,
     induction_steps,
+    initial_values,
     signed_residue,
 )
 from polyloom.analysis.superblocks import SideExit, Superblock

@@ -25,8 +25,8 @@ from polyloom.ir.recurrence import System
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.transform.dataflow import analyse, passes
 from polyloom.transform.entry import observable_arguments
-from polyloom.transform.indirect import is_indirect, affine_approximation
-from polyloom.transform.phases import observable_arguments, make_plan
+from polyloom.transform.indirect import affine_approximation, is_indirect
+from polyloom.transform.phases import arguments_of_system, make_plan
 from polyloom.transform.residues import unroll_by_residues
 from polyloom.transform.reverse import reversal
 from polyloom.transform.steps import SEQUENTIAL, STRIDED, in_steps, is_large
@@ -83,7 +83,7 @@ def _read(nest: Nest) -> frozenset[str]:
     if is_indirect(nest):
         return observable_arguments(affine_approximation(nest))
     try:
-        return observable_arguments(analyse(nest))
+        return arguments_of_system(analyse(nest))
     except PolyloomError as error:
         # At a stride origins are not affine; the question about sets of instances still has an answer.
         if error.diagnostics[0].code not in STRIDED:

@@ -31,7 +31,7 @@ from polyloom.transform.order import Order, Vector, find_order
 from polyloom.transform.program import Raw, phase
 from polyloom.transform.share import Element, share
 from polyloom.transform.space import Space, union
-from polyloom.transform.wiring import Wiring, fill, merge_uses, relay, unify_distances, unite
+from polyloom.transform.transfer_variables import Wiring, fill, merge_uses, relay, unify_distances, unite
 
 VARIANTS = 4
 """Equations that one operation may become because its operands come from different places."""

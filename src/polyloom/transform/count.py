@@ -42,7 +42,9 @@ def _steps(space: Space, name: str, points: isl.Set, value: Affine, order: Order
     found: list[Step] = []
     for transfer in spread(space, name, points, Reference(""), directions(space, space.equalities(points), order)):
         if transfer.reference.name:
-            found.append(Step(transfer.points, transfer.reference, value - _at_predecessor(space, transfer.reference, value)))
+            found.append(
+                Step(transfer.points, transfer.reference, value - _at_predecessor(space, transfer.reference, value))
+            )
             continue
         corners: list[isl.Set] = []
         transfer.points.make_disjoint().foreach_basic_set(

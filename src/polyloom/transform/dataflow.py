@@ -30,10 +30,10 @@ from polyloom.sets import Affine
 from polyloom.sets.isl import affines, sample
 from polyloom.transform.choices import forward_choices
 from polyloom.transform.forward import forward
-from polyloom.transform.pieces import Part, affine_pieces, split_by_level, with_loop_names, shared_loops
+from polyloom.transform.pieces import Part, affine_pieces, shared_loops, split_by_level, with_loop_names
 from polyloom.transform.prune import prune
 from polyloom.transform.reduction import nest_reductions
-from polyloom.transform.undefined import remove_undefined_choices
+from polyloom.transform.undefined_values import remove_undefined_choices
 from polyloom.transform.writers import Writers
 
 

@@ -143,7 +143,8 @@ class _Search:
         boxes: list[tuple[Vector, Vector]] = []
         for name in self._sequence():
             found = [
-                self._extended_cost(name, p, placed, vectors, boxes) for p in dict.fromkeys(self._candidates(name, placed))
+                self._extended_cost(name, p, placed, vectors, boxes)
+                for p in dict.fromkeys(self._candidates(name, placed))
             ]
             cost, n = min(((f[0], n) for n, f in enumerate(found)), default=(IMPOSSIBLE, 0))
             # Without backtracking: one statement that fits nowhere ends the attempt, and the caller cuts the system

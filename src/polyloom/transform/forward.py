@@ -96,7 +96,9 @@ def _origins(piece: Piece, copies: Copies, pieces: Pieces) -> Iterator[tuple[Con
         yield piece.domain, piece.origin
 
 
-def compose_origins(piece: Piece, inner: tuple[Piece, ...], loops: tuple[str, ...]) -> Iterator[tuple[Condition, Origin]]:
+def compose_origins(
+    piece: Piece, inner: tuple[Piece, ...], loops: tuple[str, ...]
+) -> Iterator[tuple[Condition, Origin]]:
     """Composition of origins: those that `inner`, a read of a statement with `loops`, has at the instances that `piece`
     names.
     """

@@ -35,7 +35,8 @@ class Names:
         self.spans: dict[str, Span | None] = {}
         self.parametric: dict[str, Parametric] = {}
         self.variable_of = {
-            e.name: self._new_variable(f"{e.statement.assign.target.name}_{e.name}", e.dtype, "", e.span) for e in equations
+            e.name: self._new_variable(f"{e.statement.assign.target.name}_{e.name}", e.dtype, "", e.span)
+            for e in equations
         }
         self.reasons |= {self.variable_of[n]: why for n, why in system.reasons if n in self.variable_of}
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from polyloom.ir.nest import Nest, Statement, Storage, accesses, assignments
 from polyloom.ir.pla import Reference
-from polyloom.transform.pieces import split_by_level, shared_loops
+from polyloom.transform.pieces import shared_loops, split_by_level
 from polyloom.transform.writers import Writers
 
 

@@ -23,13 +23,13 @@ from polyloom.ir.recurrence import Final, Produced, Recurrence, Stored, System, 
 from polyloom.names import hidden_dims
 from polyloom.transform.assemble import NoCorner, NoOrder, Ports, assemble
 from polyloom.transform.carry import NotUniform
-from polyloom.transform.crossing import cell, cross, imported_instances, unkept
 from polyloom.transform.delay import delay_writes
 from polyloom.transform.embed import Placements, dependences, dimensions, embed
 from polyloom.transform.instant import has_zero_circuit
+from polyloom.transform.phase_communication import cell, cross, imported_instances, unkept
 from polyloom.transform.refusal import refusal
 from polyloom.transform.space import Point, Space, iteration_space
-from polyloom.transform.unite import unite_statements
+from polyloom.transform.statement_union import unite_statements
 
 Group = list[Recurrence]
 SLOW = frozenset({"div", "rem", "floordiv", "mod", "sqrt"})
@@ -70,7 +70,7 @@ def _distribute(nest: Nest, system: System) -> Plan:
         except (NotUniform, NoOrder):  # other readers have changed where a value is kept
             raise unkept(system[next(iter(imported_instances(system, group)))]) from None
     written = {f.name for f in system.finals}
-    at_entry = observable_arguments(system)
+    at_entry = arguments_of_system(system)
     inputs = tuple(_array(s) for s in system.storage if s.name in at_entry)
     outputs = tuple(_array(s) for s in system.storage if s.name in written)
     return Plan(
@@ -78,8 +78,8 @@ def _distribute(nest: Nest, system: System) -> Plan:
     )
 
 
-def observable_arguments(system: System) -> frozenset[str]:
-    """The arguments whose elements at entry show, for some values of the parameters: they are read, or not all of them
+def arguments_of_system(system: System) -> frozenset[str]:
+    """Upward exposed arguments of a system: those whose elements at entry show, for some values of the parameters: they are read, or not all of them
     overwritten."""
     read = {o.name for o in origins(system.equations) if isinstance(o, Stored)}
     written = {f.name for f in system.finals}
@@ -163,7 +163,11 @@ class _Groups:
             # the plan.
             with suppress(NoCorner, PolyloomError):
                 self.found[group] = None
-                found = None if self._bounded_by_slow_operation(group) else _cheapest_placements(self.system, self._members(group))
+                found = (
+                    None
+                    if self._bounded_by_slow_operation(group)
+                    else _cheapest_placements(self.system, self._members(group))
+                )
                 self.found[group] = None if found and self._contend(group, found) else found
         return self.found[group]
 

@@ -56,11 +56,16 @@ class Pieces:
         joined: list[Part] = []
         # Full-dimensional parts first: their function is the one to keep, and boundaries, on which more equations hold,
         # join it.
-        for points, origin in sorted((p for p in parts if not p[0].is_empty()), key=lambda part: _equation_count(part[0])):
+        for points, origin in sorted(
+            (p for p in parts if not p[0].is_empty()), key=lambda part: _equation_count(part[0])
+        ):
             self._join(joined, points.coalesce(), origin, reader)
         pieces = [Piece(self.condition(points), self._uniform(points, origin, reader)) for points, origin in joined]
         return tuple(
-            sorted(pieces, key=lambda p: (isinstance(p.origin, Stored), origin_name(p.origin), str(p.origin), str(p.domain)))
+            sorted(
+                pieces,
+                key=lambda p: (isinstance(p.origin, Stored), origin_name(p.origin), str(p.origin), str(p.domain)),
+            )
         )
 
     def _join(self, joined: list[Part], points: isl.Set, origin: Origin, reader: str) -> None:

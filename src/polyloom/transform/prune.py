@@ -49,7 +49,9 @@ def _components_by_readers(system: System) -> list[list[Recurrence]]:
     return [[system.equations[n] for n in component] for component in components(readers)]
 
 
-def _needed_component(component: dict[str, Recurrence], demand: dict[str, isl.Set], pieces: Pieces) -> dict[str, Recurrence]:
+def _needed_component(
+    component: dict[str, Recurrence], demand: dict[str, isl.Set], pieces: Pieces
+) -> dict[str, Recurrence]:
     """What others demand of a component, and what that needs of the component itself."""
     if all(points.is_empty() for points in demand.values()):
         return {}
@@ -109,7 +111,9 @@ def _cut(equation: Recurrence, needed: isl.Set, pieces: Pieces) -> Recurrence:
     return replace(equation, statement=replace(equation.statement, domain=condition), reads=reads)
 
 
-def _restricted_read(read: tuple[Piece, ...], needed: isl.Set, equation: Recurrence, pieces: Pieces) -> tuple[Piece, ...]:
+def _restricted_read(
+    read: tuple[Piece, ...], needed: isl.Set, equation: Recurrence, pieces: Pieces
+) -> tuple[Piece, ...]:
     return pieces.join_parts(
         [(pieces.set(p.domain, equation.name).intersect(needed), p.origin) for p in read], equation.name
     )

@@ -152,7 +152,9 @@ def _is_chain(chain: _Chain, back: Sequence[isl.Map]) -> bool:
     for relation in back[1:]:
         together = together.union(relation)
     rows = all(
-        _determined_by_prefix(end, k) for k, level in enumerate(chain.levels, chain.outer) for end in (level.first, level.last)
+        _determined_by_prefix(end, k)
+        for k, level in enumerate(chain.levels, chain.outer)
+        for end in (level.first, level.last)
     )
     return together.is_injective() and _determined_by_prefix(chain.start, chain.outer) and rows
 
@@ -188,7 +190,9 @@ def _rewritten(system: System, chain: _Chain) -> System:
     # The source's order stays: it may still be uniform in some space, and if not, that error tells more.
     except PolyloomError:  # a row's end or a piece is not affine
         return system
-    replaced = [made for e in system.equations for made in (equations if e is chain.equation else [_with_row_results(e, chain)])]
+    replaced = [
+        made for e in system.equations for made in (equations if e is chain.equation else [_with_row_results(e, chain)])
+    ]
     return replace(system, equations=tuple(replaced), finals=tuple(finals), reasons=(*system.reasons, *reasons))
 
 

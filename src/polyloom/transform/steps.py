@@ -24,13 +24,13 @@ from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.transform.dataflow import analyse, check_defined
 from polyloom.transform.entry import observable_arguments
 from polyloom.transform.parts import Parts
-from polyloom.transform.phases import observable_arguments, make_plan
+from polyloom.transform.phases import arguments_of_system, make_plan
 from polyloom.transform.prune import prune
 from polyloom.transform.residues import unroll_by_residues
 from polyloom.transform.reverse import reversal
-from polyloom.transform.settled import Arrays, stepped_plan
 from polyloom.transform.shift import shift_to_zero
-from polyloom.transform.undefined import remove_undefined_choices
+from polyloom.transform.stepped_plan import Arrays, stepped_plan
+from polyloom.transform.undefined_values import remove_undefined_choices
 
 SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
 """Refusals of a nest that may have a plan in steps."""
@@ -51,7 +51,9 @@ def in_steps(nest: Nest, system: System | None, reassociate: bool) -> Plan | Non
     cutting = _Cutting(nest, reassociate, Parts(nest), Arrays(nest))
     with suppress(PolyloomError):
         tree = cutting.level(nest.body, ())
-        return stepped_plan(nest, observable_arguments(nest) if system is None else observable_arguments(system), tree, cutting.arrays)
+        return stepped_plan(
+            nest, observable_arguments(nest) if system is None else arguments_of_system(system), tree, cutting.arrays
+        )
     return None
 
 

@@ -22,7 +22,7 @@ from polyloom.riscv.ordering import How, preserve_order
 from polyloom.riscv.rvwmo import judge
 from polyloom.riscv.rvwmo.litmus import print_litmus
 from polyloom.riscv.rvwmo.pattern import litmus_tests
-from polyloom.transform.ssa.ifconvert import Cost, if_convert
+from polyloom.transform.ssa.if_convert import Cost, if_convert
 
 HOWS: tuple[How, ...] = get_args(How)
 ISAS = ("rv64gc", "rv64gc_zicond", "rv64gc_zicond_zbb")

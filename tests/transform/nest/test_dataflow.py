@@ -25,7 +25,7 @@ from polyloom.ir.recurrence_text import print_system
 from polyloom.transform import write_only_arguments
 from polyloom.transform.dataflow import analyse, flow
 from polyloom.transform.pieces import origin_name
-from polyloom.transform.undefined import remove_undefined_choices
+from polyloom.transform.undefined_values import remove_undefined_choices
 
 CASES = [
     pytest.param(name, sizes, id=f"{name}-{'-'.join(map(str, sizes.values()))}")

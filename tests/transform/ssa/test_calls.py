@@ -18,8 +18,8 @@ from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct
-from polyloom.transform.ssa.editing import merge_blocks
-from polyloom.transform.ssa.ifconvert import if_convert
+from polyloom.transform.ssa.function_editing import merge_blocks
+from polyloom.transform.ssa.if_convert import if_convert
 
 PARITY = """\
 data @calls align 4 00000000
@@ -149,7 +149,9 @@ def test_stores_are_found_through_calls() -> None:
     assert written_parameters(read(head + one)) == {"b"}
     assert written_parameters(read(head + swapping.format("store 1:i8, %x align 1\n"))) == {"a", "b"}
     assert written_parameters(read(head + swapping.format("%l: i8 = load %x align 1\n"))) == frozenset()
-    assert written_parameters(read(head + swapping.format("%p: ptr = load %x align 8\n    store 1:i8, %p align 1\n"))) == {
+    assert written_parameters(
+        read(head + swapping.format("%p: ptr = load %x align 8\n    store 1:i8, %p align 1\n"))
+    ) == {
         "a",
         "b",
         "c",

@@ -29,8 +29,8 @@ from polyloom.riscv.names import parse_isa
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct
-from polyloom.transform.ssa.editing import merge_blocks
-from polyloom.transform.ssa.ifconvert import Cost, if_convert
+from polyloom.transform.ssa.function_editing import merge_blocks
+from polyloom.transform.ssa.if_convert import Cost, if_convert
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 

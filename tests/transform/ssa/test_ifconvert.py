@@ -19,7 +19,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.ssa import SPECULATED, Branch, successor_edges
 from polyloom.ir.ssa_text import print_instruction
 from polyloom.transform.ssa import speculation
-from polyloom.transform.ssa.ifconvert import if_convert
+from polyloom.transform.ssa.if_convert import if_convert
 from polyloom.transform.ssa.speculation import Speculation
 
 FREE = ssa.Cost(select=0, branch=1000)

@@ -15,7 +15,7 @@ from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
-from polyloom.transform.ssa.inline import InlineCosts, inline
+from polyloom.transform.ssa.inlining import InlineCosts, inline
 
 PROGRAM = """\
 function f(%n: i32) -> i32 {

@@ -15,7 +15,7 @@ from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.preheaders import with_preheaders
-from polyloom.transform.ssa.strength import reduce_strength
+from polyloom.transform.ssa.strength_reduction import reduce_strength
 
 STENCIL = """\
 function f(%a: ptr, %b: ptr, %n: i64, %m: i64) -> i64 {

@@ -18,8 +18,8 @@ from polyloom.ir.ssa_interpret import interpret
 from polyloom.ir.ssa_read import read
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa.construct import construct
-from polyloom.transform.ssa.strength import reduce_strength
-from polyloom.transform.ssa.unwrap import widen_indices
+from polyloom.transform.ssa.index_widening import widen_indices
+from polyloom.transform.ssa.strength_reduction import reduce_strength
 
 TEXT = """\
 function f(%p: ptr, %row: i32, %m: i32, %s: i64, %n: i64) -> i32 {

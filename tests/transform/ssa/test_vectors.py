@@ -25,7 +25,7 @@ from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct
-from polyloom.transform.ssa.ifconvert import if_convert
+from polyloom.transform.ssa.if_convert import if_convert
 
 EVERYTHING = """\
 pointers 32

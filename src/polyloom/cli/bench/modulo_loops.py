@@ -20,7 +20,7 @@ from polyloom.frontend import Options, ssa
 from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Operand, Value
 from polyloom.ir.ssa_types import SIZE
 from polyloom.modulo.problem import Choice, Dependence, Operation, Problem, Resource, Use
-from polyloom.transform.ssa.ifconvert import Cost, if_convert
+from polyloom.transform.ssa.if_convert import Cost, if_convert
 
 LEAST, MOST = 10, 120
 """Operations of a graph."""

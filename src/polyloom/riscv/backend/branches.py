@@ -26,7 +26,7 @@ from polyloom.riscv.names import Isa
 from polyloom.riscv.selects.expression import FUNCTIONS as MEANINGS
 from polyloom.riscv.selects.expression import RELATIONS, Expression, binary, choose, comparison, unary
 from polyloom.riscv.selects.select import select_expression
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 from polyloom.transform.ssa.speculation import speculable
 
 BRANCH: Final = 3

@@ -49,16 +49,16 @@ from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.destruct import destruct, split_critical_edges
 from polyloom.transform.ssa.exit_tests import equality_tests
 from polyloom.transform.ssa.hoist import hoist
-from polyloom.transform.ssa.ifconvert import Cost, if_convert
+from polyloom.transform.ssa.if_convert import Cost, if_convert
+from polyloom.transform.ssa.index_widening import widen_indices
 from polyloom.transform.ssa.redundant_loads import forward_loads
 from polyloom.transform.ssa.rotate import rotate
 from polyloom.transform.ssa.select_identities import sink_into_selects
 from polyloom.transform.ssa.simplify import simplify
 from polyloom.transform.ssa.split_variables import split_variables
 from polyloom.transform.ssa.stores import remove_dead_stores, sink_stores
-from polyloom.transform.ssa.strength import reduce_strength
+from polyloom.transform.ssa.strength_reduction import reduce_strength
 from polyloom.transform.ssa.unroll import unroll
-from polyloom.transform.ssa.unwrap import widen_indices
 from polyloom.transform.ssa.widen_counters import widen_counters
 
 

@@ -23,7 +23,7 @@ from polyloom.ir.ssa import (
     Value,
 )
 from polyloom.ir.ssa_types import Type
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 
 
 class Editor:

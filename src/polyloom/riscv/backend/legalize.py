@@ -32,7 +32,7 @@ from polyloom.riscv.backend import legal_atomics, legal_division, legal_floats, 
 from polyloom.riscv.backend.editor import Editor
 from polyloom.riscv.backend.push import WORD
 from polyloom.riscv.names import Isa
-from polyloom.transform.ssa.editing import on_each_function
+from polyloom.transform.ssa.function_editing import on_each_function
 
 Rule = Callable[[Editor, Instruction, Isa], bool]
 _RULES: Final[dict[str, Rule]] = {

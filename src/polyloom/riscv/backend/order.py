@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import Function, flow_edges
-from polyloom.transform.ssa.editing import remove_unreachable, on_each_function
+from polyloom.transform.ssa.function_editing import on_each_function, remove_unreachable
 
 
 @on_each_function

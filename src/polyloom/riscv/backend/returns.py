@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.ir.ssa import Block, Function, Jump, Operand, Return, Value
-from polyloom.transform.ssa.editing import remove_unreachable, on_each_function
+from polyloom.transform.ssa.function_editing import on_each_function, remove_unreachable
 
 
 @on_each_function

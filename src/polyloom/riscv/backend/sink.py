@@ -14,7 +14,7 @@ from dataclasses import replace
 from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Jump, Operand, Value, successor_edges
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 
 
 @on_each_function

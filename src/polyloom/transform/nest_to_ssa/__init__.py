@@ -27,7 +27,7 @@ from polyloom.transform.nest_to_ssa.writer import Writer
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.construct import construct
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import merge_blocks
+from polyloom.transform.ssa.function_editing import merge_blocks
 
 _UNSIGNED = ("u8", "u16", "bool")
 

@@ -16,8 +16,8 @@ from polyloom.analysis.affine import (
     Affine,
     AffineForms,
     affine,
-    initial_values,
     induction_steps,
+    initial_values,
     signed_residue,
 )
 from polyloom.analysis.superblocks import (
@@ -31,7 +31,7 @@ from polyloom.analysis.superblocks import (
 )
 from polyloom.ir.ssa import Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.preheaders import with_preheaders
 

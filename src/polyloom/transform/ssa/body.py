@@ -28,7 +28,7 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa_types import PTR
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from polyloom.analysis.dominators import dominators
 from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Constant, Edge, Function, Instruction, Jump, Operand, Value, flow_edges, successor_edges
 from polyloom.transform.ssa.body import Body, Place, loop_place
-from polyloom.transform.ssa.editing import on_each_function, with_operands
+from polyloom.transform.ssa.function_editing import on_each_function, with_operands
 from polyloom.transform.ssa.hoist import unconditional_blocks
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.preheaders import with_preheaders

@@ -30,7 +30,7 @@ from polyloom.ir.ssa import (
     Value,
     flow_edges,
 )
-from polyloom.transform.ssa.editing import remove_unreachable, on_each_function, with_operands
+from polyloom.transform.ssa.function_editing import on_each_function, remove_unreachable, with_operands
 
 _PURE: Final = frozenset(
     (*ARITHMETIC, *FLOATING, *COMPARISONS, *FLOAT_COMPARISONS, *CASTS, "fneg", "select", "offset", *LANES)

@@ -38,7 +38,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_types import I8, PTR, Type, memory_size
 from polyloom.ir.ssa_verify import definitions
-from polyloom.transform.ssa.editing import on_each_function
+from polyloom.transform.ssa.function_editing import on_each_function
 
 
 @on_each_function
@@ -250,7 +250,10 @@ class _Rebuilding:
         self.others, self.values, self.added, self.arguments = touches.others, values, added, arguments
 
     def block(self, k: int, block: Block) -> Block:
-        kept = [i if (o := self.values.operands(i.operands)) is i.operands else _replace_operands(i, o) for i in self.others[k]]
+        kept = [
+            i if (o := self.values.operands(i.operands)) is i.operands else _replace_operands(i, o)
+            for i in self.others[k]
+        ]
         # Edges take their new arguments in the order in which the native side wrote them.
         end = replace_edges(block.terminator, self.values.operand, self._edge)
         return Block(block.name, block.parameters + self.added[block.name], tuple(kept), end)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from polyloom.ir.ssa import Constant, Edge, Instruction, Jump, Operand, Value, successor_edges
 from polyloom.ir.ssa_types import Type
 from polyloom.transform.ssa.body import Body, Place, Scope
-from polyloom.transform.ssa.editing import with_operands
+from polyloom.transform.ssa.function_editing import with_operands
 
 
 @dataclass(frozen=True, slots=True)

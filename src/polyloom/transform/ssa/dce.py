@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from polyloom.analysis.effects import Externals, externals_by_name, stays
 from polyloom.ir.ssa import Block, Edge, Function, Operand, Value, replace_edges, successor_edges, terminator_operand
-from polyloom.transform.ssa.editing import remove_unreachable, on_each_function
+from polyloom.transform.ssa.function_editing import on_each_function, remove_unreachable
 
 
 @on_each_function

@@ -26,7 +26,7 @@ from polyloom.ir.ssa import (
     replace_edges,
     successor_edges,
 )
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 
 Copy = tuple[Value, Operand]
 
@@ -114,7 +114,9 @@ def _block(block: Block, parameters: dict[str, tuple[Value, ...]], fresh: Callab
     yield from added
 
 
-def _with_copies(block: Block, edge: Edge, parameters: dict[str, tuple[Value, ...]], fresh: Callable[[str], str]) -> Block:
+def _with_copies(
+    block: Block, edge: Edge, parameters: dict[str, tuple[Value, ...]], fresh: Callable[[str], str]
+) -> Block:
     """A block with one successor, which ends in the copies of the edge to it."""
     place = block.terminator.place
     copies = sequential(tuple(zip(parameters[edge.block], edge.arguments, strict=True)), fresh)

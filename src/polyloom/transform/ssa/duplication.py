@@ -14,7 +14,7 @@ from polyloom.ir.ssa import Access, Block, Edge, Function, Instruction, Operand,
 from polyloom.ir.ssa_types import PTR, Type, memory_size
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.construct import construct
-from polyloom.transform.ssa.editing import names, with_operands
+from polyloom.transform.ssa.function_editing import names, with_operands
 
 
 def copy_blocks(

@@ -13,7 +13,7 @@ from typing import Final
 
 from polyloom.analysis.value_ranges import ValueRanges
 from polyloom.ir.ssa import Block, Branch, Constant, Function, Instruction, Operand, Value, successor_edges
-from polyloom.transform.ssa.editing import remove_unreachable, on_each_function
+from polyloom.transform.ssa.function_editing import on_each_function, remove_unreachable
 
 _AGAIN: Final = {1: "slt", -1: "sgt"}
 """By the step the comparison of the next value with the bound for which the loop is repeated."""
@@ -27,7 +27,9 @@ def equality_tests(function: Function) -> Function:
     """
     function = remove_unreachable(function)
     ranges = ValueRanges(function)
-    return replace(function, blocks=tuple(_with_equality_test(function, ranges, k) for k in range(len(function.blocks))))
+    return replace(
+        function, blocks=tuple(_with_equality_test(function, ranges, k) for k in range(len(function.blocks)))
+    )
 
 
 def _with_equality_test(function: Function, ranges: ValueRanges, k: int) -> Block:

@@ -20,7 +20,7 @@ from polyloom.ir.ssa import (
     integer_constant,
 )
 from polyloom.ir.ssa_types import I1, I8, I32, PTR, Type
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 
 Fresh = Callable[[str], str]
 

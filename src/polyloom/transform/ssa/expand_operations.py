@@ -10,7 +10,7 @@ from typing import Final
 
 from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value, wrap_to_type
 from polyloom.ir.ssa_types import I1, I32, I64, Type
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 
 Makers = Mapping[str, Instruction]
 Lacks = Callable[[Instruction, Makers], bool]

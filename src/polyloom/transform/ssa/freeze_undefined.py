@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.ir.ssa import Constant, Function, Operand, Undef, replace_edges
-from polyloom.transform.ssa.editing import on_each_function, with_operands
+from polyloom.transform.ssa.function_editing import on_each_function, with_operands
 
 
 @on_each_function

@@ -28,7 +28,7 @@ from polyloom.ir.ssa import (
     successor_edges,
 )
 from polyloom.transform.ssa.body import Body, entering_block
-from polyloom.transform.ssa.editing import on_each_function
+from polyloom.transform.ssa.function_editing import on_each_function
 from polyloom.transform.ssa.preheaders import with_preheaders
 from polyloom.transform.ssa.speculation import NOTHING, Speculation, as_speculative
 

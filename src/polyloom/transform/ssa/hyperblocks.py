@@ -40,7 +40,7 @@ from polyloom.ir.ssa import (
     successor_edges,
 )
 from polyloom.ir.ssa_types import I1
-from polyloom.transform.ssa.editing import names, on_each_function, with_operands
+from polyloom.transform.ssa.function_editing import names, on_each_function, with_operands
 from polyloom.transform.ssa.speculation import Speculation, as_speculative
 
 END: Final = ""

@@ -23,7 +23,7 @@ from polyloom.ir.ssa import (
     integer_constant,
 )
 from polyloom.ir.ssa_types import F32, F64, FLOATS, I1, I8, I16, I32, I64, Type
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 
 _DIVISIONS: Final = ("sdiv", "udiv", "srem", "urem")
 _SHAPES: Final[dict[str, tuple[tuple[str, bool, bool], ...]]] = {
@@ -179,7 +179,9 @@ class _Maker:
                 signed = i.operation == "sitofp"
                 whole = I64 if source.type == I64 or type == F64 else I32
                 wide = source if source.type == whole else self.emit("sext" if signed else "zext", whole, source)
-                self._write_result(result, self.call(f"{'i' if signed else 'u'}{whole.bits}_{_name(type)}", type, [wide]))
+                self._write_result(
+                    result, self.call(f"{'i' if signed else 'u'}{whole.bits}_{_name(type)}", type, [wide])
+                )
             case _:
                 whole = I64 if type == I64 or source.type == F64 else I32
                 wide = self.call(f"{_name(source.type)}_i{whole.bits}", whole, [source])

@@ -26,7 +26,7 @@ from polyloom.ir.ssa import (
 from polyloom.ir.ssa_types import I32, PTR
 from polyloom.ir.ssa_verify import definitions, uses
 from polyloom.transform.ssa.construct import construct
-from polyloom.transform.ssa.editing import names, on_each_function, with_operands
+from polyloom.transform.ssa.function_editing import names, on_each_function, with_operands
 from polyloom.transform.ssa.preheaders import with_preheaders
 
 Fresh = Callable[[str], str]

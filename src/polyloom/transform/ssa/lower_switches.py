@@ -20,7 +20,7 @@ from polyloom.ir.ssa import (
     successor_edges,
 )
 from polyloom.ir.ssa_types import I1
-from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function, remove_unreachable
 
 Fresh = Callable[[str], str]
 

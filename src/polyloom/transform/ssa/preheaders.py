@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Block, Edge, Function, Jump, Value, flow_edges, replace_edges, successor_edges
-from polyloom.transform.ssa.editing import names, remove_unreachable
+from polyloom.transform.ssa.function_editing import names, remove_unreachable
 
 
 def with_preheaders(function: Function) -> Function:

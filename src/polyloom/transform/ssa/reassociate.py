@@ -14,7 +14,7 @@ from typing import Final
 
 from polyloom.analysis.superblocks import SideExit, Superblock, superblocks, with_line, with_superblock
 from polyloom.ir.ssa import Function, Instruction, Operand, Value
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 
 _FREE: Final = ("add", "mul", "and", "or", "xor")
 Fresh = Callable[[str], str]

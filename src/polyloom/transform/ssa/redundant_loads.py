@@ -9,7 +9,7 @@ from dataclasses import replace
 from polyloom.analysis.aliases import Aliases
 from polyloom.analysis.available_values import AvailableValues
 from polyloom.ir.ssa import Function, Operand, Value
-from polyloom.transform.ssa.editing import remove_unreachable, on_each_function, with_operands
+from polyloom.transform.ssa.function_editing import on_each_function, remove_unreachable, with_operands
 
 
 @on_each_function

@@ -16,7 +16,7 @@ from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Block, Branch, Edge, Function, Jump, Value, flow_edges, replace_edges, successor_edges
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.duplication import copy_blocks, read_elsewhere, repair
-from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function, remove_unreachable
 
 LONGEST: Final = 12
 """Instructions of a test that is copied."""

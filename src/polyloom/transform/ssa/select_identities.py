@@ -16,7 +16,7 @@ from polyloom.ir.ssa import Block, Constant, Function, Instruction, Operand, Val
 from polyloom.ir.ssa_types import I1
 from polyloom.ir.ssa_verify import uses
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 
 _IDENTITIES: Final = {"and": -1, "mul": 1}
 

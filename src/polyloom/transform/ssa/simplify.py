@@ -29,9 +29,15 @@ from polyloom.ir.ssa import (
     successor_edges,
 )
 from polyloom.ir.ssa_verify import uses
+from polyloom.transform.ssa.constant_folding import simplify_instruction
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import merge_blocks, postorder, remove_unreachable, on_each_function, with_operands
-from polyloom.transform.ssa.folding import simplify_instruction
+from polyloom.transform.ssa.function_editing import (
+    merge_blocks,
+    on_each_function,
+    postorder,
+    remove_unreachable,
+    with_operands,
+)
 
 ROUNDS: Final = 12
 """Each finds what the one before uncovered; programs need three or four."""

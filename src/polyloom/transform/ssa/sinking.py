@@ -14,7 +14,7 @@ from dataclasses import replace
 from polyloom.analysis.effects import effects, externals_by_name
 from polyloom.analysis.superblocks import SideExit, Superblock, superblock, superblocks, with_line, with_superblock
 from polyloom.ir.ssa import SMEARS, Block, Edge, Function, Instruction, Operand, Value
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 
 Fresh = Callable[[str], str]
 
@@ -50,7 +50,9 @@ def _sunk(function: Function, loop: Superblock, fresh: Fresh) -> Function | None
     return None
 
 
-def _sink_instruction(function: Function, loop: Superblock, i: Instruction, varying: Set[Value], fresh: Fresh) -> Function:
+def _sink_instruction(
+    function: Function, loop: Superblock, i: Instruction, varying: Set[Value], fresh: Fresh
+) -> Function:
     blocks = {block.name: block for block in function.blocks}
     line: list[Instruction | SideExit] = []
     for item in loop.line:

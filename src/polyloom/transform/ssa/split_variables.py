@@ -17,7 +17,7 @@ from polyloom.analysis.aliases import Aliases
 from polyloom.ir.ssa import Access, Constant, Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR, Type
 from polyloom.transform.ssa.construct import construct
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 
 
 @on_each_function

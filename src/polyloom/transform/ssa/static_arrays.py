@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyloom.ir.ssa import Address, Constant, Data, Function, Operand, Value
-from polyloom.transform.ssa.editing import with_operands
+from polyloom.transform.ssa.function_editing import with_operands
 
 
 def static_arrays(function: Function) -> Function:

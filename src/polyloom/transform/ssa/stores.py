@@ -13,7 +13,7 @@ from polyloom.analysis.aliases import Aliases, is_plain_store
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import Block, Edge, Function, Instruction, Jump, Value, flow_edges, replace_edges, successor_edges
 from polyloom.ir.ssa_verify import definitions
-from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function, remove_unreachable
 
 
 @on_each_function

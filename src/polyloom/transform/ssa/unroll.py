@@ -30,9 +30,9 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_verify import definitions
 from polyloom.transform.ssa.common import common
+from polyloom.transform.ssa.constant_folding import fold_constants
 from polyloom.transform.ssa.duplication import copy_blocks, read_elsewhere, repair
-from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function
-from polyloom.transform.ssa.folding import fold_constants
+from polyloom.transform.ssa.function_editing import names, on_each_function, remove_unreachable
 from polyloom.transform.ssa.simplify import simplify
 
 _ROUNDS: Final = 6

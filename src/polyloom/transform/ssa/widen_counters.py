@@ -26,7 +26,7 @@ from polyloom.ir.ssa import (
     replace_edges,
 )
 from polyloom.ir.ssa_types import I32, I64
-from polyloom.transform.ssa.editing import names, remove_unreachable, on_each_function, with_operands
+from polyloom.transform.ssa.function_editing import names, on_each_function, remove_unreachable, with_operands
 
 _COMPARED: Final = ("slt", "sle", "sgt", "sge", "eq", "ne")
 _DEPTH: Final = 4

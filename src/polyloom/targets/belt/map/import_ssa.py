@@ -38,16 +38,15 @@ from polyloom.targets.belt.source.ir import Function, Module
 from polyloom.targets.belt.source.ir_verify import GENASM, verify
 from polyloom.transform.ssa.address_modes import AddressMode, select_addresses
 from polyloom.transform.ssa.common import common
-from polyloom.transform.ssa.count_down import replace_loop_tests
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import merge_blocks
 from polyloom.transform.ssa.expand_moves import expand_moves
 from polyloom.transform.ssa.expand_operations import Lacks, Refusal, expand_operations
 from polyloom.transform.ssa.freeze_undefined import freeze_undefined
+from polyloom.transform.ssa.function_editing import merge_blocks
 from polyloom.transform.ssa.hoist import HoistCosts, hoist
 from polyloom.transform.ssa.hyperblocks import form_hyperblocks
-from polyloom.transform.ssa.ifconvert import Cost, if_convert
-from polyloom.transform.ssa.inline import InlineCosts, inline
+from polyloom.transform.ssa.if_convert import Cost, if_convert
+from polyloom.transform.ssa.inlining import InlineCosts, inline
 from polyloom.transform.ssa.loop_closed import close_loops
 from polyloom.transform.ssa.lower_switches import lower_switches
 from polyloom.transform.ssa.reassociate import reassociate_recurrences
@@ -56,6 +55,7 @@ from polyloom.transform.ssa.simplify import simplify
 from polyloom.transform.ssa.sinking import sink
 from polyloom.transform.ssa.speculation import Speculation
 from polyloom.transform.ssa.static_arrays import static_arrays
+from polyloom.transform.ssa.test_replacement import replace_loop_tests
 from polyloom.transform.ssa.unroll import UnrollCosts, unroll
 from polyloom.transform.ssa.vectorize.vectorize import Vectorize, Vectorized, VectorMachine
 

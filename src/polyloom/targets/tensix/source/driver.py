@@ -39,7 +39,7 @@ from polyloom.targets.tensix.source.prints import lower_printing
 from polyloom.targets.tensix.words.assemble import assemble
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.targets.tensix.words.numbers import DST_FORMATS
-from polyloom.transform.ssa.editing import with_operands
+from polyloom.transform.ssa.function_editing import with_operands
 
 FACES: Final = 4
 SETUP: Final = ("setup.0", "setup.1")

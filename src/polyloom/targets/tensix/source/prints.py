@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from polyloom.ir.ssa import Access, Address, Constant, Data, Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import I32, PTR
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 
 PRINTS: Final = ("__sfpi_print_text", "__sfpi_print_int", "__sfpi_print_unsigned")
 ROOM: Final = 1024

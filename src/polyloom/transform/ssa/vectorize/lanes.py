@@ -21,11 +21,11 @@ from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.vectorize.analyse import (
     Plan,
     Refused,
+    extending_load,
     home,
     identity_element,
     operation_name,
     stores_low_bytes,
-    extending_load,
 )
 
 Fresh = Callable[[str], str]
@@ -183,7 +183,9 @@ class Lanes:
             stays = affine(rest.constant, [term for term in rest.terms if term not in counted])
             if counted and self.plan.growth(stays) == 0:
                 scale = next(s for s in (8, 4, 2, 1) if all(c % s == 0 for _, c in counted))
-                return self._gather(stays, self._counter_vector(affine(0, [(a, c // scale) for a, c in counted])), scale)
+                return self._gather(
+                    stays, self._counter_vector(affine(0, [(a, c // scale) for a, c in counted])), scale
+                )
         # Stores to scattered places have no operation.
         if len(others) != 1 or i.operation == "store" or growth != 0 or others[0][0].type == PTR:
             where = i.place.words(home(self.plan.loop))

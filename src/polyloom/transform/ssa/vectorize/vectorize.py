@@ -22,13 +22,13 @@ from polyloom.analysis.superblocks import (
 from polyloom.analysis.trip_counts import trip_count
 from polyloom.ir.ssa import Edge, Function, Operand, Place, Value
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 from polyloom.transform.ssa.loop_closed import close_loops
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.vectorize.analyse import Plan, Refused, analyse, has_single_counted_exit
 from polyloom.transform.ssa.vectorize.exits import Behind
 from polyloom.transform.ssa.vectorize.lanes import Lanes
-from polyloom.transform.ssa.vectorize.whole import advance, in_whole_passes
+from polyloom.transform.ssa.vectorize.strip_mining import advance, in_whole_passes
 
 Vectorize = Literal["never", "try", "always"]
 Fresh = Callable[[str], str]

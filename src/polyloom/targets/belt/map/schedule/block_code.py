@@ -128,7 +128,7 @@ class Builder:
         self.nodes: list[Node] = []
         self.after: dict[int, list[tuple[int, int]]] = {}
         self.where: dict[str, Read] = {}
-        self.needs_check: dict[Key, Read] = {}
+        self.leaves: dict[Key, Read] = {}
         self.spilled: dict[str, int] = {}
         self.operation: dict[int, int] = {}
         self.own: dict[tuple[int, Key], Read] = {}
@@ -252,7 +252,7 @@ class Builder:
         if own:
             self.own[k, key] = Read(n)
         else:
-            self.needs_check[key] = Read(n)
+            self.leaves[key] = Read(n)
         return Read(n)
 
     def _add_transfers(self) -> None:

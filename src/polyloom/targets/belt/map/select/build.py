@@ -33,7 +33,7 @@ from polyloom.targets.belt.source.ir import (
     Terminator,
     Value,
 )
-from polyloom.transform.ssa.editing import postorder
+from polyloom.transform.ssa.function_editing import postorder
 from polyloom.transform.ssa.vectorize.vectorize import expected_iterations
 
 

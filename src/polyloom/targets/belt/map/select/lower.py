@@ -21,7 +21,7 @@ from polyloom.ir.ssa_types import Type as SsaType
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.source.ir import Address, Constant, Op, Operand, Value
 from polyloom.targets.belt.value_types import BYTES, Type, Width
-from polyloom.transform.ssa.folding import NEGATED
+from polyloom.transform.ssa.constant_folding import NEGATED
 
 _WIDTHS: Final[dict[str, Width]] = {
     "i1": "b",

@@ -18,7 +18,7 @@ from polyloom.ir.ssa_externals import External
 from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.source.allocate.words import WHOLE, Line, Listing, Part, Word
 from polyloom.targets.tensix.source.operations import PREFIX, called_operation
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 
 WORD: Final = External("tensix.word", (I32, I32), (), ("ordered",))
 

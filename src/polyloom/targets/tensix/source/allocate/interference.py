@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.analysis.liveness import live, block_successors
+from polyloom.analysis.liveness import block_successors, live
 from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, Code, Item, Op, Register
 
 Bits = int

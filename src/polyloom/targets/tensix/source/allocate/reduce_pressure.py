@@ -23,7 +23,7 @@ from polyloom.targets.tensix.source.lower.shapes import Machine, decompose
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.isa import Member
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 
 _ATTEMPTS: Final = 3
 _NOT_OWN: Final = ("SFPLOADI.half", "SFPSHFT2", "SFPTRANSP")

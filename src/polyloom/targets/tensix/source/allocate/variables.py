@@ -42,7 +42,7 @@ from polyloom.targets.tensix.source.lower.shapes import (
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.isa import Member
-from polyloom.transform.ssa.editing import names, remove_unreachable
+from polyloom.transform.ssa.function_editing import names, remove_unreachable
 
 _UNSTORED = 12
 """SFPSTORE of a register from here on stores nothing."""

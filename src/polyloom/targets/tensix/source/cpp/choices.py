@@ -13,7 +13,7 @@ from polyloom.ir.ssa import Block, Branch, Edge, Function, Instruction, Jump, Op
 from polyloom.ir.ssa_types import I1
 from polyloom.names import fresh_name
 from polyloom.targets.tensix.source.operations import MASK, VECTOR
-from polyloom.transform.ssa.editing import with_operands
+from polyloom.transform.ssa.function_editing import with_operands
 
 
 def branch_choices(function: Function) -> Function:

@@ -33,7 +33,7 @@ from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.source.cpp.choices import branch_choices
 from polyloom.targets.tensix.source.cpp.explain_words import MEMORY_HELP
 from polyloom.targets.tensix.source.operations import MASK, PREFIX, VECTOR, operations
-from polyloom.transform.ssa.editing import with_operands
+from polyloom.transform.ssa.function_editing import with_operands
 
 _FOUR: Final = "sfptransp"
 _SIGN: Final = integer_constant(I32, -0x80000000)

@@ -30,7 +30,7 @@ from polyloom.targets.tensix.source.lower.trees import (
     negate,
 )
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called_operation
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 
 ENABLE_ALL: Final = (3, 10)
 """Immediates of SFPENCC: flags in use, all set."""

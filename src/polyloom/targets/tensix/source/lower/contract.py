@@ -16,7 +16,7 @@ from polyloom.ir.ssa import I32, Constant, Function, Instruction, Operand, Value
 from polyloom.ir.ssa_verify import uses
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called_operation
 from polyloom.targets.tensix.source.regions import Frames, Path, analyze_regions
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 
 Site = tuple[str, int]
 

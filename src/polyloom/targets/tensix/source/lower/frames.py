@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from polyloom.ir.ssa import Block, Function, Instruction, successor_edges
 from polyloom.targets.tensix.source.operations import called_operation
-from polyloom.transform.ssa.editing import postorder
+from polyloom.transform.ssa.function_editing import postorder
 
 Site = tuple[str, int]
 """A block and the position of an instruction in it."""

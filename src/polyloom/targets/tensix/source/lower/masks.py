@@ -18,7 +18,7 @@ from polyloom.ir.ssa import NOWHERE, Constant, Function, Instruction, Place, suc
 from polyloom.targets.tensix.source.lower.shapes import decompose, sets_flags
 from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.targets.tensix.words.decode import decode
-from polyloom.transform.ssa.editing import postorder
+from polyloom.transform.ssa.function_editing import postorder
 
 Set = int
 ALL: Final[Set] = 0

@@ -27,7 +27,7 @@ from polyloom.targets.tensix.source.lower.demand import (
 from polyloom.targets.tensix.source.lower.masks import Masks, Set, analyze_masks
 from polyloom.targets.tensix.source.lower.shapes import INTO, PINNED, Machine, decompose, make_instruction, sets_flags
 from polyloom.targets.tensix.source.operations import called_operation
-from polyloom.transform.ssa.editing import with_operands
+from polyloom.transform.ssa.function_editing import with_operands
 
 _STACK: Final = 8
 

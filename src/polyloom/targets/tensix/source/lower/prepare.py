@@ -22,7 +22,7 @@ from polyloom.ir.ssa import (
     successor_edges,
 )
 from polyloom.targets.tensix.source.operations import MASK, PREFIX, VECTOR
-from polyloom.transform.ssa.editing import names, remove_unreachable, with_operands
+from polyloom.transform.ssa.function_editing import names, remove_unreachable, with_operands
 
 
 def legalize(function: Function) -> Function:

@@ -29,7 +29,7 @@ from polyloom.targets.tensix.source.lower.literals import HIGH_HALF, UNSIGNED, l
 from polyloom.targets.tensix.source.lower.shapes import CONSTANTS, PINNED, REGISTER, make_instruction, vector_constant
 from polyloom.targets.tensix.source.operations import VECTOR, called_operation
 from polyloom.targets.tensix.words.isa import Member
-from polyloom.transform.ssa.editing import names, with_operands
+from polyloom.transform.ssa.function_editing import names, with_operands
 
 ZERO, ONE, MINUS_ONE = vector_constant(0), vector_constant(0x3F800000), vector_constant(0xBF800000)
 _SIGN: Final = 1 << 31

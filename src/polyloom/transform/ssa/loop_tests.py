@@ -11,7 +11,7 @@ from dataclasses import replace
 from polyloom.ir.ssa import Branch, Constant, Instruction, Operand, Value
 from polyloom.transform.ssa.body import Body, Place
 from polyloom.transform.ssa.counters import Count
-from polyloom.transform.ssa.pointers import Pointer, address_of_count
+from polyloom.transform.ssa.pointer_variables import Pointer, address_of_count
 
 
 def test_next_value(body: Body, place: Place, known: Sequence[Count]) -> None:

@@ -25,7 +25,7 @@ from polyloom.analysis.superblocks import (
 from polyloom.analysis.trip_counts import equality_test, tested_variable
 from polyloom.ir.ssa import Function, Instruction, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import PTR
-from polyloom.transform.ssa.editing import names, on_each_function
+from polyloom.transform.ssa.function_editing import names, on_each_function
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.preheaders import with_preheaders
 

@@ -22,7 +22,9 @@ from polyloom.ir.ssa_verify import definitions
 P = ParamSpec("P")
 
 
-def on_each_function(change: Callable[Concatenate[Function, P], Function]) -> Callable[Concatenate[Function, P], Function]:
+def on_each_function(
+    change: Callable[Concatenate[Function, P], Function],
+) -> Callable[Concatenate[Function, P], Function]:
     """The change of a function, made to those that it calls, too. Each sees the external functions."""
 
     @wraps(change)

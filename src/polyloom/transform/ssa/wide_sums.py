@@ -12,7 +12,7 @@ from polyloom.ir.ssa import Block, Constant, Instruction, Operand, Value, intege
 from polyloom.ir.ssa_types import I32, I64, Type
 from polyloom.transform.ssa.body import Body, Place
 from polyloom.transform.ssa.counters import Count
-from polyloom.transform.ssa.narrow import Extended, Products
+from polyloom.transform.ssa.sign_extended_sums import Extended, Products
 
 
 @dataclass(frozen=True, slots=True)

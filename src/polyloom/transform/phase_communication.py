@@ -51,7 +51,9 @@ def cross(nest: Nest, system: System, groups: Sequence[Sequence[str]]) -> Crossi
     statements of each phase. Raises PL0264 for values that no array holds side by side.
     """
     phase_of = {name: n for n, names in enumerate(groups) for name in names}
-    found = [crossing for names in groups for crossing in imported_instances(system, [system[n] for n in names]).items()]
+    found = [
+        crossing for names in groups for crossing in imported_instances(system, [system[n] for n in names]).items()
+    ]
     where: dict[str, tuple[str, Point]] = {}
     exports: list[Final] = []
     made: dict[str, _Made] = {}

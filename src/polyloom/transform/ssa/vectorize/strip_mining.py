@@ -16,7 +16,7 @@ from polyloom.analysis.affine import atom_form
 from polyloom.analysis.superblocks import SideExit, Superblock, entry_edge, with_superblock
 from polyloom.ir.ssa import Block, Branch, Edge, Function, Instruction, Jump, Operand, Value, integer_constant
 from polyloom.ir.ssa_types import I1, PTR, Type
-from polyloom.transform.ssa.editing import with_operands
+from polyloom.transform.ssa.function_editing import with_operands
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.vectorize.analyse import Plan, Refused
 from polyloom.transform.ssa.vectorize.exits import Behind, begin_form

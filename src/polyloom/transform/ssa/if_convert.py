@@ -16,8 +16,8 @@ from typing import Final
 
 from polyloom.analysis.effects import Externals, externals_by_name
 from polyloom.ir.ssa import Block, Branch, Edge, Function, Instruction, Jump, Operand, Undef, Value
-from polyloom.transform.ssa.editing import Editing, postorder, remove_unreachable, on_each_function
-from polyloom.transform.ssa.speculation import NOTHING, Speculation, speculable, as_speculative
+from polyloom.transform.ssa.function_editing import Editing, on_each_function, postorder, remove_unreachable
+from polyloom.transform.ssa.speculation import NOTHING, Speculation, as_speculative, speculable
 
 _LONG: Final = {
     **dict.fromkeys(("sdiv", "srem", "udiv", "urem", "fdiv", "sqrt"), 16),

@@ -16,7 +16,7 @@ from polyloom.ir.ssa import Address, Constant, Instruction, Operand, Value
 from polyloom.ir.ssa_types import PTR
 from polyloom.transform.ssa.body import Body, Place, Scope
 from polyloom.transform.ssa.counters import Count
-from polyloom.transform.ssa.editing import with_operands
+from polyloom.transform.ssa.function_editing import with_operands
 from polyloom.transform.ssa.hoist import NEAR
 
 MOST: Final = 8

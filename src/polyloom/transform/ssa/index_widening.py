@@ -27,10 +27,10 @@ from polyloom.transform.ssa.body import Body, Place, Scope, loop_place
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.counters import counts
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import on_each_function
-from polyloom.transform.ssa.narrow import Extended, Products, match_extension
+from polyloom.transform.ssa.function_editing import on_each_function
 from polyloom.transform.ssa.preheaders import with_preheaders
-from polyloom.transform.ssa.widen import Wide, rewritten, widen_sum
+from polyloom.transform.ssa.sign_extended_sums import Extended, Products, match_extension
+from polyloom.transform.ssa.wide_sums import Wide, rewritten, widen_sum
 
 _FORWARDS: Final = ("add", "sub", "shl", "mul", "offset", "copy")
 """What makes an address of an index."""

@@ -25,7 +25,7 @@ from polyloom.ir.ssa import (
 )
 from polyloom.ir.ssa_semantics import Undefined, arithmetic, compare, convert_value, unsigned
 from polyloom.ir.ssa_types import I1, INTEGERS, PTR, Type
-from polyloom.transform.ssa.folding_comparisons import NEGATED, Makers, simplify_comparison
+from polyloom.transform.ssa.comparison_folding import NEGATED, Makers, simplify_comparison
 
 COMMUTATIVE: Final = ("add", "mul", "and", "or", "xor")
 _EXTENSIONS: Final = ("sext", "zext")

@@ -18,10 +18,10 @@ from polyloom.transform.ssa.body import Body, loop_place
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.counters import counts, multiply
 from polyloom.transform.ssa.dce import dce
-from polyloom.transform.ssa.editing import on_each_function
-from polyloom.transform.ssa.endings import test_next_value, test_pointer
+from polyloom.transform.ssa.function_editing import on_each_function
 from polyloom.transform.ssa.hoist import HoistCosts, Hoisting
-from polyloom.transform.ssa.pointers import pointers, rewrite
+from polyloom.transform.ssa.loop_tests import test_next_value, test_pointer
+from polyloom.transform.ssa.pointer_variables import pointers, rewrite
 from polyloom.transform.ssa.preheaders import with_preheaders
 
 

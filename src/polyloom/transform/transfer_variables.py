@@ -178,10 +178,14 @@ def unify_distances(wiring: Wiring) -> Wiring:
         for n in {t.variable for t in wiring.transfers}
     }
     steps = {t.variable: wiring.space.distance(t.reference) for t in wiring.transfers if t.variable == t.reference.name}
-    return replace(wiring, reads=[[_unified_uses(wiring, uses, passed, steps) for uses in reads] for reads in wiring.reads])
+    return replace(
+        wiring, reads=[[_unified_uses(wiring, uses, passed, steps) for uses in reads] for reads in wiring.reads]
+    )
 
 
-def _unified_uses(wiring: Wiring, uses: list[Use], passed: Mapping[str, isl.Set], steps: Mapping[str, Vector]) -> list[Use]:
+def _unified_uses(
+    wiring: Wiring, uses: list[Use], passed: Mapping[str, isl.Set], steps: Mapping[str, Vector]
+) -> list[Use]:
     def at_common_distance(use: Use) -> Use:
         points, reference = use
         for _, other in uses:

@@ -13,7 +13,7 @@ from polyloom.analysis.components import components
 from polyloom.analysis.loops import loop_forest
 from polyloom.ir.ssa import Block, Edge, Function, Jump, Return, flow_edges, mentioned_addresses
 from polyloom.transform.ssa.duplication import copy_blocks
-from polyloom.transform.ssa.editing import names
+from polyloom.transform.ssa.function_editing import names
 
 SHORT: Final = 40
 """Instructions that are copied for a call."""
@@ -37,7 +37,9 @@ def inline(function: Function, costs: InlineCosts | None = None) -> Function:
     """
     costs = costs or InlineCosts()
     members = {member.name: member for member in function.program}
-    calls = {name: [called for called in _called_names(member) if called in members] for name, member in members.items()}
+    calls = {
+        name: [called for called in _called_names(member) if called in members] for name, member in members.items()
+    }
     counts = [called for group in calls.values() for called in group]
     order = list(members)
     position = {name: k for k, name in enumerate(order)}

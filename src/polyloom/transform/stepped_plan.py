@@ -112,7 +112,9 @@ def _with_shapes(phase: Phase, shapes: dict[str, tuple[Affine, ...]]) -> Phase:
     program = phase.program
     return replace(
         phase,
-        program=replace(program, inputs=tuple(map(with_shape, program.inputs)), outputs=tuple(map(with_shape, program.outputs))),
+        program=replace(
+            program, inputs=tuple(map(with_shape, program.inputs)), outputs=tuple(map(with_shape, program.outputs))
+        ),
     )
 
 
