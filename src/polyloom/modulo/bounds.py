@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lower bounds on the initiation interval (ResMII and RecMII; Rau 1994) that need no search, with reasons
+"""Minimum initiation interval: lower bounds (ResMII, RecMII; Rau 1994) that need no search, with reasons
 for people.
 
 Resources: operations need at least a number of cells of a set of resources, whatever they choose; an interval offers

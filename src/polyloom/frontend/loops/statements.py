@@ -3,7 +3,7 @@
 
 Affine conditions become `If`, also those of conditional operators within an assignment, which is then written once for
 each side: what only one side accesses is accessed nowhere else. Data-dependent conditions become selections
-(`frontend.predicate`; Allen, Kennedy, Porterfield and Warren 1983).
+(`frontend.if_convert`; Allen, Kennedy, Porterfield and Warren 1983).
 """
 
 from __future__ import annotations
