@@ -262,7 +262,7 @@ def test_a_return_address_that_is_not_saved_is_noticed(monkeypatch: pytest.Monke
     def without_ra(code: Code) -> list[Reg]:
         return [register for register in saved_registers(code) if register != RA]
 
-    monkeypatch.setattr(frames, "saved", without_ra)
+    monkeypatch.setattr(frames, "saved_registers", without_ra)
     with pytest.raises(PolyloomError, match=r"PL091\d"):
         call(compile_function(function, WIDE).elf, WIDE, function, [7], limit=1000)
 
