@@ -32,6 +32,10 @@ def test_verbs_and_terms_of_the_field_are_not(name: str) -> None:
     assert not odd(name)
 
 
+def test_no_name_of_the_package_is_collected_as_a_test() -> None:
+    assert [d.place for d in definitions() if d.name.startswith("test_")] == []
+
+
 def test_every_kind_of_definition_is_found(tmp_path: Path) -> None:
     (tmp_path / "made.py").write_text(
         '"""Text."""\nclass C:\n    @property\n    def given(self): ...\n    def of(self): ...\n'
