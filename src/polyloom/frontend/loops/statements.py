@@ -21,13 +21,13 @@ from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form,
 from polyloom.frontend.loops.counters import (
     assigned_symbol,
     assigned_value,
+    changed_counters,
     counted_while_header,
     find_course,
     propagate_loop,
     scope_after_loop,
     with_values,
 )
-from polyloom.frontend.loops.counters import changed_counters as changed
 from polyloom.frontend.loops.elements import array_reference, polynomial
 from polyloom.frontend.loops.extent_text import affine_text, extent_texts
 from polyloom.frontend.loops.final_values import final_values
@@ -101,7 +101,7 @@ class Statements:
 
     def changed_counters(self, node: Node) -> frozenset[str]:
         """The counters that a statement changes."""
-        return changed(node, self.roles.counters) if self.roles.counters else frozenset()
+        return changed_counters(node, self.roles.counters) if self.roles.counters else frozenset()
 
     def split_paths(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
         """A statement after which counters have values that depend on affine conditions, and what follows it."""
