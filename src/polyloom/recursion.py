@@ -2,8 +2,8 @@
 """Deep recursion: room for functions that recurse over trees; sums of thousands of terms are trees of as many levels.
 
 Python stops a recursion after some thousand calls, and the stack of a program's first thread has room for not many
-more. The decorator `with_deep_stack` calls a function again where that was too little, in a thread with a large stack and with
-a limit to match. Only functions may have it whose first part can be done twice.
+more. The decorator `with_deep_stack` calls a function again where that was too little, in a thread with a large stack
+and with a limit to match. Only functions may have it whose first part can be done twice.
 """
 
 from __future__ import annotations

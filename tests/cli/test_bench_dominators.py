@@ -126,7 +126,7 @@ def test_a_long_run_is_the_only_one(
 
 CHILD = (
     f"import sys, {peers.__name__} as p; p.LIMIT_SECONDS = 0.2; p._igraph = lambda n, edges: lambda: "
-    "max(iter(int, 1)); p.child(*sys.argv[1:])"
+    "max(iter(int, 1)); p.run_peer(*sys.argv[1:])"
 )
 
 

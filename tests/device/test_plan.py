@@ -144,7 +144,7 @@ def test_every_bank_reads_the_latest_value(name: str) -> None:
 
 
 def bank(side: int, position: int, channel: int) -> int:
-    """As `banks.py` numbers them."""
+    """As `bank_accesses.py` numbers them."""
     return (side << 16 | position) << 16 | channel
 
 

@@ -109,7 +109,7 @@ import json, os, sys
 from polyloom import api
 from polyloom.cli import main
 from polyloom.targets import registry
-list(registry.all_targets())
+list(registry.load_targets())
 for line in sys.stdin:
     folder, words, path = json.loads(line)
     if not (child := os.fork()):

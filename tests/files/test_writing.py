@@ -33,7 +33,7 @@ files.write({sys.argv[1]: b"of the other process"})
 IN_A_FOLDER = """
 import sys
 from polyloom import temporary
-with temporary.folder() as folder:
+with temporary.temporary_folder() as folder:
     (folder / "inside").mkdir()
     (folder / "inside" / "file").write_text("text")
     print(folder, flush=True)
@@ -46,7 +46,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     if sys.argv[1:]:
         files.write({sys.argv[1]: b"x" * 2000})
-    with temporary.folder() as folder:
+    with temporary.temporary_folder() as folder:
         (folder / "file").write_bytes(b"x" * 2000)
 except Exception as error:
     print(error)

@@ -53,7 +53,7 @@ def test_the_tree_says_all_rules_of_its_language(
         if name == "tree":
             found.append(form.show(value))
 
-    monkeypatch.setattr(Watch, "saw", saw)
+    monkeypatch.setattr(Watch, "observe", saw)
     if language == "c":
         pytest.importorskip("ziglang", reason="C needs the extra `c`")
         c.load(str(path), Options())

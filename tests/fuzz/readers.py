@@ -32,8 +32,7 @@ from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, PolyloomError
 from polyloom.ir.arguments import Arrays
 from polyloom.riscv.assemble import assemble
 from polyloom.riscv.backend.link import executable as executable_of
-from polyloom.riscv.names import Isa
-from polyloom.riscv.names import parse_isa as isa_of
+from polyloom.riscv.names import Isa, parse_isa
 from polyloom.targets import registry
 from polyloom.targets.belt import machine as belt_machines
 from polyloom.targets.belt.run import model
@@ -294,7 +293,7 @@ def executables() -> Sequence[bytes]:
     """For 32 and 64 bits, with data and with a symbol."""
     return [
         executable_of(data, PLACE, _words(isa), isa, {"f": 0})
-        for isa in map(isa_of, ("rv64gc", "rv32im"))
+        for isa in map(parse_isa, ("rv64gc", "rv32im"))
         for data in (b"\1\2\3\4", b"")
     ]
 
@@ -309,7 +308,7 @@ def assembler(path: str) -> None:
 
     def assembled() -> None:
         with contextlib.suppress(PolyloomError):
-            assemble(text, isa_of("rv64gc"))
+            assemble(text, parse_isa("rv64gc"))
 
     if not limited(PATIENCE, assembled):
         raise Fault("the assembler does not end")

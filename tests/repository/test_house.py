@@ -9,8 +9,8 @@ import pytest
 from tests.repository.house import definitions, measure, odd
 
 # What `make house` prints, rounded to the worse side: whoever makes a figure better writes the new one here.
-AT_MOST = {"tokens of targets": 446_000, "tokens": 1_157_000, "odd names, %": 22.6}
-AT_LEAST = {"comments, % of lines": 1.08, "docstrings that name a source": 202}
+AT_MOST = {"tokens of targets": 446_000, "tokens": 1_157_000, "odd names, %": 1.1}
+AT_LEAST = {"comments, % of lines": 3.2, "docstrings that name a source": 1_190}
 
 
 def test_figures_stay_within_their_bounds() -> None:
@@ -30,6 +30,10 @@ def test_names_without_a_noun_are_odd(name: str) -> None:
 )
 def test_verbs_and_terms_of_the_field_are_not(name: str) -> None:
     assert not odd(name)
+
+
+def test_no_name_of_the_package_is_collected_as_a_test() -> None:
+    assert [d.place for d in definitions() if d.name.startswith("test_")] == []
 
 
 def test_every_kind_of_definition_is_found(tmp_path: Path) -> None:

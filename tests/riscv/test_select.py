@@ -22,8 +22,7 @@ from polyloom.riscv.assemble import assemble
 from polyloom.riscv.image import raw_image
 from polyloom.riscv.model import Machine
 from polyloom.riscv.selects import search
-from polyloom.riscv.selects.expression import Expression, Node, choose, evaluate, is_boolean
-from polyloom.riscv.selects.expression import expression_names as names_in
+from polyloom.riscv.selects.expression import Expression, Node, choose, evaluate, expression_names, is_boolean
 from polyloom.riscv.selects.notation import parse_expression
 from polyloom.riscv.selects.search import inputs
 from polyloom.riscv.selects.select import select_expression
@@ -37,7 +36,7 @@ ISAS = [
 
 def variables(expression: Expression, xlen: int) -> tuple[dict[str, Term], list[Term]]:
     """A bit vector for every name, and that booleans are 0 or 1."""
-    made = {name: z3.BitVec(name, xlen) for name in names_in(expression)}
+    made = {name: z3.BitVec(name, xlen) for name in expression_names(expression)}
     return made, [z3.ULE(value, 1) for name, value in made.items() if is_boolean(name)]
 
 

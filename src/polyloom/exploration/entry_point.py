@@ -17,7 +17,7 @@ from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.exploration import store
 from polyloom.exploration.executor import Executor, Here
 from polyloom.exploration.flow import Flow, describe_machines
-from polyloom.exploration.point_condition import parse_condition as condition
+from polyloom.exploration.point_condition import parse_condition
 from polyloom.exploration.ranges import parse_axes
 from polyloom.exploration.request import Keys, Request, collect_text, specification
 from polyloom.exploration.row import LEVELS, OBJECTIVES
@@ -64,7 +64,7 @@ def explore(
         fspath(cast("PathLike[str]", source)) if isinstance(source, PathLike) else source,
         Space(_targets(on), parse_axes(sweep), parse_axes(set), _parse_fixed({**(values or {}), **fixed})),
         reading if function is None else replace(reading, function=function),
-        None if where is None else condition(where),
+        None if where is None else parse_condition(where),
         (objective,) if isinstance(objective, str) else tuple(objective),
         _level(level),
         seed,

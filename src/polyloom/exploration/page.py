@@ -37,11 +37,12 @@ def page(sweep: Results) -> str:
     best = {id(row) for row in sweep.front()} if sweep.rows else set[int]()
     title = f"{sweep.title}: {len(sweep.rows)} points"
     drawing = _picture(sweep, best)
+    table = _table(sweep.records(), [id(row) in best for row in sweep.rows])
     body = (
         f"<main><h1>{escape(sweep.title)} <small>sweep</small></h1><p>{escape(sweep_text.outcome(sweep))}.</p>"
         f"{section(_heading(sweep), drawing, note=_note(sweep))}"
         f"{section('Best rows', wrap_scrolling(_table(sweep_text.front_rows(sweep))))}"
-        f"{fold_section('All rows', wrap_scrolling(_table(sweep.records(), [id(row) in best for row in sweep.rows])))}</main>"
+        f"{fold_section('All rows', wrap_scrolling(table))}</main>"
     )
     return document(title, _STYLE, body)
 
@@ -101,7 +102,8 @@ def _series(
     )
     dots = "".join(f'<circle class="off" cx="{decimal(x.at(u))}" cy="{decimal(y.at(v))}" r="3"/>' for u, v in others)
     full = "".join(
-        f'<circle cx="{decimal(x.at(u))}" cy="{decimal(y.at(v))}" r="4"><title>{escape(_describe_points(rows))}</title></circle>'
+        f'<circle cx="{decimal(x.at(u))}" cy="{decimal(y.at(v))}" r="4">'
+        f"<title>{escape(_describe_points(rows))}</title></circle>"
         for (u, v), rows in front.items()
     )
     line = f'<path d="{steps}"/>' if steps else ""

@@ -3,8 +3,9 @@
 unit.
 
 `program` gives a function as steps. A nest contains these (transform/library.py), the oracles compute them, and all of
-them give the same bits: `evaluate` on NumPy's numbers, `print_kernel` as a function of C. `ULP` are bounds of the errors, in
-units of the last place, which tests/library measures over all singles by a stride. Roundings and counts are exact.
+them give the same bits: `evaluate` on NumPy's numbers, `print_kernel` as a function of C. `ULP` are bounds of the
+errors, in units of the last place, which tests/library measures over all singles by a stride. Roundings and counts are
+exact.
 
 exp: x = k ln 2 + r, e^r = 1 + r + r^2 q(r), and 2^k is made of its bits; exp2: x = k + r / ln 2. log: x = 2^k m with m
 around 1, log m = f - f^2/2 + f^3 p(f) with f = m - 1. tanh: t + t^3 p(t^2) for small ones, else 1 - 2 / (e^2t + 1). sin

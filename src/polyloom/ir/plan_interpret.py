@@ -2,8 +2,8 @@
 """Reference interpreter of plans: phases one after another on named arrays, each by the interpreter of its equations;
 loops of steps repeat theirs.
 
-`chain_phases` alone knows how arrays pass from phase to phase. Whoever executes phases, interpreter or model, goes through it,
-and an execution of one phase overwrites elements of what its outputs held before.
+`chain_phases` alone knows how arrays pass from phase to phase. Whoever executes phases, interpreter or model, goes
+through it, and an execution of one phase overwrites elements of what its outputs held before.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ def _equation(equation: Recurrence, system: System) -> Iterator[str]:
     for access, read in zip(accesses(equation.value), equation.reads, strict=True):
         for piece in read:
             yield (
-                f"  reads {print_value(access)} {_origin(piece.origin, access)}{_domain(piece.domain, equation, system)}"
+                f"  reads {print_value(access)} {_origin(piece.origin, access)}"
+                f"{_domain(piece.domain, equation, system)}"
             )
 
 

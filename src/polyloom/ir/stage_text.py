@@ -35,7 +35,8 @@ def _lines(program: Program) -> Iterator[str]:
     for name, shape in program.shapes.items():
         yield f"array {name}: {program.types[name]}[{_join(shape)}]"
     for stage in program.stages:
-        yield f"{_product(stage) if isinstance(stage, Product) else _formula(stage)}; label {stage.label}{_options(stage)}"
+        body = _product(stage) if isinstance(stage, Product) else _formula(stage)
+        yield f"{body}; label {stage.label}{_options(stage)}"
     for o in program.outputs:
         at = ", ".join(str(n) if isinstance(n, int) else f"at {n}" for n in o.at)
         yield f"output {o.array} = {o.definition}[{at}]"

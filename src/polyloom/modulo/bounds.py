@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lower bounds on the initiation interval (ResMII and RecMII; Rau 1994) that need no search, with reasons
+"""Minimum initiation interval: lower bounds (ResMII, RecMII; Rau 1994) that need no search, with reasons
 for people.
 
 Resources: operations need at least a number of cells of a set of resources, whatever they choose; an interval offers
@@ -142,7 +142,8 @@ def _capacity_bound(problem: Problem, choices: Sequence[tuple[int, ...]], capaci
         lambda interval: sum(-(-b // interval) for b in busy) <= capacity.limit, max(busy, default=1)
     )
     held = (
-        f"{capacity.name}: {pluralize(capacity.limit, 'place')} for {pluralize(len(members), 'operation')} that hold one "
+        f"{capacity.name}: {pluralize(capacity.limit, 'place')} for "
+        f"{pluralize(len(members), 'operation')} that hold one "
         f"for {sum(busy)} cycles in all"
     )
     return LowerBound(value, held, members)

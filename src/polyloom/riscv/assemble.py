@@ -23,7 +23,7 @@ from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Row, find_row, rows_of_mnemonics
 from polyloom.riscv.names import Isa
 from polyloom.riscv.operands import MNEMONIC, Statement, Text, field_values
-from polyloom.riscv.pseudo import pseudo_table
+from polyloom.riscv.pseudo import expand_statement, pseudo_table
 
 _LINE: Final = re.compile(r"\s*(?:([A-Za-z_.$][\w.$]*|\d+)\s*:)?\s*(?:([A-Za-z.][\w.]*)(?:\s+(\S.*?))?)?\s*")
 _COMMENT: Final = re.compile(r"""((?:[^"#/]|"(?:[^"\\]|\\.)*"|/(?!/)|")*?)(?:(?:#|//).*)?""")
@@ -54,7 +54,7 @@ class Dialect:
     """Assembly dialect of a target: names of control registers, and pseudo-instructions."""
 
     csrs: Mapping[int, str] = field(default_factory=lambda: CSRS)
-    rewrite: Rewrite = rewrite
+    rewrite: Rewrite = expand_statement
 
 
 _PLAIN: Final = Dialect()

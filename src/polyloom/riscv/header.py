@@ -84,7 +84,8 @@ def _row_initializer(row: Row) -> str:
     writes = any(field.role == "rd" and field.kind == "x" for field in base.fields)
     bits = extension_bits(row.extensions)
     return (
-        f"{{{row.match:#010x}, {row.mask:#010x}, {bits:#05x}, {row.xlen}, {row.size}, Op::{_enumerator(base.mnemonic)}, "
+        f"{{{row.match:#010x}, {row.mask:#010x}, {bits:#05x}, {row.xlen}, {row.size}, "
+        f"Op::{_enumerator(base.mnemonic)}, "
         f"{str(writes).lower()}, "
         f"{{{operands}}}, {{{checked[0]}, {checked[1]}}}}}"
     )

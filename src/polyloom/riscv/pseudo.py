@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from polyloom.riscv.isa import OPERAND
-from polyloom.riscv.isa import data_lines as lines_of
+from polyloom.riscv.isa import OPERAND, data_lines
 from polyloom.riscv.names import Isa
 from polyloom.riscv.operands import Text, parse_integer, sign_extend
 
@@ -38,7 +37,7 @@ def expand_statement(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple
 def pseudo_table() -> dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]]:
     """Table of pseudo-instructions, by mnemonic and number of operands: the operands' names and the lines."""
     made: dict[tuple[str, int], tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    for mnemonic, operands, *rest in lines_of("pseudo.txt"):
+    for mnemonic, operands, *rest in data_lines("pseudo.txt"):
         names = () if operands == "-" else tuple(operands.split(","))
         made[mnemonic, len(names)] = (names, tuple(line.strip() for line in " ".join(rest).split(";")))
     return made

@@ -70,8 +70,8 @@ def place_provenance(place: Place) -> Provenance | None:
 
 
 def with_statement(found: Provenance, texts: Mapping[str, str]) -> Provenance:
-    """Provenance with its line in `source_texts`, which are files with what they say; as it is where it has a statement, or
-    they do not have the line.
+    """Provenance with its line in `source_texts`, which are files with what they say; as it is where it has a
+    statement, or they do not have the line.
     """
     lines = texts.get(found.file, "").split("\n")
     if found.statement or not 0 < found.line <= len(lines):

@@ -79,8 +79,8 @@ def _distribute(nest: Nest, system: System) -> Plan:
 
 
 def arguments_of_system(system: System) -> frozenset[str]:
-    """The arguments whose elements at entry show, for some values of the parameters: they are read, or not all of them
-    overwritten."""
+    """Upward exposed arguments of a system: those whose elements at entry show, for some values of the parameters: they
+    are read, or not all of them overwritten."""
     read = {o.name for o in origins(system.equations) if isinstance(o, Stored)}
     written = {f.name for f in system.finals}
     return frozenset(

@@ -4,7 +4,7 @@
 Where `a[2 * i]` is written and `a[j]` read, who wrote what is read depends on the remainder of j by 2, which no affine
 condition says. With j = 2 k + r and a copy of the body for each r, 2 i = 2 k + r has the solution i = k for r = 0, and
 none for r = 1 (Banerjee's test by greatest common divisors, "Dependence Analysis for Supercomputing", 1988, decides it
-for each copy). Loops over the places of a strip (`frontend.strips`) are unrolled whole.
+for each copy). Loops over the places of a strip (`frontend.strip_mining`) are unrolled whole.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from polyloom.riscv.rvwmo.check_text import judge
 from tests.docs.drawn import svg
 
 from polyloom.diagnostics import Source
+from polyloom.riscv.rvwmo.check import judge
 from polyloom.riscv.rvwmo.path import Operation
 from polyloom.riscv.rvwmo.ppo import preserved_program_order
 from polyloom.riscv.rvwmo.reader import read_litmus

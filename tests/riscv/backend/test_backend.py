@@ -30,8 +30,7 @@ from polyloom.riscv.backend.pairs import is_pair
 from polyloom.riscv.backend.run import call
 from polyloom.riscv.backend.schedule import schedule
 from polyloom.riscv.backend.words import encode_words
-from polyloom.riscv.encode import decode
-from polyloom.riscv.encode import expand_compressed as uncompressed
+from polyloom.riscv.encode import decode, expand_compressed
 from polyloom.riscv.image import elf_image, raw_image
 from polyloom.riscv.model import Machine
 
@@ -262,7 +261,7 @@ def test_a_return_address_that_is_not_saved_is_noticed(monkeypatch: pytest.Monke
     def without_ra(code: Code) -> list[Reg]:
         return [register for register in saved_registers(code) if register != RA]
 
-    monkeypatch.setattr(frames, "saved", without_ra)
+    monkeypatch.setattr(frames, "saved_registers", without_ra)
     with pytest.raises(PolyloomError, match=r"PL091\d"):
         call(compile_function(function, WIDE).elf, WIDE, function, [7], limit=1000)
 
@@ -343,7 +342,7 @@ def _meanings(data: bytes, isa: names.Isa) -> list[tuple[str, tuple[int, ...]]]:
         found = decode(int.from_bytes(data[place : place + 4], "little"), isa)
         assert found is not None
         place += found.row.size
-        whole = uncompressed(found, isa)
+        whole = expand_compressed(found, isa)
         made.append((whole.row.mnemonic, whole.values))
     return made
 

@@ -33,7 +33,7 @@ from polyloom.riscv.backend.data import Layout
 from polyloom.riscv.backend.legalize import legalize
 from polyloom.riscv.backend.run import call
 from polyloom.riscv.disassemble import listing
-from polyloom.riscv.image import elf_image as image
+from polyloom.riscv.image import elf_image
 from polyloom.transform.ssa.construct import construct
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
@@ -129,7 +129,7 @@ def test_orders_are_those_of_the_table_of_mappings(tmp_path: Path) -> None:
 
 
 def _words(elf: bytes, entry: int, size: int, machine: names.Isa) -> list[str]:
-    segment = next(s for s in image(elf, machine).segments if s.address == entry)
+    segment = next(s for s in elf_image(elf, machine).segments if s.address == entry)
     return [line.split()[2] for line in listing(segment.data[:size], machine, entry)]
 
 

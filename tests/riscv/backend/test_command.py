@@ -250,7 +250,7 @@ def test_a_run_without_an_end_is_ended(call: Call, monkeypatch: pytest.MonkeyPat
     assert (status, out) == (1, "")
     assert "`forever` has not returned after 1000000 instructions\n  --> commands.c:" in err
     assert "`--max-instructions 10000000` lets it run longer" in err
-    monkeypatch.setattr(run, "bar", lambda _: nullcontext(_interrupt))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    monkeypatch.setattr(run, "progress_bar", lambda _: nullcontext(_interrupt))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     assert call("forever n=3 --on riscv:rv64gc --max-instructions 1000000000000") == (130, "", "")
 
 
@@ -298,7 +298,7 @@ def test_a_difference_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -
             replace(code, blocks=tuple(Block(b.name, tuple(_subtracted(op) for op in b.ops)) for b in code.blocks))
         )
 
-    monkeypatch.setattr(link, "marked", changed)
+    monkeypatch.setattr(link, "encode_function", changed)
     status, out, err = call("dot n=3 --in a=int.npy --in c=int.npy --on riscv:rv64gc --json")
     assert status == 4
     assert json.loads(out)["verified"] is False

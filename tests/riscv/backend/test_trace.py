@@ -55,7 +55,7 @@ def test_every_class_is_a_lane_and_every_instruction_has_one() -> None:
 @pytest.mark.parametrize("on", ["riscv:rv64gc", "riscv:rv32gc"])
 def test_a_span_for_each_instruction(on: str, source: str) -> None:
     made = pl.compile(source, on=on)
-    plain, traced = made.run(n=9), made.ready({}).run(n=9, trace=True)
+    plain, traced = made.run(n=9), made.prepare_instance({}).run(n=9, trace=True)
     assert traced.verified
     assert traced.data["instructions"] == plain.data["instructions"] == len(traced.trace.spans)
     assert [span.start for span in traced.trace.spans] == list(range(len(traced.trace.spans)))

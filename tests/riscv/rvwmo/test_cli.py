@@ -13,7 +13,7 @@ from tests.riscv.rvwmo.shapes import cycle
 
 from polyloom.cli import main
 from polyloom.diagnostics import Source
-from polyloom.riscv.rvwmo.hash import computed_hash, declared_hash, test_hash
+from polyloom.riscv.rvwmo.hash import computed_hash, declared_hash, litmus_hash
 from polyloom.riscv.rvwmo.log import parse_log
 from polyloom.riscv.rvwmo.reader import read_litmus
 
@@ -262,7 +262,7 @@ def test_hashes_are_those_of_the_tools() -> None:
     assert computed_hash(read_litmus(Source("", SWAPS))) == "760e481b3c7b9ad1c78990727e5fcf50"
     assert computed_hash(read_litmus(Source("", CONTROL))) == "4b7cc27655fc88b787996b02dcf86e17"
     assert declared_hash(('"Cycle"', "hash =A05b05209e12b622034855bb94db48cd ")) == "a05b05209e12b622034855bb94db48cd"
-    assert test_hash(read_litmus(Source("", SWAPS.replace("\n{", "\nHash=ab12\n{", 1)))) == "ab12"
+    assert litmus_hash(read_litmus(Source("", SWAPS.replace("\n{", "\nHash=ab12\n{", 1)))) == "ab12"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def by_location(test: Litmus) -> Verdict:
     def refused(*_: object) -> None: ...
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(executions, "counted", refused)
+        patch.setattr(executions, "count_executions", refused)
         return judge(test)
 
 

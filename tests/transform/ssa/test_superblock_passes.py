@@ -27,6 +27,7 @@ from polyloom.ir.ssa_types import Type
 from polyloom.ir.ssa_verify import verify
 from polyloom.transform.ssa import materialize
 from polyloom.transform.ssa.address_modes import AddressMode, select_addresses
+from polyloom.transform.ssa.exit_test_replacement import replace_loop_tests
 from polyloom.transform.ssa.expand_operations import Makers, expand_operations
 from polyloom.transform.ssa.hoist import HoistCosts, hoist
 from polyloom.transform.ssa.hyperblocks import form_hyperblocks
@@ -36,7 +37,6 @@ from polyloom.transform.ssa.redundant_loads import forward_loads
 from polyloom.transform.ssa.simplify import simplify
 from polyloom.transform.ssa.sinking import sink
 from polyloom.transform.ssa.speculation import Speculation
-from polyloom.transform.ssa.test_replacement import replace_loop_tests
 
 ALL = Speculation(frozenset(SPECULATED), frozenset({"store", "call"}))
 MODE = AddressMode((8, 4, 2, 1), 12)

@@ -65,7 +65,7 @@ def test_a_mask_that_is_forgotten_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
         del position
         return lanes.number(0)
 
-    monkeypatch.setattr(rewriting.Lanes, "_masked", nothing)
+    monkeypatch.setattr(rewriting.Lanes, "_inactive_lanes", nothing)
     assert any(differs(function, made, seed) for seed, function, made in drawn(20))
 
 

@@ -58,7 +58,7 @@ def test_all_that_a_stage_may_have_reads_back() -> None:
 
 BROKEN = {
     "arrays_are_declared": ("array B: f32[K, M]\n", ""),
-    "results_are_computed_once": ("formula S", "formula R"),
+    "results_have_one_stage": ("formula S", "formula R"),
     "indices_have_the_rank": ("A[i, k]", "A[k]"),
     "stages_follow_what_they_read": ("sum k: A[i, k]", "sum k: S[i, k]"),
     "products_are_of_matrices": ("B[k, j]", "B[k, i]"),

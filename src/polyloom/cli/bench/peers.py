@@ -31,7 +31,7 @@ _LEAST: Final = 5
 """Runs unless one takes ten seconds; there are more, up to the number asked for, as long as they take less than a
 second together."""
 _LONG: Final = 10
-_CHILD: Final = f"import sys; from {__name__} import child; child(*sys.argv[1:])"
+_CHILD: Final = f"import sys; from {__name__} import run_peer; run_peer(*sys.argv[1:])"
 Edges = npt.NDArray[np.int32]
 Found = Sequence[int] | Mapping[int, int]
 

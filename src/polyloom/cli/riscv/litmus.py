@@ -26,8 +26,8 @@ from polyloom.frontend import source_file, ssa
 from polyloom.riscv import names
 from polyloom.riscv.ordering import preserve_order
 from polyloom.riscv.rvwmo import Verdict, judge
-from polyloom.riscv.rvwmo.check_text import MAX_EXECUTIONS
-from polyloom.riscv.rvwmo.hash import test_hash
+from polyloom.riscv.rvwmo.check import MAX_EXECUTIONS
+from polyloom.riscv.rvwmo.hash import litmus_hash
 from polyloom.riscv.rvwmo.litmus import Litmus, print_litmus
 from polyloom.riscv.rvwmo.log import Entry, Log, agrees, forbidden_states, merge_entries, parse_log
 from polyloom.riscv.rvwmo.pattern import litmus_tests
@@ -43,8 +43,6 @@ _FOR_C: Final = {
     "includes": "-I",
     "defines": "-D",
     "shapes": "--shape",
-    "companions": "--with",
-    "ignore": "--ignore",
     "single_constants": "--single-constants",
     "reassociate": "--reassociate",
 }
@@ -323,7 +321,7 @@ def _compare_file(path: str, log: Log, limit: int) -> _Compared:
         if text.partition("\n")[0].removeprefix("RISCV").strip() in log.names:
             raise
         return _Compared(path, "absent")
-    groups = log.about(test.name, test_hash(test))
+    groups = log.about(test.name, litmus_hash(test))
     if not groups:
         return _Compared(path, "other hash" if test.name in log.names else "absent")
     verdict = judge(test, limit)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, affine_condition
-from polyloom.frontend.loops.counters import uses
+from polyloom.frontend.loops.counters import count_uses
 from polyloom.frontend.loops.remainders import divided_parameter
 from polyloom.frontend.loops.roles import Roles, assumption
 from polyloom.frontend.loops.statements import Nodes, Statements, with_parts
@@ -42,7 +42,7 @@ def lower_body(
     # The statement tree is a form between passes: `--print-after tree` prints it, and tests verify it.
     Watch().observe("tree", nodes, FORM)
     # Counted over the whole body: a variable of one branch alone occurs nowhere else.
-    builder.uses = uses(nodes)
+    builder.uses = count_uses(nodes)
     initial: Nodes = ()
     for parameter in parameters:
         # Scalars by value that the function changes.
@@ -119,7 +119,7 @@ def _parted(nodes: Sequence[Node], scope: Scope, builder: Statements) -> Nodes:
         return builder.block(nodes, scope)
     name, size = found
     parted = Parted(name, size, builder.fresh(name), builder.fresh(name))
-    return parted.loops(lambda f, w: _parted(nodes, with_parts(scope, name, f).within(w), builder), nodes[0].span)
+    return parted.loops(lambda f, w: _parted(nodes, with_parts(scope, name, f).restrict_domain(w), builder), nodes[0].span)
 
 
 def number_statements(nodes: Sequence[NestNode], taken: set[str]) -> Nodes:

@@ -44,18 +44,18 @@ def changed_counters(node: Node, counters: frozenset[str]) -> frozenset[str]:
     return counters & found if found else frozenset()
 
 
-def uses(nodes: Iterable[Node]) -> Counter[str]:
+def count_uses(nodes: Iterable[Node]) -> Counter[str]:
     """Use counts of variables in statements."""
     return Counter(n.symbol for node in nodes for n in node if n.kind == "name")
 
 
 def assigned_first(name: str, statements: Iterable[Node]) -> bool:
     """Whether statements assign a variable before they read it: its value before them is not live."""
-    first = next((part for part in statements if uses((part,))[name] or _declares(part, name)), None)
+    first = next((part for part in statements if count_uses((part,))[name] or _declares(part, name)), None)
     if first is None or _declares(first, name):
         return True
     assigns = first.kind == "binary" and first.opcode == "=" and assigned_symbol(first) == name
-    return assigns and not uses(first.inner[1:])[name]
+    return assigns and not count_uses(first.inner[1:])[name]
 
 
 def _declares(node: Node, name: str) -> bool:
@@ -204,7 +204,7 @@ def find_course(
     # One turn from unknown values: a variable whose difference is a constant then grows by it in every turn.
     symbols = {name: Affine.symbol(hidden_name(name)) for name in names}
     own = inside.symbols.get(found.identity) if found is not None else None
-    scope = with_values(inside, symbols).within(_unsigned(statements, symbols))
+    scope = with_values(inside, symbols).restrict_domain(_unsigned(statements, symbols))
     # What holds at the head of each turn may decide a branch in the body.
     holds = affine_condition(test, scope) if test is not None else None
     behind = propagate(statements, scope if holds is None else scope.restrict_domain(holds), counters)

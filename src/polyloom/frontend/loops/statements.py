@@ -3,7 +3,7 @@
 
 Affine conditions become `If`, also those of conditional operators within an assignment, which is then written once for
 each side: what only one side accesses is accessed nowhere else. Data-dependent conditions become selections
-(`frontend.predicate`; Allen, Kennedy, Porterfield and Warren 1983).
+(`frontend.if_convert`; Allen, Kennedy, Porterfield and Warren 1983).
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from polyloom.frontend.loops.counters import (
     assigned_product,
     assigned_symbol,
     assigned_value,
+    changed_counters,
+    count_uses,
     counted_while_header,
     find_course,
     propagate,
@@ -31,9 +33,6 @@ from polyloom.frontend.loops.counters import (
     scope_after_loop,
     value_in,
     with_values,
-)
-from polyloom.frontend.loops.counters import (
-    changed_counters as changed,
 )
 from polyloom.frontend.loops.elements import array_reference, polynomial
 from polyloom.frontend.loops.extent_text import affine_text, extent_texts
@@ -110,7 +109,7 @@ class Statements:
 
     def changed_counters(self, node: Node) -> frozenset[str]:
         """The counters that a statement changes."""
-        return changed(node, self.roles.counters) if self.roles.counters else frozenset()
+        return changed_counters(node, self.roles.counters) if self.roles.counters else frozenset()
 
     def split_paths(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
         """A statement after which counters have values that depend on affine conditions, and what follows it."""

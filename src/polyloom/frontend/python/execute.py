@@ -144,9 +144,9 @@ class _Rewriter:
 
     def data(self, node: ast.expr) -> ast.expr:
         """A node whose value is a NumPy scalar of the inferred type."""
-        return ast.copy_location(self.typed(node), node)
+        return ast.copy_location(self.typed_expression(node), node)
 
-    def typed(self, node: ast.expr) -> ast.expr:
+    def typed_expression(self, node: ast.expr) -> ast.expr:
         dtype = self.types.node_type(node)
         found = affine_form(node, self.scope) if is_affine(node, self.scope) else None
         if found is not None:

@@ -72,9 +72,9 @@ class Types:
 
     def common(self, a: ast.expr, b: ast.expr) -> ElementType:
         """The type in which two operands are compared."""
-        return self.promoted(a, self.node_type(a), self.node_type(b))
+        return self.promote_types(a, self.node_type(a), self.node_type(b))
 
-    def promoted(self, node: ast.expr | ast.stmt, a: ElementType, b: ElementType) -> ElementType:
+    def promote_types(self, node: ast.expr | ast.stmt, a: ElementType, b: ElementType) -> ElementType:
         """Type promotion, to NumPy's common type (NEP 50, 2021); raises PL0139 where that is one of 64 bits."""
         found = _PROMOTED.get(np.result_type(NUMPY[a], NUMPY[b]))
         if found is not None:
@@ -313,13 +313,13 @@ class Types:
         if a is b:
             return a
         if a.dtype is not None and b.dtype is not None:
-            return a if a.dtype == b.dtype else Slot(self.promoted(node, a.dtype, b.dtype))
+            return a if a.dtype == b.dtype else Slot(self.promote_types(node, a.dtype, b.dtype))
         # At most one of them is known here.
         known, weak = (a, b) if a.dtype is not None else (b, a)
         if known.dtype in (*INTEGERS, "bool") and (weak.real or known.dtype == "bool"):
             # As in Python, a real number beside integers is a double, and an integer beside bools is none of these.
             weak.dtype = "f64" if weak.real else "i32"
-            return Slot(self.promoted(node, known.dtype, weak.dtype))
+            return Slot(self.promote_types(node, known.dtype, weak.dtype))
         return self.unify_slots(known, weak)
 
     def unify_slots(self, a: Slot, b: Slot) -> Slot:

@@ -129,7 +129,7 @@ class _Statements:
         differs = known is not None and found is not None and known != found
         if differs and isinstance(target, ast.Name) and target.id in free:
             assert known is not None and found is not None
-            wider = self.types.promoted(node, known, found)
+            wider = self.types.promote_types(node, known, found)
             help = f"declare it: `{target.id}: pl.{wider} = ...` converts what is assigned; or use another variable"
             message = f"the variable `{target.id}` is of the type {known}, and {found} is assigned to it"
             raise self.text.error("PL0139", message, node, help)

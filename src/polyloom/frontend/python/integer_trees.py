@@ -159,7 +159,7 @@ def _integer_tree(node: ast.expr, scope: Scope) -> Node:
             operands = integer_tree(left, scope), integer_tree(right, scope)
             return make.binary_operation(OPCODES[type(operator)], operands, INTEGER, at)
         case ast.IfExp(test=condition, body=body, orelse=orelse):
-            parts = test_tree(condition, scope), integer_tree(body, scope), integer_tree(orelse, scope)
+            parts = condition_tree(condition, scope), integer_tree(body, scope), integer_tree(orelse, scope)
             return Node("choose", at, INTEGER, parts)
         # min and max of two or more, by identity: whatever the text calls them.
         case ast.Call(func=called, args=[_, _, *_] as operands, keywords=[]) if scope.value(called) in (min, max):
@@ -174,7 +174,7 @@ def _integer_tree(node: ast.expr, scope: Scope) -> Node:
             return Node("other", at)
 
 
-def test_tree(node: ast.expr, scope: Scope) -> Node:
+def condition_tree(node: ast.expr, scope: Scope) -> Node:
     """Test of integers as a tree (Python language reference, section 6.10): a chain a < b < c is a < b and b < c."""
     at = scope.text.span(node)
     match node:
@@ -187,10 +187,10 @@ def test_tree(node: ast.expr, scope: Scope) -> Node:
             return reduce(lambda a, b: make.binary_operation("&&", (a, b), INTEGER, at), found)
         case ast.BoolOp(op=operator, values=values):
             opcode = "||" if isinstance(operator, ast.Or) else "&&"
-            parts = [test_tree(value, scope) for value in values]
+            parts = [condition_tree(value, scope) for value in values]
             return reduce(lambda a, b: make.binary_operation(opcode, (a, b), INTEGER, at), parts)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return Node("unary", at, INTEGER, (test_tree(operand, scope),), "!")
+            return Node("unary", at, INTEGER, (condition_tree(operand, scope),), "!")
         case _:
             return integer_tree(node, scope)
 
@@ -202,7 +202,7 @@ def affine_form(node: ast.expr, scope: Scope) -> Affine | None:
 
 def affine_condition(node: ast.expr, scope: Scope) -> Condition | None:
     """Affine condition of a test; a bare integer holds where it is not 0."""
-    return forms.affine_condition(test_tree(node, scope), scope.forms)
+    return forms.affine_condition(condition_tree(node, scope), scope.forms)
 
 
 def array_extent(node: ast.expr, scope: Scope) -> Affine:

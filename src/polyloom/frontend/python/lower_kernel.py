@@ -118,7 +118,7 @@ class _Tree:
             case ast.AugAssign():
                 return (self.lower_augmented(node),)
             case ast.Assert(test=test):
-                return (replace(plain, kind="assume", inner=(integers.test_tree(test, self.scope),)),)
+                return (replace(plain, kind="assume", inner=(integers.condition_tree(test, self.scope),)),)
             case ast.Continue():
                 return (replace(plain, kind="continue"),)
             case ast.Return():
@@ -291,7 +291,7 @@ class _Tree:
         """A condition: affine, or of data."""
         if affine_condition(node, self.scope) is not None:
             # Affine tests keep their form: the loop reader makes branches of them, not selections.
-            return integers.test_tree(node, self.scope)
+            return integers.condition_tree(node, self.scope)
         at, bool_ = self.text.span(node), CTYPE["bool"]
         match node:
             case ast.Compare(left=left, ops=relations, comparators=others):

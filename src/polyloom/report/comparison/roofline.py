@@ -124,7 +124,8 @@ def _mark(p: Point, x: Scale, y: Scale) -> str:
     """A dot with the row's number, and a line to its own ceiling."""
     at, height, above = x.at(p.intensity), y.at(p.rate), y.at(p.ceiling(p.intensity))
     told = f"{p.name}: {p.rate:.3g} operations per cycle, {p.rate / p.ceiling(p.intensity):.0%} of its own ceiling"
-    lead = f'<path stroke="{_colour(p.number)}" stroke-dasharray="3 3" d="M{decimal(at)} {decimal(height)}V{decimal(above)}"/>'
-    place = f'cx="{decimal(at)}" cy="{decimal(height)}" r="5" fill="{_colour(p.number)}"'
+    colour = _colour(p.number)
+    lead = f'<path stroke="{colour}" stroke-dasharray="3 3" d="M{decimal(at)} {decimal(height)}V{decimal(above)}"/>'
+    place = f'cx="{decimal(at)}" cy="{decimal(height)}" r="5" fill="{colour}"'
     dot = f"<circle {place}><title>{escape(told)}</title></circle>"
     return lead + dot + text(at + 9, height + 4, str(p.number))

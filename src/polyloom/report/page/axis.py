@@ -2,7 +2,8 @@
 """Axes with ticks at round numbers: 1, 2 or 5 times a power of ten (Heckbert, "Nice numbers for graph labels", 1990),
 or on a logarithmic scale powers of the base.
 
-A `Scale` maps values to places of a picture; `draw_horizontal` and `draw_vertical` draw its axis below or to the left of what it measures.
+A `Scale` maps values to places of a picture; `draw_horizontal` and `draw_vertical` draw its axis below or to the left
+of what it measures.
 """
 
 from __future__ import annotations

@@ -159,7 +159,8 @@ def _check_instruction(function: Function, instruction: Instruction, isa: Isa) -
     if operation in ATOMICS and "a" not in isa.extensions:
         raise input_error(
             "PL0930",
-            f"@{function.name}{_location_text(function, place)}: an atomic read-modify-write needs the extension a, which "
+            f"@{function.name}{_location_text(function, place)}: "
+            "an atomic read-modify-write needs the extension a, which "
             f"{isa} does not have",
             help=f"run it on rv{isa.xlen}gc, or read and write with plain variables",
         )
@@ -192,7 +193,8 @@ def _check_type(function: Function, type: Type, isa: Isa, place: Place) -> None:
         what = "float" if type == F32 else "double"
         raise input_error(
             "PL0930",
-            f"@{function.name}{_location_text(function, place)}: `{what}` needs the extension {needed}, which {isa} does "
+            f"@{function.name}{_location_text(function, place)}: "
+            f"`{what}` needs the extension {needed}, which {isa} does "
             "not have",
             help=f"run it on rv{isa.xlen}gc, or on integers",
         )

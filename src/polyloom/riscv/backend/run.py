@@ -108,7 +108,7 @@ def call_image(
 
 def _check_sizes(arrays: Sequence[np.ndarray]) -> None:
     """Refuses objects of 2**31 bytes or more: what a loop accesses in two iterations is less than that far apart
-    (`transform.ssa.unwrap`).
+    (`transform.ssa.index_widening`).
     """
     largest = max((array.nbytes for array in arrays), default=0)
     if largest > LARGEST:

@@ -3,6 +3,6 @@
 manual, chapter "RVWMO Memory Consistency Model").
 """
 
-from polyloom.riscv.rvwmo.check_text import Verdict, check_text, judge
+from polyloom.riscv.rvwmo.check import Verdict, check_text, judge
 
 __all__ = ["Verdict", "check_text", "judge"]

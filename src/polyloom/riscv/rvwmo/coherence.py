@@ -32,8 +32,8 @@ class Node:
     """Event: an operation in an execution. `number` is its number among all operations, `hart` and `index` its place in
     its path.
 
-    `ordered_nodes`: preserved program order relates it to others; `sources`: of a store, the operations that its address and
-    data depend on.
+    `ordered_nodes`: preserved program order relates it to others; `sources`: of a store, the operations that its
+    address and data depend on.
     """
 
     number: int
@@ -50,8 +50,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """Class of executions of a location: for each of its `ordered_nodes` operations those that must precede it (bit masks),
-    relevant reads with what they read, and the final value.
+    """Class of executions of a location: for each of its `ordered_nodes` operations those that must precede it (bit
+    masks), relevant reads with what they read, and the final value.
     """
 
     before: tuple[int, ...]
@@ -73,8 +73,8 @@ class Site:
     """Location: its operations hart by hart in program order, its initial value, the reads of interest, and which are
     possible.
 
-    `limited` are reads that may not have every value. `after` has, for each of the `ordered_nodes` operations, those that
-    preserved program order puts after it: `width` bits each, side by side.
+    `limited` are reads that may not have every value. `after` has, for each of the `ordered_nodes` operations, those
+    that preserved program order puts after it: `width` bits each, side by side.
     """
 
     harts: tuple[tuple[Node, ...], ...]

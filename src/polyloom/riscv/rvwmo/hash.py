@@ -23,7 +23,7 @@ from polyloom.riscv.rvwmo.values import Constant, Pointer
 _DECLARED: Final = re.compile(r"hash[ \t]*=[ \t]*(\S+)[ \t]*", re.IGNORECASE)
 
 
-def test_hash(test: Litmus) -> str:
+def litmus_hash(test: Litmus) -> str:
     """In lower case."""
     return declared_hash(test.info) or computed_hash(test)
 

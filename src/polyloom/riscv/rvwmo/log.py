@@ -23,7 +23,7 @@ from itertools import pairwise
 from typing import Final
 
 from polyloom.riscv.isa import X_NAMES, register_number
-from polyloom.riscv.rvwmo.check_text import Verdict
+from polyloom.riscv.rvwmo.check import Verdict
 
 _TEST: Final = re.compile(r"Test (\S+)")
 _TABLE: Final = re.compile(r"(States|Histogram)\b")

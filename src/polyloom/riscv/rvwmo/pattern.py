@@ -20,7 +20,7 @@ from typing import Literal
 from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import Function
 from polyloom.riscv.names import Isa
-from polyloom.riscv.rvwmo.check_text import judge
+from polyloom.riscv.rvwmo.check import judge
 from polyloom.riscv.rvwmo.litmus import And, Declaration, Equal, Instruction, Litmus, Place, Register, Statement
 from polyloom.riscv.rvwmo.lower import LETTERS, Access, Program, lower_function
 from polyloom.riscv.rvwmo.values import Pointer

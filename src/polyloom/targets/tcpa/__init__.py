@@ -19,7 +19,7 @@ ENTRY: Final = Entry(
             "classes": "sizes:classes",
             "sizes": "sizes:sizes",
             "instantiation": "instantiation:rows",
-            "scaling": "scaling:rows",
+            "scaling": "region_scaling:rows",
             "model": "model:rows",
             "compile": "compilation:rows",
             "polybench": "polybench:rows",

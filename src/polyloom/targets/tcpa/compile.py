@@ -76,10 +76,10 @@ def compile_program(
 
     def run_mapping(relays: Change[Program], balance: Change[Graph]) -> Symbolic:
         changes = partial(record_change, "relays", relays), partial(record_change, "balance", balance)
-        return run_passes(program, _passes(machine, user_mapping, candidates, tell, *changes), watch)
+        return run_passes(program, _passes(machine, mapping, candidates, tell, *changes), watch)
 
     # A mapping of the user's names the equations that there are.
-    usual = _identity if user_mapping is not None else partial(insert_relays_if_short, machine=machine)
+    usual = _identity if mapping is not None else partial(insert_relays_if_short, machine=machine)
     try:
         symbolic = run_mapping(usual, partial(balance_units, machine=machine))
     except PolyloomError as error:
@@ -89,7 +89,7 @@ def compile_program(
         # A shorter interval keeps more values at a time than registers hold, perhaps.
         others += [usual] if "balance" in changed else []
         # Operations that exclude each other share the registers of a distance only if they read at the same time.
-        others += [partial(insert_relays, machine=machine)] if user_mapping is None and "relays" not in changed else []
+        others += [partial(insert_relays, machine=machine)] if mapping is None and "relays" not in changed else []
         symbolic = _try_attempts([partial(run_mapping, relays, _identity) for relays in others], error)
     # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
@@ -125,7 +125,7 @@ def _passes(
         Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
         Pass("balance", balance, pass_forms.GRAPH),
         Pass("copies", partial(_limit_destinations, machine=machine), pass_forms.GRAPH),
-        Pass("schedules", partial(_schedules, machine=machine, given=user_mapping, tell=tell), pass_forms.SCHEDULES),
+        Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), pass_forms.SCHEDULES),
         Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), pass_forms.CANDIDATES),
         Pass("tables", partial(_assemble, machine=machine), pass_forms.SYMBOLIC),
     )

@@ -14,7 +14,7 @@ from polyloom.transform.ssa.counters import Count
 from polyloom.transform.ssa.pointer_variables import Pointer, address_of_count
 
 
-def test_next_value(body: Body, place: Place, known: Sequence[Count]) -> None:
+def compare_next_value(body: Body, place: Place, known: Sequence[Count]) -> None:
     """A test of a counter against a number becomes one of its next value."""
     test = _test(body, place)
     if test is None:
@@ -27,7 +27,7 @@ def test_next_value(body: Body, place: Place, known: Sequence[Count]) -> None:
             return
 
 
-def test_pointer(body: Body, place: Place, advanced: Sequence[tuple[Pointer, Value]]) -> None:
+def compare_pointer(body: Body, place: Place, advanced: Sequence[tuple[Pointer, Value]]) -> None:
     """Linear function test replacement by a pointer (Cocke, Kennedy 1977). A pointer that is accessed in each iteration
     comes back to the same address only after it has run through all of the memory: it is where it ends exactly when the
     counter is.

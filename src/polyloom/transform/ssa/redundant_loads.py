@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Redundant load elimination: a load gives what was stored or loaded there before, on every path and with nothing in
-between that may change it (`analysis.available_values`)."""
+"""Redundant load elimination, store forwarding: a load gives what was stored or loaded there before, on every path and
+with nothing in between that may change it (`analysis.available_values`)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loop inversion (rotation): `while (c) s` becomes `if (c) do s while (c)` (Muchnick, "Advanced Compiler Design and
+"""Loop rotation (inversion): `while (c) s` becomes `if (c) do s while (c)` (Muchnick, "Advanced Compiler Design and
 Implementation", 1997, section 18.5).
 
 One jump fewer per iteration, and what the header of a rotated loop computes is computed whenever the loop is entered.

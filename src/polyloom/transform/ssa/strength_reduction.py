@@ -20,7 +20,7 @@ from polyloom.transform.ssa.counters import counts, multiply
 from polyloom.transform.ssa.dce import dce
 from polyloom.transform.ssa.function_editing import on_each_function
 from polyloom.transform.ssa.hoist import HoistCosts, Hoisting
-from polyloom.transform.ssa.loop_tests import test_next_value, test_pointer
+from polyloom.transform.ssa.loop_tests import compare_next_value, compare_pointer
 from polyloom.transform.ssa.pointer_variables import pointers, rewrite
 from polyloom.transform.ssa.preheaders import with_preheaders
 
@@ -50,8 +50,8 @@ def _reduce(body: Body, number: int, forest: LoopForest, above: list[int]) -> No
     scope = body.scope(members)
     known = counts(body, place, scope)
     # Before pointers: the test must read the counter's next value for a pointer to take its place.
-    test_next_value(body, place, list(known.values()))
+    compare_next_value(body, place, list(known.values()))
     scope = body.scope(members, frozenset(count.variable.name for count in known.values()))
     found = pointers(body, place, known, scope)
     if found:
-        test_pointer(body, place, rewrite(body, place, found))
+        compare_pointer(body, place, rewrite(body, place, found))

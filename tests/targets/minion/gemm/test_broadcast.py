@@ -138,7 +138,7 @@ def test_the_prediction_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     kernel = pl.compile(chain(tmp_path, "left"), on="minion:64", fp="reassociate")
     one = kernel.run(**sizes)
     assert one.data["broadcast"] is True
-    monkeypatch.setattr(compiling, "followed", _apart)
+    monkeypatch.setattr(compiling, "chain_products", _apart)
     apart = pl.compile(chain(tmp_path, "left"), on="minion:64", fp="reassociate").run(**sizes)
     assert apart.data["broadcast"] is False
     assert cast(int, one.cycles) < cast(int, apart.cycles)
@@ -153,7 +153,7 @@ def test_several_blocks_of_a_long_first_sum_stay_apart(tmp_path: Path) -> None:
 def test_every_wait_is_needed(joined: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a chain, and of a split sum that a barrier parts from the product that reads it."""
     if not joined:
-        monkeypatch.setattr(compiling, "followed", _apart)
+        monkeypatch.setattr(compiling, "chain_products", _apart)
 
     options: dict[str, Any] = {"split_k": 2, "fp": "reassociate"} | ({"broadcast": True} if joined else {})
     kernel = pl.compile(chain(tmp_path, "left"), on="minion:8", **options)
@@ -201,7 +201,7 @@ def test_who_shares_nothing_does_not_wait(name: str, met: list[str], monkeypatch
         return barrier(team, label, number)
 
     monkeypatch.setattr(compiling, "barrier", counted)
-    monkeypatch.setattr(compiling, "followed", _apart)
+    monkeypatch.setattr(compiling, "chain_products", _apart)
     sizes: dict[str, Any] = {"M": 20, "N": 20} if name != "mm3" else dict.fromkeys(("NI", "NJ", "NK", "NL", "NM"), 20)
     result = pl.compile(MATMUL.replace("matmul.pla", f"kernels/{name}.py"), on="minion:3").run(**sizes)
     assert (result.verified, result.data["hazards"], found) == (True, [], met)

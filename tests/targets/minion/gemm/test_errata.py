@@ -41,7 +41,7 @@ def test_vector_code_behind_a_product(tmp_path: Path, monkeypatch: pytest.Monkey
     assert result.verified
     assert result.data["phases"] == ["product", "simd"]
     assert result.data["hazards"] == []
-    monkeypatch.setattr(compiling, "refreshed", list[str])
+    monkeypatch.setattr(compiling, "refresh_registers", list[str])
     with pytest.raises(PolyloomError) as error:
         run(f"{path}:layer")
     assert error.value.code == "PL1380"

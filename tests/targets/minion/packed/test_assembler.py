@@ -114,7 +114,8 @@ TENSOR = {
         f"li t5, {fma('fp32', first=True)}\ncsrw tensor_fma, t5"
     ),
     "tensor_load scp[2..17] interleave8 from=a0 stride=256 id=1": (
-        f"li t5, {load(2, transform='interleave8')}\nadd t5, t5, a0\nli t6, {load_second_word(256, 1)}\ncsrw tensor_load, t5"
+        f"li t5, {load(2, transform='interleave8')}\nadd t5, t5, a0\n"
+        f"li t6, {load_second_word(256, 1)}\ncsrw tensor_load, t5"
     ),
     "tensor_store 16x64B f0 to=0x8000001000 stride=a1": (
         f"li t5, {store(address=0x8000001000)}\nli t6, 0\nadd t6, t6, a1\ncsrw tensor_store, t5"

@@ -94,7 +94,7 @@ def test_bits_are_those_of_loops_on_vectors(name: str, monkeypatch: pytest.Monke
     ours = pl.compile(path, on="minion:8", exact=True).run(**sizes)
     monkeypatch.setattr(form, "sums_products", _nothing)
     monkeypatch.setattr(form, "_planned_source", _nothing)
-    monkeypatch.setattr(form.convolutions, "of_nest", _nothing)
+    monkeypatch.setattr(form.convolutions, "nest_convolution", _nothing)
     theirs = pl.compile(path, on="minion:8").run(**sizes)
     assert "simd" not in phases(ours) or {"product", "matrix-vector"} & {*phases(ours)}
     assert phases(theirs) == ["simd"]

@@ -39,6 +39,7 @@ from polyloom.targets.belt.source.ir_verify import GENASM, verify
 from polyloom.transform.ssa.address_modes import AddressMode, select_addresses
 from polyloom.transform.ssa.common import common
 from polyloom.transform.ssa.dce import dce
+from polyloom.transform.ssa.exit_test_replacement import replace_loop_tests
 from polyloom.transform.ssa.expand_moves import expand_moves
 from polyloom.transform.ssa.expand_operations import Lacks, Refusal, expand_operations
 from polyloom.transform.ssa.freeze_undefined import freeze_undefined
@@ -55,7 +56,6 @@ from polyloom.transform.ssa.simplify import simplify
 from polyloom.transform.ssa.sinking import sink
 from polyloom.transform.ssa.speculation import Speculation
 from polyloom.transform.ssa.static_arrays import static_arrays
-from polyloom.transform.ssa.test_replacement import replace_loop_tests
 from polyloom.transform.ssa.unroll import UnrollCosts, unroll
 from polyloom.transform.ssa.vectorize.vectorize import Vectorize, Vectorized, VectorMachine
 

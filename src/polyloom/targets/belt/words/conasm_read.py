@@ -21,8 +21,7 @@ from polyloom.targets.belt.machine import KINDS, Machine, Slot
 from polyloom.targets.belt.value_types import BYTES, Type, Width
 from polyloom.targets.belt.words import signature_line
 from polyloom.targets.belt.words.conasm import drop_bundle, is_transfer
-from polyloom.targets.belt.words.facts_json import canonical_json
-from polyloom.targets.belt.words.facts_json import parse_facts as of_told
+from polyloom.targets.belt.words.facts_json import canonical_json, parse_facts
 from polyloom.targets.belt.words.fields import layout
 from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Note, Operand, Program, Routine
 
@@ -151,7 +150,7 @@ class _Reader:
             member.name, member.phasing, member.description, tuple(self.routines), tuple(self.data), self.told
         )
         try:
-            of_told(program)
+            parse_facts(program)
         # What is told refers to bundles by number, and bundles can have been edited by hand.
         except (ValueError, KeyError, TypeError, RecursionError):
             end.fail("what is told of the loops does not fit the bundles", "leave the line `told` out")

@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.ir.ssa import Constant
-from polyloom.ir.ssa import float_value as float_of
+from polyloom.ir.ssa import Constant, float_value
 from polyloom.ir.ssa_intrinsics import apply_intrinsic
 from polyloom.ir.ssa_semantics import float_arithmetic
 from polyloom.ir.ssa_types import F32, F64
@@ -196,7 +195,7 @@ _SIGNED: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def as_float(bits: int, width: int) -> float:
-    return float(float_of(Constant(_FLOATS[width], bits)))
+    return float(float_value(Constant(_FLOATS[width], bits)))
 
 
 def float_bits(number: float, width: int) -> int:

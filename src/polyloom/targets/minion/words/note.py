@@ -18,8 +18,7 @@ from polyloom.riscv import source_lines
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE, SHIRE_KIB, SHIRES, Machine
 from polyloom.targets.minion.memory_map import find_gap
 from polyloom.targets.minion.words.layout import Placed
-from polyloom.targets.minion.words.resident import Home
-from polyloom.targets.minion.words.resident import home_from_json as of_json_home
+from polyloom.targets.minion.words.resident import Home, home_from_json
 from polyloom.targets.minion.words.tiles import WORD
 from polyloom.targets.target import Json
 
@@ -93,7 +92,7 @@ def _parse_note(made: dict[str, Any]) -> Note | None:
     minions = int(made["minions"])
     if not 0 < minions <= machine.minions or (minions > MINIONS_PER_SHIRE and minions % MINIONS_PER_SHIRE):
         return None
-    home = None if made["home"] is None else of_json_home(made["home"])
+    home = None if made["home"] is None else home_from_json(made["home"])
     if home is not None and not _home_fits(home, signature, machine, minions):
         return None
     return Note(

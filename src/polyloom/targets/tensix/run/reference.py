@@ -29,8 +29,8 @@ _ROWS: Final[dict[Per, int]] = {"face": 16, "tile": 64}
 
 
 def implied_format(form: str) -> str:
-    """Implied format of loads and stores without one of their own, as `driver.setup_words` configures it (ISA documentation,
-    page of `SFPLOAD`, mode 0).
+    """Implied format of loads and stores without one of their own, as `driver.setup_words` configures it (ISA
+    documentation, page of `SFPLOAD`, mode 0).
     """
     return {"int32": "fp32", "uint32": "fp32", "uint16": "bf16"}.get(form, form)
 

@@ -73,7 +73,7 @@ class _Folded:
         for o in unit:
             leaves += [(o.tau // interval, o.domain), *((o.tau // interval, f.domain) for f in o.fragments)]
         leaves.append((0, (ConvexSet(self.last, self.last),)))
-        self.leaves = leaves
+        self.needs_check = leaves
 
     def partition(self, levels: int) -> list[tuple[tuple[int, ...], cells.Part]]:
         """The steps by what holds in them and in the `levels - 1` next ones; each a bit set over the leaves, the marker
@@ -83,7 +83,7 @@ class _Folded:
         everything = [ConvexSet((0,) * len(extents), upper)]
         late = list(scan_sets.list_successors(top, (0,) * len(extents), upper))
         # An instruction and its operands mostly have one domain: each distinct one is folded once.
-        wanted = [[(n - ahead, d) for n, d in self.leaves] for ahead in range(levels)]
+        wanted = [[(n - ahead, d) for n, d in self.needs_check] for ahead in range(levels)]
         number = {key: f for f, key in enumerate(dict.fromkeys(key for level in wanted for key in level))}
         parts = cells.partition([*(list(stepping.shift(d, n, extents)) for n, d in number), everything, late])
         bits = [[number[key] for key in level] for level in wanted]
@@ -94,7 +94,7 @@ class _Folded:
         ]
 
     def halts(self, content: int) -> bool:
-        return bool(content >> (len(self.leaves) - 1))
+        return bool(content >> (len(self.needs_check) - 1))
 
     def kernel(self, content: int) -> Kernel:
         slots: list[Instruction | None] = [None] * self.interval

@@ -12,7 +12,7 @@ from polyloom.targets.belt.isa import LANED, OPS, states_width
 from polyloom.targets.belt.machine import Slot
 from polyloom.targets.belt.map.schedule.graph import LOADS, Absent, Graph, Node, Read, Source
 from polyloom.targets.belt.map.schedule.open_code import Code, Linear
-from polyloom.targets.belt.map.schedule.origins import node_places as origins
+from polyloom.targets.belt.map.schedule.origins import node_places
 from polyloom.targets.belt.map.schedule.pipeline import Pipelined
 from polyloom.targets.belt.map.schedule.positions import Belt
 from polyloom.targets.belt.map.schedule.prologue_passes import entry_values, frame_values
@@ -75,7 +75,7 @@ def loop_piece(found: Pipelined, home: Home, place: Place) -> Piece:
     belt, graph, placed = found.belt, found.belt.graph, found.belt.placed
     rows: list[list[tuple[Issue, Note]]] = [[] for _ in range(placed.interval)]
     links: dict[tuple[int, Slot], str] = {}
-    places = origins(graph, place)
+    places = node_places(graph, place)
     for n, node in enumerate(graph.nodes):
         row = placed.start[n] % placed.interval
         operands = [_operand(o, belt.positions.get((n, k), 0)) for k, o in enumerate(node.operands)]
@@ -103,7 +103,7 @@ def loop_piece(found: Pipelined, home: Home, place: Place) -> Piece:
 def open_piece(code: Code, linear: Linear, home: Home, place: Place) -> Piece:
     """Bundles of a block outside of pipelined loops, at a place of the source."""
     graph, placed = code.graph, linear.placed
-    places = origins(graph, place)
+    places = node_places(graph, place)
     issued = [n for n in range(len(graph.nodes)) if linear.is_operation(n)]
     rows: list[list[tuple[Issue, Note]]] = [[] for _ in range(1 + max(placed.start[n] for n in issued))]
     links: dict[tuple[int, Slot], str] = {}

@@ -73,7 +73,7 @@ class Builder:
             if o.source in self.node_of and o.sink in self.node_of
         )
         # Roles last: the steps before change what the test reads.
-        return _assign_loop_roles(prune(test_predecessor(Graph(tuple(self.nodes), order, self.initial))))
+        return _assign_loop_roles(prune(compare_predecessor(Graph(tuple(self.nodes), order, self.initial))))
 
     def _node(self, op: Op, index: int) -> Node:
         """Node of an operation, with its operands resolved."""
@@ -233,7 +233,7 @@ def _is_void_store(op: Op) -> bool:
     return op.name == "store" and any(isinstance(o, Nothing) for o in op.operands)
 
 
-def test_predecessor(graph: Graph) -> Graph:
+def compare_predecessor(graph: Graph) -> Graph:
     """Test of a counter's predecessor: whether x + k equals c is asked of x. The test waits for one operation less, and
     before the loop, where the counter's predecessor has a value but not the one before that, it is None by itself."""
     changes: dict[tuple[int, int], Source] = {}

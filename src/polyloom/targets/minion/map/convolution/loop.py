@@ -132,7 +132,7 @@ def _add_axis(s: Shape, number: int, prefix: str) -> list[str]:
     lines = add_scaled("t1", "t2", each * axis.stride * axis.image_step, "s6")
     lines += add_scaled("t1", "t2", each * axis.result_step, "a1")
     for (where, _), tap in zip(PAIRS, s.taps, strict=False):
-        if tap.axis == number and s.leaves(tap):
+        if tap.axis == number and s.needs_check(tap):
             lines += [f"li {where}, {axis.offset}", *add_scaled("t1", "t2", each * axis.stride, where)]
     if number == s.pixel:
         lines += _block_extent(axis.extent, "t2", f"{prefix}.high", s.tile, "t4")

@@ -102,7 +102,7 @@ class Shape:
     def tiles(self) -> int:
         return self.blocks * prod(self.digits)
 
-    def leaves(self, tap: Tap) -> bool:
+    def needs_check(self, tap: Tap) -> bool:
         """Whether some taps are outside of the image, or the mask of pixels is needed anyway."""
         # With channels outermost the same line serves several taps, so that pixels are masked line by line.
         if self.outermost and tap.axis == self.pixel:
@@ -115,7 +115,7 @@ class Shape:
     @property
     def is_masked(self) -> bool:
         """Whether some pixels of a tile may be outside of the image at some taps, and others not."""
-        return any(self.leaves(tap) for tap in self.taps if tap.axis == self.pixel)
+        return any(self.needs_check(tap) for tap in self.taps if tap.axis == self.pixel)
 
     @property
     def loaded(self) -> tuple[Tap, ...]:
@@ -151,7 +151,7 @@ class Shape:
     def _reaches_image(self, number: int) -> bool:
         """Whether each position along an axis has a tap inside of the image."""
         axis = self.axes[number]
-        taps = [tap for tap in self.taps if tap.axis == number and self.leaves(tap)]
+        taps = [tap for tap in self.taps if tap.axis == number and self.needs_check(tap)]
         return all(
             any(0 <= axis.stride * i + tap.dilation * q + axis.offset < axis.limit for q in range(tap.extent))
             for tap in taps
@@ -161,7 +161,7 @@ class Shape:
         )
 
     @property
-    def pairs(self) -> int:
+    def useful_pairs(self) -> int:
         """Number of pairs of pixels and taps that are inside of the image."""
         return prod(self._image_pairs(n) for n in range(len(self.axes)))
 

@@ -26,7 +26,7 @@ def tap_loops(s: Shape, taps: tuple[Tap, ...], prefix: str, body: list[str], ste
     number = s.taps.index(tap)
     where, left = PAIRS[number]
     again, skip = f"{prefix}{number}", f"{prefix}{number}.past"
-    leaves, several = s.leaves(tap), tap.extent > 1
+    leaves, several = s.needs_check(tap), tap.extent > 1
     lines = [li(left, tap.extent), f"{again}:"] if several else []
     if leaves and tap.axis != s.pixel:
         # One unsigned comparison finds both sides: a negative place is a large number.

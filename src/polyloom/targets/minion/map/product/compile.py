@@ -77,8 +77,8 @@ def phase_end_waits(setting: Setting, *, splits: bool = False, streams: bool = F
     lines of L1Scp (manual, "TensorWait").
 
     Behind the last phase, the machine itself drains stores. Where sums are split, some minions store nothing.
-    `is_factor_overwritten`: the next phase may overwrite what the last multiplication has streamed, as second harts do that stage
-    tiles.
+    `is_factor_overwritten`: the next phase may overwrite what the last multiplication has streamed, as second harts do
+    that stage tiles.
     """
     if setting.is_last:
         return []

@@ -47,8 +47,8 @@ _NONE: Final = list[str]()
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A product with its addresses: `rows` by `columns` of the result, `initial_words` of 32 bits along the depth, and where
-    all tiles are: by a block's row and column in the whole, or, where `is_local`, among those of its shire.
+    """A product with its addresses: `rows` by `columns` of the result, `initial_words` of 32 bits along the depth, and
+    where all tiles are: by a block's row and column in the whole, or, where `is_local`, among those of its shire.
 
     `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
     each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of a block.

@@ -21,8 +21,7 @@ import numpy as np
 
 from polyloom._native import tcpa
 from polyloom.diagnostics import Diagnostic, PolyloomError
-from polyloom.ir.numbers import WIDTH
-from polyloom.ir.numbers import type_limits as limits_of
+from polyloom.ir.numbers import WIDTH, type_limits
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, scan_sets
@@ -283,7 +282,7 @@ def _fits(constant: Immediate, instruction: Instruction) -> bool:
 
 
 def _is_element(bits: int, dtype: ElementType) -> bool:
-    bounds = limits_of(dtype)
+    bounds = type_limits(dtype)
     if bounds is None:
         return True
     least, most = bounds

@@ -14,9 +14,9 @@ from polyloom.targets.tensix.source.language.values import (
     describe_type,
     read_value,
     to_condition,
+    to_operand,
     vfloat,
 )
-from polyloom.targets.tensix.source.language.values import to_operand as operand_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _merge_lanes(was: object, new: object) -> object:
         raise user_error(
             "PL1251", f"{describe_type(new)} is assigned to {describe_type(was)}", "give it another name, or convert it"
         )
-    return kind.of(current_tracer().call("assign", was.value, operand_of(kind, new)))
+    return kind.of(current_tracer().call("assign", was.value, to_operand(kind, new)))
 
 
 def assign_all(names: Sequence[str], old: Sequence[Callable[[], object]], new: Sequence[object]) -> tuple[object, ...]:
