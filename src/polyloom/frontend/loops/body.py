@@ -119,7 +119,9 @@ def _parted(nodes: Sequence[Node], scope: Scope, builder: Statements) -> Nodes:
         return builder.block(nodes, scope)
     name, size = found
     parted = Parted(name, size, builder.fresh(name), builder.fresh(name))
-    return parted.loops(lambda f, w: _parted(nodes, with_parts(scope, name, f).restrict_domain(w), builder), nodes[0].span)
+    return parted.loops(
+        lambda f, w: _parted(nodes, with_parts(scope, name, f).restrict_domain(w), builder), nodes[0].span
+    )
 
 
 def number_statements(nodes: Sequence[NestNode], taken: set[str]) -> Nodes:
