@@ -22,7 +22,7 @@ from polyloom.exploration.point_condition import Where
 from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
 from polyloom.frontend import source_file
-from polyloom.frontend.dependencies import own_files
+from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options
 from polyloom.ir.nest_c import print_c
@@ -73,7 +73,7 @@ def collect_text(source: Any, reading: Options) -> Text:
     if path is not None:
         file = source_file(path)
         own, folder = files.read_source(file, "source"), Path(file).resolve().parent
-        others = own_files(file, reading)
+        others = dependencies_with_options(file, reading)
         # Relative names: the same folder elsewhere, or on another machine, has the same keys.
         return Text(own, tuple((relpath(other, folder), files.read(other)) for other in others))
     if isinstance(source, Kernel):

@@ -34,7 +34,7 @@ def source_dependencies(path: str, folders: Sequence[str] = ()) -> tuple[Path, .
     return tuple(sorted(found - {Path(path).resolve()}))
 
 
-def own_files(path: str, options: Options) -> tuple[Path, ...]:
+def dependencies_with_options(path: str, options: Options) -> tuple[Path, ...]:
     """Dependencies of a source that is read with `options`: those of the file, and `--with` files with theirs."""
     found = set(source_dependencies(path, options.includes))
     for other in options.companions:

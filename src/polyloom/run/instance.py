@@ -22,7 +22,7 @@ from polyloom.run import inputs as made
 from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
-from polyloom.run.overlaps import check_apart
+from polyloom.run.overlaps import check_overlaps
 from polyloom.run.structures import with_fields
 from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.targets import registry
@@ -162,7 +162,7 @@ class Instance(File):
     ) -> Job:
         """Job that `measure` gives to the target. Errors: PL0234."""
         subject = self.origin.subject
-        check_apart(self.signature, given, None if subject is None else subject.in_place)
+        check_overlaps(self.signature, given, None if subject is None else subject.in_place)
         values, inputs = self._inputs(given, seed, fill)
         options = replace(self.options or self.target.options(), **own)
         return Job(inputs, self.place, options, values, wanted, trace, progress)

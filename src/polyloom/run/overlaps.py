@@ -23,7 +23,7 @@ _MOST: Final = 10_000
 """Candidates for a common element that are looked at."""
 
 
-def check_apart(signature: Signature, given: Mapping[str, Any], in_place: InPlace | None) -> None:
+def check_overlaps(signature: Signature, given: Mapping[str, Any], in_place: InPlace | None) -> None:
     """No array that is written shares memory with another one, unless it is that array, and may be. Errors: PL0234."""
     written = [a.name for a in signature.outputs]
     # Other names are refused later, as inputs that there are none of.
@@ -38,7 +38,7 @@ def check_apart(signature: Signature, given: Mapping[str, Any], in_place: InPlac
                 continue
             if not _overlap(arrays[name], arrays[other]):
                 continue
-            is_same = _same(arrays[name], arrays[other]) and other not in written
+            is_same = _is_exact_alias(arrays[name], arrays[other]) and other not in written
             if is_same and in_place is not None and in_place(name, other):
                 continue
             reason = (
@@ -60,7 +60,7 @@ def _overlap(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
         return True
 
 
-def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+def _is_exact_alias(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     """Whether two arrays are one, element by element."""
     places = [array.__array_interface__["data"][0] for array in (a, b)]
     return places[0] == places[1] and (a.shape, a.strides, a.dtype) == (b.shape, b.strides, b.dtype)

@@ -142,7 +142,7 @@ def runs_in_place(nest: Nest, result: str, read: str) -> bool:
     """
     if nest[result].shape != nest[read].shape or nest[result].dtype != nest[read].dtype:
         return False
-    one = replace(nest, body=_Renamed(read, result).nodes(nest.body))
+    one = replace(nest, body=_RenamedArray(read, result).nodes(nest.body))
     writers = Writers.from_nest(one)
     # What reads the one array in the nest reads an element of the other, too, where they are one.
     return not any(
@@ -154,7 +154,7 @@ def runs_in_place(nest: Nest, result: str, read: str) -> bool:
     )
 
 
-class _Renamed(Rewriter):
+class _RenamedArray(Rewriter):
     """References to one array as references to another."""
 
     def __init__(self, old: str, new: str) -> None:

@@ -25,12 +25,12 @@ from polyloom.ir.arrays.program import (
     Store,
     Value,
     View,
-    at,
+    view_at,
     axis,
-    whole,
+    read_all,
 )
 from polyloom.ir.arrays.program import shape as shape_of
-from polyloom.ir.arrays.quotients import rounded_up
+from polyloom.ir.arrays.quotients import ceiling_quotient
 from polyloom.ir.nest import Storage
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
@@ -73,7 +73,7 @@ class Writer:
             where = Condition((Polyhedron((N - M - self.random.randint(-1, 1),)),))
             return If(where, (self.statement(0),), (self.statement(0),))
         storage = self.random.choice([s for s in self.storage if s.writable])
-        target = self.view(whole(storage), self.random.randint(0, 3) == 0)
+        target = self.view(read_all(storage), self.random.randint(0, 3) == 0)
         return Store(target, self.value(target.shape, 3))
 
     def view(self, read: Read, partly: bool = True) -> Read:
@@ -92,11 +92,11 @@ class Writer:
                 shape.append(extent)
             elif kind == 2:
                 index.append(symbol * 2)
-                shape.append(rounded_up(extent, 2))
+                shape.append(ceiling_quotient(extent, 2))
             else:
                 index.append(symbol)
                 shape.append(extent)
-        found = at(read, index, tuple(shape))
+        found = view_at(read, index, tuple(shape))
         assert isinstance(found, Read)
         return found
 
@@ -112,13 +112,13 @@ class Writer:
         del depth
         found = [s for s in self.storage if s.shape == shape]
         if found and self.random.random() < 0.8:
-            return whole(self.random.choice(found))
+            return read_all(self.random.choice(found))
         turned = [s for s in self.storage if len(shape) == 2 and s.shape == shape[::-1]]
         if turned:
-            return at(whole(self.random.choice(turned)), [axis(1), axis(0)], shape)
+            return view_at(read_all(self.random.choice(turned)), [axis(1), axis(0)], shape)
         larger = [s for s in self.storage if len(s.shape) == 1 and shape == (s.shape[0] - 2,)]
         if larger:
-            return at(whole(self.random.choice(larger)), [axis(0) + self.random.randint(0, 2)], shape)
+            return view_at(read_all(self.random.choice(larger)), [axis(0) + self.random.randint(0, 2)], shape)
         number = self.random.randint(-3, 3)
         if shape and self.random.random() < 0.5:
             return Form(axis(0) + number, self.dtype, shape)
@@ -157,7 +157,7 @@ class Writer:
             return self.leaf(shape, depth)
         n = self.random.randrange(2)
         inner = self.spread(self.value((shape[n],), depth - 1), (shape[n],))
-        return at(inner, [axis(n)], shape)
+        return view_at(inner, [axis(n)], shape)
 
     def contraction(self, shape: Shape, depth: int) -> Value:
         extent = self.random.choice([N, M])

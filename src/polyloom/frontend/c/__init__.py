@@ -18,7 +18,7 @@ from polyloom.frontend.c.plain import File, canonicalize
 from polyloom.frontend.c.reachable_functions import read_reachable
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
-from polyloom.frontend.dependencies import own_files
+from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.loops.affine import Scope, callee_name
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
@@ -41,7 +41,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 @with_deep_stack
 def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     unit = syntax_tree(path, options)
-    headers = own_files(path, options)
+    headers = dependencies_with_options(path, options)
     function, functions = choose_function(path, unit, options.function, headers)
     check_recursion(function, functions)
     # Constants of the file come first: extents and bounds of the function may name them.

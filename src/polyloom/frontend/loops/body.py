@@ -64,28 +64,28 @@ def lower_body(
             raise refusals.refuse_assertion(asserted)
         assumptions = conjunction(assumptions, where)
         # A parameter of one value is a constant: its products are affine, and it may be a step.
-        fixed = dict(_fixed(where))
+        fixed = dict(_fixed_symbols(where))
         scope = replace(scope, symbols={name: form.substitute(fixed) for name, form in scope.symbols.items()})
-    made = _parted([n for n in nodes if assumption(n) is None], scope.restrict_domain(assumptions), builder)
-    lowered = without_unread((*initial, *made), builder.counted)
+    made = _lower_body([n for n in nodes if assumption(n) is None], scope.restrict_domain(assumptions), builder)
+    lowered = eliminate_dead_counters((*initial, *made), builder.counted)
     unread = builder.counted - _read(lowered)
     kept = tuple([s for s in builder.storage.values() if s.name not in unread])
     return number_statements(lowered, builder.taken), assumptions, kept
 
 
-def without_unread(nodes: Nodes, counters: Collection[str]) -> Nodes:
+def eliminate_dead_counters(nodes: Nodes, counters: Collection[str]) -> Nodes:
     """Dead store elimination (Muchnick 1997, section 18.10) of counters that no data depend on, until all are read."""
     unread = set(counters) - _read(nodes)
-    found = tuple(_without(nodes, unread))
+    found = tuple(_remove_assignments(nodes, unread))
     stores = [{a.target.name for a in assignments(each)} for each in (nodes, found)]
-    return found if stores[0] == stores[1] else without_unread(found, counters)
+    return found if stores[0] == stores[1] else eliminate_dead_counters(found, counters)
 
 
 def _read(nodes: Nodes) -> set[str]:
     return {reference.name for assign in assignments(nodes) for reference in accesses(assign.value)}
 
 
-def _without(nodes: Iterable[NestNode], unread: Collection[str]) -> Iterator[NestNode]:
+def _remove_assignments(nodes: Iterable[NestNode], unread: Collection[str]) -> Iterator[NestNode]:
     for node in nodes:
         match node:
             case Assign() if node.target.name in unread:
@@ -93,15 +93,15 @@ def _without(nodes: Iterable[NestNode], unread: Collection[str]) -> Iterator[Nes
             case Assign():
                 yield node
             case Loop():
-                if inner := tuple(_without(node.body, unread)):
+                if inner := tuple(_remove_assignments(node.body, unread)):
                     yield replace(node, body=inner)
             case If():
-                first, second = tuple(_without(node.body, unread)), tuple(_without(node.orelse, unread))
+                first, second = tuple(_remove_assignments(node.body, unread)), tuple(_remove_assignments(node.orelse, unread))
                 if first or second:
                     yield replace(node, body=first, orelse=second)
 
 
-def _fixed(where: Condition) -> Iterator[tuple[str, Affine]]:
+def _fixed_symbols(where: Condition) -> Iterator[tuple[str, Affine]]:
     """The symbols that a condition gives one value each."""
     forms = set(where.pieces[0].constraints) if len(where.pieces) == 1 else set[Affine]()
     for form in forms:
@@ -109,7 +109,7 @@ def _fixed(where: Condition) -> Iterator[tuple[str, Affine]]:
             yield form.terms[0][0], Affine((), -form.constant)
 
 
-def _parted(nodes: Sequence[Node], scope: Scope, builder: Statements) -> Nodes:
+def _lower_body(nodes: Sequence[Node], scope: Scope, builder: Statements) -> Nodes:
     """Lowering of the body; around it, loops that take parameters apart whose quotients are bounds."""
     names = {
         form.terms[0][0] for name, form in scope.symbols.items() if name in builder.roles.parameters and form.terms
@@ -120,7 +120,7 @@ def _parted(nodes: Sequence[Node], scope: Scope, builder: Statements) -> Nodes:
     name, size = found
     parted = Parted(name, size, builder.fresh(name), builder.fresh(name))
     return parted.loops(
-        lambda f, w: _parted(nodes, with_parts(scope, name, f).restrict_domain(w), builder), nodes[0].span
+        lambda f, w: _lower_body(nodes, with_parts(scope, name, f).restrict_domain(w), builder), nodes[0].span
     )
 
 

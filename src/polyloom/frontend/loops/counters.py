@@ -49,7 +49,7 @@ def count_uses(nodes: Iterable[Node]) -> Counter[str]:
     return Counter(n.symbol for node in nodes for n in node if n.kind == "name")
 
 
-def assigned_first(name: str, statements: Iterable[Node]) -> bool:
+def is_dead_before(name: str, statements: Iterable[Node]) -> bool:
     """Whether statements assign a variable before they read it: its value before them is not live."""
     first = next((part for part in statements if count_uses((part,))[name] or _declares(part, name)), None)
     if first is None or _declares(first, name):
@@ -108,12 +108,12 @@ def with_values(scope: Scope, values: Values) -> Scope:
     return replace(scope, symbols=symbols, products=products)
 
 
-def value_in(scope: Scope, name: str) -> Form | None:
+def known_value(scope: Scope, name: str) -> Form | None:
     """What is known of a variable."""
     return scope.symbols.get(name, scope.products.get(name))
 
 
-def _grown(first: Form, turn: Affine, step: Affine) -> Form:
+def _value_at_turn(first: Form, turn: Affine, step: Affine) -> Form:
     """The value of a variable that grows by the same amount in every turn."""
     if isinstance(first, Affine) and (turn.is_constant or step.is_constant):
         return first + (step * turn.constant if turn.is_constant else turn * step.constant)
@@ -152,13 +152,13 @@ class Course:
         """
         found = dict[str, Form | None]()
         for name, step in self.steps.items():
-            first = value_in(scope, name)
+            first = known_value(scope, name)
             if first is None or step is None:
                 found[name] = None
             elif step == Affine():
                 found[name] = first
             else:
-                found[name] = None if turn is None else _grown(first, turn, step)
+                found[name] = None if turn is None else _value_at_turn(first, turn, step)
         return found
 
     def before(self, turn: Affine | None, value: Affine, scope: Scope) -> Values:
@@ -168,10 +168,10 @@ class Course:
             return found
         earlier = self.turn_values(turn - 1, scope)
         for name in self.carried:
-            found[name] = self._carried(name, turn - 1, value - self.step, earlier, scope)
+            found[name] = self._wrap_around_form(name, turn - 1, value - self.step, earlier, scope)
         return found
 
-    def _carried(self, name: str, turn: Affine, value: Affine, at: Values, scope: Scope) -> Affine | None:
+    def _wrap_around_form(self, name: str, turn: Affine, value: Affine, at: Values, scope: Scope) -> Affine | None:
         """The form of a wrap-around variable behind a turn."""
         form, symbol = self.carried[name], self.own.terms[0]
         known: dict[str, Affine] = {symbol[0]: (value - self.own.constant) * symbol[1]}
@@ -179,7 +179,7 @@ class Course:
             if hidden_name(other) not in form.symbols:
                 continue
             if other in self.carried:
-                inner = self._carried(other, turn - 1, value - self.step, self.turn_values(turn - 1, scope), scope)
+                inner = self._wrap_around_form(other, turn - 1, value - self.step, self.turn_values(turn - 1, scope), scope)
             else:
                 inner = at[other]
             if not isinstance(inner, Affine):
@@ -214,7 +214,7 @@ def find_course(
     live = {
         name
         for name in names
-        if not assigned_first(name, [part for node in statements for part in flatten_blocks(node)])
+        if not is_dead_before(name, [part for node in statements for part in flatten_blocks(node)])
     }
     carried = {name: behind.symbols[name] for name in live if steps[name] is None and name in behind.symbols}
     if found is None or own is None or found.identity in names:
@@ -273,11 +273,11 @@ def _propagate_statement(node: Node, scope: Scope, counters: frozenset[str]) -> 
     if node.kind == "for":
         return propagate_loop(node, scope, counters)
     if node.kind == "while":
-        return _behind_while(node, scope, counters)
+        return _propagate_while(node, scope, counters)
     return with_values(scope, dict.fromkeys(names))
 
 
-def _behind_while(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
+def _propagate_while(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     """Forward propagation across a counted `while`."""
     test, body = node.inner[0], node.inner[-1]
     try:

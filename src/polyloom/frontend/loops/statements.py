@@ -20,7 +20,7 @@ from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form, affine_part, decide_test
 from polyloom.frontend.loops.counters import (
     Course,
-    assigned_first,
+    is_dead_before,
     assigned_product,
     assigned_symbol,
     assigned_value,
@@ -31,7 +31,7 @@ from polyloom.frontend.loops.counters import (
     propagate,
     propagate_loop,
     scope_after_loop,
-    value_in,
+    known_value,
     with_values,
 )
 from polyloom.frontend.loops.elements import array_reference, polynomial
@@ -159,7 +159,7 @@ class Statements:
             found = (
                 loop_header(node, still)
                 if node.kind == "for"
-                else counted_while_header(_while(node), still, self.roles.counters)
+                else counted_while_header(_later_turns(node), still, self.roles.counters)
             )
         except PolyloomError:
             return None
@@ -213,7 +213,7 @@ class Statements:
         """`while (i < n) { ... i++; }`: a loop over the counter that its condition compares. A `do` loop is one, too,
         where its first turn would pass the test; else that turn comes before it.
         """
-        loop = _while(node)
+        loop = _later_turns(node)
         test, body = loop.inner
         found = counted_while_header(loop, scope, self.roles.counters)
         if found is None:
@@ -420,12 +420,12 @@ class Statements:
             return parted.loops(self.with_rest((node,), open_[0], scope), node.span), behind
         if parts is not None and cut is not None:
             return cut.loops(self.fresh(found.name), None if parts.unrolls else name, lower_turn, node.span), behind
-        peeled, counter = self.peeled(found, run, counter, scope, (lambda f, w, s: lowered(f, within(f, w, s))), body)
+        peeled, counter = self.peel_turns(found, run, counter, scope, (lambda f, w, s: lowered(f, within(f, w, s))), body)
         made = lower_turn(symbol, counter.holds(symbol))
         loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span)
         return (*peeled, *((loop,) if made else ())), behind
 
-    def peeled(
+    def peel_turns(
         self,
         found: Header,
         run: Course,
@@ -441,7 +441,7 @@ class Statements:
             return (), counter
         first = Affine() if abs(found.step) > 1 else found.first[0]
         start = run.before(Affine(), found.first[0], scope)
-        if all(value is not None and value == value_in(scope, name) for name, value in start.items()):
+        if all(value is not None and value == known_value(scope, name) for name, value in start.items()):
             return (), counter
         made, current = list[NestNode](), scope
         for n in range(run.depth):
@@ -450,7 +450,7 @@ class Statements:
             here = _loop_scope(current, found, found.first[0] + n * found.step).restrict_domain(where)
             made.append(If(where, lowered(form, where, current), (), body.span))
             behind = propagate((body,), here, self.roles.counters)
-            current = with_values(scope, {name: value_in(behind, name) for name in run.steps})
+            current = with_values(scope, {name: known_value(behind, name) for name in run.steps})
         rest = first + run.depth * counter.direction
         if counter.direction == 1:
             return tuple(made), replace(counter, lower=(rest,))
@@ -559,7 +559,7 @@ class Statements:
         return (*self.take_gathered(), Assign("", target, stored, node.span))
 
 
-def _while(node: Node) -> Node:
+def _later_turns(node: Node) -> Node:
     """A `do` as the loop of its later turns."""
     return node if node.kind == "while" else replace(node, kind="while", inner=node.inner[::-1])
 
@@ -591,4 +591,4 @@ def private_variables(node: Node, everywhere: Mapping[str, int]) -> frozenset[st
     sides = [flatten_blocks(side) for side in node.inner[1:]]
     inside = count_uses(part for side in sides for part in side)
     whole = {name for name, count in inside.items() if count == everywhere.get(name)}
-    return frozenset(name for name in whole if all(assigned_first(name, side) for side in sides))
+    return frozenset(name for name in whole if all(is_dead_before(name, side) for side in sides))

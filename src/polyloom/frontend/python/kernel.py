@@ -57,7 +57,7 @@ class Kernel:
         """Execute on NumPy arrays, in place; sizes that no shape gives go by keyword. Raises PL0145."""
         if self.is_array_function:
             if self.called is None:
-                self.called = bind_arguments(self.function, arguments, self._own(named))
+                self.called = bind_arguments(self.function, arguments, self._own_arrays(named))
             return call_function(self.function, self.arrays.program, arguments, named)
         assumptions = self._nest.assumptions
         parameters, values = bind(self._resolved_function, assumptions, arguments, named)
@@ -85,7 +85,7 @@ class Kernel:
         """The whole-array program that it is; where annotations are missing, with the types of its first call."""
         return with_deep_stack(read_arrays)(self.function, self.called)
 
-    def _own(self, named: Mapping[str, object]) -> dict[str, object]:
+    def _own_arrays(self, named: Mapping[str, object]) -> dict[str, object]:
         code = self.function.__code__
         known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         return {name: value for name, value in named.items() if name in known}
@@ -127,7 +127,7 @@ class Kernel:
         is given).
         """
         if self.is_array_function:
-            return self._ordered(parameters, arrays)
+            return self._interpret_arrays(parameters, arrays)
         values = {name: self._copy_argument(name, parameters, arrays) for name in self._resolved_function.storage}
         self._execute(
             parameters,
@@ -140,18 +140,18 @@ class Kernel:
             if storage.writable and storage.role == "argument" and storage.name in written
         }
 
-    def against_numpy(self, parameters: Mapping[str, int], arrays: Arrays) -> dict[str, Agreement]:
+    def compare_with_numpy(self, parameters: Mapping[str, int], arrays: Arrays) -> dict[str, Agreement]:
         """For each result of a kernel of whole arrays, how far NumPy, which runs the function itself, is from the
         ordered meaning, and the bound of that which follows from rounding. Raises PL0812 where it is further."""
         taken = {name: np.array(arrays[name]) for name in self.arrays.order if name in arrays}
         sizes = {name: parameters[name] for name in self.arrays.program.parameters}
         returned = call_function(self.function, self.arrays.program, (), {**taken, **self.arrays.fixed, **sizes})
-        ordered = self._ordered(parameters, arrays)
+        ordered = self._interpret_arrays(parameters, arrays)
         bounds = error_bounds(self.arrays.program, parameters, arrays)
         found = {**taken, **dict(zip(self.arrays.results, as_items(returned), strict=False))}
         return {name: agreement(name, want, found[name], bounds[name]) for name, want in ordered.items()}
 
-    def _ordered(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
+    def _interpret_arrays(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         """The ordered meaning of whole arrays."""
         span = self.arrays.program.span
         try:

@@ -77,11 +77,11 @@ class _Machine(Interpreter):
             case View(source=source, index=index, shape=size):
                 return self.element(self.spread(source, values), index, size, values)
             case Apply():
-                return self.of_operation(value, values)
+                return self.operation_error(value, values)
             case Contract():
-                return self.of_contraction(value, values)
+                return self.contraction_error(value, values)
             case Reduce():
-                return self.of_reduction(value, values)
+                return self.reduction_error(value, values)
             case Scan(axis=axis, source=source):
                 count = np.ones(extents(shape(value), values)).cumsum(axis)
                 whole = np.abs(self.whole(source, values).astype(np.float64)) + self.spread(source, values)
@@ -99,13 +99,13 @@ class _Machine(Interpreter):
     def unit(self, value: Value) -> float:
         return _UNIT.get(dtype(value), 0.0)
 
-    def of_operation(self, value: Apply, values: Mapping[str, int]) -> Any:
+    def operation_error(self, value: Apply, values: Mapping[str, int]) -> Any:
         known = [self.bound(operand, values) for operand in value.operands]
         if not any(np.any(each) for each in known) and value.operation not in _TRANSCENDENTAL:
             return np.float64(0)
         given = [np.asarray(self.value(operand, values)).astype(np.float64) for operand in value.operands]
         result = np.abs(np.asarray(self.value(value, values)).astype(np.float64))
-        grown = _grown(value, given, known, result)
+        grown = _propagated_error(value, given, known, result)
         # What is finite and exact on both sides is rounded alike.
         differs = np.broadcast_arrays(*known, grown)[:-1]
         rounded = 2 * self.unit(value) * (result + grown)
@@ -115,7 +115,7 @@ class _Machine(Interpreter):
         exact = np.logical_and.reduce([each == 0 for each in differs])
         return np.where(exact, 0.0, grown + rounded) + library
 
-    def of_contraction(self, value: Contract, values: Mapping[str, int]) -> Any:
+    def contraction_error(self, value: Contract, values: Mapping[str, int]) -> Any:
         """Of n products: each is wrong by its factors' errors, and the sum by 2 n u of their magnitudes."""
         found = [np.abs(self.whole(o, values).astype(np.float64)) for o in value.operands]
         wrong = [self.spread(o, values) for o in value.operands]
@@ -125,7 +125,7 @@ class _Machine(Interpreter):
         count = np.einsum(labels, *[np.ones_like(a) for a in found])
         return (most - least) + 2 * (count + len(found)) * self.unit(value) * most
 
-    def of_reduction(self, value: Reduce, values: Mapping[str, int]) -> Any:
+    def reduction_error(self, value: Reduce, values: Mapping[str, int]) -> Any:
         wrong = self.spread(value.source, values)
         source = np.abs(self.whole(value.source, values).astype(np.float64))
         count, u = float(np.prod([source.shape[n] for n in value.axes])), self.unit(value.source)
@@ -144,7 +144,7 @@ class _Machine(Interpreter):
 _TRANSCENDENTAL: Final = ("exp", "exp2", "log", "sin", "cos", "tanh", "pow")
 
 
-def _grown(value: Apply, given: list[Any], known: list[Any], result: Any) -> Any:
+def _propagated_error(value: Apply, given: list[Any], known: list[Any], result: Any) -> Any:
     """The error that operands bring in."""
     a: Any = given[0]
     e: Any = known[0]
@@ -173,7 +173,7 @@ def _grown(value: Apply, given: list[Any], known: list[Any], result: Any) -> Any
             n = np.abs(b)
             return n * (np.abs(a) + e) ** np.maximum(n - 1, 0) * e
         case "select":
-            return _of_choice(given, known)
+            return _select_error(given, known)
         case "eq" | "ne" | "lt" | "le" | "gt" | "ge":
             return np.where(np.abs(a - b) <= e + f, np.where(e + f > 0, np.inf, 0.0), 0.0)
         case name if name in _SLOPE:
@@ -185,7 +185,7 @@ def _grown(value: Apply, given: list[Any], known: list[Any], result: Any) -> Any
             return np.where(e + f > 0, np.inf, 0.0)
 
 
-def _of_choice(given: list[Any], known: list[Any]) -> Any:
+def _select_error(given: list[Any], known: list[Any]) -> Any:
     """Of a select: the distance of both values where the test may come out differently."""
     test: Bound = np.asarray(given[0])
     first: Bound = np.asarray(known[1])

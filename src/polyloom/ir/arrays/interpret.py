@@ -37,7 +37,7 @@ from polyloom.ir.arrays.program import (
     label_extents,
     shape,
     stores,
-    summed,
+    summed_labels,
 )
 from polyloom.ir.arrays.quotients import value as extent_value
 from polyloom.ir.library import KERNELS, evaluate, power_program
@@ -101,7 +101,7 @@ class Interpreter:
             case Constant(value=number, dtype=kind):
                 return NUMPY[kind].type(number)
             case Form(value=form, dtype=kind, shape=size):
-                return wrapped(evaluate_form(form, extents(size, values), values), kind)
+                return wrap_integers(evaluate_form(form, extents(size, values), values), kind)
             case Read(name=name, index=index, shape=size):
                 return self.element(self.arrays[name], index, size, values)
             case View(source=source, index=index, shape=size):
@@ -168,7 +168,7 @@ class Interpreter:
         sizes = {k: max(0, extent_value(e, values)) for k, e in label_extents(value.labels, value.operands).items()}
         total = np.zeros([sizes[label] for label in value.result], NUMPY[kind])
         operands = [self.whole(operand, values) for operand in value.operands]
-        over = summed(value)
+        over = summed_labels(value)
         for point in product(*(range(sizes[label]) for label in over)):
             at = dict(zip(over, point, strict=True))
             slices = [
@@ -238,13 +238,13 @@ def _first_place(rows: Any, operation: str, kind: ElementType) -> Any:
         raise IndexError("the place of the largest of no elements")
     best, place = [rows[0]], [np.zeros(rows.shape[1:], np.int32)]
     for n, row in enumerate(rows):
-        kept = kept_before(operation, kind, best[-1], row)
+        kept = keeps_best(operation, kind, best[-1], row)
         best.append(np.where(kept, best[-1], row))
         place.append(np.where(kept, place[-1], np.int32(n)))
     return place[-1]
 
 
-def kept_before(operation: str, kind: ElementType, best: Any, new: Any) -> Any:
+def keeps_best(operation: str, kind: ElementType, best: Any, new: Any) -> Any:
     """Whether what was best stays: it is no worse, or a NaN."""
     kept: Any = best >= new if operation in ("argmax", "maximum") else best <= new
     return kept | (best != best) if kind in ("f32", "f64") else kept
@@ -253,7 +253,7 @@ def kept_before(operation: str, kind: ElementType, best: Any, new: Any) -> Any:
 def combine(operation: str, kind: ElementType, total: Any, new: Any) -> Any:
     """One more element in a reduction."""
     if operation in ("maximum", "minimum"):
-        return apply("select", kind, [kept_before(operation, kind, total, new), total, new])
+        return apply("select", kind, [keeps_best(operation, kind, total, new), total, new])
     return apply(operation, kind, [total, new])
 
 
@@ -276,6 +276,6 @@ def evaluate_form(form: Affine, size: Sequence[int], values: Mapping[str, int]) 
     return total + extent_value(rest, values)
 
 
-def wrapped(numbers: Any, kind: ElementType) -> Any:
+def wrap_integers(numbers: Any, kind: ElementType) -> Any:
     """Integers as elements of a type: wrapped, or rounded."""
     return np.asarray(numbers, np.int64).astype(NUMPY[kind])

@@ -184,7 +184,7 @@ def axes(count: int) -> tuple[Affine, ...]:
     return tuple(map(axis, range(count)))
 
 
-def whole(storage: Storage, span: Span | None = None) -> Read:
+def read_all(storage: Storage, span: Span | None = None) -> Read:
     """All elements of an array."""
     return Read(storage.name, storage.dtype, axes(len(storage.shape)), storage.shape, span)
 
@@ -233,7 +233,7 @@ def dtype(value: Value) -> ElementType:
             return value.dtype
 
 
-def at(value: Value, index: Sequence[Affine], extents: Shape, span: Span | None = None) -> Value:
+def view_at(value: Value, index: Sequence[Affine], extents: Shape, span: Span | None = None) -> Value:
     """A view of a value; views of arrays, forms and views are again one map."""
     places = {f"${n}": form for n, form in enumerate(index)}
     match value:
@@ -244,7 +244,7 @@ def at(value: Value, index: Sequence[Affine], extents: Shape, span: Span | None 
             return replace(value, index=found, shape=extents, span=span or value.span)
         case View():
             found = tuple(form.substitute(places) for form in value.index)
-            return at(value.source, found, extents, span or value.span)
+            return view_at(value.source, found, extents, span or value.span)
         case Form():
             return replace(value, value=value.value.substitute(places), shape=extents, span=span or value.span)
         case _ if tuple(index) == axes(len(extents)) and extents == shape(value):
@@ -299,7 +299,7 @@ def stores(statements: Sequence[Statement]) -> Iterator[Store]:
                 yield from stores((*body, *orelse))
 
 
-def summed(value: Contract) -> str:
+def summed_labels(value: Contract) -> str:
     """The labels that a contraction sums over, the outermost first."""
     found = label_extents(value.labels, value.operands)
     return "".join(label for label in found if label not in value.result)

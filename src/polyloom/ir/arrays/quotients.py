@@ -23,7 +23,7 @@ class Quotient:
     step: int
 
 
-def rounded_up(length: Affine, step: int) -> Affine:
+def ceiling_quotient(length: Affine, step: int) -> Affine:
     """ceil(length / step) as an extent: an affine form where that is one."""
     if length.is_constant:
         return Affine((), -(-length.constant // step))

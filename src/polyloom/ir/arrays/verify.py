@@ -130,7 +130,7 @@ def shapes_agree(program: Program) -> Iterator[Diagnostic]:
     for value, _ in _values(program):
         match value:
             case Apply(operation=operation, operands=operands):
-                yield from _same(operation, [shape(o) for o in operands if shape(o)], value.span)
+                yield from _check_equal_shapes(operation, [shape(o) for o in operands if shape(o)], value.span)
             case Contract():
                 yield from _labels(value)
             case Reduce(operation=operation, axes=axes, source=source):
@@ -143,16 +143,16 @@ def shapes_agree(program: Program) -> Iterator[Diagnostic]:
                 if len(index) != len(shape(source)):
                     yield _wrong(f"a view with {len(index)} indices of {len(shape(source))} axes", value.span)
             case Cases(inside=inside, outside=outside, shape=extents):
-                yield from _same("cases", [extents, *(s for s in (shape(inside), shape(outside)) if s)], value.span)
+                yield from _check_equal_shapes("cases", [extents, *(s for s in (shape(inside), shape(outside)) if s)], value.span)
             case _:
                 pass
     for statement, _ in _places(program.body, frozenset()):
         if isinstance(statement, Store):
             given = [s for s in (shape(statement.value),) if s]
-            yield from _same("a store", [statement.target.shape, *given], statement.span)
+            yield from _check_equal_shapes("a store", [statement.target.shape, *given], statement.span)
 
 
-def _same(what: str, shapes: Sequence[Shape], span: Span | None) -> Iterator[Diagnostic]:
+def _check_equal_shapes(what: str, shapes: Sequence[Shape], span: Span | None) -> Iterator[Diagnostic]:
     for a, b in pairwise(shapes):
         if a != b:
             yield _wrong(f"{what} joins the shapes {print_shape(a)} and {print_shape(b)}", span)

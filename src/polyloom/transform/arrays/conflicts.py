@@ -14,7 +14,7 @@ from polyloom.ir.arrays.program import label_extents as extents_of_labels
 from polyloom.sets import Affine, Polyhedron
 from polyloom.sets.isl import polyhedron_to_set
 from polyloom.transform.arrays.elements import Place, places
-from polyloom.transform.arrays.ranges import inside
+from polyloom.transform.arrays.ranges import extent_bounds
 
 Access = tuple[Place, tuple[Affine, ...]]
 """The index of an element that is read, and constraints on the symbols that only it has."""
@@ -30,7 +30,7 @@ def accesses(value: Value, name: str, at: Place) -> list[Access]:
         case Reduce(axes=axes, source=source):
             rest = iter(at)
             index = [Affine.symbol(f"@{id(value)}.{n}") if n in axes else next(rest) for n in range(len(shape(source)))]
-            bounds = [c for n in axes for c in inside(index[n], shape(source)[n])]
+            bounds = [c for n in axes for c in extent_bounds(index[n], shape(source)[n])]
             return [(i, (*more, *bounds)) for i, more in accesses(source, name, tuple(index))]
         case Contract():
             known = dict(zip(value.result, at, strict=True))
@@ -38,7 +38,7 @@ def accesses(value: Value, name: str, at: Place) -> list[Access]:
             for label, extent in extents_of_labels(value.labels, value.operands).items():
                 if label not in known:
                     known[label] = Affine.symbol(f"@{id(value)}.{label}")
-                    bounds += inside(known[label], extent)
+                    bounds += extent_bounds(known[label], extent)
             pairs = zip(value.labels, value.operands, strict=True)
             found = [each for names, o in pairs for each in accesses(o, name, tuple(known[n] for n in names))]
             return [(i, (*more, *bounds)) for i, more in found]
@@ -73,7 +73,7 @@ def _is_clear(target: Place, access: Access, loops: Sequence[str], domain: Seque
     equal = [c for a, b in zip(stored, index, strict=True) for c in (a - b, b - a)]
     fixed = (*domain, *(c.substitute(earlier) for c in domain), *bounds, *equal)
     for n, name in enumerate(loops):
-        same = [c for other in loops[:n] for c in _same(other)]
+        same = [c for other in loops[:n] for c in _equal_index(other)]
         before = (Affine.symbol(name) - Affine.symbol(f"@{name}")) * step - 1
         constraints = (*fixed, *same, before)
         names = sorted({symbol for c in constraints for symbol in c.symbols})
@@ -82,6 +82,6 @@ def _is_clear(target: Place, access: Access, loops: Sequence[str], domain: Seque
     return True
 
 
-def _same(name: str) -> tuple[Affine, Affine]:
+def _equal_index(name: str) -> tuple[Affine, Affine]:
     difference = Affine.symbol(name) - Affine.symbol(f"@{name}")
     return difference, -difference

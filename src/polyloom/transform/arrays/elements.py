@@ -74,14 +74,14 @@ def assignment(target: Reference, tree: Tree, span: Span | None) -> tuple[Node, 
     return (Assign("", target, tree, span),)
 
 
-def combined(operation: str, dtype: ElementType, total: Expression, new: Expression, span: Span | None) -> Expression:
+def combine_reduction(operation: str, dtype: ElementType, total: Expression, new: Expression, span: Span | None) -> Expression:
     """A total of a reduction with one more element, which is read several times."""
     if operation in ("maximum", "minimum"):
-        return nest.Apply("select", dtype, (kept(operation, dtype, total, new, span), total, new), span)
+        return nest.Apply("select", dtype, (keeps_best(operation, dtype, total, new, span), total, new), span)
     return nest.Apply(operation, dtype, (total, new), span)
 
 
-def kept(operation: str, dtype: ElementType, best: Expression, new: Expression, span: Span | None) -> Expression:
+def keeps_best(operation: str, dtype: ElementType, best: Expression, new: Expression, span: Span | None) -> Expression:
     """Whether the best so far stays: it is no worse, or a NaN."""
     better = "ge" if operation in ("maximum", "argmax") else "le"
     stays = nest.Apply(better, dtype, (best, new), span)

@@ -24,7 +24,7 @@ from polyloom.ir.arrays.program import (
     Statement,
     Store,
     Value,
-    at,
+    view_at,
     axes,
     parts,
     reads,
@@ -49,7 +49,7 @@ def fuse_producers(program: Program) -> Program:
         dead = {store.target.name for store in stores(body)} & locals_ - used
         if not dead:
             break
-        body = _without(body, dead)
+        body = _remove_names(body, dead)
     storage = tuple(s for s in program.storage if s.role == "argument" or s.name in used or s.name in _targets(body))
     return replace(program, body=body, storage=storage)
 
@@ -58,16 +58,16 @@ def _targets(body: Sequence[Statement]) -> set[str]:
     return {store.target.name for store in stores(body)}
 
 
-def _without(body: Sequence[Statement], names: set[str]) -> tuple[Statement, ...]:
+def _remove_names(body: Sequence[Statement], names: set[str]) -> tuple[Statement, ...]:
     found = list[Statement]()
     for statement in body:
         match statement:
             case Store(target=target) if target.name in names:
                 pass
             case For(body=inner):
-                found.append(replace(statement, body=_without(inner, names)))
+                found.append(replace(statement, body=_remove_names(inner, names)))
             case If(body=inner, orelse=orelse):
-                found.append(replace(statement, body=_without(inner, names), orelse=_without(orelse, names)))
+                found.append(replace(statement, body=_remove_names(inner, names), orelse=_remove_names(orelse, names)))
             case Store():
                 found.append(statement)
     return tuple(found)
@@ -79,7 +79,7 @@ def _block(body: Sequence[Statement], single: set[str], uses: Counter[str]) -> t
     for statement in body:
         match statement:
             case Store(target=target, value=value):
-                value = _substituted(value, known)
+                value = _substitute_values(value, known)
                 found.append(replace(statement, value=value))
                 known = {name: v for name, v in known.items() if target.name not in {r.name for r in reads(v)}}
                 if (
@@ -90,15 +90,15 @@ def _block(body: Sequence[Statement], single: set[str], uses: Counter[str]) -> t
                     known[target.name] = value
             case For(body=inner):
                 found.append(replace(statement, body=_block(inner, single, uses)))
-                known = _still(known, _targets(inner))
+                known = _unchanged_values(known, _targets(inner))
             case If(body=inner, orelse=orelse):
                 sides = _block(inner, single, uses), _block(orelse, single, uses)
                 found.append(replace(statement, body=sides[0], orelse=sides[1]))
-                known = _still(known, _targets((*inner, *orelse)))
+                known = _unchanged_values(known, _targets((*inner, *orelse)))
     return tuple(found)
 
 
-def _still(known: dict[str, Value], stored: set[str]) -> dict[str, Value]:
+def _unchanged_values(known: dict[str, Value], stored: set[str]) -> dict[str, Value]:
     return {name: v for name, v in known.items() if not stored & {r.name for r in reads(v)}}
 
 
@@ -116,8 +116,8 @@ def _fuses(value: Value, uses: int) -> bool:
     return uses == 1 or (cost(value) <= _FEW and cost(value) * uses <= _FEW)
 
 
-def _substituted(value: Value, known: dict[str, Value]) -> Value:
+def _substitute_values(value: Value, known: dict[str, Value]) -> Value:
     if isinstance(value, Read) and value.name in known:
         source = known[value.name]
-        return at(source, value.index, value.shape, value.span) if shape(source) else source
-    return with_parts(value, [_substituted(part, known) for part in parts(value)])
+        return view_at(source, value.index, value.shape, value.span) if shape(source) else source
+    return with_parts(value, [_substitute_values(part, known) for part in parts(value)])

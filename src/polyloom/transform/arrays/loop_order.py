@@ -21,8 +21,8 @@ def order_accumulations(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """The nodes with loops of accumulations innermost, and what begins a result in one nest with what adds to it."""
     found = list[Node]()
     for node in nodes:
-        made = _inside(node)
-        fused = _fused(found[-1], made) if found else None
+        made = _reorder_node(node)
+        fused = _fuse_nests(found[-1], made) if found else None
         if fused is None:
             found.append(made)
         else:
@@ -30,7 +30,7 @@ def order_accumulations(nodes: Sequence[Node]) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def _inside(node: Node) -> Node:
+def _reorder_node(node: Node) -> Node:
     match node:
         case Loop(body=body):
             return _sunk(replace(node, body=order_accumulations(body)))
@@ -45,14 +45,14 @@ def _sunk(loop: Loop) -> Loop:
     nest, assign = _perfect(loop)
     if assign is None or len(nest) == 1:
         return loop
-    place = _loops_of(assign.target)
+    place = _result_loops(assign.target)
     own = [inner for inner in nest[1:] if inner.name in place]
     if loop.name in place or not own or nest[1 : len(own) + 1] != own or not _accumulates(assign):
         return loop
     # Bounds that depend on the loop would move out of its reach.
     if any(loop.name in form.symbols for inner in own for form in (*inner.lower, *inner.upper)):
         return loop
-    return _nested([*own, loop, *nest[len(own) + 1 :]], assign)
+    return _nest_loops([*own, loop, *nest[len(own) + 1 :]], assign)
 
 
 def _perfect(loop: Loop) -> tuple[list[Loop], Assign | None]:
@@ -64,14 +64,14 @@ def _perfect(loop: Loop) -> tuple[list[Loop], Assign | None]:
     return nest, body[0] if len(body) == 1 and isinstance(body[0], Assign) else None
 
 
-def _nested(loops: Sequence[Loop], assign: Assign) -> Loop:
+def _nest_loops(loops: Sequence[Loop], assign: Assign) -> Loop:
     body: tuple[Node, ...] = (assign,)
     for loop in reversed(loops[1:]):
         body = (replace(loop, body=body),)
     return replace(loops[0], body=body)
 
 
-def _loops_of(target: Reference) -> set[str]:
+def _result_loops(target: Reference) -> set[str]:
     """The loops that alone are an index of the result, each once."""
     forms = [form.terms[0] for form in target.index if len(form.terms) == 1]
     names = [name for name, factor in forms if abs(factor) == 1]
@@ -84,7 +84,7 @@ def _accumulates(assign: Assign) -> bool:
     return bool(own) and all(read.index == assign.target.index for read in own)
 
 
-def _fused(first: Node, second: Node) -> Loop | None:
+def _fuse_nests(first: Node, second: Node) -> Loop | None:
     """Two nests over one result as one; None where they are not."""
     if not isinstance(first, Loop) or not isinstance(second, Loop):
         return None
@@ -99,9 +99,9 @@ def _fused(first: Node, second: Node) -> Loop | None:
     rest = substitute_symbols(tuple(nest[len(start)].body), names) if len(nest) > len(start) else ()
     same = all(_bounds(a, {}) == _bounds(b, names) for a, b in zip(start, nest, strict=False))
     assert isinstance(renamed, Assign)
-    if not same or renamed.target.index != begin.target.index or {s.name for s in start} != _loops_of(begin.target):
+    if not same or renamed.target.index != begin.target.index or {s.name for s in start} != _result_loops(begin.target):
         return None
-    inner = (renamed,) if not rest else (replace(_renamed(nest[len(start)], names), body=rest),)
+    inner = (renamed,) if not rest else (replace(_rename_loops(nest[len(start)], names), body=rest),)
     body: tuple[Node, ...] = (begin, *inner)
     for loop in reversed(start[1:]):
         body = (replace(loop, body=body),)
@@ -109,11 +109,11 @@ def _fused(first: Node, second: Node) -> Loop | None:
 
 
 def _bounds(loop: Loop, names: dict[str, Affine]) -> tuple[object, ...]:
-    made = _renamed(loop, names)
+    made = _rename_loops(loop, names)
     return made.lower, made.upper, made.step
 
 
-def _renamed(loop: Loop, names: dict[str, Affine]) -> Loop:
+def _rename_loops(loop: Loop, names: dict[str, Affine]) -> Loop:
     return replace(
         loop,
         lower=tuple(form.substitute(names) for form in loop.lower),

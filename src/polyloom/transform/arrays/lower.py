@@ -31,8 +31,8 @@ from polyloom.ir.arrays.program import (
     label_extents,
     reads,
     shape,
-    summed,
-    whole,
+    summed_labels,
+    read_all,
 )
 from polyloom.ir.arrays.quotients import quotient
 from polyloom.ir.nest import Assign, Expression, Loop, Nest, Node, Storage
@@ -42,10 +42,10 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh_name
 from polyloom.sets import Affine
 from polyloom.transform.arrays.conflicts import accesses, direction
-from polyloom.transform.arrays.elements import Place, Tree, assignment, combined, distribute, element, kept, places
+from polyloom.transform.arrays.elements import Place, Tree, assignment, combine_reduction, distribute, element, keeps_best, places
 from polyloom.transform.arrays.hoist import hoist_invariants
 from polyloom.transform.arrays.loop_order import order_accumulations
-from polyloom.transform.arrays.ranges import Range, inside, loop_nest, without_loops
+from polyloom.transform.arrays.ranges import Range, extent_bounds, loop_nest, bound_by_sizes
 
 _LETTERS = "ijklmnpqrst"
 Nodes = tuple[Node, ...]
@@ -54,9 +54,9 @@ Nodes = tuple[Node, ...]
 def lower_program(program: Program) -> Nest:
     """The nest of a verified program."""
     lowering = _Lowering(program)
-    body = order_accumulations(lowering.statements(program.body, _Around({}, tuple(_constraints(program)))))
+    body = order_accumulations(lowering.statements(program.body, _Context({}, tuple(_constraints(program)))))
     storage = (*program.storage, *lowering.storage)
-    numbered = _numbered(body, {*lowering.taken})
+    numbered = _number_statements(body, {*lowering.taken})
     used = {r.name for a in nest.assignments(numbered) for r in (a.target, *nest.accesses(a.value))}
     kept_storage = tuple(s for s in storage if s.role == "argument" or s.name in used)
     return Nest(program.name, program.parameters, program.assumptions, kept_storage, numbered, program.span)
@@ -68,16 +68,16 @@ def _constraints(program: Program) -> Sequence[Affine]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
+class _Context:
     """The loops of the program around a store, and what is at least 0 within them."""
 
     loops: dict[str, For]
     domain: tuple[Affine, ...]
 
-    def within(self, loop: For) -> _Around:
+    def within(self, loop: For) -> _Context:
         symbol = Affine.symbol(loop.loop)
         bounds = (*(symbol - f for f in loop.lower), *(f - symbol - 1 for f in loop.upper))
-        return _Around({**self.loops, loop.loop: loop}, (*self.domain, *bounds))
+        return _Context({**self.loops, loop.loop: loop}, (*self.domain, *bounds))
 
 
 class _Lowering:
@@ -87,10 +87,10 @@ class _Lowering:
         self.storage = list[Storage]()
         self.taken = {*program.parameters, *(s.name for s in program.storage), *_loops(program.body)}
 
-    def statements(self, statements: Sequence[Statement], around: _Around) -> Nodes:
+    def statements(self, statements: Sequence[Statement], around: _Context) -> Nodes:
         return tuple([node for statement in statements for node in self.statement(statement, around)])
 
-    def statement(self, statement: Statement, around: _Around) -> Nodes:
+    def statement(self, statement: Statement, around: _Context) -> Nodes:
         match statement:
             case Store():
                 return self.store(statement, around)
@@ -102,7 +102,7 @@ class _Lowering:
                 then = self.statements(body, replace(around, domain=(*around.domain, *holds)))
                 return (NestIf(condition, then, self.statements(orelse, around), span),)
 
-    def store(self, store: Store, around: _Around) -> Nodes:
+    def store(self, store: Store, around: _Context) -> Nodes:
         """Loops over the target; before them, the arrays that the value needs."""
         ranges, at = self.ranges(store.target.shape, _starts(store.target))
         before = list[Node]()
@@ -122,7 +122,7 @@ class _Lowering:
         else:
             value = hoist_invariants(value, at if shape(value) else (), loops, keep)
         to = places(store.target.index, at)
-        domain = (*around.domain, *(c for r in ranges for c in inside(r.place, r.extent)))
+        domain = (*around.domain, *(c for r in ranges for c in extent_bounds(r.place, r.extent)))
         found = accesses(value, store.target.name, at if shape(value) else ())
         step = direction(to, found, [r.name for r in ranges], domain)
         # A scan has one direction, whatever reads what.
@@ -157,12 +157,12 @@ class _Lowering:
         free = next((letter for letter in _LETTERS if letter not in self.taken), None)
         return fresh_name(free or _LETTERS[0], self.taken)
 
-    def local(self, value: Value, around: _Around, span: Span | None) -> Read:
+    def local(self, value: Value, around: _Context, span: Span | None) -> Read:
         """A new local array for a value; where loops around bound its extents, with room for the largest."""
-        room = tuple(without_loops(extent, around.loops) for extent in shape(value))
+        room = tuple(bound_by_sizes(extent, around.loops) for extent in shape(value))
         storage = Storage(fresh_name("t", self.taken), dtype(value), room, "local", True, span)
         self.storage.append(storage)
-        return replace(whole(storage, span), shape=shape(value))
+        return replace(read_all(storage, span), shape=shape(value))
 
     def scalar(self, kind: ElementType, name: str, span: Span | None) -> Reference:
         storage = Storage(fresh_name(name, self.taken), kind, (), "local", True, span)
@@ -199,17 +199,17 @@ class _Body:
         extents = [shape(value.source)[n] for n in value.axes]
         ranges, own = self.lowering.ranges(extents)
         if value.operation in ("argmax", "argmin"):
-            return self.first_place(value, at, total, ranges, own)
+            return self.begin_place(value, at, total, ranges, own)
         kind = dtype(value.source)
         inner = _Body(self.lowering, self.span)
-        term = inner.tree(value.source, _joined(value, at, own))
+        term = inner.tree(value.source, _reduction_place(value, at, own))
         if value.operation in ("maximum", "minimum"):
             start = self.first(value, at, total)
             last = isinstance(term, Reference)
             # The comparison and the choice both read the element: it is computed once.
             new = term if isinstance(term, Reference) else self.lowering.scalar(kind, "new", self.span)
             more = () if last else assignment(new, term, self.span)
-            step = Assign("", total, combined(value.operation, kind, total, new, self.span), self.span)
+            step = Assign("", total, combine_reduction(value.operation, kind, total, new, self.span), self.span)
             return (*start, *loop_nest(ranges, (*inner.before, *more, step), self.span))
         start = (Assign("", total, _identity(value.operation, kind), self.span),)
         return (
@@ -218,21 +218,21 @@ class _Body:
         )
 
     def accumulated(self, operation: str, total: Reference, term: Tree, kind: ElementType) -> Nodes:
-        tree = distribute(lambda found: combined(operation, kind, total, found[0], self.span), [term])
+        tree = distribute(lambda found: combine_reduction(operation, kind, total, found[0], self.span), [term])
         return assignment(total, tree, self.span)
 
     def first(self, value: Reduce, at: Place, total: Reference) -> Nodes:
         """The total begins with the first element; without one, the sizes are refused."""
         begin = _Body(self.lowering, self.span)
-        tree = begin.tree(value.source, _joined(value, at, (Affine(),) * len(value.axes)))
+        tree = begin.tree(value.source, _reduction_place(value, at, (Affine(),) * len(value.axes)))
         return (*begin.before, *assignment(total, tree, self.span))
 
-    def first_place(self, value: Reduce, at: Place, place: Reference, ranges: Sequence[Range], own: Place) -> Nodes:
+    def begin_place(self, value: Reduce, at: Place, place: Reference, ranges: Sequence[Range], own: Place) -> Nodes:
         kind = dtype(value.source)
         best, new = (self.lowering.scalar(kind, name, self.span) for name in ("best", "new"))
         inner = _Body(self.lowering, self.span)
-        term = inner.tree(value.source, _joined(value, at, own))
-        stays = kept(value.operation, kind, best, new, self.span)
+        term = inner.tree(value.source, _reduction_place(value, at, own))
+        stays = keeps_best(value.operation, kind, best, new, self.span)
         index = nest.Index(own[0], "i32", self.span)
         steps = (
             *inner.before,
@@ -247,7 +247,7 @@ class _Body:
     def contraction(self, value: Contract, at: Place, total: Reference) -> Nodes:
         """Sums of products: one perfect nest, the summed labels innermost."""
         kind, extents = dtype(value), label_extents(value.labels, value.operands)
-        over = summed(value)
+        over = summed_labels(value)
         ranges, own = self.lowering.ranges([extents[label] for label in over])
         known = {**dict(zip(value.result, at, strict=True)), **dict(zip(over, own, strict=True))}
         inner = _Body(self.lowering, self.span)
@@ -290,7 +290,7 @@ def _starts(target: Read) -> list[Affine]:
     return starts
 
 
-def _joined(value: Reduce, at: Place, own: Place) -> Place:
+def _reduction_place(value: Reduce, at: Place, own: Place) -> Place:
     """The place in the source of a reduction."""
     along, rest = iter(own), iter(at)
     return tuple(next(along) if n in value.axes else next(rest) for n in range(len(shape(value.source))))
@@ -311,7 +311,7 @@ def _loops(statements: Sequence[Statement]) -> Sequence[str]:
     return found
 
 
-def _numbered(nodes: Nodes, taken: set[str]) -> Nodes:
+def _number_statements(nodes: Nodes, taken: set[str]) -> Nodes:
     """Statements named S1, S2 and so on."""
     numbers = count(1)
 

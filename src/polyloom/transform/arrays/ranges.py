@@ -27,7 +27,7 @@ class Range:
         return Affine.symbol(self.name) - self.start
 
 
-def inside(place: Affine, extent: Affine) -> tuple[Affine, ...]:
+def extent_bounds(place: Affine, extent: Affine) -> tuple[Affine, ...]:
     """What is at least 0 at the places of an extent."""
     found = quotient(extent)
     last = extent - place - 1 if found is None else found.length - place * found.step - 1
@@ -40,14 +40,14 @@ def loop_nest(ranges: Sequence[Range], body: Sequence[Node], span: Span | None, 
     for each in reversed(ranges):
         found = quotient(each.extent)
         if found is not None:
-            last = inside(each.place, each.extent)[1]
+            last = extent_bounds(each.place, each.extent)[1]
             nodes = (If(Condition((Polyhedron((last,)),)), nodes, (), span),)
         ends = (each.start,), (each.start + bound(each.extent),)
         nodes = (Loop(each.name, ends[0], ends[1], nodes, 1 if step == 1 else -1, span),)
     return nodes
 
 
-def without_loops(extent: Affine, loops: Mapping[str, For]) -> Affine:
+def bound_by_sizes(extent: Affine, loops: Mapping[str, For]) -> Affine:
     """An affine form of sizes that is no less than an extent wherever the loops around it are."""
     extent, exact = bound(extent), bound(extent)
     while names := [name for name in reversed([*loops]) if name in extent.symbols]:

@@ -60,7 +60,7 @@ def test_defaults_and_sizes_are_numbers_in_a_call() -> None:
 
 
 def test_numpy_and_the_ordered_meaning_agree() -> None:
-    found = sized.against_numpy({"N": 3, "M": 2}, {"x": np.ones(3, np.float32)})
+    found = sized.compare_with_numpy({"N": 3, "M": 2}, {"x": np.ones(3, np.float32)})
     assert found["result"].difference == found["result"].bound == 0
 
 

@@ -31,7 +31,7 @@ def test_numpy_is_within_the_bound(name: str) -> None:
         if s.name in kernel.arrays.order:
             shape = [extent.evaluate(parameters) for extent in s.shape]
             given[s.name] = np.asarray(generator.uniform(1, 2, shape)).astype(NUMPY[s.dtype])
-    assert kernel.against_numpy(parameters, given)
+    assert kernel.compare_with_numpy(parameters, given)
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -21,10 +21,10 @@ from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.clang_tree import typedefs
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.inline_growth import may_inline
-from polyloom.frontend.c.plain import inlined
+from polyloom.frontend.c.plain import inline_callees
 from polyloom.frontend.c.plain.promotion import PromotedPlace, is_record, promote_arguments
 from polyloom.frontend.c.signature import declarators
-from polyloom.frontend.dependencies import own_files
+from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.loops.affine import Scope
 from polyloom.frontend.loops.tree import Node, strip_casts
 from polyloom.frontend.source import Options
@@ -49,14 +49,14 @@ def adapt_function(path: str, options: Options, target: str) -> tuple[Options, s
 @with_deep_stack
 def _with_adapter(path: str, options: Options, target: str) -> tuple[Options, str]:
     unit = syntax_tree(path, options, target)
-    headers = own_files(path, options)
+    headers = dependencies_with_options(path, options)
     function, functions = choose_function(path, unit, options.function, headers, calls=True)
     found = _changeable(unit, functions, headers)
     points = any(n.kind == "parameter" and n.ctype.startswith("struct") for n in function.inner)
     # Beyond the budget of inlining, nothing tells which fields are used.
     if not (points or found) or not may_inline(function, {f.name: f for f in functions.values()}):
         return options, function.name
-    body = inlined(function, functions)
+    body = inline_callees(function, functions)
     try:
         # Unions and others that cannot be arguments are left to who compiles the function as it is.
         _, every = promote_arguments(body, found, options.shapes)

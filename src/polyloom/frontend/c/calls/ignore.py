@@ -17,7 +17,7 @@ from polyloom.diagnostics import Diagnostic
 from polyloom.files import read_source
 from polyloom.frontend.c.choose_function import choose_function
 from polyloom.frontend.c.clang import syntax_tree
-from polyloom.frontend.dependencies import own_files
+from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.roles import loop_variable
 from polyloom.frontend.loops.substatements import child_statements
@@ -79,7 +79,7 @@ def _cuts(path: str, options: Options) -> list[_Cut]:
     """What is left out of the functions of the file that the chosen one reaches, in the order of the text."""
     plain = replace(options, ignore=())
     unit = syntax_tree(path, plain)
-    function, functions = choose_function(path, unit, options.function, own_files(path, options))
+    function, functions = choose_function(path, unit, options.function, dependencies_with_options(path, options))
     found = [
         cut
         for each in _reachable_functions(function, {f.name: f for f in functions.values()})

@@ -15,16 +15,16 @@ from typing import Final
 from polyloom.frontend.c.plain.aggregates import Fields, replace_aggregates
 from polyloom.frontend.c.plain.array_recovery import recover_arrays
 from polyloom.frontend.c.plain.countdowns import rewrite_countdowns
-from polyloom.frontend.c.plain.do_loops import testing_alone
-from polyloom.frontend.c.plain.gotos import without_goto
+from polyloom.frontend.c.plain.do_loops import hoist_test_effects
+from polyloom.frontend.c.plain.gotos import eliminate_gotos
 from polyloom.frontend.c.plain.headers import split_headers
 from polyloom.frontend.c.plain.initializers import expand_initializers
 from polyloom.frontend.c.plain.inlining import inline_calls
 from polyloom.frontend.c.plain.promotion import PromotedPlace, promote_arguments
 from polyloom.frontend.c.plain.statics import automatic
 from polyloom.frontend.c.plain.subscripts import unwrap_subscripts
-from polyloom.frontend.c.plain.swaps import unswapped
-from polyloom.frontend.c.plain.switches import without_switch
+from polyloom.frontend.c.plain.swaps import eliminate_swaps
+from polyloom.frontend.c.plain.switches import eliminate_switches
 from polyloom.frontend.loops.effects import separate_effects
 from polyloom.frontend.loops.jumps import remove_continue
 from polyloom.frontend.loops.returns import replace_returns
@@ -50,7 +50,7 @@ def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tu
     """Canonicalization of a function, and what has become a parameter of it; what it returns is assigned to the
     variable `RESULT`. Raises PL0153, PL0161.
     """
-    function, places = promote_arguments(inlined(function, file.functions), file.variables, shapes)
+    function, places = promote_arguments(inline_callees(function, file.functions), file.variables, shapes)
     body = function.inner[-1]
     body = replace_returns(body, result_variable(function)) or body
     body = expand_initializers(automatic(body), file.tables)
@@ -59,16 +59,16 @@ def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tu
     body = separate_effects(body)
     body = unwrap_subscripts(body)
     parameters = tuple(n for n in function.inner if n.kind == "parameter")
-    body = recover_arrays(unswapped(body, parameters), parameters)
+    body = recover_arrays(eliminate_swaps(body, parameters), parameters)
     # Last: without `continue`, what a header counts may move to the end of the body.
-    body = testing_alone(split_headers(remove_continue(body)))
+    body = hoist_test_effects(split_headers(remove_continue(body)))
     return replace(function, inner=(*function.inner[:-1], body)), places
 
 
-def inlined(function: Node, functions: Mapping[str, Node]) -> Node:
+def inline_callees(function: Node, functions: Mapping[str, Node]) -> Node:
     """Inlining, before all else: pointers, structures and tables of callees are then the function's own."""
     body = inline_calls(
-        _structured(function).inner[-1], {name: _structured(found) for name, found in functions.items()}
+        _structure_control(function).inner[-1], {name: _structure_control(found) for name, found in functions.items()}
     )
     return replace(function, inner=(*function.inner[:-1], body))
 
@@ -90,6 +90,6 @@ def result_variable(function: Node) -> Node | None:
     )
 
 
-def _structured(function: Node) -> Node:
+def _structure_control(function: Node) -> Node:
     """A function without `switch` and `goto`, whose labels are identities of its own."""
-    return replace(function, inner=(*function.inner[:-1], without_goto(without_switch(function.inner[-1]))))
+    return replace(function, inner=(*function.inner[:-1], eliminate_gotos(eliminate_switches(function.inner[-1]))))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.frontend.c.plain.pointers import Source, given, is_pointer, moved, named, roots, source
+from polyloom.frontend.c.plain.pointers import Source, list_assignments, is_pointer, stepped_identity, variable_identity, roots, source
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import Statements, map_statements
 from polyloom.frontend.loops.tree import Node, strip_casts
@@ -33,8 +33,8 @@ def recover_arrays(body: Node, parameters: tuple[Node, ...]) -> Node:
     """Array recovery in a body: counters instead of pointers that move."""
     declared = (*parameters, *body)
     pointers = {n.symbol: n for n in declared if n.kind in ("parameter", "variable") and is_pointer(n)}
-    changing = {name for node in body if (name := moved(node)) in pointers}
-    changing |= {name for name, _ in given(body) if name in pointers and pointers[name].kind == "parameter"}
+    changing = {name for node in body if (name := stepped_identity(node)) in pointers}
+    changing |= {name for name, _ in list_assignments(body) if name in pointers and pointers[name].kind == "parameter"}
     local = {name for name, n in pointers.items() if n.kind == "variable"}
     walked = {name: pointers[name] for name in changing | local}
     # Without alias analysis: a pointer whose value is used elsewhere may be another name of any array.
@@ -65,10 +65,10 @@ def recover_arrays(body: Node, parameters: tuple[Node, ...]) -> Node:
 
 def _escaping_pointers(body: Node, found: Mapping[str, tuple[Node, int]]) -> Iterator[str]:
     """The variables that are used otherwise than to access elements, to move, to compare, and to start others."""
-    known = {id(strip_casts(n.inner[0])) for n in body if n.kind == "element" or n.opcode == "*" or moved(n)}
+    known = {id(strip_casts(n.inner[0])) for n in body if n.kind == "element" or n.opcode == "*" or stepped_identity(n)}
     for node in body:
         sides = node.inner if node.kind == "binary" and node.opcode == "=" else ()
-        if sides and named(sides[0]) in found and (begin := source(sides[1])) is not None:
+        if sides and variable_identity(sides[0]) in found and (begin := source(sides[1])) is not None:
             known |= {id(strip_casts(sides[0])), id(begin.base)}
         elif node.kind == "variable" and node.initial and node.symbol in found:
             begin = source(node.inner[-1])
@@ -133,8 +133,8 @@ def _places(begin: Source, walks: Mapping[str, _Walk], at: Node) -> list[Node]:
 
 def _rewrite_statement(node: Node, walks: Mapping[str, _Walk]) -> Statements:
     if node.kind == "declare" and any(d.symbol in walks for d in node.inner):
-        return tuple([s for d in node.inner for s in _declared(d, node, walks)])
-    if node.kind == "binary" and node.opcode == "=" and (walk := walks.get(named(node.inner[0]))) is not None:
+        return tuple([s for d in node.inner for s in _declare_array(d, node, walks)])
+    if node.kind == "binary" and node.opcode == "=" and (walk := walks.get(variable_identity(node.inner[0]))) is not None:
         return tuple(
             [
                 make.assignment(make.variable_reference(counter, node), place, node)
@@ -144,7 +144,7 @@ def _rewrite_statement(node: Node, walks: Mapping[str, _Walk]) -> Statements:
     return (map_statements(node, lambda child: _rewrite_statement(child, walks)),)
 
 
-def _declared(declaration: Node, node: Node, walks: Mapping[str, _Walk]) -> Iterator[Node]:
+def _declare_array(declaration: Node, node: Node, walks: Mapping[str, _Walk]) -> Iterator[Node]:
     walk = walks.get(declaration.symbol)
     if walk is None:
         yield replace(node, inner=(declaration,))
@@ -163,7 +163,7 @@ def _begin(value: Node, walks: Mapping[str, _Walk], at: Node) -> list[Node]:
 
 def _rewrite_access(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
     """`*p` and `p[e]` as elements of the array, movements as those of the counter, comparisons as those of places."""
-    if (name := moved(node)) in walks:
+    if (name := stepped_identity(node)) in walks:
         # A pointer's step has no type of its own: counters count in `int`, the type of subscripts here.
         types = ("int", "int") if node.types else ()
         rest = [make.replace_nodes(child, lambda part: _rewrite_access(part, walks)) for child in node.inner[1:]]
@@ -176,7 +176,7 @@ def _rewrite_access(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
         return replace(node, ctype="int", inner=tuple(places))
     if node.kind == "unary" and node.opcode == "*" and (begin := source(node.inner[0])) is not None:
         return _element(begin, node, walks)
-    if node.kind == "element" and named(node.inner[0]) in walks:
+    if node.kind == "element" and variable_identity(node.inner[0]) in walks:
         begin = source(node.inner[0])
         return None if begin is None else _element(begin.plus("+", node.inner[1], node), node, walks)
     return None

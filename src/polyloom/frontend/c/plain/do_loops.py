@@ -15,20 +15,20 @@ from polyloom.frontend.loops.substatements import Statements, block, flatten_blo
 from polyloom.frontend.loops.tree import Node, strip_casts
 
 
-def testing_alone(body: Node) -> Node:
+def hoist_test_effects(body: Node) -> Node:
     """Loops of a body with tests that change nothing, and first parts in every `for`."""
-    return map_statements(body, _inside)
+    return map_statements(body, _rewrite_statement)
 
 
-def _inside(node: Node) -> Statements:
-    node = map_statements(node, _inside)
+def _rewrite_statement(node: Node) -> Statements:
+    node = map_statements(node, _rewrite_statement)
     if any(part.kind == "continue" for part in node):
         return (node,)
     if node.kind == "do":
         steps = list(_steps(node.inner[1]))
         if not steps:
             return (node,)
-        test = make.replace_nodes(node.inner[1], _stepped)
+        test = make.replace_nodes(node.inner[1], _stepped_value)
         return (replace(node, inner=(block((*flatten_blocks(node.inner[0]), *steps), node.inner[0]), test)),)
     if node.kind == "for" and not node.inner[0].kind and node.inner[2].kind and node.inner[3].kind:
         turns = block((*flatten_blocks(node.inner[4]), strip_casts(node.inner[3])), node.inner[4])
@@ -48,7 +48,7 @@ def _steps(test: Node) -> Iterator[Node]:
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
-def _stepped(node: Node) -> Node | None:
+def _stepped_value(node: Node) -> Node | None:
     """The value of a step in a test, where the variable has already changed."""
     if node.opcode not in ("++", "--") or strip_casts(node.inner[0]).kind != "name":
         return None

@@ -18,19 +18,19 @@ from polyloom.frontend.loops.substatements import Statements, flatten_blocks, ma
 from polyloom.frontend.loops.tree import Node
 
 
-def without_goto(body: Node) -> Node:
+def eliminate_gotos(body: Node) -> Node:
     """Goto elimination in a function's body; labels that nothing goes to are left out, too."""
     if any(node.kind == "computed goto" for node in body):
         return body
-    return _structured(body, _targets((body,)))
+    return _structure_block(body, _targets((body,)))
 
 
-def _structured(node: Node, targets: Mapping[str, int]) -> Node:
+def _structure_block(node: Node, targets: Mapping[str, int]) -> Node:
     # Inner statements first: a label is then the target of jumps of its own list or of none that can be written out.
     while node.kind == "label" and not targets.get(node.symbol):
         node = node.inner[-1]
-    node = map_statements(node, lambda child: (_structured(child, targets),))
-    return _without_labels(node, targets) if node.kind == "block" else node
+    node = map_statements(node, lambda child: (_structure_block(child, targets),))
+    return _remove_labels(node, targets) if node.kind == "block" else node
 
 
 def _targets(nodes: Iterable[Node]) -> Counter[str]:
@@ -38,22 +38,22 @@ def _targets(nodes: Iterable[Node]) -> Counter[str]:
     return Counter(part.symbol for node in nodes for part in node if part.kind == "goto")
 
 
-def _without_labels(body: Node, targets: Mapping[str, int]) -> Node:
-    found = list(_marked(body))
+def _remove_labels(body: Node, targets: Mapping[str, int]) -> Node:
+    found = list(_split_labels(body))
     # Jumps from elsewhere enter this list; those in it become more where branches are written twice.
     entered = {label for label, count in targets.items() if _targets(found)[label] < count}
     while (at := next((n for n, node in enumerate(found) if node.kind == "label"), None)) is not None:
         label = found[at].symbol
         made = None
         if label not in entered:
-            made = _looped(found, at, targets) if _targets(found[at:])[label] else _skipped(found, at)
+            made = _eliminate_backward_jump(found, at, targets) if _targets(found[at:])[label] else _eliminate_forward_jumps(found, at)
         if made is None:
             return body
         found = made
     return replace(body, inner=tuple(found))
 
 
-def _marked(node: Node) -> Iterable[Node]:
+def _split_labels(node: Node) -> Iterable[Node]:
     """The statements of a block, with a label as a statement of its own before what it labels."""
     for child in flatten_blocks(node):
         inner = child
@@ -63,23 +63,23 @@ def _marked(node: Node) -> Iterable[Node]:
         yield from flatten_blocks(inner)
 
 
-def _skipped(found: list[Node], at: int) -> list[Node] | None:
+def _eliminate_forward_jumps(found: list[Node], at: int) -> list[Node] | None:
     """Statements without the forward jumps to a label; None where a loop around one of them remains."""
     label = found[at].symbol
-    before, declared = _hoisted(found[:at], found[at:])
+    before, declared = _hoist_declarations(found[:at], found[at:])
     jump = f"goto {label}"
-    named = tuple(make.replace_nodes(node, lambda part: _as(part, label, jump)) for node in before)
+    named = tuple(make.replace_nodes(node, lambda part: _match_label(part, label, jump)) for node in before)
     made = structure_jumps(named, jump)
     if any(part.kind == jump for node in made for part in node):
         return None
     return [*declared, *made, *found[at + 1 :]]
 
 
-def _as(node: Node, label: str, kind: str) -> Node | None:
+def _match_label(node: Node, label: str, kind: str) -> Node | None:
     return replace(node, kind=kind) if node.kind == "goto" and node.symbol == label else None
 
 
-def _hoisted(before: Iterable[Node], behind: Iterable[Node]) -> tuple[list[Node], list[Node]]:
+def _hoist_declarations(before: Iterable[Node], behind: Iterable[Node]) -> tuple[list[Node], list[Node]]:
     """Declarations that stay visible behind a label: those that move into a branch leave an assignment there."""
     used = {part.symbol for node in behind for part in node if part.kind == "name"}
     kept, declared = list[Node](), list[Node]()
@@ -98,7 +98,7 @@ def _hoisted(before: Iterable[Node], behind: Iterable[Node]) -> tuple[list[Node]
     return kept, declared
 
 
-def _looped(found: list[Node], at: int, targets: Mapping[str, int]) -> list[Node] | None:
+def _eliminate_backward_jump(found: list[Node], at: int, targets: Mapping[str, int]) -> list[Node] | None:
     """Loop of a label to which exactly one jump goes back: `L: S; if (c) goto L;` is `do S while (c)`, and
     `L: if (c) goto E; S; goto L; E:` is a `while`.
     """
@@ -115,8 +115,8 @@ def _looped(found: list[Node], at: int, targets: Mapping[str, int]) -> list[Node
         is_while = end.kind == "goto" and inside and leaves and _goes(inside[0], leaves)
         if not is_while or targets[leaves] != 1:
             return None
-        test, inside, rest = _negated(inside[0].inner[0]), inside[1:], rest[1:]
-    body = _without_labels(replace(end, kind="block", ctype="", inner=tuple(inside)), targets)
+        test, inside, rest = _negate_test(inside[0].inner[0]), inside[1:], rest[1:]
+    body = _remove_labels(replace(end, kind="block", ctype="", inner=tuple(inside)), targets)
     # A jump out of the loop would make the number of its turns depend on data.
     if any(part.kind in ("goto", "label") for part in body):
         return None
@@ -131,5 +131,5 @@ def _goes(node: Node, label: str) -> bool:
     return len(inside) == 1 and inside[0].kind == "goto" and inside[0].symbol == label
 
 
-def _negated(test: Node) -> Node:
+def _negate_test(test: Node) -> Node:
     return Node("unary", test.span, "int", (test,), "!", macro=test.macro)

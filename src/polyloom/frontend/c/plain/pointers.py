@@ -67,25 +67,25 @@ def is_pointer(declaration: Node) -> bool:
     return "*" in declaration.ctype and "(*)(" not in declaration.ctype
 
 
-def given(body: Node) -> Iterator[tuple[str, Node]]:
+def list_assignments(body: Node) -> Iterator[tuple[str, Node]]:
     """Variables with what they are initialized with or assigned."""
     for node in body:
         if node.kind == "variable" and node.initial:
             yield node.symbol, node.inner[-1]
-        elif node.kind == "binary" and node.opcode == "=" and (name := named(node.inner[0])):
+        elif node.kind == "binary" and node.opcode == "=" and (name := variable_identity(node.inner[0])):
             yield name, node.inner[1]
 
 
-def named(node: Node) -> str:
+def variable_identity(node: Node) -> str:
     """The identity of a variable, of other expressions none."""
     node = strip_casts(node)
     return node.symbol if node.kind == "name" else ""
 
 
-def moved(node: Node) -> str:
+def stepped_identity(node: Node) -> str:
     """The identity of the variable that an expression moves by steps, or ""."""
     moves = node.opcode in ("++", "--") or (node.kind == "update" and node.opcode in ("+=", "-="))
-    return named(node.inner[0]) if moves and node.inner else ""
+    return variable_identity(node.inner[0]) if moves and node.inner else ""
 
 
 def roots(body: Node, pointers: Mapping[str, Node]) -> dict[str, _Place]:
@@ -93,7 +93,7 @@ def roots(body: Node, pointers: Mapping[str, Node]) -> dict[str, _Place]:
     how many dimensions its rows have around them. `pointers` are declarations by identity.
     """
     sources = dict[str, list[Source | None]]()
-    for name, value in given(body):
+    for name, value in list_assignments(body):
         if name in pointers:
             sources.setdefault(name, []).append(source(value))
     found = dict[str, _Place]()

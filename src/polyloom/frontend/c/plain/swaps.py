@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.plain.pointers import given, is_pointer, moved, named, source
+from polyloom.frontend.c.plain.pointers import list_assignments, is_pointer, stepped_identity, variable_identity, source
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import Statements, block, child_statements, flatten_blocks
 from polyloom.frontend.loops.tree import Node
@@ -17,7 +17,7 @@ from polyloom.frontend.loops.tree import Node
 _LOOPS = ("for", "while", "do")
 
 
-def unswapped(body: Node, parameters: tuple[Node, ...]) -> Node:
+def eliminate_swaps(body: Node, parameters: tuple[Node, ...]) -> Node:
     """Rewriting of pointers that a loop exchanges into the two arrays that they start with."""
     if body.kind != "block":
         return body
@@ -43,22 +43,22 @@ def _statements(
         names = dict(zip(found, (first, second), strict=True)), dict(zip(found, (second, first), strict=True))
         own = flatten_blocks(child_statements(node)[0])[:-3]
         # Both kinds of a turn, then both kinds of what follows the last one.
-        turns = (_either(odd, own, names, node), _step(turn, node))
+        turns = (_select_turn(odd, own, names, node), _step(turn, node))
         loop = _with_body(node, block(turns, node))
         rest = _statements(statements[n + 1 :], pointers, whole, numbers)
         uses = any(part.kind == "name" and part.symbol in found for s in rest for part in s)
-        behind = (_either(odd, rest, names, node),) if uses and rest else rest
+        behind = (_select_turn(odd, rest, names, node),) if uses and rest else rest
         kept = [s for s in statements[:n] if not (s.kind == "declare" and any(d.symbol in found for d in s.inner))]
         dropped = [s for s in statements[:n] if s not in kept]
         others = [replace(s, inner=(d,)) for s in dropped for d in s.inner if d.symbol not in found]
-        return (*(_named(s, names[0]) for s in (*kept, *others)), phase, loop, *behind)
+        return (*(_rename_arrays(s, names[0]) for s in (*kept, *others)), phase, loop, *behind)
     return statements
 
 
 def _exchange(loop: Node, pointers: Mapping[str, Node]) -> tuple[str, str] | None:
     """The two pointers that `swap = p; p = q; q = swap;` at the end of a loop's body exchanges."""
     inside = flatten_blocks(child_statements(loop)[0])
-    pairs = [_assigned(node) for node in inside[-3:]]
+    pairs = [_copied_variables(node) for node in inside[-3:]]
     if len(pairs) < 3 or None in pairs:
         return None
     (kept, p), (to, q), (last, again) = (pair for pair in pairs if pair is not None)
@@ -66,20 +66,20 @@ def _exchange(loop: Node, pointers: Mapping[str, Node]) -> tuple[str, str] | Non
     return (p, q) if fits and {p, q} <= pointers.keys() else None
 
 
-def _assigned(node: Node) -> tuple[str, str] | None:
+def _copied_variables(node: Node) -> tuple[str, str] | None:
     """A variable and the one that it becomes a copy of."""
     if node.kind == "declare" and len(node.inner) == 1 and node.inner[0].initial:
-        return node.inner[0].symbol, named(node.inner[0].inner[-1])
+        return node.inner[0].symbol, variable_identity(node.inner[0].inner[-1])
     if node.kind != "binary" or node.opcode != "=":
         return None
-    return named(node.inner[0]), named(node.inner[-1])
+    return variable_identity(node.inner[0]), variable_identity(node.inner[-1])
 
 
 def _array(name: str, pointers: Mapping[str, Node], body: Node) -> Node | None:
     """The array that an exchanged pointer starts with; None for one that moves or is assigned elsewhere."""
     declaration = pointers[name]
-    values = [value for other, value in given(body) if other == name]
-    if any(moved(node) == name for node in body):
+    values = [value for other, value in list_assignments(body) if other == name]
+    if any(stepped_identity(node) == name for node in body):
         return None
     if declaration.kind == "parameter":
         return make.variable_reference(declaration, declaration) if len(values) == 1 else None
@@ -87,12 +87,12 @@ def _array(name: str, pointers: Mapping[str, Node], body: Node) -> Node | None:
     return begin.base if begin is not None and begin.offset is None and not begin.leads else None
 
 
-def _either(odd: Node, statements: Statements, names: tuple[Mapping[str, Node], Mapping[str, Node]], at: Node) -> Node:
-    even, other = (block([_named(s, each) for s in statements], at) for each in names)
+def _select_turn(odd: Node, statements: Statements, names: tuple[Mapping[str, Node], Mapping[str, Node]], at: Node) -> Node:
+    even, other = (block([_rename_arrays(s, each) for s in statements], at) for each in names)
     return Node("if", at.span, inner=(odd, other, even))
 
 
-def _named(node: Node, names: Mapping[str, Node]) -> Node:
+def _rename_arrays(node: Node, names: Mapping[str, Node]) -> Node:
     def name(part: Node) -> Node | None:
         found = names.get(part.symbol) if part.kind == "name" else None
         return None if found is None else make.variable_reference(found, part)

@@ -19,17 +19,17 @@ _CASES = ("case", "default")
 _OWN_BREAK = ("for", "while", "do", "switch")
 
 
-def without_switch(body: Node) -> Node:
+def eliminate_switches(body: Node) -> Node:
     """Lowering of the `switch` statements of a function's body."""
     numbers = count()
-    return map_statements(body, lambda node: _inside(node, numbers))
+    return map_statements(body, lambda node: _rewrite_statement(node, numbers))
 
 
-def _inside(node: Node, numbers: Iterator[int]) -> Statements:
+def _rewrite_statement(node: Node, numbers: Iterator[int]) -> Statements:
     if node.kind != "switch":
-        return (map_statements(node, lambda child: _inside(child, numbers)),)
+        return (map_statements(node, lambda child: _rewrite_statement(child, numbers)),)
     # Inner ones first: a `break` that is left is this one's.
-    (inside,) = map_statements(node, lambda child: _inside(child, numbers)).inner[-1:]
+    (inside,) = map_statements(node, lambda child: _rewrite_statement(child, numbers)).inner[-1:]
     # A macro may have several at one place: the number tells their labels apart.
     own = f"switch@{next(numbers)}"
     items = list(_items(inside))
@@ -38,9 +38,9 @@ def _inside(node: Node, numbers: Iterator[int]) -> Statements:
     if nested or ranges or node.inner[0].kind == "declare":
         return (node,)
     end = _label(own, "end", node)
-    items = [_breaking(item, end.symbol) if item.kind not in _CASES else item for item in items]
+    items = [_replace_breaks(item, end.symbol) if item.kind not in _CASES else item for item in items]
     declared, selector = _selector(node, own)
-    return (block((*declared, *_dispatched(own, selector, items, end)), node),)
+    return (block((*declared, *_dispatch_jumps(own, selector, items, end)), node),)
 
 
 def _items(node: Node) -> Iterator[Node]:
@@ -73,7 +73,7 @@ def _label(own: str, name: str, at: Node) -> Node:
     return Node("label", at.span, name=name, symbol=f"{own}@{name}", macro=at.macro)
 
 
-def _dispatched(own: str, selector: Node, items: list[Node], end: Node) -> Iterator[Node]:
+def _dispatch_jumps(own: str, selector: Node, items: list[Node], end: Node) -> Iterator[Node]:
     tests, labels, default = list[Node](), dict[int, Node](), end
     waiting = list[Node]()
     for n, item in enumerate(items):
@@ -105,8 +105,8 @@ def _goto(label: Node, at: Node) -> Node:
     return Node("goto", at.span, name=label.name, symbol=label.symbol, macro=at.macro)
 
 
-def _breaking(node: Node, end: str) -> Node:
+def _replace_breaks(node: Node, end: str) -> Node:
     """A statement with jumps to `end` for the `break`s that are the switch's."""
     if node.kind == "break":
         return replace(node, kind="goto", symbol=end)
-    return node if node.kind in _OWN_BREAK else map_statements(node, lambda child: (_breaking(child, end),))
+    return node if node.kind in _OWN_BREAK else map_statements(node, lambda child: (_replace_breaks(child, end),))

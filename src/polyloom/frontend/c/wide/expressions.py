@@ -29,10 +29,10 @@ class Words:
 
     def plain(self) -> Words:
         """Context in which nothing is computed before the statement: what C may not evaluate."""
-        return replace(self, bind=_itself)
+        return replace(self, bind=_strip_parentheses)
 
 
-def _itself(node: Node) -> Node:
+def _strip_parentheses(node: Node) -> Node:
     return node
 
 
@@ -47,19 +47,19 @@ def is_data(node: Node, context: Words) -> bool:
     )
 
 
-def narrowed(node: Node, context: Words) -> Node:
+def narrow_expression(node: Node, context: Words) -> Node:
     """Expression with pairs for what it computes in 64 bits; a node of that type is left where it is no data."""
     if node.kind == "element":
         # A subscript is no data.
-        return replace(node, inner=(narrowed(node.inner[0], context), node.inner[1]))
+        return replace(node, inner=(narrow_expression(node.inner[0], context), node.inner[1]))
     if node.ctype in WIDE or not any(part.ctype in WIDE for part in node) or not is_data(node, context):
         return node
     wide = [child for child in node.inner if child.ctype in WIDE and is_data(child, context)]
     if node.kind in CASTS and wide:
-        return _converted(node, pair(wide[0], context), context)
+        return _convert_pair(node, pair(wide[0], context), context)
     if node.kind == "binary" and node.opcode in _COMPARISONS and wide:
         a, b = (_bound(pair(child, context), context) for child in node.inner)
-        return words.ordered(node.opcode, a, b, not node.inner[0].ctype.startswith("unsigned"))
+        return words.order_pairs(node.opcode, a, b, not node.inner[0].ctype.startswith("unsigned"))
     if node.opcode in ("&&", "||"):
         first, second = truth(node.inner[0], context), truth(node.inner[1], context.plain())
         return replace(node, inner=(first, second))
@@ -67,29 +67,29 @@ def narrowed(node: Node, context: Words) -> Node:
         return replace(node, inner=(truth(node.inner[0], context),))
     if node.kind == "choose":
         test, *arms = node.inner
-        return replace(node, inner=(truth(test, context), *(narrowed(arm, context.plain()) for arm in arms)))
+        return replace(node, inner=(truth(test, context), *(narrow_expression(arm, context.plain()) for arm in arms)))
     if wide and node.opcode in ("<<", ">>") and node.inner[0].ctype not in WIDE:
         # The amount of a shift has a type of its own.
         amount = cast(pair(node.inner[1], context).low, "int")
-        return replace(node, inner=(narrowed(node.inner[0], context), amount))
+        return replace(node, inner=(narrow_expression(node.inner[0], context), amount))
     if wide:
         raise refusals.refuse_width(wide[0])
-    return replace(node, inner=tuple([narrowed(child, context) for child in node.inner]))
+    return replace(node, inner=tuple([narrow_expression(child, context) for child in node.inner]))
 
 
 def truth(node: Node, context: Words) -> Node:
     """A condition."""
     if node.ctype not in WIDE or not is_data(node, context):
-        return narrowed(node, context)
+        return narrow_expression(node, context)
     found = pair(node, context)
-    return words.compared("!=", op("|", found.low, found.high), word(0, node))
+    return words.comparison("!=", op("|", found.low, found.high), word(0, node))
 
 
-def _converted(node: Node, found: Pair, context: Words) -> Node:
+def _convert_pair(node: Node, found: Pair, context: Words) -> Node:
     if node.opcode == "IntegralCast":
         return cast(found.low, node.ctype)
     if node.opcode == "IntegralToBoolean":
-        return replace(node, inner=(words.compared("!=", op("|", found.low, found.high), word(0, node)),))
+        return replace(node, inner=(words.comparison("!=", op("|", found.low, found.high), word(0, node)),))
     if node.opcode == "IntegralToFloating" and node.ctype == "double":
         # Both words are doubles, and so is the product: the sum alone rounds.
         top = found.high if node.inner[0].ctype.startswith("unsigned") else cast(found.high, "int")
@@ -113,14 +113,14 @@ def pair(node: Node, context: Words) -> Pair:
             return context.pairs[node.symbol]
         case "convert" | "cast" if node.opcode == "IntegralCast":
             inner = node.inner[0]
-            return pair(inner, context) if inner.ctype in WIDE else _extended(inner, context)
+            return pair(inner, context) if inner.ctype in WIDE else _extend_word(inner, context)
         case "name":
             # A counter, which is in the range of `int`.
-            return _extended(cast(node, "int"), context)
+            return _extend_word(cast(node, "int"), context)
         case "unary" if node.opcode == "+":
             return pair(node.inner[0], context)
         case "unary" if node.opcode == "-":
-            return words.subtracted(words.literal(0, node), _bound(pair(node.inner[0], context), context), context.bind)
+            return words.subtract_pairs(words.literal(0, node), _bound(pair(node.inner[0], context), context), context.bind)
         case "unary" if node.opcode == "~":
             found = pair(node.inner[0], context)
             return Pair(op("^", found.low, -1), op("^", found.high, -1))
@@ -128,52 +128,52 @@ def pair(node: Node, context: Words) -> Pair:
             test, *arms = node.inner
             test = context.bind(truth(test, context))
             a, b = (pair(arm, context.plain()) for arm in arms)
-            return Pair(words.chosen(test, a.low, b.low), words.chosen(test, a.high, b.high))
+            return Pair(words.conditional_expression(test, a.low, b.low), words.conditional_expression(test, a.high, b.high))
         case "binary":
-            return combined(node, _bound(pair(node.inner[0], context), context), node.inner[1], context)
+            return binary_operation(node, _bound(pair(node.inner[0], context), context), node.inner[1], context)
         case _:
             raise refusals.refuse_width(node)
 
 
-def _extended(inner: Node, context: Words) -> Pair:
+def _extend_word(inner: Node, context: Words) -> Pair:
     """Pair of a value of up to 32 bits."""
-    value = narrowed(inner, context)
+    value = narrow_expression(inner, context)
     if value.ctype.startswith("unsigned int"):
         return Pair(context.bind(value), word(0, inner))
     low = context.bind(cast(cast(value, "int"), WORD))
     return Pair(low, words.sign(low))
 
 
-def combined(node: Node, a: Pair, right: Node, context: Words) -> Pair:
+def binary_operation(node: Node, a: Pair, right: Node, context: Words) -> Pair:
     """Binary operation on a pair and an expression; the operator is that of `node`, also of an assignment."""
     opcode = node.opcode.removesuffix("=")
     if opcode in ("<<", ">>"):
-        return _shifted(node, opcode, a, right, context)
+        return _shift_expression(node, opcode, a, right, context)
     if opcode == "*" and node.kind == "binary" and (found := _product(node, context)) is not None:
         return found
-    b = _bound(pair(right, context) if right.ctype in WIDE else _extended(right, context), context)
+    b = _bound(pair(right, context) if right.ctype in WIDE else _extend_word(right, context), context)
     match opcode:
         case "+":
-            return words.added(a, b, context.bind)
+            return words.add_pairs(a, b, context.bind)
         case "-":
-            return words.subtracted(a, b, context.bind)
+            return words.subtract_pairs(a, b, context.bind)
         case "*":
-            return words.multiplied(a, b, context.bind)
+            return words.multiply_pairs(a, b, context.bind)
         case "&" | "|" | "^":
             return Pair(op(opcode, a.low, b.low), op(opcode, a.high, b.high))
         case _:
             raise refusals.refuse_width(node)
 
 
-def _shifted(node: Node, opcode: str, a: Pair, right: Node, context: Words) -> Pair:
+def _shift_expression(node: Node, opcode: str, a: Pair, right: Node, context: Words) -> Pair:
     is_signed = not node.ctype.startswith("unsigned")
     amount = right
     while amount.kind in CASTS and amount.opcode == "IntegralCast":
         amount = amount.inner[0]
     if amount.kind == "integer" and 0 <= int(str(amount.value)) < 64:
-        return words.shifted(opcode, a, int(str(amount.value)), is_signed)
-    by = pair(right, context).low if right.ctype in WIDE else narrowed(right, context)
-    return words.shifted_by(opcode, a, context.bind(cast(by, WORD)), is_signed, context.bind)
+        return words.shift_by_constant(opcode, a, int(str(amount.value)), is_signed)
+    by = pair(right, context).low if right.ctype in WIDE else narrow_expression(right, context)
+    return words.shift_by_data(opcode, a, context.bind(cast(by, WORD)), is_signed, context.bind)
 
 
 def _product(node: Node, context: Words) -> Pair | None:
@@ -181,15 +181,15 @@ def _product(node: Node, context: Words) -> Pair | None:
     sides = [child.inner[0] for child in node.inner if child.kind in CASTS and child.opcode == "IntegralCast"]
     if len(sides) < 2 or any(side.ctype in (*WIDE, WORD) for side in sides):
         return None
-    a, b = (context.bind(cast(narrowed(side, context), "int")) for side in sides)
-    if all(_promoted(side) in _HALF for side in sides):
+    a, b = (context.bind(cast(narrow_expression(side, context), "int")) for side in sides)
+    if all(_unpromoted_type(side) in _HALF for side in sides):
         low = context.bind(cast(op("*", a, b, "int"), WORD))
         return Pair(low, words.sign(low))
     first, second = (context.bind(cast(each, WORD)) for each in (a, b))
     return words.multiplied_signed(first, second, context.bind)
 
 
-def _promoted(node: Node) -> str:
+def _unpromoted_type(node: Node) -> str:
     """The type of a value before its integer promotion."""
     while node.kind in CASTS and node.opcode == "IntegralCast" and node.ctype == "int":
         node = node.inner[0]

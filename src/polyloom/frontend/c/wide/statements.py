@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.wide.expressions import Words, combined, is_data, narrowed, pair, truth
+from polyloom.frontend.c.wide.expressions import Words, binary_operation, is_data, narrow_expression, pair, truth
 from polyloom.frontend.c.wide.words import WIDE, WORD, Pair, cast
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.counters import assigned_symbol
@@ -89,13 +89,13 @@ class _Lowering:
         if declaration.symbol not in self.pairs:
             if value is None or value.kind == "list" or declaration.ctype in WIDE:
                 return (replace(node, inner=(declaration,)),)
-            inner = (*declaration.inner[:-1], narrowed(value, self.words()))
+            inner = (*declaration.inner[:-1], narrow_expression(value, self.words()))
             return self.taken(replace(node, inner=(replace(declaration, inner=inner),)))
         low, high = _declarations(declaration)
         if value is None:
             return (low, high)
         found = pair(value, self.words())
-        return self.taken(_with(low, found.low), _with(high, found.high))
+        return self.taken(_with_initializer(low, found.low), _with_initializer(high, found.high))
 
     def assigned(self, node: Node, name: str) -> Statements:
         """An assignment to a variable."""
@@ -105,12 +105,12 @@ class _Lowering:
         words = self.words()
         if node.kind == "unary":
             one = replace(make.number(1, node), ctype="long long")
-            found = combined(replace(node, opcode=node.opcode[0]), to, one, words)
+            found = binary_operation(replace(node, opcode=node.opcode[0]), to, one, words)
         elif node.opcode == "=":
             found = pair(node.inner[1], words)
         else:
             whole = replace(node, ctype=node.types[-1] if node.types else node.ctype)
-            found = combined(whole, to, node.inner[1], words)
+            found = binary_operation(whole, to, node.inner[1], words)
         # Both words before either is stored: the new ones depend on the old ones.
         low, high = words.bind(found.low), words.bind(found.high)
         return self.taken(make.assignment(to.low, low, node), make.assignment(to.high, high, node))
@@ -129,9 +129,9 @@ class _Lowering:
             node, right = replace(node, kind="binary", opcode="=", types=()), cast(whole, left.ctype)
         if not is_data(right, words):
             return (node,)
-        return self.taken(replace(node, inner=(left, narrowed(right, words))))
+        return self.taken(replace(node, inner=(left, narrow_expression(right, words))))
 
 
-def _with(declared: Node, value: Node) -> Node:
+def _with_initializer(declared: Node, value: Node) -> Node:
     (variable,) = declared.inner
     return replace(declared, inner=(replace(variable, inner=(value,), initial=True),))

@@ -44,12 +44,12 @@ def op(opcode: str, a: Node, b: Node | int, ctype: str = WORD) -> Node:
     return make.binary(opcode, cast(a, ctype), cast(other, ctype), ctype, a)
 
 
-def compared(opcode: str, a: Node, b: Node, of: str = WORD) -> Node:
+def comparison(opcode: str, a: Node, b: Node, of: str = WORD) -> Node:
     """A comparison: an `int`."""
     return make.binary(opcode, cast(a, of), cast(b, of), "int", a)
 
 
-def chosen(test: Node, a: Node, b: Node) -> Node:
+def conditional_expression(test: Node, a: Node, b: Node) -> Node:
     """A conditional expression."""
     return Node("choose", test.span, WORD, (test, a, b))
 
@@ -63,20 +63,20 @@ def literal(value: int, at: Node) -> Pair:
     return Pair(word(value, at), word(value >> 32, at))
 
 
-def added(a: Pair, b: Pair, bind: Bind) -> Pair:
+def add_pairs(a: Pair, b: Pair, bind: Bind) -> Pair:
     """Sum with a carry, which a sum less than an addend shows (section 2-16)."""
     low, first = bind(op("+", a.low, b.low)), a.low
-    carry = cast(compared("<", low, first), WORD)
+    carry = cast(comparison("<", low, first), WORD)
     return Pair(low, op("+", op("+", a.high, b.high), carry))
 
 
-def subtracted(a: Pair, b: Pair, bind: Bind) -> Pair:
+def subtract_pairs(a: Pair, b: Pair, bind: Bind) -> Pair:
     """Difference with a borrow."""
-    borrow = cast(compared("<", a.low, b.low), WORD)
+    borrow = cast(comparison("<", a.low, b.low), WORD)
     return Pair(bind(op("-", a.low, b.low)), op("-", op("-", a.high, b.high), borrow))
 
 
-def multiplied(a: Pair, b: Pair, bind: Bind) -> Pair:
+def multiply_pairs(a: Pair, b: Pair, bind: Bind) -> Pair:
     """Low 64 bits of a product: that of the low words, and those of a low and a high one."""
     crossed = op("+", op("*", a.high, b.low), op("*", a.low, b.high))
     return Pair(op("*", a.low, b.low), op("+", high_product(a.low, b.low, bind), crossed))
@@ -97,7 +97,7 @@ def high_product(a: Node, b: Node, bind: Bind) -> Node:
     return op("+", op("+", op("*", a1, b1), op(">>", middle, 16)), op(">>", lower, 16))
 
 
-def shifted(opcode: str, a: Pair, by: int, is_signed: bool) -> Pair:
+def shift_by_constant(opcode: str, a: Pair, by: int, is_signed: bool) -> Pair:
     """Shift by a constant number of bits, 0 to 63 (section 2-17)."""
     fill = sign(a.high) if is_signed else word(0, a.high)
     right = partial_right(is_signed)
@@ -118,28 +118,28 @@ def partial_right(is_signed: bool) -> Callable[[Node, Node], Node]:
     return lambda high, by: cast(op(">>", high, by, "int" if is_signed else WORD), WORD)
 
 
-def shifted_by(opcode: str, a: Pair, by: Node, is_signed: bool, bind: Bind) -> Pair:
+def shift_by_data(opcode: str, a: Pair, by: Node, is_signed: bool, bind: Bind) -> Pair:
     """Shift by a number of bits that is data: by its low five bits, and by a word where the next one is set."""
     small, big = bind(op("&", by, 31)), bind(cast(op("&", by, 32), "int"))
     rest = op("-", word(31, by), small)
     if opcode == "<<":
         low = bind(op("<<", a.low, small))
         high = op("|", op("<<", a.high, small), op(">>", op(">>", a.low, 1), rest))
-        return Pair(chosen(big, word(0, by), low), chosen(big, low, high))
+        return Pair(conditional_expression(big, word(0, by), low), conditional_expression(big, low, high))
     high = bind(partial_right(is_signed)(a.high, small))
     low = op("|", op(">>", a.low, small), op("<<", op("<<", a.high, 1), rest))
-    return Pair(chosen(big, high, low), chosen(big, sign(a.high) if is_signed else word(0, by), high))
+    return Pair(conditional_expression(big, high, low), conditional_expression(big, sign(a.high) if is_signed else word(0, by), high))
 
 
-def ordered(opcode: str, a: Pair, b: Pair, is_signed: bool) -> Node:
+def order_pairs(opcode: str, a: Pair, b: Pair, is_signed: bool) -> Node:
     """Comparison of pairs, as an `int` of 0 or 1."""
     if opcode in ("==", "!="):
-        return compared(opcode, op("|", op("^", a.low, b.low), op("^", a.high, b.high)), word(0, a.low))
+        return comparison(opcode, op("|", op("^", a.low, b.low), op("^", a.high, b.high)), word(0, a.low))
     if opcode in (">", ">="):
-        return ordered(opcode.translate(_MIRRORED), b, a, is_signed)
+        return order_pairs(opcode.translate(_MIRRORED), b, a, is_signed)
     # The low words decide where the high ones are equal.
-    less = compared("<", a.high, b.high, "int" if is_signed else WORD)
-    equal = op("&", compared("==", a.high, b.high), compared(opcode, a.low, b.low), "int")
+    less = comparison("<", a.high, b.high, "int" if is_signed else WORD)
+    equal = op("&", comparison("==", a.high, b.high), comparison(opcode, a.low, b.low), "int")
     return op("|", less, equal, "int")
 
 

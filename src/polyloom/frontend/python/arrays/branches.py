@@ -31,11 +31,11 @@ class Branches(Statements):
             # `i > 0 and x[i - 1] > 0` must not read x[-1] for i = 0, not even to choose otherwise.
             affine = self.evaluate(node.test.values[0], frame)
             if isinstance(affine, Condition):
-                return self.branch(_nested(node, node.test), rest, frame)
+                return self.branch(_nest_conjunction(node, node.test), rest, frame)
         if isinstance(test, Affine):
             test = affine_relation("!=", test, Affine())
         if isinstance(test, Condition):
-            test = self.decided(test)
+            test = self.decide_condition(test)
         if isinstance(test, bool | None | str | tuple | float):
             taken = node.body if test else node.orelse
             found = self.block([*taken, *rest] if _returns(taken) else taken, frame)
@@ -61,7 +61,7 @@ class Branches(Statements):
             return True
         return Returned(self.merged(site, test, a.value, b.value))
 
-    def decided(self, test: Condition) -> Condition | bool:
+    def decide_condition(self, test: Condition) -> Condition | bool:
         """A condition on sizes that holds for all of them, or for none."""
         if len(test.pieces) == 1 and self.builder.proves(*test.pieces[0].constraints):
             return True
@@ -114,7 +114,7 @@ class Branches(Statements):
             self.builder.guard = outer
 
 
-def _nested(node: ast.If, test: ast.BoolOp) -> ast.If:
+def _nest_conjunction(node: ast.If, test: ast.BoolOp) -> ast.If:
     """A branch on the first test alone, with one on the others inside: what they read is read there only."""
     first, *others = test.values
     rest = others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), test)

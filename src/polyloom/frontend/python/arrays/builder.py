@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from polyloom.diagnostics import Span
-from polyloom.ir.arrays.program import Apply, For, If, Read, Shape, Statement, Store, Value, dtype, shape, whole
+from polyloom.ir.arrays.program import Apply, For, If, Read, Shape, Statement, Store, Value, dtype, shape, read_all
 from polyloom.ir.arrays.quotients import bound, quotient
 from polyloom.ir.nest import Storage
 from polyloom.ir.operations import ElementType
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import polyhedron_to_set
-from polyloom.transform.arrays.ranges import without_loops
+from polyloom.transform.arrays.ranges import bound_by_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class Builder:
 
     def array(self, name: str, kind: ElementType, extents: Shape, span: Span | None) -> Read:
         """A new local array without elements yet."""
-        room = tuple(without_loops(extent, self.loops) for extent in extents)
+        room = tuple(bound_by_sizes(extent, self.loops) for extent in extents)
         storage = Storage(fresh_name(name.strip("_") or "t", self.taken), kind, room, "local", True, span)
         self.storage[storage.name] = storage
-        return replace(whole(storage, span), shape=extents)
+        return replace(read_all(storage, span), shape=extents)
 
     def proves(self, *forms: Affine) -> bool:
         """Whether each form is at least 0 wherever the text executes."""

@@ -22,7 +22,7 @@ from polyloom.frontend.python.arrays.functions.reductions import METHODS
 from polyloom.frontend.python.arrays.functions.shaping import FUNCTIONS as SHAPING
 from polyloom.frontend.python.arrays.functions.shaping import ravel, reshape
 from polyloom.frontend.python.arrays.indexing import index_array
-from polyloom.frontend.python.arrays.iterables import Numbered, Paired, make_range, reverse, sequence
+from polyloom.frontend.python.arrays.iterables import Enumeration, Zip, make_range, reverse, sequence
 from polyloom.frontend.python.arrays.names import Closure, Frame
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import (
@@ -70,9 +70,9 @@ class Calls(Tests):
             return make_range(site, *given)
         if function is enumerate and given:
             start = named.get("start", given[1] if len(given) > 1 else Affine())
-            return Numbered(given[0], start)
+            return Enumeration(given[0], start)
         if function is zip:
-            return Paired(tuple(given))
+            return Zip(tuple(given))
         if function is reversed and len(given) == 1:
             return reverse(site, given[0])
         if function in (tuple, list) and len(given) == 1:

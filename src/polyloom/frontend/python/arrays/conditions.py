@@ -12,15 +12,15 @@ from polyloom.frontend.python.arrays.functions.elementwise import (
     RELATIONS,
     compare,
     invert_test,
-    inverted,
-    negated,
+    invert,
+    negate as negated,
 )
 from polyloom.frontend.python.arrays.names import Frame, Names
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import (
     Data,
     as_bool,
-    items_of,
+    as_sequence,
     numpy_type,
     truth,
 )
@@ -50,7 +50,7 @@ class Tests(Names):
             case ast.UAdd():
                 return operand
             case ast.Invert():
-                return inverted(site, operand)
+                return invert(site, operand)
             case _:
                 if isinstance(operand, Condition):
                     return negate(operand)
@@ -169,7 +169,7 @@ class Tests(Names):
         """`a` where a test holds, `b` elsewhere."""
         if a is b or (type(a) is type(b) and not isinstance(a, Data) and a == b):
             return a
-        pair = items_of(a), items_of(b)
+        pair = as_sequence(a), as_sequence(b)
         if pair[0] is not None and pair[1] is not None and len(pair[0]) == len(pair[1]):
             return tuple(self.merged(site, test, x, y) for x, y in zip(pair[0], pair[1], strict=True))
         a, b = self.data(site, a), self.data(site, b)
@@ -183,7 +183,7 @@ class Tests(Names):
         if model.weak and model.wide and isinstance(a, Affine | bool) and isinstance(b, Affine | bool):
             model = Data(model.value, wide=True, exact=True)
         kind = numpy_type(model)
-        first, second = site.broadcast([site.typed(a, kind), site.typed(b, kind)])
+        first, second = site.broadcast([site.convert_data(a, kind), site.convert_data(b, kind)])
         extents = site.common_shape([first.shape, second.shape])
         value = Cases(test, first.value, second.value, extents, site.span)
         return Data(value, model.weak, model.wide, model.wide and first.exact and second.exact)

@@ -26,7 +26,7 @@ def is_array_function(function: FunctionType, node: ast.FunctionDef) -> bool:
         return True
     ranks = {a.arg: _rank(a.annotation) for a in arguments if a.annotation is not None}
     ranks = {name: rank for name, rank in ranks.items() if rank}
-    return any(_is_of_arrays(n, ranks, function) for n in _inside(node)) or _has_whole_arrays(node, ranks)
+    return any(_is_of_arrays(n, ranks, function) for n in _walk_body(node)) or _has_whole_arrays(node, ranks)
 
 
 def _rank(annotation: ast.expr) -> int:
@@ -35,7 +35,7 @@ def _rank(annotation: ast.expr) -> int:
     return len(annotation.slice.elts) if isinstance(annotation.slice, ast.Tuple) else 1
 
 
-def _inside(node: ast.FunctionDef) -> Iterator[ast.AST]:
+def _walk_body(node: ast.FunctionDef) -> Iterator[ast.AST]:
     for statement in node.body:
         yield from ast.walk(statement)
 
@@ -125,14 +125,14 @@ def _value(node: ast.expr, function: FunctionType) -> Any:
 def _has_whole_arrays(node: ast.FunctionDef, ranks: Mapping[str, int]) -> bool:
     """Whether an array is named otherwise than to index it, or with fewer indices than dimensions."""
     bases = dict[int, int]()
-    for n in _inside(node):
+    for n in _walk_body(node):
         if isinstance(n, ast.Subscript):
             count = len(n.slice.elts) if isinstance(n.slice, ast.Tuple) else 1
             if isinstance(n.value, ast.Name | ast.Subscript):
                 bases[id(n.value)] = bases.get(id(n), 0) + count
     return any(
         isinstance(n, ast.Name) and n.id in ranks and bases.get(id(n), 0) < ranks[n.id] and _is_read(n, bases)
-        for n in _inside(node)
+        for n in _walk_body(node)
     )
 
 

@@ -16,7 +16,7 @@ from polyloom.frontend.python.arrays.names import Closure, Frame
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import (
     Generator,
-    items_of,
+    as_sequence,
 )
 from polyloom.frontend.python.refused_syntax import EXPRESSIONS, refuse_syntax
 from polyloom.sets import Affine
@@ -112,7 +112,7 @@ class Evaluator(Calls):
         if isinstance(target, ast.Name):
             frame.names[target.id] = value
             return
-        parts, items = target.elts if isinstance(target, ast.Tuple | ast.List) else [], items_of(value)
+        parts, items = target.elts if isinstance(target, ast.Tuple | ast.List) else [], as_sequence(value)
         if not parts or items is None or len(parts) != len(items):
             site = self.site(target, frame)
             raise site.error("PL0136", f"`{site.written}` does not fit what the loop gives", "name each value")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_items, bounds_of, items_of
-from polyloom.ir.arrays.program import Form, Read, at, axis
-from polyloom.ir.arrays.quotients import bound, rounded_up
+from polyloom.frontend.python.arrays.values import Data, as_items, slice_bounds, as_sequence
+from polyloom.ir.arrays.program import Form, Read, view_at, axis
+from polyloom.ir.arrays.quotients import bound, ceiling_quotient
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine
 
@@ -23,7 +23,7 @@ _OWN = axis(0)
 
 def index_array(site: Site, data: Data, index: Any) -> Data:
     """The view, or the element, of an array."""
-    items: list[Any] = list(items_of(index) or ()) if isinstance(index, tuple) else [index]
+    items: list[Any] = list(as_sequence(index) or ()) if isinstance(index, tuple) else [index]
     given = sum(item is not None and item is not Ellipsis for item in items)
     rank = len(data.shape)
     if given > rank:
@@ -47,7 +47,7 @@ def index_array(site: Site, data: Data, index: Any) -> Data:
             n += 1
     # NumPy's element is a copy, its view of rank 0 (`x[..., 0]` of a vector) is rare.
     is_element = not extents
-    found = at(data.value, forms, tuple(extents), site.span)
+    found = view_at(data.value, forms, tuple(extents), site.span)
     is_view = data.is_view and isinstance(found, Read) and not is_element
     return Data(found, wide=data.wide, exact=data.exact, is_view=is_view)
 
@@ -64,7 +64,7 @@ def place(site: Site, data: Data, index: Any) -> Data:
 def _item(site: Site, given: object, extent: Affine) -> Item:
     item: Any = given
     if isinstance(given, slice):
-        return _slice(site, *bounds_of(item), extent)
+        return _slice(site, *slice_bounds(item), extent)
     if isinstance(item, Affine):
         return from_start(site, item, extent), None
     if isinstance(item, Data):
@@ -93,14 +93,14 @@ def from_start(site: Site, form: Affine, extent: Affine) -> Affine:
 def _slice(site: Site, start: Any, stop: Any, step: Any, extent: Affine) -> Item:
     by = 1 if step is None else _constant(site, step)
     if by > 0:
-        first = Affine() if start is None else _clamped(site, _bound(site, start), extent)
-        end = extent if stop is None else _clamped(site, _bound(site, stop), extent)
+        first = Affine() if start is None else _clamp_bound(site, _bound(site, start), extent)
+        end = extent if stop is None else _clamp_bound(site, _bound(site, stop), extent)
         length = _length(site, end - first)
-        return first + _OWN * by, length if by == 1 else rounded_up(length, by)
-    first = extent - 1 if start is None else _clamped(site, _bound(site, start), extent - 1)
-    past = Affine((), -1) if stop is None else _clamped(site, _bound(site, stop), extent)
+        return first + _OWN * by, length if by == 1 else ceiling_quotient(length, by)
+    first = extent - 1 if start is None else _clamp_bound(site, _bound(site, start), extent - 1)
+    past = Affine((), -1) if stop is None else _clamp_bound(site, _bound(site, stop), extent)
     length = _length(site, first - past)
-    return first + _OWN * by, length if by == -1 else rounded_up(length, -by)
+    return first + _OWN * by, length if by == -1 else ceiling_quotient(length, -by)
 
 
 def _constant(site: Site, step: Any) -> int:
@@ -118,7 +118,7 @@ def _bound(site: Site, value: Any) -> Affine:
     raise site.error("PL0137", f"a bound of `{site.written}` is not affine", help)
 
 
-def _clamped(site: Site, form: Affine, extent: Affine) -> Affine:
+def _clamp_bound(site: Site, form: Affine, extent: Affine) -> Affine:
     """A bound from the start, no further than the extent."""
     builder = site.builder
     form = from_start(site, form, extent)
@@ -142,7 +142,7 @@ def _length(site: Site, length: Affine) -> Affine:
     return length
 
 
-def axes_of(site: Site, value: Any, rank: int) -> tuple[int, ...]:
+def read_axes(site: Site, value: Any, rank: int) -> tuple[int, ...]:
     """`axis=`: one or several, negative ones from the end; all where it is None."""
     if value is None:
         return tuple(range(rank))

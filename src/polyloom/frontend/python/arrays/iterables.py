@@ -9,8 +9,8 @@ from typing import Any
 
 from polyloom.frontend.python.arrays.indexing import index_array
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, items_of
-from polyloom.ir.arrays.quotients import rounded_up
+from polyloom.frontend.python.arrays.values import Data, as_sequence
+from polyloom.ir.arrays.quotients import ceiling_quotient
 from polyloom.sets import Affine
 
 
@@ -24,7 +24,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class Enumeration:
     """`enumerate(items, start)`."""
 
     items: Any
@@ -32,7 +32,7 @@ class Numbered:
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class Zip:
     """`zip(...)`."""
 
     parts: tuple[Any, ...]
@@ -54,7 +54,7 @@ def reverse(site: Site, items: Any) -> Any:
     """`reversed`."""
     if isinstance(items, Range) and abs(items.step) == 1:
         return Range(items.end - items.step, items.first - items.step, -items.step)
-    if (found := items_of(items)) is not None:
+    if (found := as_sequence(items)) is not None:
         return found[::-1]
     if isinstance(items, Data) and items.shape:
         return index_array(site, items, slice(None, None, Affine((), -1)))
@@ -65,11 +65,11 @@ def sequence(site: Site, items: Any) -> Sequence[Any] | None:
     """The elements one by one, where Python has them all; None for what a loop runs over."""
     match items:
         case tuple() | list():
-            return items_of(items)
-        case Numbered(items=inner, start=start):
+            return as_sequence(items)
+        case Enumeration(items=inner, start=start):
             found = sequence(site, inner)
             return None if found is None else [(start + n, each) for n, each in enumerate(found)]
-        case Paired(parts=parts):
+        case Zip(parts=parts):
             found = [sequence(site, part) for part in parts]
             if all(f is None for f in found):
                 return None
@@ -87,12 +87,12 @@ def length(site: Site, items: Any) -> Affine:
     """How often a loop over items runs; raises PL0136 for what no loop runs over, PL0149 for unequal parts."""
     match items:
         case Range(first=first, end=end, step=step):
-            return rounded_up(end - first if step > 0 else first - end, abs(step))
+            return ceiling_quotient(end - first if step > 0 else first - end, abs(step))
         case Data() if items.shape:
             return items.shape[0]
-        case Numbered(items=inner):
+        case Enumeration(items=inner):
             return length(site, inner)
-        case Paired(parts=parts):
+        case Zip(parts=parts):
             found = [length(site, part) for part in parts]
             for other in found[1:]:
                 if not site.builder.same(found[0], other):
@@ -111,9 +111,9 @@ def element(site: Site, items: Any, number: Affine) -> Any:
             return first + number * step
         case Data():
             return index_array(site, items, number)
-        case Numbered(items=inner, start=start):
+        case Enumeration(items=inner, start=start):
             return start + number, element(site, inner, number)
-        case Paired(parts=parts):
+        case Zip(parts=parts):
             return tuple(element(site, part, number) for part in parts)
         case _:
             raise site.error("PL0136", f"a kernel cannot iterate over `{site.written}`", None)

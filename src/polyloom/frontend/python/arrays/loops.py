@@ -105,7 +105,7 @@ class Loops(Branches):
         types: dict[str, Data] = {}
         # Types only grow, in a lattice of this height: weak, narrow, wide, double.
         for _ in range(4):
-            found = self.types_after(node, items, frame, types)
+            found = self.infer_turn(node, items, frame, types)
             changed = {n: self.met(site, n, types.get(n, frame.names[n]), found[n]) for n in names}
             changed = {n: data for n, data in changed.items() if data is not None}
             if {n: _kind(d) for n, d in changed.items()} == {n: _kind(d) for n, d in types.items()}:
@@ -117,12 +117,12 @@ class Loops(Branches):
             if isinstance(begin, Data) and begin.is_view and _is_stored_to(node, name):
                 help = f"write both arrays out in each turn, or copy elements: `{name}[...] = ...`"
                 raise site.error("PL0133", f"`{name}` names another array in each turn, and is stored to", help)
-            data = site.filled(site.typed(begin, numpy_type(model)), model.shape)
+            data = site.fill_shape(site.convert_data(begin, numpy_type(model)), model.shape)
             local = self.builder.local(data.value, site.span, name)
             cells[name] = Data(local, model.weak, model.wide, model.exact, bool(model.shape))
         return cells
 
-    def types_after(self, node: ast.For, items: Any, frame: Frame, types: dict[str, Data]) -> dict[str, Any]:
+    def infer_turn(self, node: ast.For, items: Any, frame: Frame, types: dict[str, Data]) -> dict[str, Any]:
         """What names stand for behind a turn, which is read and thrown away."""
         builder, names = self.builder, {**frame.names}
         before, tables = builder.snapshot(), {**self.tables}
@@ -147,10 +147,10 @@ class Loops(Branches):
             raise site.error("PL0139", f"`{name}` stands for another thing in each turn", "use one name for each")
         first, second = site.data(self.data(site, before)), site.data(self.data(site, after))
         kind = common_type([first, second]) or np.dtype(np.int64)
-        a, b = site.typed(first, kind), site.typed(second, kind)
+        a, b = site.convert_data(first, kind), site.convert_data(second, kind)
         extents = site.common_shape([a.shape, b.shape])
         if extents != b.shape or (a.shape and a.shape != extents):
-            message = f"`{name}` has the shape {_shown(a)} before the loop, and {_shown(b)} in it"
+            message = f"`{name}` has the shape {_type_text(a)} before the loop, and {_type_text(b)} in it"
             raise site.error("PL0149", message, "give it one shape")
         return Data(b.value, first.weak and second.weak, a.wide, False)
 
@@ -159,7 +159,7 @@ def _kind(data: Data) -> tuple[Any, ...]:
     return data.dtype, data.weak, data.wide, data.shape
 
 
-def _shown(data: Data) -> str:
+def _type_text(data: Data) -> str:
     return f"({', '.join(map(str, data.shape))})"
 
 

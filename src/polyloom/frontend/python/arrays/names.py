@@ -22,8 +22,8 @@ from polyloom.frontend.python.arrays.values import (
     Data,
     Generator,
     as_bool,
-    bounds_of,
-    items_of,
+    slice_bounds,
+    as_sequence,
     numpy_type,
 )
 from polyloom.frontend.python.integer_trees import NOTHING
@@ -107,7 +107,7 @@ class Names:
         value: Any = given
         kind: Any = type(given)
         if issubclass(kind, np.integer | np.floating):
-            typed = site.typed(0.0 if issubclass(kind, np.floating) else Affine(), value.dtype)
+            typed = site.convert_data(0.0 if issubclass(kind, np.floating) else Affine(), value.dtype)
             number = float(value) if issubclass(kind, np.floating) else int(value)
             return Data(Constant(number, typed.dtype, site.span), wide=typed.wide, exact=typed.wide)
         match given:
@@ -123,7 +123,7 @@ class Names:
             case np.ndarray():
                 return self.table(site, value)
             case tuple() | list():
-                return tuple(self.object(site, v) for v in items_of(value) or ())
+                return tuple(self.object(site, v) for v in as_sequence(value) or ())
             case _:
                 return value
 
@@ -179,7 +179,7 @@ class Names:
                 raise site.error("PL0149", f"the length of `{site.written}` depends on data", help)
             return index_array(site, base, index)
         if isinstance(given, tuple | list | str | dict):
-            known = _plain(index)
+            known = _python_index(index)
             try:
                 return self.object(site, base[known])
             except (IndexError, KeyError, TypeError) as error:
@@ -194,11 +194,11 @@ class Names:
         return value
 
 
-def _plain(index: Any) -> Any:
+def _python_index(index: Any) -> Any:
     """A constant index as Python has it."""
     found: object = index
     if isinstance(found, Affine) and found.is_constant:
         return found.constant
     if isinstance(found, slice):
-        return slice(*map(_plain, bounds_of(index)))
+        return slice(*map(_python_index, slice_bounds(index)))
     return index

@@ -29,7 +29,7 @@ from polyloom.ir.arrays.program import (
     Store,
     Value,
     parts,
-    whole,
+    read_all,
     with_parts,
 )
 from polyloom.ir.arrays.quotients import quotient
@@ -81,7 +81,7 @@ def read_arrays(function: FunctionType, called: Mapping[str, Any] | None = None)
     found = reader.block(node.body, frame)
     results = _results(reader, text, node, None if found is None else found.value)
     body = (*builder.prologue, *builder.statements)
-    storage, body = _renamed(tuple(builder.storage.values()), body, results)
+    storage, body = _name_results(tuple(builder.storage.values()), body, results)
     parameters = tuple(reader.parameters)
     known = Condition((Polyhedron(tuple(builder.assumptions)),))
     whole_domain = conjunction(default_assumptions(parameters, [s for s in storage if s.role == "argument"]), known)
@@ -123,7 +123,7 @@ def _arguments(
             continue
         found = None if argument.annotation is None else _annotation(reader, frame, argument)
         if isinstance(found, type) and found in NAMED:
-            _add(reader, frame, argument, NAMED[found], _declared(reader, frame, argument))
+            _add(reader, frame, argument, NAMED[found], _argument_shape(reader, frame, argument))
         elif called is not None and name in called:
             value: Any = called[name]
             passed: object = value
@@ -141,12 +141,12 @@ def _arguments(
             elif isinstance(passed, float):
                 _add(reader, frame, argument, _element(frame.text, argument, kind), ())
             else:
-                raise _untyped(frame.text, argument)
+                raise _missing_type_error(frame.text, argument)
         elif name in defaults:
             fixed[name] = defaults[name]
             frame.names[name] = reader.object(reader.site(node, frame), defaults[name])
         else:
-            raise _untyped(frame.text, argument)
+            raise _missing_type_error(frame.text, argument)
     order = {a.arg: n for n, a in enumerate(arguments)}
     reader.builder.storage = dict(sorted(reader.builder.storage.items(), key=lambda item: order[item[0]]))
     integers = [name for name in reader.parameters if name in order]
@@ -162,24 +162,24 @@ def _annotation(reader: Interpreter, frame: Frame, argument: ast.arg) -> Any:
         node = ast.parse(node.value, mode="eval").body
     if isinstance(node, ast.Subscript):
         node = node.value
-    value = _named(node, frame)
+    value = _annotation_value(node, frame)
     if value is NOTHING:
         raise frame.text.error("PL0142", f"`{ast.unparse(node)}` is not an element type", argument, "write `pl.f32[N]`")
     return value
 
 
-def _named(node: ast.expr, frame: Frame) -> Any:
+def _annotation_value(node: ast.expr, frame: Frame) -> Any:
     import builtins
 
     if isinstance(node, ast.Name):
         return frame.namespace.get(node.id, getattr(builtins, node.id, NOTHING))
     if isinstance(node, ast.Attribute):
-        owner = _named(node.value, frame)
+        owner = _annotation_value(node.value, frame)
         return NOTHING if owner is NOTHING else getattr(owner, node.attr, NOTHING)
     return NOTHING
 
 
-def _declared(reader: Interpreter, frame: Frame, argument: ast.arg) -> Shape:
+def _argument_shape(reader: Interpreter, frame: Frame, argument: ast.arg) -> Shape:
     node = argument.annotation
     if not isinstance(node, ast.Subscript):
         return ()
@@ -196,7 +196,7 @@ def _add(reader: Interpreter, frame: Frame, argument: ast.arg, kind: ElementType
     span = frame.text.span(argument)
     storage = Storage(argument.arg, kind, shape, writable=bool(shape), span=span)
     reader.builder.storage[argument.arg] = storage
-    frame.names[argument.arg] = Data(whole(storage, span), is_view=bool(shape))
+    frame.names[argument.arg] = Data(read_all(storage, span), is_view=bool(shape))
 
 
 def _extent(number: int, sizes: dict[int, str], reader: Interpreter, frame: Frame) -> Affine:
@@ -219,7 +219,7 @@ def _element(text: Text, argument: ast.arg, kind: np.dtype[Any]) -> ElementType:
     return found
 
 
-def _untyped(text: Text, argument: ast.arg) -> PolyloomError:
+def _missing_type_error(text: Text, argument: ast.arg) -> PolyloomError:
     help = (
         f"write `{argument.arg}: pl.f32[N]` for an array, `{argument.arg}: pl.f32` for a scalar, `{argument.arg}: int` "
         "for an integer parameter; or call the kernel once with arrays, whose types it then has"
@@ -243,7 +243,7 @@ def _results(reader: Interpreter, text: Text, node: ast.FunctionDef, value: Any)
                 raise site.wide("it is returned")
             data = Data(data.value)
         elif data.weak:
-            data = site.typed(data, np.dtype(np.float64)) if data.dtype == "f64" else Data(data.value)
+            data = site.convert_data(data, np.dtype(np.float64)) if data.dtype == "f64" else Data(data.value)
         for extent in data.shape:
             if any(quotient(Affine.symbol(s)) is not None for s in extent.symbols):
                 help = "declare an array argument of that length, and store to it"
@@ -263,11 +263,11 @@ def _results(reader: Interpreter, text: Text, node: ast.FunctionDef, value: Any)
 def _is_own(reader: Interpreter, read: Read) -> bool:
     """Whether a result is all of a local array, which can be the result itself."""
     storage = reader.builder.storage[read.name]
-    is_whole = bool(read.shape) and storage.shape == read.shape and read.index == whole(storage).index
+    is_whole = bool(read.shape) and storage.shape == read.shape and read.index == read_all(storage).index
     return storage.role == "local" and is_whole
 
 
-def _renamed(
+def _name_results(
     storage: tuple[Storage, ...], body: tuple[Statement, ...], names: Mapping[str, str]
 ) -> tuple[tuple[Storage, ...], tuple[Statement, ...]]:
     """Results are arguments, behind the others."""

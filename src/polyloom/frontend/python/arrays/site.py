@@ -17,16 +17,16 @@ from polyloom.frontend.python.arrays.values import (
     Data,
     as_bool,
     common_type,
-    converted,
+    convert_element,
     element_name,
     is_name,
     is_wide,
     number,
-    retyped,
+    retype_weak,
     truth,
 )
 from polyloom.frontend.python.syntax_tree import Text
-from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, at, axis, shape
+from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, view_at, axis, shape
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, ElementType
@@ -82,20 +82,20 @@ class Site:
                 assert found is not None
                 return Data(found, weak=True)
             case _:
-                return Data(self.no_number(value))
+                return Data(self.refuse_number(value))
 
-    def no_number(self, value: Any) -> Value:
+    def refuse_number(self, value: Any) -> Value:
         what = f"`{value.name}` of a value" if hasattr(value, "owner") else f"a {type(value).__name__}"
         help = "use arrays and numbers"
         raise self.error("PL0138", f"`{self.written}` uses {what} as an array", help)
 
-    def typed(self, value: Any, kind: np.dtype[Any]) -> Data:
+    def convert_data(self, value: Any, kind: np.dtype[Any]) -> Data:
         """A value converted to a type of NumPy's; raises PL0139 for one that no machine has."""
         data = self.data(value)
         if is_wide(kind):
             if data.dtype in FLOATS:
                 raise self.wide("a float becomes an integer of 64 bits")
-            return Data(converted(data.value, "i32"), wide=True, exact=data.exact or not data.wide)
+            return Data(convert_element(data.value, "i32"), wide=True, exact=data.exact or not data.wide)
         name = element_name(kind)
         if name is None:
             help = "the element types are i8 to i32, u8 to u32, bool, f32 and f64: convert by `.astype(np.float32)`"
@@ -105,9 +105,9 @@ class Site:
         if data.weak:
             # A number such as 2.7 that is stored to integers is cut, not refused.
             if isinstance(data.value, Constant) and name in INTEGERS and data.dtype in FLOATS:
-                return Data(converted(data.value, name))
-            return Data(retyped(data.value, name))
-        return Data(converted(data.value, name))
+                return Data(convert_element(data.value, name))
+            return Data(retype_weak(data.value, name))
+        return Data(convert_element(data.value, name))
 
     def wide(self, why: str) -> PolyloomError:
         help = "choose a type that machines have: `dtype=np.int32`, or `.astype(np.int32)`"
@@ -115,7 +115,7 @@ class Site:
 
     def element(self, value: Any, kind: ElementType) -> Data:
         """A value converted to an element type."""
-        return self.typed(value, NUMPY[kind])
+        return self.convert_data(value, NUMPY[kind])
 
     def named(self, data: Data, most: int = 2) -> Data:
         """The same value, which several operations may read: a costly one is computed once."""
@@ -158,9 +158,9 @@ class Site:
         shift = len(extents) - len(given)
         one = Affine((), 1)
         index = [Affine() if e == one and extents[n + shift] != one else axis(n + shift) for n, e in enumerate(given)]
-        return Data(at(data.value, index, extents, self.span), data.weak, data.wide, data.exact)
+        return Data(view_at(data.value, index, extents, self.span), data.weak, data.wide, data.exact)
 
-    def filled(self, data: Data, extents: Shape) -> Data:
+    def fill_shape(self, data: Data, extents: Shape) -> Data:
         """A value with all elements of a shape: a number is repeated."""
         found = self.spread(data, extents)
         if found.shape or not extents:
@@ -178,23 +178,23 @@ class Site:
         if kind is None:
             kind = np.dtype(np.int64)
         weak = all(not isinstance(o, Data) or o.weak for o in operands) and kind == np.float64
-        datas = self.broadcast([self.typed(o, kind) for o in operands])
+        datas = self.broadcast([self.convert_data(o, kind) for o in operands])
         wide = is_wide(kind)
         if wide and name not in _LOW_BITS and not all(d.exact for d in datas):
             raise self.wide(f"its low 32 bits do not tell what `{name}` gives")
         of = datas[-1].dtype
         name = {"add": "or", "mul": "and"}.get(name, name) if of == "bool" else name
         if not BY_NAME[name].accepts_type(of):
-            raise self.no_operation(name, of)
-        value = self.folded(Apply(name, of, tuple(d.value for d in datas), self.span))
+            raise self.operation_error(name, of)
+        value = self.fold_forms(Apply(name, of, tuple(d.value for d in datas), self.span))
         exact = wide and (isinstance(value, Form) or name not in _LOW_BITS or _is_next(name, datas))
         return Data(value, weak=weak, wide=wide and not BY_NAME[name].compares, exact=exact)
 
-    def no_operation(self, name: str, of: ElementType) -> PolyloomError:
+    def operation_error(self, name: str, of: ElementType) -> PolyloomError:
         help = f"convert the operands: `.astype(np.{'float32' if of in ('f16', *INTEGERS) else 'int32'})`"
         return self.error("PL0139", f"`{self.written}`: {name} does not exist for {of}", help)
 
-    def folded(self, value: Apply) -> Value:
+    def fold_forms(self, value: Apply) -> Value:
         """Sums of affine forms are affine forms."""
         match value.operands:
             case (Form() as a, Form() as b) if value.operation in ("add", "sub") and value.dtype == "i32":
@@ -224,10 +224,10 @@ class Site:
             kind = np.dtype(np.int64)
         if isinstance(a, bool) and isinstance(b, bool):
             kind, weak = np.dtype(np.bool_), False
-        chosen, first, second = self.broadcast([test, self.typed(a, kind), self.typed(b, kind)])
+        chosen, first, second = self.broadcast([test, self.convert_data(a, kind), self.convert_data(b, kind)])
         extents = self.common_shape([test.shape, first.shape, second.shape])
         if extents and not first.shape and not second.shape and not chosen.shape:
-            chosen = self.filled(chosen, extents)
+            chosen = self.fill_shape(chosen, extents)
         value = Apply("select", first.dtype, (truth(chosen.value), first.value, second.value), self.span)
         exact = first.wide and first.exact and second.exact
         return Data(value, weak=weak and first.dtype == "f64", wide=first.wide, exact=exact)
@@ -235,7 +235,7 @@ class Site:
     def larger(self, name: str, a: Any, b: Any) -> Data:
         """NumPy's maximum or minimum: a NaN where there is one."""
         kind = common_type([a, b]) or np.dtype(np.int64)
-        first, second = self.typed(a, kind), self.typed(b, kind)
+        first, second = self.convert_data(a, kind), self.convert_data(b, kind)
         if first.dtype not in FLOATS:
             return self.apply("max" if name == "maximum" else "min", first, second)
         first, second = self.named(first), self.named(second)
@@ -262,10 +262,10 @@ class Site:
     def store(self, target: Data, value: Any) -> None:
         """`target[...] = value`: converted and broadcast to the view."""
         assert isinstance(target.value, Read)
-        data = self.typed(value, NUMPY[target.dtype])
+        data = self.convert_data(value, NUMPY[target.dtype])
         given, extents = data.shape, target.shape
         while len(given) > len(extents) and given[0] == Affine((), 1):
-            data = Data(at(data.value, [Affine(), *map(axis, range(len(given) - 1))], given[1:], self.span))
+            data = Data(view_at(data.value, [Affine(), *map(axis, range(len(given) - 1))], given[1:], self.span))
             given = given[1:]
         # NumPy drops leading extents of 1 in a store, and no others.
         if len(given) > len(extents) or not all(
@@ -279,6 +279,6 @@ class Site:
             raise self.error("PL0149", message, f"{reason}: store an array of the same shape")
         self.builder.store(target.value, self.spread(data, extents).value, self.span)
 
-    def shaped(self, value: Any) -> Shape:
+    def value_shape(self, value: Any) -> Shape:
         """The shape of a value."""
         return self.data(value).shape if isinstance(value, Data) else shape(self.data(value).value)

@@ -18,7 +18,7 @@ from polyloom.frontend.python.arrays.indexing import place
 from polyloom.frontend.python.arrays.iterables import element
 from polyloom.frontend.python.arrays.names import Closure, Frame, Returned
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, items_of, numpy_type
+from polyloom.frontend.python.arrays.values import Data, as_sequence, numpy_type
 from polyloom.frontend.python.refused_syntax import STATEMENTS, refuse_syntax
 from polyloom.ir.arrays.program import Form, Read, Value, parts
 from polyloom.ir.pla import Constant
@@ -86,7 +86,7 @@ class Statements(Evaluator):
 
     def unpack(self, site: Site, targets: Sequence[ast.expr], value: Any, frame: Frame) -> None:
         """All right sides before the first store: what a store would change is kept first."""
-        items = items_of(value)
+        items = as_sequence(value)
         if isinstance(value, Data) and value.shape and value.shape[0].is_constant:
             items = tuple(element(site, value, Affine((), n)) for n in range(value.shape[0].constant))
         if items is None or len(items) != len(targets):
@@ -125,23 +125,23 @@ class Statements(Evaluator):
             base, index = self.evaluate(target.value, frame), self.evaluate(target.slice, frame)
             if isinstance(base, Data) and isinstance(index, Data) and index.dtype == "bool":
                 self.is_same_shape(site, index, base)
-                self.in_place(site, base, site.select(index, self.operated(site, node, base, value), base))
+                self.in_place(site, base, site.select(index, self.augmented_value(site, node, base, value), base))
                 return
             if not isinstance(base, Data):
                 raise site.error("PL0138", f"`{site.written}` stores to what is no array", "store to arrays")
             at = place(site, base, index)
-            self.in_place(site, at, self.operated(site, node, at, value))
+            self.in_place(site, at, self.augmented_value(site, node, at, value))
             return
         if not isinstance(target, ast.Name):
             raise site.error("PL0133", f"`{site.written}` cannot be assigned in a kernel", "assign a name or elements")
         before = self.evaluate(ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
-        found = self.operated(site, node, before, value)
+        found = self.augmented_value(site, node, before, value)
         if isinstance(before, Data) and before.shape:
             self.in_place(site, place(site, before, Ellipsis), found)
         else:
             self.bind(target.id, found, site, frame)
 
-    def operated(self, site: Site, node: ast.AugAssign, before: Any, value: Any) -> Any:
+    def augmented_value(self, site: Site, node: ast.AugAssign, before: Any, value: Any) -> Any:
         if isinstance(node.op, ast.MatMult):
             return self.call(site, np.matmul, [before, value], {})
         return binary(site, SYMBOLS[type(node.op)], before, value)
@@ -156,7 +156,7 @@ class Statements(Evaluator):
     def bind(self, name: str, value: Any, site: Site, frame: Frame) -> None:
         """A name for a view, or for a local array with the value as it is now."""
         value = self.data(site, value) if isinstance(value, Condition) else value
-        if (items := items_of(value)) is not None:
+        if (items := as_sequence(value)) is not None:
             value = tuple(self.kept(site, v) if isinstance(v, Data) and not v.is_view else v for v in items)
         if isinstance(value, Data) and not value.is_view and not _is_fixed(value):
             # Python evaluates now: what the value reads may change before the name is used.

@@ -61,7 +61,7 @@ class Generator:
     node: Any
 
 
-def items_of(value: Any) -> tuple[Any, ...] | None:
+def as_sequence(value: Any) -> tuple[Any, ...] | None:
     """The items of a tuple or a list; None of anything else."""
     if isinstance(value, tuple | list):
         return tuple(cast(Sequence[Any], value))
@@ -70,11 +70,11 @@ def items_of(value: Any) -> tuple[Any, ...] | None:
 
 def as_items(value: Any) -> tuple[Any, ...]:
     """The items of a tuple or a list; anything else is one item."""
-    found = items_of(value)
+    found = as_sequence(value)
     return (value,) if found is None else found
 
 
-def bounds_of(value: Any) -> tuple[Any, Any, Any]:
+def slice_bounds(value: Any) -> tuple[Any, Any, Any]:
     """The start, the stop and the step of a slice."""
     return value.start, value.stop, value.step
 
@@ -121,7 +121,7 @@ def number(value: float | bool, kind: ElementType) -> Constant | None:
     return None if found is None else Constant(found, kind)
 
 
-def retyped(value: Value, kind: ElementType) -> Value:
+def retype_weak(value: Value, kind: ElementType) -> Value:
     """A weak number in the type that it meets: its operations are in this type."""
     match value:
         case Constant(value=found):
@@ -133,26 +133,26 @@ def retyped(value: Value, kind: ElementType) -> Value:
         case Form(value=form, shape=extents, span=span):
             return Form(form, kind, extents, span)
         case Apply(operation="select", operands=(test, a, b), span=span):
-            return Apply("select", kind, (test, retyped(a, kind), retyped(b, kind)), span)
+            return Apply("select", kind, (test, retype_weak(a, kind), retype_weak(b, kind)), span)
         case Apply(operation=operation, dtype=of, operands=operands, span=span) if (
             of == "f64" and kind in FLOATS and dtype(value) == "f64"
         ):
-            return Apply(operation, kind, tuple([retyped(o, kind) for o in operands]), span)
+            return Apply(operation, kind, tuple([retype_weak(o, kind) for o in operands]), span)
         case _:
-            return converted(value, kind)
+            return convert_element(value, kind)
 
 
-def converted(value: Value, kind: ElementType) -> Value:
+def convert_element(value: Value, kind: ElementType) -> Value:
     """A value in another type (C's conversion)."""
     of = dtype(value)
     if of == kind:
         return value
     if isinstance(value, Apply) and value.operation == "to_bool" and value.dtype == "i32":
-        return converted(value.operands[0], kind)  # a test, which is 0 or 1
+        return convert_element(value.operands[0], kind)  # a test, which is 0 or 1
     if isinstance(value, Form) and of == "i32":
-        return retyped(value, kind)
+        return retype_weak(value, kind)
     if isinstance(value, Constant) and isinstance(value.value, int) and kind in FLOATS:
-        return retyped(value, kind)
+        return retype_weak(value, kind)
     return Apply(f"to_{kind}", of, (value,), value.span)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from polyloom.frontend.python.arrays.functions.reductions import numpy_dtype
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_items, converted, items_of, numpy_type
-from polyloom.ir.arrays.program import Cases, Form, Shape, Value, at, axis
-from polyloom.ir.arrays.quotients import rounded_up
+from polyloom.frontend.python.arrays.values import Data, as_items, convert_element, as_sequence, numpy_type
+from polyloom.ir.arrays.program import Cases, Form, Shape, Value, view_at, axis
+from polyloom.ir.arrays.quotients import ceiling_quotient
 from polyloom.ir.operations import FLOATS
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -36,13 +36,13 @@ def full(site: Site, shape: Any, fill_value: Any, dtype: Any = None, order: Any 
     del order
     value = site.data(fill_value)
     if dtype is not None:
-        value = site.typed(value, numpy_dtype(site, dtype))
+        value = site.convert_data(value, numpy_dtype(site, dtype))
     elif value.weak:
-        value = site.typed(value, np.dtype(np.float64 if value.dtype in FLOATS else np.int64))
-    return site.filled(value, extents(site, shape))
+        value = site.convert_data(value, np.dtype(np.float64 if value.dtype in FLOATS else np.int64))
+    return site.fill_shape(value, extents(site, shape))
 
 
-def of_value(number: float) -> Callable[..., Any]:
+def full_handler(number: float) -> Callable[..., Any]:
     """`zeros`, `ones`, and `empty`, whose elements are 0 here."""
 
     def function(site: Site, shape: Any, dtype: Any = float, order: Any = "C") -> Any:
@@ -51,14 +51,14 @@ def of_value(number: float) -> Callable[..., Any]:
     return function
 
 
-def like(number: float | None) -> Callable[..., Any]:
+def full_like_handler(number: float | None) -> Callable[..., Any]:
     """`zeros_like` and the like."""
 
     def function(site: Site, a: Any, *more: Any, dtype: Any = None, shape: Any = None, fill_value: Any = None) -> Any:
         data = site.data(a)
         value = fill_value if fill_value is not None else more[0] if number is None else number
         kind = numpy_dtype(site, dtype) if dtype is not None else numpy_type(data)
-        return site.filled(site.typed(value, kind), data.shape if shape is None else extents(site, shape))
+        return site.fill_shape(site.convert_data(value, kind), data.shape if shape is None else extents(site, shape))
 
     return function
 
@@ -73,9 +73,9 @@ def arange(site: Site, start: Any, stop: Any = None, step: Any = None, dtype: An
     length = end - first if by.constant > 0 else first - end
     if not site.builder.require(length):
         raise site.error("PL0149", f"`{site.written}` has {length} elements", f"assert that {length} >= 0")
-    number = rounded_up(length, abs(by.constant))
+    number = ceiling_quotient(length, abs(by.constant))
     found = Data(Form(first + axis(0) * by.constant, "i32", (number,), site.span), wide=True, exact=True)
-    return found if dtype is None else site.typed(found, numpy_dtype(site, dtype))
+    return found if dtype is None else site.convert_data(found, numpy_dtype(site, dtype))
 
 
 def linspace(site: Site, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None) -> Any:
@@ -88,26 +88,26 @@ def linspace(site: Site, start: Any, stop: Any, num: Any = 50, endpoint: bool = 
     kind = numpy_dtype(site, dtype) if dtype is not None else double
     work = kind if kind.kind == "f" else double
     a, b = (
-        site.typed(
+        site.convert_data(
             v if isinstance(v, Data) else float(v.constant) if isinstance(v, Affine) and v.is_constant else v, work
         )
         for v in (start, stop)
     )
-    step = site.apply("div", site.apply("sub", b, a), site.typed(parts, work))
-    steps = site.typed(Data(Form(axis(0), "i32", (number,), site.span), wide=True, exact=True), work)
+    step = site.apply("div", site.apply("sub", b, a), site.convert_data(parts, work))
+    steps = site.convert_data(Data(Form(axis(0), "i32", (number,), site.span), wide=True, exact=True), work)
     found = site.apply("add", site.apply("mul", steps, step), a)
     if endpoint:
         # NumPy stores the end itself, which the steps might miss by a rounding.
         last = Condition((Polyhedron((axis(0) - (number - 1),)),))
         found = Data(Cases(last, b.value, found.value, (number,), site.span))
-    return site.typed(found, kind)
+    return site.convert_data(found, kind)
 
 
 def eye(site: Site, N: Any, M: Any = None, k: Any = None, dtype: Any = float) -> Any:
     """Ones on a diagonal."""
     shape = extents(site, (N, N if M is None else M))
     kind = numpy_dtype(site, dtype)
-    one, zero = (site.typed(v, kind).value for v in (1.0 if kind.kind == "f" else Affine((), 1), Affine()))
+    one, zero = (site.convert_data(v, kind).value for v in (1.0 if kind.kind == "f" else Affine((), 1), Affine()))
     difference = axis(1) - axis(0) - (k if isinstance(k, Affine) else 0)
     where = Condition((Polyhedron((difference, -difference)),))
     return Data(Cases(where, one, zero, shape, site.span))
@@ -118,37 +118,37 @@ def array(site: Site, object: Any, dtype: Any = None, copy: Any = True, order: A
     del copy, order
     if isinstance(object, Data):
         found = Data(object.value, object.weak, object.wide, object.exact)
-        return found if dtype is None else site.typed(found, numpy_dtype(site, dtype))
+        return found if dtype is None else site.convert_data(found, numpy_dtype(site, dtype))
     if isinstance(object, np.ndarray):
         return table(site, object if dtype is None else object.astype(numpy_dtype(site, dtype)))
-    items = nested(object)
-    kinds = [site.data(item) for item in flat(items)]
+    items = as_lists(object)
+    kinds = [site.data(item) for item in flatten_lists(items)]
     kind = numpy_dtype(site, dtype) if dtype is not None else None
     if kind is None:
         strong = [numpy_type(d) for d in kinds if not d.weak]
         floats = any(d.dtype in FLOATS for d in kinds)
         kind = np.result_type(*strong) if strong else np.dtype(np.float64 if floats else np.int64)
-    return stacked(site, items, kind)
+    return stack_items(site, items, kind)
 
 
-def nested(value: Any) -> Any:
-    found = items_of(value)
-    return value if found is None else [nested(v) for v in found]
+def as_lists(value: Any) -> Any:
+    found = as_sequence(value)
+    return value if found is None else [as_lists(v) for v in found]
 
 
-def flat(value: Any) -> list[Any]:
-    found = items_of(value)
-    return [value] if found is None else [each for v in found for each in flat(v)]
+def flatten_lists(value: Any) -> list[Any]:
+    found = as_sequence(value)
+    return [value] if found is None else [each for v in found for each in flatten_lists(v)]
 
 
-def stacked(site: Site, items: Any, kind: Any) -> Data:
-    inner = items_of(items)
+def stack_items(site: Site, items: Any, kind: Any) -> Data:
+    inner = as_sequence(items)
     if inner is None:
-        return site.typed(items, kind)
-    parts = [stacked(site, item, kind) for item in inner]
-    if len(flat(items)) > MOST_ELEMENTS or not parts:
+        return site.convert_data(items, kind)
+    parts = [stack_items(site, item, kind) for item in inner]
+    if len(flatten_lists(items)) > MOST_ELEMENTS or not parts:
         help = "make it a table of the module, or an argument"
-        raise site.error("PL0134", f"`{site.written}` has {len(flat(items))} elements", help)
+        raise site.error("PL0134", f"`{site.written}` has {len(flatten_lists(items))} elements", help)
     return site.call(site, np.stack, [parts], {})
 
 
@@ -159,7 +159,7 @@ def table(site: Site, constants: Any) -> Data:
         help = f"pass it as an argument: tables of the module have up to {MOST_ELEMENTS} numbers"
         raise site.error("PL0140", f"`{site.written}` is a table of {constants.size} elements", help)
     wide = kind == np.int64
-    name = site.typed(0.0 if kind.kind == "f" else Affine(), kind).dtype
+    name = site.convert_data(0.0 if kind.kind == "f" else Affine(), kind).dtype
     shape = tuple(Affine((), n) for n in constants.shape)
     read = site.builder.array("table", name, shape, site.span)
     # A table is there before any test is made.
@@ -185,10 +185,10 @@ def astype(site: Site, a: Any, dtype: Any, copy: Any = True) -> Any:
     data = site.data(a)
     kind = numpy_dtype(site, dtype)
     if data.wide and kind.kind in "iu" and kind.itemsize <= 4:
-        return site.typed(Data(data.value, weak=False), kind)
+        return site.convert_data(Data(data.value, weak=False), kind)
     if data.weak and data.dtype in FLOATS and kind.kind in "iu":
-        return Data(converted(data.value, site.typed(Affine(), kind).dtype))
-    return site.typed(data, kind)
+        return Data(convert_element(data.value, site.convert_data(Affine(), kind).dtype))
+    return site.convert_data(data, kind)
 
 
 def asarray(site: Site, a: Any, dtype: Any = None) -> Any:
@@ -198,14 +198,14 @@ def asarray(site: Site, a: Any, dtype: Any = None) -> Any:
     return array(site, a, dtype)
 
 
-def of_index(site: Site, shape: Any, number: int) -> Any:
+def index_array(site: Site, shape: Any, number: int) -> Any:
     found = extents(site, shape)
     return Data(Form(axis(number), "i32", found, site.span), wide=True, exact=True)
 
 
 def indices(site: Site, dimensions: Any) -> Any:
     shape = extents(site, dimensions)
-    return tuple(of_index(site, shape, n) for n in range(len(shape)))
+    return tuple(index_array(site, shape, n) for n in range(len(shape)))
 
 
 def meshgrid(site: Site, *xi: Any, indexing: str = "xy") -> Any:
@@ -214,7 +214,7 @@ def meshgrid(site: Site, *xi: Any, indexing: str = "xy") -> Any:
     order = [1, 0, *range(2, len(datas))] if indexing == "xy" and len(datas) > 1 else [*range(len(datas))]
     shape = tuple(datas[n].shape[0] for n in order)
     return tuple(
-        Data(at(d.value, [axis(order.index(n))], shape, site.span), d.weak, d.wide, d.exact)
+        Data(view_at(d.value, [axis(order.index(n))], shape, site.span), d.weak, d.wide, d.exact)
         for n, d in enumerate(datas)
     )
 
@@ -223,7 +223,7 @@ def length(site: Site, value: Any) -> Any:
     """`len(x)`."""
     if isinstance(value, Data) and value.shape:
         return value.shape[0]
-    if (items := items_of(value)) is not None:
+    if (items := as_sequence(value)) is not None:
         return Affine((), len(items))
     raise site.error("PL0138", f"`{site.written}`: a number has no length", "take that of an array")
 
@@ -238,11 +238,11 @@ def number(kind: Any) -> Callable[..., Any]:
             return x if kind is float else Affine((), int(x))
         data = site.data(x)
         if kind is float:
-            found = site.typed(data, np.dtype(np.float64)) if data.dtype != "f32" else data
+            found = site.convert_data(data, np.dtype(np.float64)) if data.dtype != "f32" else data
             return Data(found.value, weak=found.dtype == "f64")
         if data.wide:
             return data
-        return Data(converted(data.value, "i32"), wide=True, exact=True)
+        return Data(convert_element(data.value, "i32"), wide=True, exact=True)
 
     return function
 
@@ -265,13 +265,13 @@ def test(site: Site, x: Any) -> Any:
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.full: full,
-    np.zeros: of_value(0.0),
-    np.ones: of_value(1.0),
-    np.empty: of_value(0.0),
-    np.zeros_like: like(0.0),
-    np.ones_like: like(1.0),
-    np.empty_like: like(0.0),
-    np.full_like: like(None),
+    np.zeros: full_handler(0.0),
+    np.ones: full_handler(1.0),
+    np.empty: full_handler(0.0),
+    np.zeros_like: full_like_handler(0.0),
+    np.ones_like: full_like_handler(1.0),
+    np.empty_like: full_like_handler(0.0),
+    np.full_like: full_like_handler(None),
     np.arange: arange,
     np.linspace: linspace,
     np.eye: eye,

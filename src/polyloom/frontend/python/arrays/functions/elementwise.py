@@ -13,7 +13,7 @@ import numpy as np
 
 from polyloom.frontend.python import types
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_bool, common_type, items_of, truth
+from polyloom.frontend.python.arrays.values import Data, as_bool, common_type, as_sequence, truth
 from polyloom.ir.arrays.program import Apply
 from polyloom.ir.library import LARGEST_POWER, SINGLE
 from polyloom.ir.operations import FLOATS, INTEGERS
@@ -29,20 +29,20 @@ def binary(site: Site, symbol: str, a: Any, b: Any) -> Any:
     if symbol == "**":
         return power(site, a, b)
     if isinstance(a, Data) or isinstance(b, Data):
-        return of_data(site, symbol, a, b)
-    items = items_of(a), items_of(b)
+        return binary_data(site, symbol, a, b)
+    items = as_sequence(a), as_sequence(b)
     if items != (None, None):
         if symbol == "+" and items[0] is not None and items[1] is not None:
             return (*items[0], *items[1])
         return binary(site, symbol, to_array(site, a), to_array(site, b))
-    return of_numbers(site, symbol, a, b)
+    return binary_numbers(site, symbol, a, b)
 
 
 def to_array(site: Site, value: Any) -> Any:
     return site.call(site, np.array, [value], {}) if isinstance(value, list | tuple) else value
 
 
-def of_data(site: Site, symbol: str, a: Any, b: Any) -> Any:
+def binary_data(site: Site, symbol: str, a: Any, b: Any) -> Any:
     if symbol in ARITHMETIC:
         return site.apply(ARITHMETIC[symbol], a, b)
     kind = common_type([a, b]) or np.dtype(np.int64)
@@ -59,7 +59,7 @@ def of_data(site: Site, symbol: str, a: Any, b: Any) -> Any:
     return site.apply("floordiv" if symbol == "//" else "mod", a, b, kind=kind)
 
 
-def of_numbers(site: Site, symbol: str, a: Any, b: Any) -> Any:
+def binary_numbers(site: Site, symbol: str, a: Any, b: Any) -> Any:
     """Of affine forms and floats; what is no affine form is data."""
     a, b = (Affine((), int(v)) if isinstance(v, bool) else v for v in (a, b))
     if isinstance(a, Affine) and isinstance(b, Affine):
@@ -77,7 +77,7 @@ def of_numbers(site: Site, symbol: str, a: Any, b: Any) -> Any:
         plain = [v.constant if isinstance(v, Affine) and v.is_constant else v for v in (a, b)]
         if not any(isinstance(v, Affine) for v in plain):
             return exactly(site, symbol, *plain)
-    return of_data(site, symbol, site.data(a), site.data(b))
+    return binary_data(site, symbol, site.data(a), site.data(b))
 
 
 def exactly(site: Site, symbol: str, a: Any, b: Any) -> Any:
@@ -123,9 +123,9 @@ def power(site: Site, a: Any, b: Any) -> Any:
     kind = common_type([data, b]) or np.dtype(np.int64)
     # NumPy squares by one product, too: the same bits.
     if exponent == 2:
-        found = site.named(site.typed(data, kind), 0)
+        found = site.named(site.convert_data(data, kind), 0)
         return site.apply("mul", found, found)
-    found = site.typed(data, kind)
+    found = site.convert_data(data, kind)
     if exponent == 1:
         return found
     if found.wide:
@@ -152,11 +152,11 @@ def unary(site: Site, name: str, x: Any) -> Any:
     if name in SINGLE and real != np.float32 and not data.weak:
         help = f"compute in single precision: `{site.written.partition('(')[0]}(x.astype(np.float32))`"
         raise site.error("PL0139", f"`{site.written}` is of {real}, and {name} is there for f32 alone", help)
-    found = site.typed(data, np.dtype(np.float32) if name in SINGLE else real)
+    found = site.convert_data(data, np.dtype(np.float32) if name in SINGLE else real)
     return Data(Apply(name, found.dtype, (found.value,), site.span), weak=data.weak and real == np.float64)
 
 
-def negated(site: Site, x: Any) -> Any:
+def negate(site: Site, x: Any) -> Any:
     return (
         binary(site, "-", Affine(), x)
         if isinstance(x, Affine | bool)
@@ -166,7 +166,7 @@ def negated(site: Site, x: Any) -> Any:
     )
 
 
-def inverted(site: Site, x: Any) -> Any:
+def invert(site: Site, x: Any) -> Any:
     """`~x`: of bools their opposite."""
     data = site.data(x)
     if data.dtype == "bool":
@@ -205,7 +205,7 @@ def sign(site: Site, x: Any) -> Any:
     """-1, 0 or 1; of a NaN a NaN."""
     data = site.named(site.data(x), 0)
     one = site.element(1.0 if data.dtype in FLOATS else Affine((), 1), data.dtype)
-    less = site.select(site.compare("lt", data, Affine()), negated(site, one), data)
+    less = site.select(site.compare("lt", data, Affine()), negate(site, one), data)
     return site.select(site.compare("gt", data, Affine()), one, less)
 
 
@@ -214,7 +214,7 @@ def square(site: Site, x: Any) -> Any:
     return site.apply("mul", found, found)
 
 
-def of_python(name: str) -> Callable[..., Any]:
+def extreme_of_python(name: str) -> Callable[..., Any]:
     """Python's `min` and `max` of several numbers: the first one of equals, and of NaNs."""
 
     def extreme(site: Site, *values: Any) -> Any:
@@ -246,14 +246,14 @@ def square_root_of_sum(site: Site, x1: Any, x2: Any) -> Any:
     return unary(site, "sqrt", binary(site, "+", square(site, x1), square(site, x2)))
 
 
-def _of_two(symbol: str) -> Callable[..., Any]:
+def _binary_handler(symbol: str) -> Callable[..., Any]:
     def function(site: Site, x1: Any, x2: Any) -> Any:
         return binary(site, symbol, to_array(site, x1), to_array(site, x2))
 
     return function
 
 
-def _of_one(name: str) -> Callable[..., Any]:
+def _unary_handler(name: str) -> Callable[..., Any]:
     def function(site: Site, x: Any) -> Any:
         return unary(site, name, x)
 
@@ -290,7 +290,7 @@ def _number(name: str) -> Callable[..., Any]:
     return function
 
 
-def same(site: Site, x: Any) -> Any:
+def identity(site: Site, x: Any) -> Any:
     del site
     return x
 
@@ -301,28 +301,28 @@ def reciprocal(site: Site, x: Any) -> Any:
 
 _LIBRARY = ("exp", "exp2", "log", "sin", "cos", "tanh", "floor", "ceil", "trunc", "rint", "sqrt")
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **{getattr(np, name): _of_one(name) for name in _LIBRARY},
-    **{getattr(types, name): _of_one(name) for name in _LIBRARY},
+    **{getattr(np, name): _unary_handler(name) for name in _LIBRARY},
+    **{getattr(types, name): _unary_handler(name) for name in _LIBRARY},
     **{
-        getattr(math, name): _of_one(name)
+        getattr(math, name): _unary_handler(name)
         for name in ("exp", "exp2", "log", "sin", "cos", "tanh", "sqrt")
         if hasattr(math, name)
     },
-    **{f: _of_one("abs") for f in (builtins.abs, np.abs, np.fabs, math.fabs)},
-    **{f: _of_two(s) for f, s in ((np.add, "+"), (np.subtract, "-"), (np.multiply, "*"), (np.divide, "/"))},
-    **{f: _of_two(s) for f, s in ((np.floor_divide, "//"), (np.mod, "%"), (np.power, "**"), (math.pow, "**"))},
-    **{f: _of_two(s) for f, s in ((np.bitwise_and, "&"), (np.bitwise_or, "|"), (np.bitwise_xor, "^"))},
-    **{f: _of_two(s) for f, s in ((np.left_shift, "<<"), (np.right_shift, ">>"))},
+    **{f: _unary_handler("abs") for f in (builtins.abs, np.abs, np.fabs, math.fabs)},
+    **{f: _binary_handler(s) for f, s in ((np.add, "+"), (np.subtract, "-"), (np.multiply, "*"), (np.divide, "/"))},
+    **{f: _binary_handler(s) for f, s in ((np.floor_divide, "//"), (np.mod, "%"), (np.power, "**"), (math.pow, "**"))},
+    **{f: _binary_handler(s) for f, s in ((np.bitwise_and, "&"), (np.bitwise_or, "|"), (np.bitwise_xor, "^"))},
+    **{f: _binary_handler(s) for f, s in ((np.left_shift, "<<"), (np.right_shift, ">>"))},
     **{f: _relation(s) for f, s in ((np.equal, "=="), (np.not_equal, "!="), (np.less, "<"), (np.greater, ">"))},
     **{f: _relation(s) for f, s in ((np.less_equal, "<="), (np.greater_equal, ">="))},
     np.maximum: _extreme("maximum"),
     np.minimum: _extreme("minimum"),
     np.fmax: _number("max"),
     np.fmin: _number("min"),
-    builtins.max: of_python("max"),
-    builtins.min: of_python("min"),
-    np.negative: negated,
-    np.positive: same,
+    builtins.max: extreme_of_python("max"),
+    builtins.min: extreme_of_python("min"),
+    np.negative: negate,
+    np.positive: identity,
     np.where: where,
     np.clip: clip,
     np.sign: sign,
@@ -333,5 +333,5 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.logical_and: _logical("and"),
     np.logical_or: _logical("or"),
     np.logical_not: invert_test,
-    np.invert: inverted,
+    np.invert: invert,
 }

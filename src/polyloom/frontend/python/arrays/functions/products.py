@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from polyloom.frontend.python.arrays.functions.elementwise import to_array
-from polyloom.frontend.python.arrays.functions.reductions import stored
+from polyloom.frontend.python.arrays.functions.reductions import store_to_out
 from polyloom.frontend.python.arrays.functions.shaping import pad
-from polyloom.frontend.python.arrays.indexing import axes_of
+from polyloom.frontend.python.arrays.indexing import read_axes
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, common_type, is_wide, items_of
-from polyloom.ir.arrays.program import Contract, at, axes, axis
+from polyloom.frontend.python.arrays.values import Data, common_type, is_wide, as_sequence
+from polyloom.ir.arrays.program import Contract, view_at, axes, axis
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine
 
@@ -23,7 +23,7 @@ from polyloom.sets import Affine
 def contract(site: Site, labels: Sequence[str], result: str, operands: Sequence[Data]) -> Data:
     """An Einstein sum in the common type; raises PL0149 where extents of a label differ."""
     kind = common_type([*operands]) or np.dtype(np.int64)
-    datas = [site.typed(o, kind) for o in operands]
+    datas = [site.convert_data(o, kind) for o in operands]
     if datas[0].dtype == "bool":
         help = "convert them: `.astype(np.int32)`, or write `np.any(a & b, axis)`"
         raise site.error("PL0139", f"`{site.written}` is a product of bools", help)
@@ -37,7 +37,7 @@ def contract(site: Site, labels: Sequence[str], result: str, operands: Sequence[
                 message = f"`{site.written}` multiplies arrays of the shapes {shapes}"
                 raise site.error("PL0149", message, help)
     made = [
-        Data(at(d.value, axes(len(names)), tuple(extents[n] for n in names), site.span))
+        Data(view_at(d.value, axes(len(names)), tuple(extents[n] for n in names), site.span))
         for names, d in zip(labels, datas, strict=True)
     ]
     wide = is_wide(kind)
@@ -54,14 +54,14 @@ def matmul(site: Site, x1: Any, x2: Any, out: Any = None) -> Any:
     letters = ascii_letters[3 : 3 + batch]
     if len(a.shape) > 2 or len(b.shape) > 2:
         common = site.common_shape([a.shape[:-2], b.shape[:-2]])
-        a, b = (_batched(site, d, common) for d in (a, b))
+        a, b = (_broadcast_batch(site, d, common) for d in (a, b))
     left = "b" if len(a.shape) == 1 else f"{letters[batch - len(a.shape) + 2 :]}ab"
     right = "b" if len(b.shape) == 1 else f"{letters[batch - len(b.shape) + 2 :]}bc"
     result = letters + ("a" if len(a.shape) > 1 else "") + ("c" if len(b.shape) > 1 else "")
-    return stored(site, out, contract(site, [left, right], result, [a, b]))
+    return store_to_out(site, out, contract(site, [left, right], result, [a, b]))
 
 
-def _batched(site: Site, data: Data, common: Sequence[Affine]) -> Data:
+def _broadcast_batch(site: Site, data: Data, common: Sequence[Affine]) -> Data:
     if len(data.shape) <= 2:
         return data
     return site.spread(data, (*common, *data.shape[-2:]))
@@ -71,12 +71,12 @@ def dot(site: Site, a: Any, b: Any, out: Any = None) -> Any:
     """The last axis of the first with the last but one of the second."""
     x, y = (site.data(to_array(site, v)) for v in (a, b))
     if not x.shape or not y.shape:
-        return stored(site, out, site.apply("mul", a, b))
+        return store_to_out(site, out, site.apply("mul", a, b))
     left = ascii_letters[: len(x.shape)]
     own = ascii_letters[10 : 10 + len(y.shape)]
     place = max(0, len(own) - 2)
     right = own[:place] + left[-1] + own[place + 1 :]
-    return stored(site, out, contract(site, [left, right], left[:-1] + own[:place] + own[place + 1 :], [x, y]))
+    return store_to_out(site, out, contract(site, [left, right], left[:-1] + own[:place] + own[place + 1 :], [x, y]))
 
 
 def inner(site: Site, a: Any, b: Any) -> Any:
@@ -93,8 +93,8 @@ def outer(site: Site, a: Any, b: Any, out: Any = None) -> Any:
     if len(x.shape) != 1 or len(y.shape) != 1:
         raise site.error("PL0149", f"`{site.written}` is of vectors", "write `np.multiply` with new axes by `None`")
     extents = (x.shape[0], y.shape[0])
-    views = [Data(at(d.value, [axis(n)], extents, site.span), d.weak, d.wide, d.exact) for n, d in enumerate((x, y))]
-    return stored(site, out, site.apply("mul", *views))
+    views = [Data(view_at(d.value, [axis(n)], extents, site.span), d.weak, d.wide, d.exact) for n, d in enumerate((x, y))]
+    return store_to_out(site, out, site.apply("mul", *views))
 
 
 def einsum(site: Site, subscripts: Any, *operands: Any, out: Any = None, optimize: Any = None) -> Any:
@@ -114,7 +114,7 @@ def einsum(site: Site, subscripts: Any, *operands: Any, out: Any = None, optimiz
         result = "".join(sorted(n for n in set("".join(labels)) if "".join(labels).count(n) == 1))
     if not set(result) <= set("".join(labels)) or len(set(result)) != len(result) or not all(map(str.isalpha, labels)):
         raise site.error("PL0149", f"`{site.written}` gives labels that no operand has", "write 'ik,kj->ij'")
-    return stored(site, out, contract(site, labels, result, datas))
+    return store_to_out(site, out, contract(site, labels, result, datas))
 
 
 def tensordot(site: Site, a: Any, b: Any, axes: Any = None) -> Any:
@@ -125,8 +125,8 @@ def tensordot(site: Site, a: Any, b: Any, axes: Any = None) -> Any:
     if count is not None:
         pairs = [(len(first) - count + n, n) for n in range(count)]
     else:
-        left, right = items_of(axes) or ((), ())
-        sides = axes_of(site, left, len(first)), axes_of(site, right, len(second))
+        left, right = as_sequence(axes) or ((), ())
+        sides = read_axes(site, left, len(first)), read_axes(site, right, len(second))
         pairs = list(zip(*sides, strict=True))
     for m, n in pairs:
         second[n] = first[m]
@@ -142,14 +142,14 @@ def trace(site: Site, a: Any) -> Any:
 
 def convolve(site: Site, a: Any, v: Any, mode: Any = "full") -> Any:
     """Sums of products with a window that runs backwards."""
-    return _correlated(site, a, v, mode, -1)
+    return _correlate(site, a, v, mode, -1)
 
 
 def correlate(site: Site, a: Any, v: Any, mode: Any = "valid") -> Any:
-    return _correlated(site, a, v, mode, 1)
+    return _correlate(site, a, v, mode, 1)
 
 
-def _correlated(site: Site, a: Any, v: Any, mode: Any, step: int) -> Any:
+def _correlate(site: Site, a: Any, v: Any, mode: Any, step: int) -> Any:
     x, w = (site.data(to_array(site, d)) for d in (a, v))
     if len(x.shape) != 1 or len(w.shape) != 1 or mode not in ("full", "same", "valid"):
         raise site.error("PL0134", f"`{site.written}` cannot stand in a kernel", "give vectors, and a mode of NumPy's")
@@ -168,9 +168,9 @@ def _correlated(site: Site, a: Any, v: Any, mode: Any, step: int) -> Any:
             "PL0149", f"`{site.written}`: the window may be longer than the array", "assert that it is not"
         )
     # Windows are a view: no window is copied.
-    windows = at(x.value, [axis(0) + axis(1)], (length, taps), site.span)
+    windows = view_at(x.value, [axis(0) + axis(1)], (length, taps), site.span)
     index = axis(0) if step > 0 else -axis(0) + (taps - 1)
-    weights = at(w.value, [index], (taps,), site.span)
+    weights = view_at(w.value, [index], (taps,), site.span)
     return contract(site, ["nk", "k"], "n", [Data(windows), Data(weights)])
 
 

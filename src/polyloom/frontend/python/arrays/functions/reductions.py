@@ -14,11 +14,11 @@ from typing import Any, cast
 import numpy as np
 
 from polyloom.frontend.python.arrays.functions.elementwise import binary, square, to_array, unary
-from polyloom.frontend.python.arrays.indexing import axes_of
+from polyloom.frontend.python.arrays.indexing import read_axes
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, Generator, as_bool, items_of, truth
+from polyloom.frontend.python.arrays.values import Data, Generator, as_bool, as_sequence, truth
 from polyloom.frontend.python.types import NAMED
-from polyloom.ir.arrays.program import Reduce, Scan, Shape, at, axis
+from polyloom.ir.arrays.program import Reduce, Scan, Shape, view_at, axis
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import FLOATS
 from polyloom.sets import Affine
@@ -48,23 +48,23 @@ def total(name: str) -> Callable[..., Any]:
     ) -> Any:
         data = site.data(to_array(site, a))
         if dtype is not None:
-            data = site.typed(data, numpy_dtype(site, dtype))
+            data = site.convert_data(data, numpy_dtype(site, dtype))
         elif data.dtype not in FLOATS and data.dtype not in ("u32",):
             # Each term fits 32 bits; of the sum, the low ones are known. A count of bools is the whole number.
             exact = data.dtype == "bool" and name == "add"
             # The sum of 32-bit terms modulo 2^32 is the low half of NumPy's.
             data = Data(site.element(data, "i32").value, wide=True, exact=exact) if not data.wide else data
-            found = combined(site, name, data, axis, keepdims)
-            return stored(site, out, Data(found.value, wide=True, exact=exact))
+            found = reduce_axes(site, name, data, axis, keepdims)
+            return store_to_out(site, out, Data(found.value, wide=True, exact=exact))
         elif data.dtype == "u32":
             help = "choose the type: `dtype=np.uint32`"
             raise site.error("PL0139", f"`{site.written}` has 64 bits in NumPy", help)
-        return stored(site, out, combined(site, name, data, axis, keepdims))
+        return store_to_out(site, out, reduce_axes(site, name, data, axis, keepdims))
 
     return function
 
 
-def stored(site: Site, out: Any, found: Data) -> Any:
+def store_to_out(site: Site, out: Any, found: Data) -> Any:
     """`out=`."""
     if out is None:
         return found
@@ -72,9 +72,9 @@ def stored(site: Site, out: Any, found: Data) -> Any:
     return out
 
 
-def combined(site: Site, name: Any, data: Data, axis: Any, keepdims: Any) -> Data:
+def reduce_axes(site: Site, name: Any, data: Data, axis: Any, keepdims: Any) -> Data:
     """A reduction along axes."""
-    over = axes_of(site, axis, len(data.shape))
+    over = read_axes(site, axis, len(data.shape))
     if not over:
         return data
     if name in ("maximum", "minimum", "argmax", "argmin") and not site.builder.require(
@@ -83,17 +83,17 @@ def combined(site: Site, name: Any, data: Data, axis: Any, keepdims: Any) -> Dat
         help = "write `assert N >= 1` for its extents"
         raise site.error("PL0149", f"`{site.written}` may be of no elements", help)
     found = Data(Reduce(name, over, data.value, site.span), wide=data.wide)
-    return kept(site, found, over, data.shape) if keepdims else found
+    return keep_dimensions(site, found, over, data.shape) if keepdims else found
 
 
-def kept(site: Site, found: Data, over: tuple[int, ...], extents: Shape) -> Data:
+def keep_dimensions(site: Site, found: Data, over: tuple[int, ...], extents: Shape) -> Data:
     """With an extent of 1 for each axis that is gone (`keepdims`)."""
     rest = [n for n in range(len(extents)) if n not in over]
     index = tuple(map(axis, rest))
     shape = tuple(_ONE if n in over else e for n, e in enumerate(extents))
     if not found.shape:
-        return site.filled(found, shape)
-    return Data(at(found.value, index, shape, site.span), found.weak, found.wide, found.exact)
+        return site.fill_shape(found, shape)
+    return Data(view_at(found.value, index, shape, site.span), found.weak, found.wide, found.exact)
 
 
 def extreme(name: str) -> Callable[..., Any]:
@@ -103,8 +103,8 @@ def extreme(name: str) -> Callable[..., Any]:
         data = site.data(to_array(site, a))
         if data.dtype == "bool":
             return truths("or" if name == "maximum" else "and")(site, data, axis, out, keepdims)
-        found = combined(site, name, data, axis, keepdims)
-        return stored(site, out, Data(found.value, wide=data.wide, exact=data.exact))
+        found = reduce_axes(site, name, data, axis, keepdims)
+        return store_to_out(site, out, Data(found.value, wide=data.wide, exact=data.exact))
 
     return function
 
@@ -116,9 +116,9 @@ def place(name: str) -> Callable[..., Any]:
         data = site.data(to_array(site, a))
         if axis is None and len(data.shape) > 1:
             data = site.call(site, np.ravel, [data], {})
-        over = (0,) if axis is None else axes_of(site, axis, len(data.shape))
+        over = (0,) if axis is None else read_axes(site, axis, len(data.shape))
         data = site.element(data, "i32") if data.dtype == "bool" else data
-        found = combined(site, name, data, tuple(Affine((), n) for n in over), keepdims)
+        found = reduce_axes(site, name, data, tuple(Affine((), n) for n in over), keepdims)
         return Data(found.value, wide=True, exact=True)
 
     return function
@@ -132,8 +132,8 @@ def truths(name: str) -> Callable[..., Any]:
         if not data.shape:
             return data
         bits = Data(truth(data.value))
-        found = combined(site, name, bits, axis, keepdims)
-        return stored(site, out, Data(as_bool(found.value)))
+        found = reduce_axes(site, name, bits, axis, keepdims)
+        return store_to_out(site, out, Data(as_bool(found.value)))
 
     return function
 
@@ -143,10 +143,10 @@ def mean(site: Site, a: Any, axis: Any = None, dtype: Any = None, out: Any = Non
     data = site.data(to_array(site, a))
     kind = numpy_dtype(site, dtype) if dtype is not None else None
     real = kind or (NUMPY[data.dtype] if data.dtype in FLOATS else np.dtype(np.float64))
-    data = site.typed(data, real)
-    found = combined(site, "add", data, axis, keepdims)
-    number = site.typed(count(site, data.shape, axes_of(site, axis, len(data.shape))), real)
-    return stored(site, out, site.apply("div", found, number))
+    data = site.convert_data(data, real)
+    found = reduce_axes(site, "add", data, axis, keepdims)
+    number = site.convert_data(count(site, data.shape, read_axes(site, axis, len(data.shape))), real)
+    return store_to_out(site, out, site.apply("div", found, number))
 
 
 def count(site: Site, extents: Shape, over: tuple[int, ...]) -> Any:
@@ -160,26 +160,26 @@ def variance(
 ) -> Any:
     """The mean of the squares of differences from the mean."""
     data = site.data(to_array(site, a))
-    over = axes_of(site, axis, len(data.shape))
+    over = read_axes(site, axis, len(data.shape))
     middle = site.named(mean(site, data, axis, dtype, None, True))
     squares = square(site, site.apply("sub", data, middle))
-    found = combined(site, "add", squares, axis, keepdims)
+    found = reduce_axes(site, "add", squares, axis, keepdims)
     ddof = Affine((), ddof) if isinstance(ddof, int) else ddof
     number = binary(site, "-", count(site, data.shape, over), ddof)
-    return stored(site, out, site.apply("div", found, site.typed(number, NUMPY[found.dtype])))
+    return store_to_out(site, out, site.apply("div", found, site.convert_data(number, NUMPY[found.dtype])))
 
 
 def deviation(
     site: Site, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False
 ) -> Any:
-    return stored(site, out, unary(site, "sqrt", variance(site, a, axis, dtype, None, ddof, keepdims)))
+    return store_to_out(site, out, unary(site, "sqrt", variance(site, a, axis, dtype, None, ddof, keepdims)))
 
 
 def norm(site: Site, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The root of the sum of squares."""
     if ord is not None:
         raise site.error("PL0134", f"`{site.written}` with another norm than the usual one", "write it out")
-    return unary(site, "sqrt", combined(site, "add", square(site, site.data(to_array(site, x))), axis, keepdims))
+    return unary(site, "sqrt", reduce_axes(site, "add", square(site, site.data(to_array(site, x))), axis, keepdims))
 
 
 def scan(name: Any) -> Callable[..., Any]:
@@ -191,16 +191,16 @@ def scan(name: Any) -> Callable[..., Any]:
             data = site.call(site, np.ravel, [data], {})
         wide = False
         if dtype is not None:
-            data = site.typed(data, numpy_dtype(site, dtype))
+            data = site.convert_data(data, numpy_dtype(site, dtype))
         elif data.dtype not in FLOATS:
             data, wide = site.element(data, "i32"), True
-        (along,) = (0,) if axis is None else axes_of(site, axis, len(data.shape))
-        return stored(site, out, Data(Scan(name, along, data.value, site.span), wide=wide))
+        (along,) = (0,) if axis is None else read_axes(site, axis, len(data.shape))
+        return store_to_out(site, out, Data(Scan(name, along, data.value, site.span), wide=wide))
 
     return function
 
 
-def of_python(site: Site, a: Any, start: Any = None) -> Any:
+def sum_of_python(site: Site, a: Any, start: Any = None) -> Any:
     """Python's `sum`: of an array its first axis, of a generator a loop."""
     begin = Affine() if start is None else start
     if isinstance(a, Generator):
@@ -208,11 +208,11 @@ def of_python(site: Site, a: Any, start: Any = None) -> Any:
     if isinstance(a, Data):
         data = a
         if data.dtype not in FLOATS and not data.wide and data.dtype != "bool":
-            found = combined(site, "add", data, Affine(), False)
+            found = reduce_axes(site, "add", data, Affine(), False)
         else:
             found = total("add")(site, data, Affine())
         return found if start is None else binary(site, "+", found, start)
-    items = items_of(a)
+    items = as_sequence(a)
     if items is None:
         help = "sum an array, a tuple, or `x[i] for i in range(N)`"
         raise site.error("PL0134", f"`{site.written}` sums what is none of these", help)
@@ -242,7 +242,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cumprod: scan("mul"),
     np.linalg.norm: norm,
     np.count_nonzero: count_nonzero,
-    builtins.sum: of_python,
+    builtins.sum: sum_of_python,
     builtins.any: truths("or"),
     builtins.all: truths("and"),
 }

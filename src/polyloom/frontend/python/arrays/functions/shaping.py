@@ -10,10 +10,10 @@ import numpy as np
 
 from polyloom.frontend.python.arrays.functions.creation import extents
 from polyloom.frontend.python.arrays.functions.elementwise import to_array
-from polyloom.frontend.python.arrays.indexing import axes_of
+from polyloom.frontend.python.arrays.indexing import read_axes
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_items, common_type, items_of
-from polyloom.ir.arrays.program import Cases, Read, Shape, Value, at, axes, axis
+from polyloom.frontend.python.arrays.values import Data, as_items, common_type, as_sequence
+from polyloom.ir.arrays.program import Cases, Read, Shape, Value, view_at, axes, axis
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -22,16 +22,16 @@ _ONE = Affine((), 1)
 
 def view(site: Site, data: Data, index: Sequence[Affine], shape: Sequence[Affine]) -> Data:
     """A view of data, which is one of its base if the data are."""
-    found = at(data.value, index, tuple(shape), site.span)
+    found = view_at(data.value, index, tuple(shape), site.span)
     return Data(found, data.weak, data.wide, data.exact, data.is_view and isinstance(found, Read))
 
 
 def transpose(site: Site, a: Any, *axes: Any) -> Any:
     data = site.data(to_array(site, a))
     rank = len(data.shape)
-    first = items_of(axes[0]) if len(axes) == 1 else None
+    first = as_sequence(axes[0]) if len(axes) == 1 else None
     given = first if first is not None else () if axes == (None,) else axes
-    order = axes_of(site, tuple(given), rank) if given else tuple(reversed(range(rank)))
+    order = read_axes(site, tuple(given), rank) if given else tuple(reversed(range(rank)))
     if sorted(order) != [*range(rank)]:
         raise site.error("PL0149", f"`{site.written}` does not name each axis once", "give a permutation")
     return view(site, data, [axis(order.index(n)) for n in range(rank)], [data.shape[n] for n in order])
@@ -39,7 +39,7 @@ def transpose(site: Site, a: Any, *axes: Any) -> Any:
 
 def swapaxes(site: Site, a: Any, axis1: Any, axis2: Any) -> Any:
     rank = len(site.data(a).shape)
-    (m,), (n,) = axes_of(site, axis1, rank), axes_of(site, axis2, rank)
+    (m,), (n,) = read_axes(site, axis1, rank), read_axes(site, axis2, rank)
     order = [*range(rank)]
     order[m], order[n] = n, m
     return transpose(site, a, tuple(Affine((), k) for k in order))
@@ -47,7 +47,7 @@ def swapaxes(site: Site, a: Any, axis1: Any, axis2: Any) -> Any:
 
 def moveaxis(site: Site, a: Any, source: Any, destination: Any) -> Any:
     rank = len(site.data(a).shape)
-    (m,), (n,) = axes_of(site, source, rank), axes_of(site, destination, rank)
+    (m,), (n,) = read_axes(site, source, rank), read_axes(site, destination, rank)
     order = [k for k in range(rank) if k != m]
     order.insert(n, m)
     return transpose(site, a, tuple(Affine((), k) for k in order))
@@ -55,7 +55,7 @@ def moveaxis(site: Site, a: Any, source: Any, destination: Any) -> Any:
 
 def expand_dims(site: Site, a: Any, axis: Any) -> Any:
     data = site.data(a)
-    (at_axis,) = axes_of(site, axis, len(data.shape) + 1)
+    (at_axis,) = read_axes(site, axis, len(data.shape) + 1)
     shape = [*data.shape]
     shape.insert(at_axis, _ONE)
     return view(site, data, [axis_symbol(n + (n >= at_axis)) for n in range(len(data.shape))], shape)
@@ -68,7 +68,7 @@ def axis_symbol(number: int) -> Affine:
 def squeeze(site: Site, a: Any, axis: Any = None) -> Any:
     data = site.data(a)
     ones = [n for n, e in enumerate(data.shape) if e == _ONE]
-    gone = ones if axis is None else [*axes_of(site, axis, len(data.shape))]
+    gone = ones if axis is None else [*read_axes(site, axis, len(data.shape))]
     if not set(gone) <= set(ones):
         raise site.error("PL0149", f"`{site.written}` leaves out an extent that is not 1", "leave out extents of 1")
     rest = [n for n in range(len(data.shape)) if n not in gone]
@@ -79,9 +79,9 @@ def squeeze(site: Site, a: Any, axis: Any = None) -> Any:
 def reshape(site: Site, a: Any, *shape: Any, order: Any = "C") -> Any:
     """Axes split by constants are a view; axes that are joined are copied, by constants too."""
     data = site.data(to_array(site, a))
-    first = items_of(shape[0]) if len(shape) == 1 else None
+    first = as_sequence(shape[0]) if len(shape) == 1 else None
     given = shape if first is None else first
-    wanted = _inferred(site, data, list(given))
+    wanted = _infer_extent(site, data, list(given))
     if order != "C":
         raise site.error("PL0134", f"`{site.written}` with another order", "transpose before and after it")
     plan = _plan(site, [e for e in data.shape if e != _ONE], [e for e in wanted if e != _ONE])
@@ -92,7 +92,7 @@ def reshape(site: Site, a: Any, *shape: Any, order: Any = "C") -> Any:
         )
         raise site.error("PL0149", message, help)
     data = squeeze(site, data) if _ONE in data.shape else data
-    data = _joined(site, data, plan)
+    data = _join_axes(site, data, plan)
     return _split(site, data, plan, wanted)
 
 
@@ -100,7 +100,7 @@ Plan = list[tuple[list[Affine], list[Affine]]]
 """Groups of axes of the array, and the axes that they become."""
 
 
-def _inferred(site: Site, data: Data, given: list[Any]) -> list[Affine]:
+def _infer_extent(site: Site, data: Data, given: list[Any]) -> list[Affine]:
     """With the extent that -1 stands for."""
     for each in given:
         if not isinstance(each, Affine):
@@ -117,7 +117,7 @@ def _inferred(site: Site, data: Data, given: list[Any]) -> list[Affine]:
     found = _product([e for e in rest if not (e.is_constant and e.constant < 0)])
     for e in rest:
         if found is not None and e.is_constant and e.constant < 0:
-            found = _divided(found, -e.constant)
+            found = _exact_quotient(found, -e.constant)
     if found is None or len(free) > 1:
         help = "a product of two sizes is no affine extent: write the extent"
         raise site.error("PL0149", f"the extent -1 of `{site.written}` cannot be found", help)
@@ -134,7 +134,7 @@ def _product(factors: Sequence[Affine]) -> Affine | None:
     return found
 
 
-def _divided(value: Affine, by: int) -> Affine | None:
+def _exact_quotient(value: Affine, by: int) -> Affine | None:
     if not by or any(number % by for number in (value.constant, *(c for _, c in value.terms))):
         return None
     return Affine(tuple((name, c // by) for name, c in value.terms), value.constant // by)
@@ -168,7 +168,7 @@ def _plan(site: Site, given: list[Affine], wanted: list[Affine]) -> Plan | None:
     return groups
 
 
-def _joined(site: Site, data: Data, plan: Plan) -> Data:
+def _join_axes(site: Site, data: Data, plan: Plan) -> Data:
     """With one axis for each group: a copy in memory where a group has several."""
     if all(len(left) == 1 for left, _ in plan):
         return data
@@ -181,7 +181,7 @@ def _joined(site: Site, data: Data, plan: Plan) -> Data:
             form = form * extent.constant + axis(n) if extent.is_constant else axis(n)
             n += 1
         index.append(form)
-    target = at(room, index, data.shape)
+    target = view_at(room, index, data.shape)
     assert isinstance(target, Read)
     guard, site.builder.guard = site.builder.guard, None
     site.builder.store(target, data.value, site.span)
@@ -199,7 +199,7 @@ def _split(site: Site, data: Data, plan: Plan, wanted: list[Affine]) -> Data:
             n += 1
         index.append(form)
     if not data.shape:
-        return site.filled(data, tuple(wanted))
+        return site.fill_shape(data, tuple(wanted))
     return view(site, data, index, wanted)
 
 
@@ -208,12 +208,12 @@ def ravel(site: Site, a: Any, order: Any = "C") -> Any:
 
 
 def broadcast_to(site: Site, array: Any, shape: Any) -> Any:
-    return site.filled(site.data(array), extents(site, shape))
+    return site.fill_shape(site.data(array), extents(site, shape))
 
 
 def flip(site: Site, m: Any, axis: Any = None) -> Any:
     data = site.data(m)
-    over = axes_of(site, axis, len(data.shape))
+    over = read_axes(site, axis, len(data.shape))
     index = [e - 1 - axis_symbol(n) if n in over else axis_symbol(n) for n, e in enumerate(data.shape)]
     return view(site, data, index, data.shape)
 
@@ -267,13 +267,13 @@ def roll(site: Site, a: Any, shift: Any, axis: Any = None) -> Any:
     if axis is None and len(data.shape) != 1:
         raise site.error("PL0134", f"`{site.written}` rolls all axes as one", "give `axis=`")
     shifts = as_items(shift)
-    over = axes_of(site, axis if axis is not None else Affine(), len(data.shape))
+    over = read_axes(site, axis if axis is not None else Affine(), len(data.shape))
     for by, n in zip(shifts, over, strict=True):
-        data = _rolled(site, data, by, n)
+        data = _roll_axis(site, data, by, n)
     return data
 
 
-def _rolled(site: Site, data: Data, by: Any, n: int) -> Data:
+def _roll_axis(site: Site, data: Data, by: Any, n: int) -> Data:
     extent = data.shape[n]
     if not isinstance(by, Affine):
         raise site.error("PL0137", f"the distance of `{site.written}` is data", "roll by an integer")
@@ -286,7 +286,7 @@ def _rolled(site: Site, data: Data, by: Any, n: int) -> Data:
     where = Condition((Polyhedron((symbols[n] - by,)),))
     moved = [
         Data(
-            at(data.value, [*symbols[:n], form, *symbols[n + 1 :]], data.shape, site.span),
+            view_at(data.value, [*symbols[:n], form, *symbols[n + 1 :]], data.shape, site.span),
             data.weak,
             data.wide,
             data.exact,
@@ -311,7 +311,7 @@ def pad(site: Site, array: Any, pad_width: Any, mode: Any = "constant", constant
 
         def moved(form: Affine, data: Data = data, n: int = n, shape: Shape = tuple(shape)) -> Data:
             index = [*axes(len(shape))[:n], form, *axes(len(shape))[n + 1 :]]
-            return Data(at(data.value, index, shape, site.span), data.weak, data.wide, data.exact)
+            return Data(view_at(data.value, index, shape, site.span), data.weak, data.wide, data.exact)
 
         low, high = {
             "constant": (value, value),
@@ -347,7 +347,7 @@ def _widths(site: Site, given: Any, rank: int) -> list[tuple[Affine, Affine]]:
 
 def as_arrays(site: Site, given: Any) -> list[Data]:
     """A tuple or a list of arrays."""
-    items = items_of(given)
+    items = as_sequence(given)
     if not items:
         raise site.error("PL0134", f"`{site.written}` is given no arrays in a tuple or a list", "write `(a, b)`")
     return [site.data(to_array(site, a)) for a in items]
@@ -357,12 +357,12 @@ def concatenate(site: Site, arrays: Any, axis: Any = None) -> Any:
     """One array behind the other along an axis."""
     datas = as_arrays(site, arrays)
     kind = common_type([*datas]) or np.dtype(np.int64)
-    datas = [site.typed(d, kind) for d in datas]
-    (n,) = axes_of(site, Affine() if axis is None else axis, len(datas[0].shape))
-    return joined(site, datas, n)
+    datas = [site.convert_data(d, kind) for d in datas]
+    (n,) = read_axes(site, Affine() if axis is None else axis, len(datas[0].shape))
+    return concatenate_data(site, datas, n)
 
 
-def joined(site: Site, datas: Sequence[Data], n: int) -> Data:
+def concatenate_data(site: Site, datas: Sequence[Data], n: int) -> Data:
     """A chain of cases; raises PL0149 where other extents differ."""
     first = datas[0]
     for other in datas[1:]:
@@ -380,7 +380,7 @@ def joined(site: Site, datas: Sequence[Data], n: int) -> Data:
         starts.append(starts[-1] + data.shape[n])
     moved = [
         Data(
-            at(d.value, [*symbols[:n], symbols[n] - start, *symbols[n + 1 :]], shape, site.span),
+            view_at(d.value, [*symbols[:n], symbols[n] - start, *symbols[n + 1 :]], shape, site.span),
             d.weak,
             d.wide,
             d.exact,
@@ -397,14 +397,14 @@ def stack(site: Site, arrays: Any, axis: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
     datas = as_arrays(site, arrays)
     kind = common_type([*datas]) or np.dtype(np.int64)
-    typed = [site.typed(d, kind) for d in datas]
-    (n,) = axes_of(site, Affine() if axis is None else axis, len(datas[0].shape) + 1)
-    return joined(site, [_with_axis(site, d, n) for d in typed], n)
+    typed = [site.convert_data(d, kind) for d in datas]
+    (n,) = read_axes(site, Affine() if axis is None else axis, len(datas[0].shape) + 1)
+    return concatenate_data(site, [_with_axis(site, d, n) for d in typed], n)
 
 
 def _with_axis(site: Site, data: Data, n: int) -> Data:
     if not data.shape:
-        return site.filled(data, (_ONE,))
+        return site.fill_shape(data, (_ONE,))
     return expand_dims(site, data, Affine((), n))
 
 
@@ -428,13 +428,13 @@ def diff(site: Site, a: Any, n: Any = None, axis: Any = None) -> Any:
     """Differences of neighbours."""
     del n
     data = site.data(a)
-    (along,) = axes_of(site, Affine((), -1) if axis is None else axis, len(data.shape))
+    (along,) = read_axes(site, Affine((), -1) if axis is None else axis, len(data.shape))
     if not site.builder.require(data.shape[along] - 1):
         raise site.error("PL0149", f"`{site.written}` is of no elements", "assert that there is one")
     shape = tuple(e - (k == along) for k, e in enumerate(data.shape))
     symbols = axes(len(shape))
     ahead = [s + 1 if k == along else s for k, s in enumerate(symbols)]
-    a_view, b_view = (Data(at(data.value, i, shape, site.span)) for i in (ahead, symbols))
+    a_view, b_view = (Data(view_at(data.value, i, shape, site.span)) for i in (ahead, symbols))
     return site.apply("sub", a_view, b_view)
 
 
@@ -442,7 +442,7 @@ def sliding_window_view(site: Site, x: Any, window_shape: Any, axis: Any = None)
     """All windows: an axis for their place, and one within."""
     data = site.data(x)
     sizes = as_items(window_shape)
-    over = axes_of(site, axis, len(data.shape)) if axis is not None else tuple(range(len(sizes)))
+    over = read_axes(site, axis, len(data.shape)) if axis is not None else tuple(range(len(sizes)))
     rank = len(data.shape)
     shape, index = [*data.shape], [*axes(rank)]
     for k, (n, size) in enumerate(zip(over, sizes, strict=True)):
