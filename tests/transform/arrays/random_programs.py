@@ -25,9 +25,9 @@ from polyloom.ir.arrays.program import (
     Store,
     Value,
     View,
-    view_at,
     axis,
     read_all,
+    view_at,
 )
 from polyloom.ir.arrays.program import shape as shape_of
 from polyloom.ir.arrays.quotients import ceiling_quotient

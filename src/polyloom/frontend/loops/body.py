@@ -96,7 +96,10 @@ def _remove_assignments(nodes: Iterable[NestNode], unread: Collection[str]) -> I
                 if inner := tuple(_remove_assignments(node.body, unread)):
                     yield replace(node, body=inner)
             case If():
-                first, second = tuple(_remove_assignments(node.body, unread)), tuple(_remove_assignments(node.orelse, unread))
+                first, second = (
+                    tuple(_remove_assignments(node.body, unread)),
+                    tuple(_remove_assignments(node.orelse, unread)),
+                )
                 if first or second:
                     yield replace(node, body=first, orelse=second)
 

@@ -179,7 +179,9 @@ class Course:
             if hidden_name(other) not in form.symbols:
                 continue
             if other in self.carried:
-                inner = self._wrap_around_form(other, turn - 1, value - self.step, self.turn_values(turn - 1, scope), scope)
+                inner = self._wrap_around_form(
+                    other, turn - 1, value - self.step, self.turn_values(turn - 1, scope), scope
+                )
             else:
                 inner = at[other]
             if not isinstance(inner, Affine):

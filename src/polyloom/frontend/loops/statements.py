@@ -20,7 +20,6 @@ from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form, affine_part, decide_test
 from polyloom.frontend.loops.counters import (
     Course,
-    is_dead_before,
     assigned_product,
     assigned_symbol,
     assigned_value,
@@ -28,10 +27,11 @@ from polyloom.frontend.loops.counters import (
     count_uses,
     counted_while_header,
     find_course,
+    is_dead_before,
+    known_value,
     propagate,
     propagate_loop,
     scope_after_loop,
-    known_value,
     with_values,
 )
 from polyloom.frontend.loops.elements import array_reference, polynomial
@@ -420,7 +420,9 @@ class Statements:
             return parted.loops(self.with_rest((node,), open_[0], scope), node.span), behind
         if parts is not None and cut is not None:
             return cut.loops(self.fresh(found.name), None if parts.unrolls else name, lower_turn, node.span), behind
-        peeled, counter = self.peel_turns(found, run, counter, scope, (lambda f, w, s: lowered(f, within(f, w, s))), body)
+        peeled, counter = self.peel_turns(
+            found, run, counter, scope, (lambda f, w, s: lowered(f, within(f, w, s))), body
+        )
         made = lower_turn(symbol, counter.holds(symbol))
         loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span)
         return (*peeled, *((loop,) if made else ())), behind

@@ -143,7 +143,9 @@ def shapes_agree(program: Program) -> Iterator[Diagnostic]:
                 if len(index) != len(shape(source)):
                     yield _wrong(f"a view with {len(index)} indices of {len(shape(source))} axes", value.span)
             case Cases(inside=inside, outside=outside, shape=extents):
-                yield from _check_equal_shapes("cases", [extents, *(s for s in (shape(inside), shape(outside)) if s)], value.span)
+                yield from _check_equal_shapes(
+                    "cases", [extents, *(s for s in (shape(inside), shape(outside)) if s)], value.span
+                )
             case _:
                 pass
     for statement, _ in _places(program.body, frozenset()):

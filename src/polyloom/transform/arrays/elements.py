@@ -74,7 +74,9 @@ def assignment(target: Reference, tree: Tree, span: Span | None) -> tuple[Node, 
     return (Assign("", target, tree, span),)
 
 
-def combine_reduction(operation: str, dtype: ElementType, total: Expression, new: Expression, span: Span | None) -> Expression:
+def combine_reduction(
+    operation: str, dtype: ElementType, total: Expression, new: Expression, span: Span | None
+) -> Expression:
     """A total of a reduction with one more element, which is read several times."""
     if operation in ("maximum", "minimum"):
         return nest.Apply("select", dtype, (keeps_best(operation, dtype, total, new, span), total, new), span)

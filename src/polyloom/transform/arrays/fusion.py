@@ -24,12 +24,12 @@ from polyloom.ir.arrays.program import (
     Statement,
     Store,
     Value,
-    view_at,
     axes,
     parts,
     reads,
     shape,
     stores,
+    view_at,
     with_parts,
 )
 from polyloom.transform.arrays.hoist import cost

@@ -29,10 +29,10 @@ from polyloom.ir.arrays.program import (
     axis,
     dtype,
     label_extents,
+    read_all,
     reads,
     shape,
     summed_labels,
-    read_all,
 )
 from polyloom.ir.arrays.quotients import quotient
 from polyloom.ir.nest import Assign, Expression, Loop, Nest, Node, Storage
@@ -42,10 +42,19 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh_name
 from polyloom.sets import Affine
 from polyloom.transform.arrays.conflicts import accesses, direction
-from polyloom.transform.arrays.elements import Place, Tree, assignment, combine_reduction, distribute, element, keeps_best, places
+from polyloom.transform.arrays.elements import (
+    Place,
+    Tree,
+    assignment,
+    combine_reduction,
+    distribute,
+    element,
+    keeps_best,
+    places,
+)
 from polyloom.transform.arrays.hoist import hoist_invariants
 from polyloom.transform.arrays.loop_order import order_accumulations
-from polyloom.transform.arrays.ranges import Range, extent_bounds, loop_nest, bound_by_sizes
+from polyloom.transform.arrays.ranges import Range, bound_by_sizes, extent_bounds, loop_nest
 
 _LETTERS = "ijklmnpqrst"
 Nodes = tuple[Node, ...]
@@ -74,7 +83,7 @@ class _Context:
     loops: dict[str, For]
     domain: tuple[Affine, ...]
 
-    def within(self, loop: For) -> _Context:
+    def enter_loop(self, loop: For) -> _Context:
         symbol = Affine.symbol(loop.loop)
         bounds = (*(symbol - f for f in loop.lower), *(f - symbol - 1 for f in loop.upper))
         return _Context({**self.loops, loop.loop: loop}, (*self.domain, *bounds))
@@ -95,7 +104,7 @@ class _Lowering:
             case Store():
                 return self.store(statement, around)
             case For(loop=name, lower=lower, upper=upper, body=body, step=step, span=span):
-                return (Loop(name, lower, upper, self.statements(body, around.within(statement)), step, span),)
+                return (Loop(name, lower, upper, self.statements(body, around.enter_loop(statement)), step, span),)
             case If(condition=condition, body=body, orelse=orelse, span=span):
                 pieces = condition.pieces
                 holds = pieces[0].constraints if len(pieces) == 1 else ()
@@ -204,7 +213,7 @@ class _Body:
         inner = _Body(self.lowering, self.span)
         term = inner.tree(value.source, _reduction_place(value, at, own))
         if value.operation in ("maximum", "minimum"):
-            start = self.first(value, at, total)
+            start = self.begin_total(value, at, total)
             last = isinstance(term, Reference)
             # The comparison and the choice both read the element: it is computed once.
             new = term if isinstance(term, Reference) else self.lowering.scalar(kind, "new", self.span)
@@ -214,14 +223,14 @@ class _Body:
         start = (Assign("", total, _identity(value.operation, kind), self.span),)
         return (
             *start,
-            *loop_nest(ranges, (*inner.before, *self.accumulated(value.operation, total, term, kind)), self.span),
+            *loop_nest(ranges, (*inner.before, *self.accumulate(value.operation, total, term, kind)), self.span),
         )
 
-    def accumulated(self, operation: str, total: Reference, term: Tree, kind: ElementType) -> Nodes:
+    def accumulate(self, operation: str, total: Reference, term: Tree, kind: ElementType) -> Nodes:
         tree = distribute(lambda found: combine_reduction(operation, kind, total, found[0], self.span), [term])
         return assignment(total, tree, self.span)
 
-    def first(self, value: Reduce, at: Place, total: Reference) -> Nodes:
+    def begin_total(self, value: Reduce, at: Place, total: Reference) -> Nodes:
         """The total begins with the first element; without one, the sizes are refused."""
         begin = _Body(self.lowering, self.span)
         tree = begin.tree(value.source, _reduction_place(value, at, (Affine(),) * len(value.axes)))
@@ -241,7 +250,7 @@ class _Body:
             Assign("", best, nest.Apply("select", kind, (stays, best, new), self.span), self.span),
         )
         # The first element is compared with itself once more, and stays: so the place begins at 0.
-        start = (*self.first(value, at, best), Assign("", place, Constant(0, "i32"), self.span))
+        start = (*self.begin_total(value, at, best), Assign("", place, Constant(0, "i32"), self.span))
         return (*start, *loop_nest(ranges, steps, self.span))
 
     def contraction(self, value: Contract, at: Place, total: Reference) -> Nodes:
@@ -261,7 +270,7 @@ class _Body:
 
         term = distribute(product, factors)
         start = (Assign("", total, _identity("add", kind), self.span),)
-        return (*start, *loop_nest(ranges, (*inner.before, *self.accumulated("add", total, term, kind)), self.span))
+        return (*start, *loop_nest(ranges, (*inner.before, *self.accumulate("add", total, term, kind)), self.span))
 
     def scan(self, value: Scan, at: Place, target: Reference, ranges: Sequence[Range]) -> Nodes:
         """The prefix in a scalar, stored after each step."""
@@ -270,7 +279,7 @@ class _Body:
         term = self.tree(value.source, at)
         steps = (
             *self.before,
-            *self.accumulated(value.operation, total, term, kind),
+            *self.accumulate(value.operation, total, term, kind),
             Assign("", target, total, self.span),
         )
         own = [r for r in ranges if r.name in at[value.axis].symbols]

@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.frontend.c.plain.pointers import Source, list_assignments, is_pointer, stepped_identity, variable_identity, roots, source
+from polyloom.frontend.c.plain.pointers import (
+    Source,
+    is_pointer,
+    list_assignments,
+    roots,
+    source,
+    stepped_identity,
+    variable_identity,
+)
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import Statements, map_statements
 from polyloom.frontend.loops.tree import Node, strip_casts
@@ -134,7 +142,11 @@ def _places(begin: Source, walks: Mapping[str, _Walk], at: Node) -> list[Node]:
 def _rewrite_statement(node: Node, walks: Mapping[str, _Walk]) -> Statements:
     if node.kind == "declare" and any(d.symbol in walks for d in node.inner):
         return tuple([s for d in node.inner for s in _declare_array(d, node, walks)])
-    if node.kind == "binary" and node.opcode == "=" and (walk := walks.get(variable_identity(node.inner[0]))) is not None:
+    if (
+        node.kind == "binary"
+        and node.opcode == "="
+        and (walk := walks.get(variable_identity(node.inner[0]))) is not None
+    ):
         return tuple(
             [
                 make.assignment(make.variable_reference(counter, node), place, node)

@@ -46,7 +46,11 @@ def _remove_labels(body: Node, targets: Mapping[str, int]) -> Node:
         label = found[at].symbol
         made = None
         if label not in entered:
-            made = _eliminate_backward_jump(found, at, targets) if _targets(found[at:])[label] else _eliminate_forward_jumps(found, at)
+            made = (
+                _eliminate_backward_jump(found, at, targets)
+                if _targets(found[at:])[label]
+                else _eliminate_forward_jumps(found, at)
+            )
         if made is None:
             return body
         found = made

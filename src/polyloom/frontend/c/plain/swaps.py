@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.plain.pointers import list_assignments, is_pointer, stepped_identity, variable_identity, source
+from polyloom.frontend.c.plain.pointers import is_pointer, list_assignments, source, stepped_identity, variable_identity
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import Statements, block, child_statements, flatten_blocks
 from polyloom.frontend.loops.tree import Node
@@ -87,7 +87,9 @@ def _array(name: str, pointers: Mapping[str, Node], body: Node) -> Node | None:
     return begin.base if begin is not None and begin.offset is None and not begin.leads else None
 
 
-def _select_turn(odd: Node, statements: Statements, names: tuple[Mapping[str, Node], Mapping[str, Node]], at: Node) -> Node:
+def _select_turn(
+    odd: Node, statements: Statements, names: tuple[Mapping[str, Node], Mapping[str, Node]], at: Node
+) -> Node:
     even, other = (block([_rename_arrays(s, each) for s in statements], at) for each in names)
     return Node("if", at.span, inner=(odd, other, even))
 

@@ -120,7 +120,9 @@ def pair(node: Node, context: Words) -> Pair:
         case "unary" if node.opcode == "+":
             return pair(node.inner[0], context)
         case "unary" if node.opcode == "-":
-            return words.subtract_pairs(words.literal(0, node), _bound(pair(node.inner[0], context), context), context.bind)
+            return words.subtract_pairs(
+                words.literal(0, node), _bound(pair(node.inner[0], context), context), context.bind
+            )
         case "unary" if node.opcode == "~":
             found = pair(node.inner[0], context)
             return Pair(op("^", found.low, -1), op("^", found.high, -1))
@@ -128,7 +130,9 @@ def pair(node: Node, context: Words) -> Pair:
             test, *arms = node.inner
             test = context.bind(truth(test, context))
             a, b = (pair(arm, context.plain()) for arm in arms)
-            return Pair(words.conditional_expression(test, a.low, b.low), words.conditional_expression(test, a.high, b.high))
+            return Pair(
+                words.conditional_expression(test, a.low, b.low), words.conditional_expression(test, a.high, b.high)
+            )
         case "binary":
             return binary_operation(node, _bound(pair(node.inner[0], context), context), node.inner[1], context)
         case _:

@@ -65,43 +65,43 @@ class _Lowering:
         self.before.append(declared)
         return make.variable_reference(declared.inner[0], node)
 
-    def taken(self, *made: Node) -> Statements:
+    def take_bindings(self, *made: Node) -> Statements:
         found, self.before = (*self.before, *made), []
         return found
 
     def statement(self, node: Node) -> Statements:
         match node.kind:
             case "declare":
-                return tuple([s for declaration in node.inner for s in self.declared(declaration, node)])
+                return tuple([s for declaration in node.inner for s in self.lower_declaration(declaration, node)])
             case "if":
                 test = truth(node.inner[0], self.words())
-                before = self.taken()
+                before = self.take_bindings()
                 return (*before, self.block(replace(node, inner=(test, *node.inner[1:]))))
             case "binary" | "update" | "unary" if name := assigned_symbol(node):
-                return self.assigned(node, name)
+                return self.lower_assignment(node, name)
             case "binary" | "update" if node.opcode == "=" or node.kind == "update":
-                return self.stored(node)
+                return self.lower_store(node)
             case _:
                 return (self.block(node),)
 
-    def declared(self, declaration: Node, node: Node) -> Statements:
+    def lower_declaration(self, declaration: Node, node: Node) -> Statements:
         value = declaration.inner[-1] if declaration.initial else None
         if declaration.symbol not in self.pairs:
             if value is None or value.kind == "list" or declaration.ctype in WIDE:
                 return (replace(node, inner=(declaration,)),)
             inner = (*declaration.inner[:-1], narrow_expression(value, self.words()))
-            return self.taken(replace(node, inner=(replace(declaration, inner=inner),)))
+            return self.take_bindings(replace(node, inner=(replace(declaration, inner=inner),)))
         low, high = _declarations(declaration)
         if value is None:
             return (low, high)
         found = pair(value, self.words())
-        return self.taken(_with_initializer(low, found.low), _with_initializer(high, found.high))
+        return self.take_bindings(_with_initializer(low, found.low), _with_initializer(high, found.high))
 
-    def assigned(self, node: Node, name: str) -> Statements:
+    def lower_assignment(self, node: Node, name: str) -> Statements:
         """An assignment to a variable."""
         to = self.pairs.get(name)
         if to is None:
-            return self.stored(node)
+            return self.lower_store(node)
         words = self.words()
         if node.kind == "unary":
             one = replace(make.number(1, node), ctype="long long")
@@ -113,9 +113,9 @@ class _Lowering:
             found = binary_operation(whole, to, node.inner[1], words)
         # Both words before either is stored: the new ones depend on the old ones.
         low, high = words.bind(found.low), words.bind(found.high)
-        return self.taken(make.assignment(to.low, low, node), make.assignment(to.high, high, node))
+        return self.take_bindings(make.assignment(to.low, low, node), make.assignment(to.high, high, node))
 
-    def stored(self, node: Node) -> Statements:
+    def lower_store(self, node: Node) -> Statements:
         """An assignment to an element, or to a variable of another type."""
         words = self.words()
         if node.kind == "unary":
@@ -129,7 +129,7 @@ class _Lowering:
             node, right = replace(node, kind="binary", opcode="=", types=()), cast(whole, left.ctype)
         if not is_data(right, words):
             return (node,)
-        return self.taken(replace(node, inner=(left, narrow_expression(right, words))))
+        return self.take_bindings(replace(node, inner=(left, narrow_expression(right, words))))
 
 
 def _with_initializer(declared: Node, value: Node) -> Node:

@@ -128,7 +128,10 @@ def shift_by_data(opcode: str, a: Pair, by: Node, is_signed: bool, bind: Bind) -
         return Pair(conditional_expression(big, word(0, by), low), conditional_expression(big, low, high))
     high = bind(partial_right(is_signed)(a.high, small))
     low = op("|", op(">>", a.low, small), op("<<", op("<<", a.high, 1), rest))
-    return Pair(conditional_expression(big, high, low), conditional_expression(big, sign(a.high) if is_signed else word(0, by), high))
+    return Pair(
+        conditional_expression(big, high, low),
+        conditional_expression(big, sign(a.high) if is_signed else word(0, by), high),
+    )
 
 
 def order_pairs(opcode: str, a: Pair, b: Pair, is_signed: bool) -> Node:

@@ -49,7 +49,7 @@ class Branches(Statements):
             data = site.truth(test)
             if data.shape:
                 help = "write `np.where(condition, a, b)`, or `.any()` or `.all()` of the condition"
-                raise site.error("PL0147", f"`{site.written}` decides by an array", help)
+                raise site.error("PL0147", f"`{site.source_text}` decides by an array", help)
             test = Data(as_bool(self.builder.local(truth(data.value), site.span, "test")))
         sides = self.sides(site, test, first, second, frame)
         if not returns:
@@ -59,7 +59,7 @@ class Branches(Statements):
             raise site.error("PL0133", "one side of this returns a value, the other none", "return on both sides")
         if a is None or b is None:
             return True
-        return Returned(self.merged(site, test, a.value, b.value))
+        return Returned(self.merge_values(site, test, a.value, b.value))
 
     def decide_condition(self, test: Condition) -> Condition | bool:
         """A condition on sizes that holds for all of them, or for none."""
@@ -83,11 +83,11 @@ class Branches(Statements):
                 b = self.block(second, frame)
             self.builder.branches(test, body, orelse, site.span)
         else:
-            a = self.guarded(site, truth(test.value), first, frame)
+            a = self.guard_stores(site, truth(test.value), first, frame)
             names, frame.names = frame.names, {**before}
             # Stores of the other side show where the test is 0: nothing is branched on.
             opposite: Value = Apply("eq", "i32", (truth(test.value), Constant(0, "i32")), site.span)
-            b = self.guarded(site, opposite, second, frame)
+            b = self.guard_stores(site, opposite, second, frame)
         for name in dict.fromkeys((*names, *frame.names)):
             one, other = names.get(name, _MISSING), frame.names.get(name, _MISSING)
             if one is other or (type(one) is type(other) and one == other):
@@ -99,12 +99,12 @@ class Branches(Statements):
                     frame.names[name] = other if one is _MISSING else one
                 continue
             if a is None and b is None:
-                self.bind(name, self.merged(site, test, one, other), site, frame)
+                self.bind(name, self.merge_values(site, test, one, other), site, frame)
             elif b is not None:
                 frame.names[name] = one
         return a, b
 
-    def guarded(self, site: Site, test: Value, nodes: Sequence[ast.stmt], frame: Frame) -> Returned | None:
+    def guard_stores(self, site: Site, test: Value, nodes: Sequence[ast.stmt], frame: Frame) -> Returned | None:
         """Statements whose stores show where a test of data holds."""
         outer = self.builder.guard
         self.builder.guard = test if outer is None else Apply("and", "i32", (outer, test), site.span)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from polyloom.diagnostics import Span
-from polyloom.ir.arrays.program import Apply, For, If, Read, Shape, Statement, Store, Value, dtype, shape, read_all
+from polyloom.ir.arrays.program import Apply, For, If, Read, Shape, Statement, Store, Value, dtype, read_all, shape
 from polyloom.ir.arrays.quotients import bound, quotient
 from polyloom.ir.nest import Storage
 from polyloom.ir.operations import ElementType
@@ -97,7 +97,7 @@ class Builder:
             self.assumptions.append(form)
         return True
 
-    def same(self, a: Affine, b: Affine) -> bool:
+    def are_equal(self, a: Affine, b: Affine) -> bool:
         return a == b or self.proves(a - b, b - a)
 
     @contextmanager

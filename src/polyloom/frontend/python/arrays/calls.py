@@ -49,13 +49,13 @@ _REDUCTIONS: dict[Any, tuple[Any, Any]] = {
 class Calls(Tests):
     """Calls of all kinds."""
 
-    def called(self, site: Site, node: ast.Call, frame: Frame) -> Any:
+    def evaluate_call(self, site: Site, node: ast.Call, frame: Frame) -> Any:
         function = self.evaluate(node.func, frame)
         given = self.items(node.args, frame)
         named = dict[str, Any]()
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise site.error("PL0134", f"`{site.written}` passes arguments by `**`", "name every argument")
+                raise site.error("PL0134", f"`{site.source_text}` passes arguments by `**`", "name every argument")
             named[keyword.arg] = self.evaluate(keyword.value, frame)
         return self.call(site, function, given, named)
 
@@ -63,7 +63,7 @@ class Calls(Tests):
         if isinstance(function, Bound):
             return self.method(site, function, given, named)
         if isinstance(function, Generator):
-            return self.summed(site, function, given[0])
+            return self.sum_generator(site, function, given[0])
         if len(given) == 1 and _is_element_type(function):
             return astype(site, self.data(site, given[0]), function)
         if function is range:
@@ -119,7 +119,7 @@ class Calls(Tests):
             site.store(owner, given[0])
             return None
         if name == "bit_count" and isinstance(owner, Data):
-            raise site.error("PL0134", f"`{site.written}` cannot stand in a kernel of arrays", "write it in loops")
+            raise site.error("PL0134", f"`{site.source_text}` cannot stand in a kernel of arrays", "write it in loops")
         if name in METHODS:
             return self.call(site, METHODS[name], [owner, *given], named)
         help = suggestion(name, METHODS, "the page of arrays lists methods")

@@ -11,8 +11,10 @@ from typing import Any
 from polyloom.frontend.python.arrays.functions.elementwise import (
     RELATIONS,
     compare,
-    invert_test,
     invert,
+    invert_test,
+)
+from polyloom.frontend.python.arrays.functions.elementwise import (
     negate as negated,
 )
 from polyloom.frontend.python.arrays.names import Frame, Names
@@ -62,11 +64,13 @@ class Tests(Names):
         if isinstance(relation, ast.Is | ast.IsNot):
             if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
                 return (a is b) == isinstance(relation, ast.Is)
-            raise site.error("PL0133", f"`{site.written}` compares by identity", "compare by `==`")
+            raise site.error("PL0133", f"`{site.source_text}` compares by identity", "compare by `==`")
         if type(relation) not in _RELATIONS:
             if isinstance(b, tuple | str) and not isinstance(a, Data):
                 return (a in b) == isinstance(relation, ast.In)
-            raise site.error("PL0133", f"`{site.written}` cannot stand in a kernel", "compare by `==`, joined by `or`")
+            raise site.error(
+                "PL0133", f"`{site.source_text}` cannot stand in a kernel", "compare by `==`, joined by `or`"
+            )
         symbol = _RELATIONS[type(relation)]
         if isinstance(a, Affine) and isinstance(b, Affine):
             return affine_relation(symbol, a, b)
@@ -77,18 +81,18 @@ class Tests(Names):
         x, y = (v.constant if isinstance(v, Affine) else v for v in (a, b))
         if type(x) is not type(y) and not all(isinstance(v, int | float) for v in (x, y)):
             raise site.error(
-                "PL0138", f"`{site.written}` compares what are no two numbers", "compare numbers or arrays"
+                "PL0138", f"`{site.source_text}` compares what are no two numbers", "compare numbers or arrays"
             )
         found = {"==": x == y, "!=": x != y}
         if symbol in found:
             return found[symbol]
         if not isinstance(x, int | float | str):
             raise site.error(
-                "PL0138", f"`{site.written}` compares what are no two numbers", "compare numbers or arrays"
+                "PL0138", f"`{site.source_text}` compares what are no two numbers", "compare numbers or arrays"
             )
         return bool(getattr(operator, RELATIONS[symbol])(x, y))
 
-    def joined(self, site: Site, name: str, tests: Sequence[Any]) -> Any:
+    def join_conditions(self, site: Site, name: str, tests: Sequence[Any]) -> Any:
         """`and` or `or` of tests: of affine conditions a condition, of others data."""
         found = tests[0]
         for other in tests[1:]:
@@ -117,7 +121,7 @@ class Tests(Names):
                 test = self.evaluate(value, frame)
                 if isinstance(test, Data) and test.shape:
                     help = f"write `{'&' if name == 'and' else '|'}` for arrays"
-                    raise site.error("PL0147", f"`{site.written}` joins arrays by `{name}`", help)
+                    raise site.error("PL0147", f"`{site.source_text}` joins arrays by `{name}`", help)
                 found.append(test if isinstance(test, bool | Condition) else site.truth(test))
                 # Python does not evaluate what is decided.
                 if isinstance(test, bool) and test == (name == "or"):
@@ -127,7 +131,7 @@ class Tests(Names):
                     self.builder.domain += holds.pieces[0].constraints if len(holds.pieces) == 1 else ()
         finally:
             del self.builder.domain[known:]
-        return self.joined(site, name, found)
+        return self.join_conditions(site, name, found)
 
     def choice(self, site: Site, test: Any, body: ast.expr, orelse: ast.expr, frame: Frame) -> Any:
         if isinstance(test, Affine | float) and (not isinstance(test, Affine) or test.is_constant):
@@ -137,16 +141,16 @@ class Tests(Names):
         if isinstance(test, bool | None | str | tuple):
             return self.evaluate(body if test else orelse, frame)
         a, b = (
-            self.within(site, test, body, frame),
-            self.within(site, self.opposite(site, test), orelse, frame),
+            self.evaluate_within(site, test, body, frame),
+            self.evaluate_within(site, self.opposite(site, test), orelse, frame),
         )
-        return self.merged(site, test, a, b)
+        return self.merge_values(site, test, a, b)
 
     def opposite(self, site: Site, test: Any) -> Any:
         """Where a test does not hold."""
         return negate(test) if isinstance(test, Condition) else invert_test(site, test)
 
-    def within(self, site: Site, test: Any, node: ast.expr, frame: Frame) -> Any:
+    def evaluate_within(self, site: Site, test: Any, node: ast.expr, frame: Frame) -> Any:
         """A value where a test holds."""
         if isinstance(test, Data) and not test.shape:
             outer = self.builder.guard
@@ -165,19 +169,19 @@ class Tests(Names):
         finally:
             del self.builder.domain[known:]
 
-    def merged(self, site: Site, test: Any, a: Any, b: Any) -> Any:
+    def merge_values(self, site: Site, test: Any, a: Any, b: Any) -> Any:
         """`a` where a test holds, `b` elsewhere."""
         if a is b or (type(a) is type(b) and not isinstance(a, Data) and a == b):
             return a
         pair = as_sequence(a), as_sequence(b)
         if pair[0] is not None and pair[1] is not None and len(pair[0]) == len(pair[1]):
-            return tuple(self.merged(site, test, x, y) for x, y in zip(pair[0], pair[1], strict=True))
+            return tuple(self.merge_values(site, test, x, y) for x, y in zip(pair[0], pair[1], strict=True))
         a, b = self.data(site, a), self.data(site, b)
         if not isinstance(test, Condition):
             found = site.truth(test)
             if found.shape:
                 help = "write `np.where(condition, a, b)`, or `.any()` or `.all()` of the condition"
-                raise site.error("PL0147", f"`{site.written}` decides by an array", help)
+                raise site.error("PL0147", f"`{site.source_text}` decides by an array", help)
             return site.select(found, a, b)
         model = site.select(Data(as_bool(Constant(1, "i32"))), a, b)
         if model.weak and model.wide and isinstance(a, Affine | bool) and isinstance(b, Affine | bool):

@@ -66,13 +66,13 @@ class Evaluator(Calls):
                     self.compare(site, relation, a, b)
                     for relation, a, b in zip(relations, sides, sides[1:], strict=False)
                 ]
-                return self.joined(site, "and", found)
+                return self.join_conditions(site, "and", found)
             case ast.BoolOp(op=operator, values=values):
                 return self.tests(site, "and" if isinstance(operator, ast.And) else "or", values, frame)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.choice(site, self.evaluate(test, frame), body, orelse, frame)
             case ast.Call():
-                return self.called(site, node, frame)
+                return self.evaluate_call(site, node, frame)
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return tuple(self.items(items, frame))
             case ast.GeneratorExp():
@@ -97,7 +97,7 @@ class Evaluator(Calls):
             items = as_constants(iterable) or sequence(site, iterable)
             if items is None or part.ifs:
                 help = "write a loop that assigns the elements of an array"
-                raise site.error("PL0133", f"`{site.written}` has as many elements as a size says", help)
+                raise site.error("PL0133", f"`{site.source_text}` has as many elements as a size says", help)
             for item in items:
                 self.assign_names(part.target, item, frame)
                 run(level + 1)
@@ -115,7 +115,7 @@ class Evaluator(Calls):
         parts, items = target.elts if isinstance(target, ast.Tuple | ast.List) else [], as_sequence(value)
         if not parts or items is None or len(parts) != len(items):
             site = self.site(target, frame)
-            raise site.error("PL0136", f"`{site.written}` does not fit what the loop gives", "name each value")
+            raise site.error("PL0136", f"`{site.source_text}` does not fit what the loop gives", "name each value")
         for part, each in zip(parts, items, strict=True):
             self.assign_names(part, each, frame)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_items, slice_bounds, as_sequence
-from polyloom.ir.arrays.program import Form, Read, view_at, axis
+from polyloom.frontend.python.arrays.values import Data, as_items, as_sequence, slice_bounds
+from polyloom.ir.arrays.program import Form, Read, axis, view_at
 from polyloom.ir.arrays.quotients import bound, ceiling_quotient
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine
@@ -27,7 +27,7 @@ def index_array(site: Site, data: Data, index: Any) -> Data:
     given = sum(item is not None and item is not Ellipsis for item in items)
     rank = len(data.shape)
     if given > rank:
-        message = f"`{site.written}` has {given} indices, and the array has the shape {print_shape(data.shape)}"
+        message = f"`{site.source_text}` has {given} indices, and the array has the shape {print_shape(data.shape)}"
         raise site.error("PL0138", message, "give an index for each dimension at most")
     if Ellipsis not in [i for i in items if i is Ellipsis]:
         items.append(Ellipsis)
@@ -57,7 +57,7 @@ def place(site: Site, data: Data, index: Any) -> Data:
     found = index_array(site, data, index)
     if not isinstance(found.value, Read) or not data.is_view:
         help = "give the array a name first, `t = ...`, and store to that"
-        raise site.error("PL0133", f"`{site.written}` stores to a value that has no name", help)
+        raise site.error("PL0133", f"`{site.source_text}` stores to a value that has no name", help)
     return found
 
 
@@ -72,10 +72,12 @@ def _item(site: Site, given: object, extent: Affine) -> Item:
             return from_start(site, item.value.value, extent), None
         if item.shape:
             help = "write a loop over the elements; a mask stands in `np.where`, or in `x[mask] = value`"
-            raise site.error("PL0137", f"`{site.written}` is indexed by an array: the result depends on data", help)
+            raise site.error("PL0137", f"`{site.source_text}` is indexed by an array: the result depends on data", help)
         help = "an index is an affine form of loops and sizes; write the loops, and run it on RISC-V, for a gather"
-        raise site.error("PL0137", f"`{site.written}` is indexed by data", help)
-    raise site.error("PL0137", f"`{site.written}` has no integer as an index", "use integers, slices, `...` or `None`")
+        raise site.error("PL0137", f"`{site.source_text}` is indexed by data", help)
+    raise site.error(
+        "PL0137", f"`{site.source_text}` has no integer as an index", "use integers, slices, `...` or `None`"
+    )
 
 
 def from_start(site: Site, form: Affine, extent: Affine) -> Affine:
@@ -87,7 +89,9 @@ def from_start(site: Site, form: Affine, extent: Affine) -> Affine:
     if site.builder.require(form):
         return form
     help = f"say which: `assert {form} >= 0` at the head of the function, or count from the end by `[-1 - k]`"
-    raise site.error("PL0137", f"the index {form} of `{site.written}` may count from the start or from the end", help)
+    raise site.error(
+        "PL0137", f"the index {form} of `{site.source_text}` may count from the start or from the end", help
+    )
 
 
 def _slice(site: Site, start: Any, stop: Any, step: Any, extent: Affine) -> Item:
@@ -106,7 +110,7 @@ def _slice(site: Site, start: Any, stop: Any, step: Any, extent: Affine) -> Item
 def _constant(site: Site, step: Any) -> int:
     if isinstance(step, Affine) and step.is_constant and step.constant:
         return step.constant
-    raise site.error("PL0137", f"the step of `{site.written}` is no constant", "step by an integer that is not 0")
+    raise site.error("PL0137", f"the step of `{site.source_text}` is no constant", "step by an integer that is not 0")
 
 
 def _bound(site: Site, value: Any) -> Affine:
@@ -115,7 +119,7 @@ def _bound(site: Site, value: Any) -> Affine:
     if isinstance(value, Data) and isinstance(value.value, Form) and not value.shape:
         return value.value.value
     help = "bounds of slices are sums of loops, sizes and integers; the length of a result may not depend on data"
-    raise site.error("PL0137", f"a bound of `{site.written}` is not affine", help)
+    raise site.error("PL0137", f"a bound of `{site.source_text}` is not affine", help)
 
 
 def _clamp_bound(site: Site, form: Affine, extent: Affine) -> Affine:
@@ -128,7 +132,7 @@ def _clamp_bound(site: Site, form: Affine, extent: Affine) -> Affine:
         return extent
     if not builder.require(extent - form):
         help = f"write `assert {form} <= {extent}` at the head of the function, or shorten the slice"
-        raise site.error("PL0149", f"`{site.written}` may end at {form}, behind the extent {extent}", help)
+        raise site.error("PL0149", f"`{site.source_text}` may end at {form}, behind the extent {extent}", help)
     return form
 
 
@@ -138,7 +142,7 @@ def _length(site: Site, length: Affine) -> Affine:
         return Affine()
     if not builder.require(bound(length)):
         help = f"write `assert {length} >= 0` at the head of the function"
-        raise site.error("PL0149", f"`{site.written}` has {length} elements, which may be less than none", help)
+        raise site.error("PL0149", f"`{site.source_text}` has {length} elements, which may be less than none", help)
     return length
 
 
@@ -151,5 +155,5 @@ def read_axes(site: Site, value: Any, rank: int) -> tuple[int, ...]:
     if any(not -rank <= n < rank for n in found):
         what = f"{rank} dimension{'s' * (rank != 1)}"
         help = f"give an axis from 0 to {rank - 1}" if rank > 1 else "leave the axis out"
-        raise site.error("PL0149", f"`{site.written}` names an axis that an array of {what} has not", help)
+        raise site.error("PL0149", f"`{site.source_text}` names an axis that an array of {what} has not", help)
     return tuple(n % rank for n in found)

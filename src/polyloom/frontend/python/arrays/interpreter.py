@@ -74,12 +74,12 @@ class Interpreter(Loops):
         if signature.vararg is not None:
             values[signature.vararg.arg] = tuple(given[len(positional) :])
         elif len(given) > len(positional):
-            message = f"`{site.written}` passes {len(given)} arguments for {len(positional)}"
+            message = f"`{site.source_text}` passes {len(given)} arguments for {len(positional)}"
             raise site.error("PL0134", message, "see the function's head")
         known = {*positional, *(a.arg for a in signature.kwonlyargs)}
         for name, value in named.items():
             if name not in known or name in values:
-                raise site.error("PL0134", f"`{site.written}` has no use for `{name}`", "see the function's head")
+                raise site.error("PL0134", f"`{site.source_text}` has no use for `{name}`", "see the function's head")
             values[name] = value
         filled = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
         filled |= {a.arg: d for a, d in zip(signature.kwonlyargs, keywords, strict=True) if d is not None}
@@ -87,11 +87,11 @@ class Interpreter(Loops):
         for name in positional:
             if name not in values:
                 raise site.error(
-                    "PL0134", f"`{site.written}` gives no `{name}`", "pass every argument without a default"
+                    "PL0134", f"`{site.source_text}` gives no `{name}`", "pass every argument without a default"
                 )
         return values
 
-    def summed(self, site: Site, generator: Generator, begin: Any) -> Any:
+    def sum_generator(self, site: Site, generator: Generator, begin: Any) -> Any:
         """`sum(element for ...)` as the loop that it is."""
         node, frame = generator.node
         name = fresh_name("total", {*frame.bound, *frame.names})

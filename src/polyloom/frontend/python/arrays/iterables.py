@@ -42,11 +42,13 @@ def make_range(site: Site, *bounds: Any) -> Range:
     """A range over integers, by a constant."""
     if not 1 <= len(bounds) <= 3 or not all(isinstance(b, Affine) for b in bounds):
         help = "bounds of a range are sums of loops, sizes and integers; what depends on data cannot bound a loop here"
-        raise site.error("PL0136", f"a bound of `{site.written}` is not affine", help)
+        raise site.error("PL0136", f"a bound of `{site.source_text}` is not affine", help)
     first, end = (Affine(), bounds[0]) if len(bounds) == 1 else bounds[:2]
     step = bounds[2] if len(bounds) == 3 else Affine((), 1)
     if not step.is_constant or not step.constant:
-        raise site.error("PL0136", f"the step of `{site.written}` is no constant", "count by a constant that is not 0")
+        raise site.error(
+            "PL0136", f"the step of `{site.source_text}` is no constant", "count by a constant that is not 0"
+        )
     return Range(first, end, step.constant)
 
 
@@ -58,7 +60,7 @@ def reverse(site: Site, items: Any) -> Any:
         return found[::-1]
     if isinstance(items, Data) and items.shape:
         return index_array(site, items, slice(None, None, Affine((), -1)))
-    raise site.error("PL0136", f"`{site.written}` cannot be reversed", "count down: `range(last, first - 1, -1)`")
+    raise site.error("PL0136", f"`{site.source_text}` cannot be reversed", "count down: `range(last, first - 1, -1)`")
 
 
 def sequence(site: Site, items: Any) -> Sequence[Any] | None:
@@ -95,13 +97,13 @@ def length(site: Site, items: Any) -> Affine:
         case Zip(parts=parts):
             found = [length(site, part) for part in parts]
             for other in found[1:]:
-                if not site.builder.same(found[0], other):
+                if not site.builder.are_equal(found[0], other):
                     help = "loop over the shorter one, or declare both by one size"
-                    raise site.error("PL0149", f"`{site.written}` pairs {found[0]} elements with {other}", help)
+                    raise site.error("PL0149", f"`{site.source_text}` pairs {found[0]} elements with {other}", help)
             return found[0]
         case _:
             help = "write `for i in range(...)`, or loop over an array, `enumerate` or `zip`"
-            raise site.error("PL0136", f"a kernel cannot iterate over `{site.written}`", help)
+            raise site.error("PL0136", f"a kernel cannot iterate over `{site.source_text}`", help)
 
 
 def element(site: Site, items: Any, number: Affine) -> Any:
@@ -116,4 +118,4 @@ def element(site: Site, items: Any, number: Affine) -> Any:
         case Zip(parts=parts):
             return tuple(element(site, part, number) for part in parts)
         case _:
-            raise site.error("PL0136", f"a kernel cannot iterate over `{site.written}`", None)
+            raise site.error("PL0136", f"a kernel cannot iterate over `{site.source_text}`", None)

@@ -38,7 +38,7 @@ class Loops(Branches):
                 self.assign(node.target, item, frame)
                 self.body(node, frame)
             return
-        cells = self.carried(node, items, frame)
+        cells = self.carry_names(node, items, frame)
         before = {**frame.names}
         for name, cell in cells.items():
             frame.names[name] = cell
@@ -87,14 +87,14 @@ class Loops(Branches):
             read = {r.name for r in arrays_read(found.value)} if isinstance(found, Data) else set[str]()
             assert isinstance(cell.value, Read)
             # A swap: storing one name would change what the other one still reads.
-            new[name] = self.kept(site, found) if len(cells) > 1 and read & own - {cell.value.name} else found
+            new[name] = self.snapshot(site, found) if len(cells) > 1 and read & own - {cell.value.name} else found
         for name, found in new.items():
             # The names change in every turn; stores that a test guards are in the values already.
             guard, self.builder.guard = self.builder.guard, None
             site.store(cells[name], self.data(site, found))
             self.builder.guard = guard
 
-    def carried(self, node: ast.For, items: Any, frame: Frame) -> dict[str, Data]:
+    def carry_names(self, node: ast.For, items: Any, frame: Frame) -> dict[str, Data]:
         """Local arrays for the names that a turn leaves for the next one, with the first values in them."""
         site = self.site(node, frame)
         names = [n for n in dict.fromkeys(stored_names(_as_function(node))) if n in frame.names]
@@ -106,7 +106,7 @@ class Loops(Branches):
         # Types only grow, in a lattice of this height: weak, narrow, wide, double.
         for _ in range(4):
             found = self.infer_turn(node, items, frame, types)
-            changed = {n: self.met(site, n, types.get(n, frame.names[n]), found[n]) for n in names}
+            changed = {n: self.meet(site, n, types.get(n, frame.names[n]), found[n]) for n in names}
             changed = {n: data for n, data in changed.items() if data is not None}
             if {n: _kind(d) for n, d in changed.items()} == {n: _kind(d) for n, d in types.items()}:
                 break
@@ -138,7 +138,7 @@ class Loops(Branches):
             builder.restore(before)
             builder.prologue, self.tables, self.parameters = prologue, tables, parameters
 
-    def met(self, site: Site, name: str, before: Any, after: Any) -> Data | None:
+    def meet(self, site: Site, name: str, before: Any, after: Any) -> Data | None:
         """What holds a value from before a loop and one from a turn; None where they are the same thing."""
         if before is after or (type(before) is type(after) and before == after):
             return None

@@ -22,9 +22,9 @@ from polyloom.frontend.python.arrays.values import (
     Data,
     Generator,
     as_bool,
-    slice_bounds,
     as_sequence,
     numpy_type,
+    slice_bounds,
 )
 from polyloom.frontend.python.integer_trees import NOTHING
 from polyloom.frontend.python.syntax_tree import Text
@@ -78,7 +78,7 @@ class Names:
         """What a function of the user's gives."""
         raise NotImplementedError
 
-    def summed(self, site: Site, generator: Generator, begin: Any) -> Any:
+    def sum_generator(self, site: Site, generator: Generator, begin: Any) -> Any:
         """`sum(element for ... in ...)`."""
         raise NotImplementedError
 
@@ -168,7 +168,7 @@ class Names:
                 if found is NOTHING:
                     known = [n for n in dir(base) if not n.startswith("_")] if isinstance(base, ModuleType) else []
                     help = suggestion(name, known, "pass its value as an argument")
-                    raise site.error("PL0140", f"`{site.written}` is nothing that is known", help)
+                    raise site.error("PL0140", f"`{site.source_text}` is nothing that is known", help)
                 return self.object(site, found)
 
     def subscript(self, site: Site, given: object, index: Any) -> Any:
@@ -176,15 +176,15 @@ class Names:
         if isinstance(given, Data):
             if isinstance(index, Data) and index.dtype == "bool":
                 help = "write `np.where(mask, a, b)`, or sum what the mask selects: `np.sum(np.where(mask, x, 0))`"
-                raise site.error("PL0149", f"the length of `{site.written}` depends on data", help)
+                raise site.error("PL0149", f"the length of `{site.source_text}` depends on data", help)
             return index_array(site, base, index)
         if isinstance(given, tuple | list | str | dict):
             known = _python_index(index)
             try:
                 return self.object(site, base[known])
             except (IndexError, KeyError, TypeError) as error:
-                raise site.error("PL0137", f"`{site.written}`: {error}", "use a constant index in range") from None
-        raise site.error("PL0138", f"`{site.written}` indexes a {type(base).__name__}", "index arrays")
+                raise site.error("PL0137", f"`{site.source_text}`: {error}", "use a constant index in range") from None
+        raise site.error("PL0138", f"`{site.source_text}` indexes a {type(base).__name__}", "index arrays")
 
     def data(self, site: Site, value: Any) -> Any:
         """A test as data."""

@@ -26,7 +26,7 @@ from polyloom.frontend.python.arrays.values import (
     truth,
 )
 from polyloom.frontend.python.syntax_tree import Text
-from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, view_at, axis, shape
+from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, axis, shape, view_at
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, ElementType
@@ -60,7 +60,7 @@ class Site:
         return self.text.span(self.node)
 
     @property
-    def written(self) -> str:
+    def source_text(self) -> str:
         return ast.unparse(self.node).partition("\n")[0]
 
     def error(self, code: str, message: str, help: str | None) -> PolyloomError:
@@ -87,7 +87,7 @@ class Site:
     def refuse_number(self, value: Any) -> Value:
         what = f"`{value.name}` of a value" if hasattr(value, "owner") else f"a {type(value).__name__}"
         help = "use arrays and numbers"
-        raise self.error("PL0138", f"`{self.written}` uses {what} as an array", help)
+        raise self.error("PL0138", f"`{self.source_text}` uses {what} as an array", help)
 
     def convert_data(self, value: Any, kind: np.dtype[Any]) -> Data:
         """A value converted to a type of NumPy's; raises PL0139 for one that no machine has."""
@@ -99,7 +99,7 @@ class Site:
         name = element_name(kind)
         if name is None:
             help = "the element types are i8 to i32, u8 to u32, bool, f32 and f64: convert by `.astype(np.float32)`"
-            raise self.error("PL0139", f"`{self.written}` is {kind} in NumPy, which no machine has", help)
+            raise self.error("PL0139", f"`{self.source_text}` is {kind} in NumPy, which no machine has", help)
         if data.wide and not data.weak and not data.exact and name in (*FLOATS, "bool"):
             raise self.wide(f"it becomes {name}")
         if data.weak:
@@ -111,13 +111,13 @@ class Site:
 
     def wide(self, why: str) -> PolyloomError:
         help = "choose a type that machines have: `dtype=np.int32`, or `.astype(np.int32)`"
-        return self.error("PL0139", f"`{self.written}` has 64 bits in NumPy, and {why}", help)
+        return self.error("PL0139", f"`{self.source_text}` has 64 bits in NumPy, and {why}", help)
 
     def element(self, value: Any, kind: ElementType) -> Data:
         """A value converted to an element type."""
         return self.convert_data(value, NUMPY[kind])
 
-    def named(self, data: Data, most: int = 2) -> Data:
+    def bind_name(self, data: Data, most: int = 2) -> Data:
         """The same value, which several operations may read: a costly one is computed once."""
         if is_name(data.value) or cost(data.value) <= most:
             return data
@@ -137,7 +137,7 @@ class Site:
             known = [s[n - rank + len(s)] for s in shapes if n - rank + len(s) >= 0]
             others = [e for e in known if e != Affine((), 1)]
             for a, b in pairwise(others):
-                if not self.builder.same(a, b):
+                if not self.builder.are_equal(a, b):
                     raise self.mismatch(shapes, a, b)
             found.append(others[0] if others else Affine((), 1))
         return tuple(found)
@@ -148,7 +148,7 @@ class Site:
         known = {*a.symbols, *b.symbols} - self.builder.loops.keys()
         if known and not any(s.startswith("ceil") for s in known):
             help += f": declare them by one size, or write `assert {a} == {b}` at the head of the function"
-        return self.error("PL0149", f"`{self.written}` joins arrays of the shapes {listed}", help)
+        return self.error("PL0149", f"`{self.source_text}` joins arrays of the shapes {listed}", help)
 
     def spread(self, data: Data, extents: Shape) -> Data:
         """A view of the shape that a value is broadcast to."""
@@ -192,7 +192,7 @@ class Site:
 
     def operation_error(self, name: str, of: ElementType) -> PolyloomError:
         help = f"convert the operands: `.astype(np.{'float32' if of in ('f16', *INTEGERS) else 'int32'})`"
-        return self.error("PL0139", f"`{self.written}`: {name} does not exist for {of}", help)
+        return self.error("PL0139", f"`{self.source_text}`: {name} does not exist for {of}", help)
 
     def fold_forms(self, value: Apply) -> Value:
         """Sums of affine forms are affine forms."""
@@ -238,7 +238,7 @@ class Site:
         first, second = self.convert_data(a, kind), self.convert_data(b, kind)
         if first.dtype not in FLOATS:
             return self.apply("max" if name == "maximum" else "min", first, second)
-        first, second = self.named(first), self.named(second)
+        first, second = self.bind_name(first), self.bind_name(second)
         if isinstance(first.value, Constant) and not isinstance(second.value, Constant):
             first, second = second, first
         if isinstance(second.value, Constant) and second.value.value == second.value.value:
@@ -269,11 +269,11 @@ class Site:
             given = given[1:]
         # NumPy drops leading extents of 1 in a store, and no others.
         if len(given) > len(extents) or not all(
-            e == Affine((), 1) or self.builder.same(e, extents[len(extents) - len(given) + n])
+            e == Affine((), 1) or self.builder.are_equal(e, extents[len(extents) - len(given) + n])
             for n, e in enumerate(given)
         ):
             pairs = zip(given[::-1], extents[::-1], strict=False)
-            differ = [f"{a} and {b}" for a, b in pairs if a != Affine((), 1) and not self.builder.same(a, b)]
+            differ = [f"{a} and {b}" for a, b in pairs if a != Affine((), 1) and not self.builder.are_equal(a, b)]
             reason = f"the extents {differ[0]} differ" if differ else "it has more dimensions"
             message = f"an array of the shape {print_shape(given)} is stored where {print_shape(extents)} is"
             raise self.error("PL0149", message, f"{reason}: store an array of the same shape")

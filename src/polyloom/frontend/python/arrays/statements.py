@@ -82,7 +82,7 @@ class Statements(Evaluator):
                 self.store(site, self.evaluate(base, frame), self.evaluate(index, frame), value)
             case _:
                 help = "assign a name or elements of an array"
-                raise site.error("PL0133", f"`{site.written}` cannot be assigned in a kernel", help)
+                raise site.error("PL0133", f"`{site.source_text}` cannot be assigned in a kernel", help)
 
     def unpack(self, site: Site, targets: Sequence[ast.expr], value: Any, frame: Frame) -> None:
         """All right sides before the first store: what a store would change is kept first."""
@@ -93,11 +93,11 @@ class Statements(Evaluator):
             what = f"{len(items)} values" if items is not None else "what is no tuple"
             raise site.error("PL0133", f"{len(targets)} targets are assigned {what}", "give one value for each target")
         is_store = any(isinstance(t, ast.Subscript) for t in targets)
-        kept = [self.kept(site, v) if is_store else v for v in items]
+        kept = [self.snapshot(site, v) if is_store else v for v in items]
         for target, each in zip(targets, kept, strict=True):
             self.assign(target, each, frame)
 
-    def kept(self, site: Site, value: Any) -> Any:
+    def snapshot(self, site: Site, value: Any) -> Any:
         """A value that later stores do not change."""
         if not isinstance(value, Data) or not arrays_read(value.value):
             return value
@@ -105,7 +105,7 @@ class Statements(Evaluator):
 
     def store(self, site: Site, base: Any, index: Any, value: Any) -> None:
         if not isinstance(base, Data) or not base.shape:
-            raise site.error("PL0138", f"`{site.written}` stores to what is no array", "store to arrays")
+            raise site.error("PL0138", f"`{site.source_text}` stores to what is no array", "store to arrays")
         value = self.data(site, value)
         if isinstance(index, Data) and index.dtype == "bool":
             self.is_same_shape(site, index, base)
@@ -115,7 +115,9 @@ class Statements(Evaluator):
 
     def is_same_shape(self, site: Site, mask: Data, base: Data) -> None:
         if len(site.common_shape([mask.shape, base.shape])) != len(base.shape) or len(mask.shape) != len(base.shape):
-            raise site.error("PL0149", f"the mask of `{site.written}` has another shape", "give one of the same shape")
+            raise site.error(
+                "PL0149", f"the mask of `{site.source_text}` has another shape", "give one of the same shape"
+            )
 
     def augment(self, node: ast.AugAssign, frame: Frame) -> None:
         """`x += y`: of arrays in place, of numbers a new value."""
@@ -128,12 +130,14 @@ class Statements(Evaluator):
                 self.in_place(site, base, site.select(index, self.augmented_value(site, node, base, value), base))
                 return
             if not isinstance(base, Data):
-                raise site.error("PL0138", f"`{site.written}` stores to what is no array", "store to arrays")
+                raise site.error("PL0138", f"`{site.source_text}` stores to what is no array", "store to arrays")
             at = place(site, base, index)
             self.in_place(site, at, self.augmented_value(site, node, at, value))
             return
         if not isinstance(target, ast.Name):
-            raise site.error("PL0133", f"`{site.written}` cannot be assigned in a kernel", "assign a name or elements")
+            raise site.error(
+                "PL0133", f"`{site.source_text}` cannot be assigned in a kernel", "assign a name or elements"
+            )
         before = self.evaluate(ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
         found = self.augmented_value(site, node, before, value)
         if isinstance(before, Data) and before.shape:
@@ -149,15 +153,15 @@ class Statements(Evaluator):
     def in_place(self, site: Site, target: Data, found: Any) -> None:
         data = site.data(found)
         if numpy_type(data).kind == "f" and numpy_type(target).kind in "iub":
-            help = f"write `... = ({site.written.partition('=')[0].strip(' +-*/')} ...).astype(...)`"
-            raise site.error("PL0139", f"`{site.written}` stores floats to {target.type_name} in place", help)
+            help = f"write `... = ({site.source_text.partition('=')[0].strip(' +-*/')} ...).astype(...)`"
+            raise site.error("PL0139", f"`{site.source_text}` stores floats to {target.type_name} in place", help)
         site.store(target, found)
 
     def bind(self, name: str, value: Any, site: Site, frame: Frame) -> None:
         """A name for a view, or for a local array with the value as it is now."""
         value = self.data(site, value) if isinstance(value, Condition) else value
         if (items := as_sequence(value)) is not None:
-            value = tuple(self.kept(site, v) if isinstance(v, Data) and not v.is_view else v for v in items)
+            value = tuple(self.snapshot(site, v) if isinstance(v, Data) and not v.is_view else v for v in items)
         if isinstance(value, Data) and not value.is_view and not _is_fixed(value):
             # Python evaluates now: what the value reads may change before the name is used.
             local = self.builder.local(value.value, site.span, name)
@@ -170,7 +174,7 @@ class Statements(Evaluator):
             return
         if not isinstance(test, Condition) or len(test.pieces) != 1 or self.builder.loops:
             help = "at the head of the function, assert what holds for the sizes; leave other assertions out"
-            raise site.error("PL0133", f"`{site.written}` is no affine condition on sizes", help)
+            raise site.error("PL0133", f"`{site.source_text}` is no affine condition on sizes", help)
         self.builder.assumptions += test.pieces[0].constraints
 
 

@@ -18,6 +18,6 @@ def call_handler(handler: Handler, site: Site, given: Sequence[Any], named: dict
     try:
         signature(handler).bind(site, *given, **named)
     except TypeError as error:
-        message = f"`{site.written}` has other arguments than a kernel can give: {error}"
+        message = f"`{site.source_text}` has other arguments than a kernel can give: {error}"
         raise site.error("PL0134", message, "leave out what is not on the page of arrays") from None
     return handler(site, *given, **named)

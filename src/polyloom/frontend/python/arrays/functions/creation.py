@@ -10,8 +10,8 @@ import numpy as np
 
 from polyloom.frontend.python.arrays.functions.reductions import numpy_dtype
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_items, convert_element, as_sequence, numpy_type
-from polyloom.ir.arrays.program import Cases, Form, Shape, Value, view_at, axis
+from polyloom.frontend.python.arrays.values import Data, as_items, as_sequence, convert_element, numpy_type
+from polyloom.ir.arrays.program import Cases, Form, Shape, Value, axis, view_at
 from polyloom.ir.arrays.quotients import ceiling_quotient
 from polyloom.ir.operations import FLOATS
 from polyloom.ir.pla import Constant
@@ -26,9 +26,13 @@ def extents(site: Site, given: Any) -> Shape:
     items = as_items(given)
     for item in items:
         if not isinstance(item, Affine):
-            raise site.error("PL0149", f"an extent of `{site.written}` is not affine", "use sums of sizes and integers")
+            raise site.error(
+                "PL0149", f"an extent of `{site.source_text}` is not affine", "use sums of sizes and integers"
+            )
         if not site.builder.require(item):
-            raise site.error("PL0149", f"the extent {item} of `{site.written}` may be negative", f"assert {item} >= 0")
+            raise site.error(
+                "PL0149", f"the extent {item} of `{site.source_text}` may be negative", f"assert {item} >= 0"
+            )
     return items
 
 
@@ -69,10 +73,10 @@ def arange(site: Site, start: Any, stop: Any = None, step: Any = None, dtype: An
     by = Affine((), 1) if step is None else step
     if not all(isinstance(v, Affine) for v in (first, end, by)) or not by.is_constant or not by.constant:
         help = "give integers and a constant step; for others write `start + np.arange(n) * step`"
-        raise site.error("PL0134", f"the length of `{site.written}` is no affine form of integers", help)
+        raise site.error("PL0134", f"the length of `{site.source_text}` is no affine form of integers", help)
     length = end - first if by.constant > 0 else first - end
     if not site.builder.require(length):
-        raise site.error("PL0149", f"`{site.written}` has {length} elements", f"assert that {length} >= 0")
+        raise site.error("PL0149", f"`{site.source_text}` has {length} elements", f"assert that {length} >= 0")
     number = ceiling_quotient(length, abs(by.constant))
     found = Data(Form(first + axis(0) * by.constant, "i32", (number,), site.span), wide=True, exact=True)
     return found if dtype is None else site.convert_data(found, numpy_dtype(site, dtype))
@@ -83,7 +87,7 @@ def linspace(site: Site, start: Any, stop: Any, num: Any = 50, endpoint: bool = 
     number = Affine((), num) if isinstance(num, int) else num
     parts = number - 1 if endpoint else number
     if not site.builder.require(parts - 1):
-        raise site.error("PL0149", f"`{site.written}` has too few elements", f"assert that {number} >= 2")
+        raise site.error("PL0149", f"`{site.source_text}` has too few elements", f"assert that {number} >= 2")
     double = np.dtype(np.float64)
     kind = numpy_dtype(site, dtype) if dtype is not None else double
     work = kind if kind.kind == "f" else double
@@ -148,7 +152,7 @@ def stack_items(site: Site, items: Any, kind: Any) -> Data:
     parts = [stack_items(site, item, kind) for item in inner]
     if len(flatten_lists(items)) > MOST_ELEMENTS or not parts:
         help = "make it a table of the module, or an argument"
-        raise site.error("PL0134", f"`{site.written}` has {len(flatten_lists(items))} elements", help)
+        raise site.error("PL0134", f"`{site.source_text}` has {len(flatten_lists(items))} elements", help)
     return site.call(site, np.stack, [parts], {})
 
 
@@ -157,7 +161,7 @@ def table(site: Site, constants: Any) -> Data:
     kind = np.dtype(constants.dtype)
     if constants.size > MOST_ELEMENTS or constants.dtype.kind not in "biuf":
         help = f"pass it as an argument: tables of the module have up to {MOST_ELEMENTS} numbers"
-        raise site.error("PL0140", f"`{site.written}` is a table of {constants.size} elements", help)
+        raise site.error("PL0140", f"`{site.source_text}` is a table of {constants.size} elements", help)
     wide = kind == np.int64
     name = site.convert_data(0.0 if kind.kind == "f" else Affine(), kind).dtype
     shape = tuple(Affine((), n) for n in constants.shape)
@@ -225,7 +229,7 @@ def length(site: Site, value: Any) -> Any:
         return value.shape[0]
     if (items := as_sequence(value)) is not None:
         return Affine((), len(items))
-    raise site.error("PL0138", f"`{site.written}`: a number has no length", "take that of an array")
+    raise site.error("PL0138", f"`{site.source_text}`: a number has no length", "take that of an array")
 
 
 def number(kind: Any) -> Callable[..., Any]:

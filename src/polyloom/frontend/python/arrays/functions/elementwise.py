@@ -13,7 +13,7 @@ import numpy as np
 
 from polyloom.frontend.python import types
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_bool, common_type, as_sequence, truth
+from polyloom.frontend.python.arrays.values import Data, as_bool, as_sequence, common_type, truth
 from polyloom.ir.arrays.program import Apply
 from polyloom.ir.library import LARGEST_POWER, SINGLE
 from polyloom.ir.operations import FLOATS, INTEGERS
@@ -51,7 +51,7 @@ def binary_data(site: Site, symbol: str, a: Any, b: Any) -> Any:
         return site.apply("div", a, b, kind=kind)
     if kind.kind == "f":
         help = f"write `np.floor(a / b)`{' and `a - np.floor(a / b) * b`' if symbol == '%' else ''}, or use integers"
-        raise site.error("PL0139", f"`{symbol}` of floats cannot stand in a kernel: `{site.written}`", help)
+        raise site.error("PL0139", f"`{symbol}` of floats cannot stand in a kernel: `{site.source_text}`", help)
     guard = site.builder.guard
     if guard is not None:
         # The other side of a test never faults: there the divisor is 1.
@@ -99,7 +99,7 @@ def exactly(site: Site, symbol: str, a: Any, b: Any) -> Any:
     try:
         found = operations[symbol](a, b)
     except (ZeroDivisionError, ValueError, TypeError, OverflowError) as error:
-        raise site.error("PL0143", f"`{site.written}`: {error}", "use other constants") from None
+        raise site.error("PL0143", f"`{site.source_text}`: {error}", "use other constants") from None
     return Affine((), found) if isinstance(found, int) else found
 
 
@@ -113,17 +113,17 @@ def power(site: Site, a: Any, b: Any) -> Any:
         return exactly(site, "**", base, exponent)
     if not isinstance(exponent, int | float) or isinstance(exponent, bool):
         help = "write a constant exponent, or `np.exp(b * np.log(a))`"
-        raise site.error("PL0133", f"the exponent of `{site.written}` is no constant", help)
+        raise site.error("PL0133", f"the exponent of `{site.source_text}` is no constant", help)
     data = site.data(a)
     if exponent == 0.5:
         return unary(site, "sqrt", data)
     if exponent != int(exponent) or abs(exponent) > LARGEST_POWER or (exponent < 0 and data.dtype in INTEGERS):
         help = f"an exponent is 0.5 or an integer up to {LARGEST_POWER}; write `np.exp(b * np.log(a))` for others"
-        raise site.error("PL0133", f"`{site.written}` cannot stand in a kernel", help)
+        raise site.error("PL0133", f"`{site.source_text}` cannot stand in a kernel", help)
     kind = common_type([data, b]) or np.dtype(np.int64)
     # NumPy squares by one product, too: the same bits.
     if exponent == 2:
-        found = site.named(site.convert_data(data, kind), 0)
+        found = site.bind_name(site.convert_data(data, kind), 0)
         return site.apply("mul", found, found)
     found = site.convert_data(data, kind)
     if exponent == 1:
@@ -150,8 +150,8 @@ def unary(site: Site, name: str, x: Any) -> Any:
     if kind is not None and kind.kind in "iub" and not data.weak and kind.itemsize < 4:
         real = np.dtype(np.float32 if kind.itemsize == 2 else np.float16)
     if name in SINGLE and real != np.float32 and not data.weak:
-        help = f"compute in single precision: `{site.written.partition('(')[0]}(x.astype(np.float32))`"
-        raise site.error("PL0139", f"`{site.written}` is of {real}, and {name} is there for f32 alone", help)
+        help = f"compute in single precision: `{site.source_text.partition('(')[0]}(x.astype(np.float32))`"
+        raise site.error("PL0139", f"`{site.source_text}` is of {real}, and {name} is there for f32 alone", help)
     found = site.convert_data(data, np.dtype(np.float32) if name in SINGLE else real)
     return Data(Apply(name, found.dtype, (found.value,), site.span), weak=data.weak and real == np.float64)
 
@@ -192,7 +192,7 @@ def compare(site: Site, symbol: str, a: Any, b: Any) -> Any:
 def where(site: Site, condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
         help = "write `np.where(condition, a, b)`"
-        raise site.error("PL0149", f"the length of `{site.written}` depends on data", help)
+        raise site.error("PL0149", f"the length of `{site.source_text}` depends on data", help)
     return site.select(site.truth(to_array(site, condition)), to_array(site, x), to_array(site, y))
 
 
@@ -203,14 +203,14 @@ def clip(site: Site, a: Any, a_min: Any = None, a_max: Any = None) -> Any:
 
 def sign(site: Site, x: Any) -> Any:
     """-1, 0 or 1; of a NaN a NaN."""
-    data = site.named(site.data(x), 0)
+    data = site.bind_name(site.data(x), 0)
     one = site.element(1.0 if data.dtype in FLOATS else Affine((), 1), data.dtype)
     less = site.select(site.compare("lt", data, Affine()), negate(site, one), data)
     return site.select(site.compare("gt", data, Affine()), one, less)
 
 
 def square(site: Site, x: Any) -> Any:
-    found = site.named(site.data(x), 0)
+    found = site.bind_name(site.data(x), 0)
     return site.apply("mul", found, found)
 
 
@@ -229,7 +229,7 @@ def extreme_of_python(name: str) -> Callable[..., Any]:
         relation = "gt" if name == "max" else "lt"
 
         def better(best: Any, new: Any) -> Any:
-            best, new = site.named(site.data(best)), site.named(site.data(new))
+            best, new = site.bind_name(site.data(best)), site.bind_name(site.data(new))
             return site.select(site.compare(relation, new, best), new, best)
 
         return reduce(better, values)
@@ -238,7 +238,7 @@ def extreme_of_python(name: str) -> Callable[..., Any]:
 
 
 def isnan(site: Site, x: Any) -> Any:
-    found = site.named(site.data(x))
+    found = site.bind_name(site.data(x))
     return site.compare("ne", found, found)
 
 

@@ -14,8 +14,8 @@ from polyloom.frontend.python.arrays.functions.reductions import store_to_out
 from polyloom.frontend.python.arrays.functions.shaping import pad
 from polyloom.frontend.python.arrays.indexing import read_axes
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, common_type, is_wide, as_sequence
-from polyloom.ir.arrays.program import Contract, view_at, axes, axis
+from polyloom.frontend.python.arrays.values import Data, as_sequence, common_type, is_wide
+from polyloom.ir.arrays.program import Contract, axes, axis, view_at
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine
 
@@ -26,15 +26,15 @@ def contract(site: Site, labels: Sequence[str], result: str, operands: Sequence[
     datas = [site.convert_data(o, kind) for o in operands]
     if datas[0].dtype == "bool":
         help = "convert them: `.astype(np.int32)`, or write `np.any(a & b, axis)`"
-        raise site.error("PL0139", f"`{site.written}` is a product of bools", help)
+        raise site.error("PL0139", f"`{site.source_text}` is a product of bools", help)
     extents = dict[str, Affine]()
     for names, data in zip(labels, datas, strict=True):
         for label, extent in zip(names, data.shape, strict=True):
             known = extents.setdefault(label, extent)
-            if not site.builder.same(known, extent):
+            if not site.builder.are_equal(known, extent):
                 shapes = " and ".join(print_shape(d.shape) for d in datas)
                 help = f"the extents {known} and {extent} have to be equal for all sizes"
-                message = f"`{site.written}` multiplies arrays of the shapes {shapes}"
+                message = f"`{site.source_text}` multiplies arrays of the shapes {shapes}"
                 raise site.error("PL0149", message, help)
     made = [
         Data(view_at(d.value, axes(len(names)), tuple(extents[n] for n in names), site.span))
@@ -48,7 +48,7 @@ def matmul(site: Site, x1: Any, x2: Any, out: Any = None) -> Any:
     """`@`: the last axis of the first with the last but one of the second; axes before them are batches."""
     a, b = (site.data(to_array(site, x)) for x in (x1, x2))
     if not a.shape or not b.shape:
-        raise site.error("PL0149", f"`{site.written}` multiplies a number by `@`", "multiply by `*`")
+        raise site.error("PL0149", f"`{site.source_text}` multiplies a number by `@`", "multiply by `*`")
     # A vector has no batches, and its missing axis none in the result.
     batch = max(len(a.shape), len(b.shape), 2) - 2
     letters = ascii_letters[3 : 3 + batch]
@@ -91,9 +91,11 @@ def outer(site: Site, a: Any, b: Any, out: Any = None) -> Any:
     """All products of two vectors."""
     x, y = (site.data(to_array(site, v)) for v in (a, b))
     if len(x.shape) != 1 or len(y.shape) != 1:
-        raise site.error("PL0149", f"`{site.written}` is of vectors", "write `np.multiply` with new axes by `None`")
+        raise site.error("PL0149", f"`{site.source_text}` is of vectors", "write `np.multiply` with new axes by `None`")
     extents = (x.shape[0], y.shape[0])
-    views = [Data(view_at(d.value, [axis(n)], extents, site.span), d.weak, d.wide, d.exact) for n, d in enumerate((x, y))]
+    views = [
+        Data(view_at(d.value, [axis(n)], extents, site.span), d.weak, d.wide, d.exact) for n, d in enumerate((x, y))
+    ]
     return store_to_out(site, out, site.apply("mul", *views))
 
 
@@ -101,19 +103,19 @@ def einsum(site: Site, subscripts: Any, *operands: Any, out: Any = None, optimiz
     """A contraction as NumPy writes it: `ik,kj->ij`."""
     del optimize
     if not isinstance(subscripts, str) or "." in subscripts:
-        raise site.error("PL0134", f"`{site.written}` has no plain text of labels", "write 'ik,kj->ij'")
+        raise site.error("PL0134", f"`{site.source_text}` has no plain text of labels", "write 'ik,kj->ij'")
     given, arrow, result = subscripts.replace(" ", "").partition("->")
     labels = given.split(",")
     datas = [site.data(to_array(site, o)) for o in operands]
     if len(labels) != len(datas) or any(len(n) != len(d.shape) for n, d in zip(labels, datas, strict=False)):
         shapes = ", ".join(print_shape(d.shape) for d in datas)
         raise site.error(
-            "PL0149", f"`{site.written}` has operands of the shapes {shapes}", "give a label for each axis"
+            "PL0149", f"`{site.source_text}` has operands of the shapes {shapes}", "give a label for each axis"
         )
     if not arrow:
         result = "".join(sorted(n for n in set("".join(labels)) if "".join(labels).count(n) == 1))
     if not set(result) <= set("".join(labels)) or len(set(result)) != len(result) or not all(map(str.isalpha, labels)):
-        raise site.error("PL0149", f"`{site.written}` gives labels that no operand has", "write 'ik,kj->ij'")
+        raise site.error("PL0149", f"`{site.source_text}` gives labels that no operand has", "write 'ik,kj->ij'")
     return store_to_out(site, out, contract(site, labels, result, datas))
 
 
@@ -152,11 +154,15 @@ def correlate(site: Site, a: Any, v: Any, mode: Any = "valid") -> Any:
 def _correlate(site: Site, a: Any, v: Any, mode: Any, step: int) -> Any:
     x, w = (site.data(to_array(site, d)) for d in (a, v))
     if len(x.shape) != 1 or len(w.shape) != 1 or mode not in ("full", "same", "valid"):
-        raise site.error("PL0134", f"`{site.written}` cannot stand in a kernel", "give vectors, and a mode of NumPy's")
+        raise site.error(
+            "PL0134", f"`{site.source_text}` cannot stand in a kernel", "give vectors, and a mode of NumPy's"
+        )
     taps = w.shape[0]
     if mode != "valid":
         if mode == "same" and not taps.is_constant:
-            raise site.error("PL0149", f"`{site.written}`: the window has {taps} elements", "give a constant length")
+            raise site.error(
+                "PL0149", f"`{site.source_text}`: the window has {taps} elements", "give a constant length"
+            )
         before = (
             taps - 1 if mode == "full" else Affine((), taps.constant // 2 if step > 0 else (taps.constant - 1) // 2)
         )
@@ -165,7 +171,7 @@ def _correlate(site: Site, a: Any, v: Any, mode: Any, step: int) -> Any:
     length = x.shape[0] - taps + 1
     if not site.builder.require(length):
         raise site.error(
-            "PL0149", f"`{site.written}`: the window may be longer than the array", "assert that it is not"
+            "PL0149", f"`{site.source_text}`: the window may be longer than the array", "assert that it is not"
         )
     # Windows are a view: no window is copied.
     windows = view_at(x.value, [axis(0) + axis(1)], (length, taps), site.span)

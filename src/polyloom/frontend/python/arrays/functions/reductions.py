@@ -18,7 +18,7 @@ from polyloom.frontend.python.arrays.indexing import read_axes
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Data, Generator, as_bool, as_sequence, truth
 from polyloom.frontend.python.types import NAMED
-from polyloom.ir.arrays.program import Reduce, Scan, Shape, view_at, axis
+from polyloom.ir.arrays.program import Reduce, Scan, Shape, axis, view_at
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import FLOATS
 from polyloom.sets import Affine
@@ -37,7 +37,7 @@ def numpy_dtype(site: Site, named: Any) -> np.dtype[Any]:
         found: np.dtype[Any] = np.dtype(known.get(named, named))
         return found
     except (TypeError, ValueError):
-        raise site.error("PL0142", f"`{site.written}` names no element type", "write `np.float32`") from None
+        raise site.error("PL0142", f"`{site.source_text}` names no element type", "write `np.float32`") from None
 
 
 def total(name: str) -> Callable[..., Any]:
@@ -58,7 +58,7 @@ def total(name: str) -> Callable[..., Any]:
             return store_to_out(site, out, Data(found.value, wide=True, exact=exact))
         elif data.dtype == "u32":
             help = "choose the type: `dtype=np.uint32`"
-            raise site.error("PL0139", f"`{site.written}` has 64 bits in NumPy", help)
+            raise site.error("PL0139", f"`{site.source_text}` has 64 bits in NumPy", help)
         return store_to_out(site, out, reduce_axes(site, name, data, axis, keepdims))
 
     return function
@@ -81,7 +81,7 @@ def reduce_axes(site: Site, name: Any, data: Data, axis: Any, keepdims: Any) -> 
         *(data.shape[n] - 1 for n in over)
     ):
         help = "write `assert N >= 1` for its extents"
-        raise site.error("PL0149", f"`{site.written}` may be of no elements", help)
+        raise site.error("PL0149", f"`{site.source_text}` may be of no elements", help)
     found = Data(Reduce(name, over, data.value, site.span), wide=data.wide)
     return keep_dimensions(site, found, over, data.shape) if keepdims else found
 
@@ -161,7 +161,7 @@ def variance(
     """The mean of the squares of differences from the mean."""
     data = site.data(to_array(site, a))
     over = read_axes(site, axis, len(data.shape))
-    middle = site.named(mean(site, data, axis, dtype, None, True))
+    middle = site.bind_name(mean(site, data, axis, dtype, None, True))
     squares = square(site, site.apply("sub", data, middle))
     found = reduce_axes(site, "add", squares, axis, keepdims)
     ddof = Affine((), ddof) if isinstance(ddof, int) else ddof
@@ -178,7 +178,7 @@ def deviation(
 def norm(site: Site, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The root of the sum of squares."""
     if ord is not None:
-        raise site.error("PL0134", f"`{site.written}` with another norm than the usual one", "write it out")
+        raise site.error("PL0134", f"`{site.source_text}` with another norm than the usual one", "write it out")
     return unary(site, "sqrt", reduce_axes(site, "add", square(site, site.data(to_array(site, x))), axis, keepdims))
 
 
@@ -215,7 +215,7 @@ def sum_of_python(site: Site, a: Any, start: Any = None) -> Any:
     items = as_sequence(a)
     if items is None:
         help = "sum an array, a tuple, or `x[i] for i in range(N)`"
-        raise site.error("PL0134", f"`{site.written}` sums what is none of these", help)
+        raise site.error("PL0134", f"`{site.source_text}` sums what is none of these", help)
     return reduce(lambda x, y: binary(site, "+", x, y), items, begin)
 
 

@@ -12,8 +12,8 @@ from polyloom.frontend.python.arrays.functions.creation import extents
 from polyloom.frontend.python.arrays.functions.elementwise import to_array
 from polyloom.frontend.python.arrays.indexing import read_axes
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_items, common_type, as_sequence
-from polyloom.ir.arrays.program import Cases, Read, Shape, Value, view_at, axes, axis
+from polyloom.frontend.python.arrays.values import Data, as_items, as_sequence, common_type
+from polyloom.ir.arrays.program import Cases, Read, Shape, Value, axes, axis, view_at
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -33,7 +33,7 @@ def transpose(site: Site, a: Any, *axes: Any) -> Any:
     given = first if first is not None else () if axes == (None,) else axes
     order = read_axes(site, tuple(given), rank) if given else tuple(reversed(range(rank)))
     if sorted(order) != [*range(rank)]:
-        raise site.error("PL0149", f"`{site.written}` does not name each axis once", "give a permutation")
+        raise site.error("PL0149", f"`{site.source_text}` does not name each axis once", "give a permutation")
     return view(site, data, [axis(order.index(n)) for n in range(rank)], [data.shape[n] for n in order])
 
 
@@ -70,7 +70,7 @@ def squeeze(site: Site, a: Any, axis: Any = None) -> Any:
     ones = [n for n, e in enumerate(data.shape) if e == _ONE]
     gone = ones if axis is None else [*read_axes(site, axis, len(data.shape))]
     if not set(gone) <= set(ones):
-        raise site.error("PL0149", f"`{site.written}` leaves out an extent that is not 1", "leave out extents of 1")
+        raise site.error("PL0149", f"`{site.source_text}` leaves out an extent that is not 1", "leave out extents of 1")
     rest = [n for n in range(len(data.shape)) if n not in gone]
     index = [axis_symbol(rest.index(n)) if n in rest else Affine() for n in range(len(data.shape))]
     return view(site, data, index, [data.shape[n] for n in rest])
@@ -83,12 +83,12 @@ def reshape(site: Site, a: Any, *shape: Any, order: Any = "C") -> Any:
     given = shape if first is None else first
     wanted = _infer_extent(site, data, list(given))
     if order != "C":
-        raise site.error("PL0134", f"`{site.written}` with another order", "transpose before and after it")
+        raise site.error("PL0134", f"`{site.source_text}` with another order", "transpose before and after it")
     plan = _plan(site, [e for e in data.shape if e != _ONE], [e for e in wanted if e != _ONE])
     if plan is None:
         help = "a product of two sizes is no affine extent: keep the axes, and name them in loops, `axis=` or `einsum`"
         message = (
-            f"`{site.written}` gives an array of the shape {print_shape(data.shape)} that of {print_shape(wanted)}"
+            f"`{site.source_text}` gives an array of the shape {print_shape(data.shape)} that of {print_shape(wanted)}"
         )
         raise site.error("PL0149", message, help)
     data = squeeze(site, data) if _ONE in data.shape else data
@@ -104,7 +104,9 @@ def _infer_extent(site: Site, data: Data, given: list[Any]) -> list[Affine]:
     """With the extent that -1 stands for."""
     for each in given:
         if not isinstance(each, Affine):
-            raise site.error("PL0149", f"an extent of `{site.written}` is not affine", "use sums of sizes and integers")
+            raise site.error(
+                "PL0149", f"an extent of `{site.source_text}` is not affine", "use sums of sizes and integers"
+            )
     free = [n for n, e in enumerate(given) if e == Affine((), -1)]
     if not free:
         return given
@@ -120,7 +122,7 @@ def _infer_extent(site: Site, data: Data, given: list[Any]) -> list[Affine]:
             found = _exact_quotient(found, -e.constant)
     if found is None or len(free) > 1:
         help = "a product of two sizes is no affine extent: write the extent"
-        raise site.error("PL0149", f"the extent -1 of `{site.written}` cannot be found", help)
+        raise site.error("PL0149", f"the extent -1 of `{site.source_text}` cannot be found", help)
     given[free[0]] = found
     return given
 
@@ -150,7 +152,7 @@ def _plan(site: Site, given: list[Affine], wanted: list[Affine]) -> Plan | None:
             a, b = _product(left), _product(right)
             if a is None or b is None:
                 return None
-            if site.builder.same(a, b):
+            if site.builder.are_equal(a, b):
                 break
             # The smaller product takes the next axis; sizes tell which one that is.
             grows_left = m < len(given) and (n >= len(wanted) or site.builder.proves(b - a))
@@ -220,8 +222,8 @@ def flip(site: Site, m: Any, axis: Any = None) -> Any:
 
 def diagonal(site: Site, a: Any) -> Any:
     data = site.data(a)
-    if len(data.shape) != 2 or not site.builder.same(data.shape[0], data.shape[1]):
-        raise site.error("PL0149", f"`{site.written}` is no square", "give a square array")
+    if len(data.shape) != 2 or not site.builder.are_equal(data.shape[0], data.shape[1]):
+        raise site.error("PL0149", f"`{site.source_text}` is no square", "give a square array")
     return view(site, data, [axis(0), axis(0)], data.shape[:1])
 
 
@@ -251,7 +253,7 @@ def triangle(upper: bool) -> Callable[..., Any]:
     def function(site: Site, m: Any, k: Any = None) -> Any:
         data = site.data(m)
         if len(data.shape) < 2:
-            raise site.error("PL0149", f"`{site.written}` is of a matrix", "give an array of two dimensions")
+            raise site.error("PL0149", f"`{site.source_text}` is of a matrix", "give an array of two dimensions")
         row, column = (axis_symbol(len(data.shape) - n) for n in (2, 1))
         by = k if isinstance(k, Affine) else Affine()
         form = column - row - by if upper else row - column + by
@@ -265,7 +267,7 @@ def roll(site: Site, a: Any, shift: Any, axis: Any = None) -> Any:
     """Elements that leave at an end come in at the other."""
     data = site.data(a)
     if axis is None and len(data.shape) != 1:
-        raise site.error("PL0134", f"`{site.written}` rolls all axes as one", "give `axis=`")
+        raise site.error("PL0134", f"`{site.source_text}` rolls all axes as one", "give `axis=`")
     shifts = as_items(shift)
     over = read_axes(site, axis if axis is not None else Affine(), len(data.shape))
     for by, n in zip(shifts, over, strict=True):
@@ -276,12 +278,12 @@ def roll(site: Site, a: Any, shift: Any, axis: Any = None) -> Any:
 def _roll_axis(site: Site, data: Data, by: Any, n: int) -> Data:
     extent = data.shape[n]
     if not isinstance(by, Affine):
-        raise site.error("PL0137", f"the distance of `{site.written}` is data", "roll by an integer")
+        raise site.error("PL0137", f"the distance of `{site.source_text}` is data", "roll by an integer")
     if site.builder.proves(-by - 1):
         by = by + extent
     if not site.builder.require(by, extent - by):
         help = "roll by less than the extent; `assert` what is known of sizes"
-        raise site.error("PL0149", f"`{site.written}` rolls by {by} of {extent}", help)
+        raise site.error("PL0149", f"`{site.source_text}` rolls by {by} of {extent}", help)
     symbols = axes(len(data.shape))
     where = Condition((Polyhedron((symbols[n] - by,)),))
     moved = [
@@ -322,7 +324,7 @@ def pad(site: Site, array: Any, pad_width: Any, mode: Any = "constant", constant
         }.get(mode if isinstance(mode, str) else "", (None, None))
         if low is None or high is None:
             raise site.error(
-                "PL0134", f"`{site.written}` pads by another mode", "pad by constant, edge, reflect or wrap"
+                "PL0134", f"`{site.source_text}` pads by another mode", "pad by constant, edge, reflect or wrap"
             )
         above = Condition((Polyhedron((inner - extent,)),))
         first = piecewise(site, above, high, moved(inner), shape) if mode != "constant" else moved(inner)
@@ -341,7 +343,7 @@ def _widths(site: Site, given: Any, rank: int) -> list[tuple[Affine, Affine]]:
     pairs = [(as_items(i)[0], as_items(i)[-1]) for i in items if as_items(i)]
     pairs = pairs * rank if len(pairs) == 1 else pairs
     if len(pairs) != rank or not all(isinstance(w, Affine) and site.builder.require(w) for pair in pairs for w in pair):
-        raise site.error("PL0149", f"`{site.written}` has no width for each axis", "give pairs of integers")
+        raise site.error("PL0149", f"`{site.source_text}` has no width for each axis", "give pairs of integers")
     return pairs
 
 
@@ -349,7 +351,7 @@ def as_arrays(site: Site, given: Any) -> list[Data]:
     """A tuple or a list of arrays."""
     items = as_sequence(given)
     if not items:
-        raise site.error("PL0134", f"`{site.written}` is given no arrays in a tuple or a list", "write `(a, b)`")
+        raise site.error("PL0134", f"`{site.source_text}` is given no arrays in a tuple or a list", "write `(a, b)`")
     return [site.data(to_array(site, a)) for a in items]
 
 
@@ -367,12 +369,13 @@ def concatenate_data(site: Site, datas: Sequence[Data], n: int) -> Data:
     first = datas[0]
     for other in datas[1:]:
         same = len(other.shape) == len(first.shape) and all(
-            k == n or site.builder.same(a, b) for k, (a, b) in enumerate(zip(first.shape, other.shape, strict=True))
+            k == n or site.builder.are_equal(a, b)
+            for k, (a, b) in enumerate(zip(first.shape, other.shape, strict=True))
         )
         if not same:
             shapes = " and ".join(print_shape(d.shape) for d in (first, other))
             help = "all extents but that of the joined axis have to be equal for all sizes"
-            raise site.error("PL0149", f"`{site.written}` joins arrays of the shapes {shapes}", help)
+            raise site.error("PL0149", f"`{site.source_text}` joins arrays of the shapes {shapes}", help)
     total = sum((d.shape[n] for d in datas[1:]), first.shape[n])
     shape = (*first.shape[:n], total, *first.shape[n + 1 :])
     symbols, starts = axes(len(shape)), [Affine()]
@@ -430,7 +433,7 @@ def diff(site: Site, a: Any, n: Any = None, axis: Any = None) -> Any:
     data = site.data(a)
     (along,) = read_axes(site, Affine((), -1) if axis is None else axis, len(data.shape))
     if not site.builder.require(data.shape[along] - 1):
-        raise site.error("PL0149", f"`{site.written}` is of no elements", "assert that there is one")
+        raise site.error("PL0149", f"`{site.source_text}` is of no elements", "assert that there is one")
     shape = tuple(e - (k == along) for k, e in enumerate(data.shape))
     symbols = axes(len(shape))
     ahead = [s + 1 if k == along else s for k, s in enumerate(symbols)]
@@ -448,7 +451,9 @@ def sliding_window_view(site: Site, x: Any, window_shape: Any, axis: Any = None)
     for k, (n, size) in enumerate(zip(over, sizes, strict=True)):
         shape[n] = shape[n] - size + 1
         if not site.builder.require(shape[n]):
-            raise site.error("PL0149", f"`{site.written}`: a window is longer than its axis", "assert that it is not")
+            raise site.error(
+                "PL0149", f"`{site.source_text}`: a window is longer than its axis", "assert that it is not"
+            )
         index[n] = index[n] + axis_symbol(rank + k)
     return view(site, data, index, [*shape, *sizes])
 
